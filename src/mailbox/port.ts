@@ -1,0 +1,139 @@
+import type { Delivery, Hold, Lane, Outcome, Proof, Transition, Authority } from "../model/delivery.ts";
+import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
+import type { Message, When } from "../model/message.ts";
+import type { Receipt, Story } from "../model/receipt.ts";
+
+/**
+ * The durable store of messages and deliveries; the only truth about what became of a message.
+ *
+ * State changes only through the verbs below, along the table in model/delivery.ts. Every verb that changes
+ * something appends to the delivery's history in the same transaction, and resolves only when the change is
+ * durable. Verbs may be called concurrently; a driver may commit several together. A verb that is refused
+ * (CONFLICT, MESSAGE_UNKNOWN) changes nothing. When the disk fails, every affected verb rejects with
+ * STORE_UNAVAILABLE and nothing of it is kept.
+ */
+export interface Mailbox extends AsyncDisposable {
+  /** Names this mailbox among others; marks that we leave outside carry it. Never changes. */
+  readonly id: string;
+
+  /**
+   * Stores a message with one queued delivery per recipient. A second accept with the sender's same idempotency
+   * key returns the first receipt, or CONFLICT when the content differs. A tag that is taken already is a
+   * TagTaken error: seal again. A message in reply to another answers that one's delivery to this sender.
+   */
+  accept(message: Message, recipients: readonly Recipient[]): Promise<Receipt>;
+
+  /**
+   * Moves one queued delivery to claimed, or answers null when it is not queued any more or when the push lane
+   * of its agent is taken. Boundary claims carry a lease.
+   */
+  claim(delivery: DeliveryId, claim: ClaimOptions): Promise<Delivery | null>;
+
+  /** Records why a queued delivery waits. The same hold again changes nothing and keeps its time. */
+  hold(delivery: DeliveryId, hold: Hold): Promise<void>;
+
+  /**
+   * Ends a claim, or decides an uncertain delivery whose attempt was proved absent (outcome `error`).
+   * A dead letter's bounce is stored in the same transaction.
+   */
+  settle(delivery: DeliveryId, outcome: Outcome, way: Way): Promise<Delivery>;
+
+  /** Raises the proof of a delivery; a weaker or equal proof changes nothing. */
+  confirm(delivery: DeliveryId, proof: Proof, detail?: string): Promise<Delivery>;
+
+  /** Puts a warning on a delivery's receipt; its state stays. */
+  warn(delivery: DeliveryId, warning: string): Promise<void>;
+
+  /** Expires what is due, with bounces. Uncertain deliveries never expire. */
+  expire(now: number): Promise<readonly Delivery[]>;
+
+  /** CONFLICT while claimed or once handed. Without an agent: every delivery of the message that can be. */
+  cancel(message: MessageId, agent?: AgentId): Promise<Receipt>;
+
+  /** Queues dead, expired, cancelled or uncertain deliveries again, with the same id and tag and no attempts. */
+  retry(message: MessageId, agent?: AgentId): Promise<Receipt>;
+
+  /** Push claims that outlived their process, and boundary claims past their lease, become uncertain. */
+  recover(now: number, scope: "start" | "leases"): Promise<readonly Delivery[]>;
+
+  /** The first deliveries that could be pushed now, at most one for each `when`, most urgent first. */
+  heads(agent: AgentId, now: number): readonly Delivery[];
+  /** Agents with queued mail. */
+  waiting(): readonly AgentId[];
+  /** Deliveries that still owe something: queued, claimed, uncertain. */
+  pending(agent: AgentId): number;
+  /** When the next delivery expires, becomes available again or loses its lease; null when nothing is timed. */
+  nextDueAt(): number | null;
+
+  message(idOrTag: string): Message | null;
+  delivery(id: DeliveryId): Delivery | null;
+  receipt(idOrTag: string): Receipt | null;
+  story(idOrTag: string): Story | null;
+  /** Newest last; at most `limit`, the newest ones. */
+  inbox(agent: AgentId, filter?: InboxFilter): readonly InboxRow[];
+  log(filter?: LogFilter): readonly Receipt[];
+  deliveriesIn(states: readonly Delivery["state"][], limit?: number): readonly Delivery[];
+  /** How many messages `from` sent to `to` (or to anyone) since then. */
+  sentSince(from: AgentId, to: AgentId | null, since: number): number;
+  /** The most hops of a message handed to this agent since then. */
+  hopsHandedSince(agent: AgentId, since: number): number;
+
+  /** Removes finished messages beyond the limits, a small batch per call; answers how many. */
+  prune(limits: RetentionLimits): Promise<number>;
+
+  /** Called after commit with each batch of changes, in order. Listeners must not throw. */
+  onTransitions(listener: (changes: readonly Change[]) => void): () => void;
+}
+
+export interface Recipient {
+  readonly id: AgentId;
+  readonly name: string;
+}
+
+export interface ClaimOptions {
+  readonly lane: Lane;
+  readonly now: number;
+}
+
+/** By which way an attempt went. */
+export interface Way {
+  readonly transport: string | null;
+  readonly authority: Authority | null;
+}
+
+export interface InboxFilter {
+  readonly pending?: boolean;
+  readonly limit?: number;
+  readonly when?: readonly When[];
+}
+
+export interface InboxRow {
+  readonly message: Message;
+  readonly delivery: Delivery;
+}
+
+export interface LogFilter {
+  readonly limit?: number;
+  readonly agent?: AgentId;
+  readonly team?: string;
+  readonly thread?: MessageId;
+  readonly grep?: string;
+  readonly since?: number;
+}
+
+export interface RetentionLimits {
+  readonly olderThan: number;
+  readonly maxBytes: number;
+  readonly batch: number;
+}
+
+export interface Change {
+  readonly transition: Transition;
+  readonly delivery: Delivery;
+  readonly message: Message;
+}
+
+/** A sealed message drew a tag that another message has. The sender seals again; nobody else sees this. */
+export class TagTaken extends Error {
+  override readonly name = "TagTaken";
+}

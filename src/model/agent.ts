@@ -1,0 +1,109 @@
+import { TielineError } from "./errors.ts";
+import { agentId, type AgentId } from "./ids.ts";
+
+/** Names are one grammar everywhere: they become addresses, tags, file names, tmux windows and subjects. */
+export const namePattern = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+export const maxNameLength = 64;
+export const systemObjects = ["metrics", "tick", "gateway"] as const;
+export const reservedNames: readonly string[] = ["all", "team", "user", ...systemObjects];
+
+/** The person. There is one per home, in every team and in none. */
+export const personId: AgentId = agentId("user");
+export const personName = "user";
+
+/** The switch itself, as the sender of bounces. Nobody can write to it. */
+export const switchId: AgentId = agentId("tieline");
+export const switchName = "tieline";
+
+export type AgentKind = "program" | "person" | "object";
+
+/** What an agent is doing, as far as we know. The first eight can be read off a screen. */
+export const agentStates = [
+  "idle",
+  "working",
+  "permission",
+  "question",
+  "dialog",
+  "limited",
+  "done",
+  "unknown",
+  "starting",
+  "gone",
+  "suspended",
+] as const;
+export type AgentState = (typeof agentStates)[number];
+
+/** How the last known availability is summed up for people. */
+export const presences = ["active", "idle", "terminated"] as const;
+export type Presence = (typeof presences)[number];
+
+/** What an agent may do besides writing along its edges. */
+export const permissions = ["spawn", "kill", "answer", "topology", "broadcast-all"] as const;
+export type Permission = (typeof permissions)[number];
+
+/** Where an agent can be reached now: which transport, and what that transport needs to find it. */
+export interface Endpoint {
+  readonly transport: string;
+  readonly locator: Readonly<Record<string, unknown>>;
+}
+
+/** What is needed to start an agent again, kept from its first start. */
+export interface LaunchData {
+  readonly profile?: string;
+  readonly command?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly model?: string;
+  readonly task?: string;
+  readonly args?: readonly string[];
+  readonly [key: string]: unknown;
+}
+
+export interface Agent {
+  readonly id: AgentId;
+  readonly name: string;
+  readonly team: string;
+  readonly kind: AgentKind;
+  readonly role: string | null;
+  readonly provider: string;
+  /** Ways in, best first. None: the agent is offline. */
+  readonly endpoints: readonly Endpoint[];
+  readonly state: AgentState;
+  /** Why it is in that state, for people: "waiting: permission dialog". */
+  readonly stateReason: string | null;
+  readonly stateAt: number;
+  readonly presence: Presence;
+  readonly lastActivityAt: number;
+  /** The program's own conversation id, kept when the program ends, so that it can be resumed. */
+  readonly sessionId: string | null;
+  readonly workspace: string | null;
+  /** Free text by the agent itself. */
+  readonly note: string | null;
+  readonly profile: string | null;
+  readonly launch: LaunchData | null;
+  readonly may: readonly Permission[];
+  /** SHA-256 of the secret that proves that a caller is this agent. */
+  readonly tokenDigest: string | null;
+  readonly createdAt: number;
+}
+
+export function checkName(name: string, what = "name"): string {
+  if (!namePattern.test(name) || name.length > maxNameLength) {
+    throw new TielineError("NAME_INVALID", `${what} ${JSON.stringify(name)} is not a valid name`, {
+      remedy: `use a letter or _ first, then letters, digits, _ or -, at most ${maxNameLength} characters`,
+      operands: { name },
+    });
+  }
+  return name;
+}
+
+export function checkAgentName(name: string): string {
+  checkName(name, "agent name");
+  if (reservedNames.includes(name) || name === switchName) {
+    throw new TielineError("NAME_INVALID", `the name "${name}" is reserved`, {
+      remedy: `choose another name; reserved are ${[...reservedNames, switchName].join(", ")}`,
+      operands: { name },
+    });
+  }
+  return name;
+}

@@ -1,0 +1,170 @@
+import type { AgentId, DeliveryId, MessageId } from "./ids.ts";
+import type { When } from "./message.ts";
+
+/**
+ * The life of one message on its way to one agent. This table is the only place that says which state may follow
+ * which; the SQLite schema takes its CHECK from it, docs/states.md draws it, a property test walks it.
+ */
+export const deliveryStates = [
+  "queued",
+  "claimed",
+  "handed",
+  "seen",
+  "answered",
+  "uncertain",
+  "failed",
+  "expired",
+  "cancelled",
+] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export const verbs = ["accept", "claim", "hold", "settle", "confirm", "expire", "cancel", "retry", "recover"] as const;
+export type Verb = (typeof verbs)[number];
+
+type Row = readonly [from: DeliveryState | null, verb: Verb, to: readonly DeliveryState[]];
+
+export const transitions: readonly Row[] = [
+  [null, "accept", ["queued"]],
+  ["queued", "claim", ["claimed"]],
+  ["queued", "hold", ["queued"]],
+  ["queued", "expire", ["expired"]],
+  ["queued", "cancel", ["cancelled"]],
+  ["queued", "confirm", ["queued"]],
+  ["claimed", "settle", ["queued", "failed", "handed", "seen", "uncertain"]],
+  ["claimed", "recover", ["uncertain"]],
+  ["claimed", "confirm", ["answered"]],
+  ["uncertain", "confirm", ["handed", "seen", "answered"]],
+  ["uncertain", "settle", ["queued", "failed", "uncertain"]],
+  ["uncertain", "retry", ["queued"]],
+  ["uncertain", "cancel", ["cancelled"]],
+  ["handed", "confirm", ["handed", "seen", "answered"]],
+  ["seen", "confirm", ["seen", "answered"]],
+  ["answered", "confirm", ["answered"]],
+  ["failed", "retry", ["queued"]],
+  ["failed", "confirm", ["failed"]],
+  ["expired", "retry", ["queued"]],
+  ["expired", "confirm", ["expired"]],
+  ["cancelled", "retry", ["queued"]],
+  ["cancelled", "confirm", ["cancelled"]],
+];
+
+export function mayFollow(from: DeliveryState | null, verb: Verb, to: DeliveryState): boolean {
+  return transitions.some(([f, v, targets]) => f === from && v === verb && targets.includes(to));
+}
+
+/** States in which the switch still owes the delivery something. */
+export const openStates: readonly DeliveryState[] = ["queued", "claimed", "uncertain"];
+export const deadStates: readonly DeliveryState[] = ["failed", "expired"];
+/** Attempts that end in an error before the delivery is a dead letter. */
+export const maxAttempts = 3;
+
+/** How we know, weakest first. The last three come from the model's side and mean that the text was seen. */
+export const proofs = ["screen", "written", "submitted", "transcript", "tool", "reply"] as const;
+export type Proof = (typeof proofs)[number];
+
+export function provesSeen(proof: Proof): boolean {
+  return proof === "transcript" || proof === "tool" || proof === "reply";
+}
+
+export function strongerProof(current: Proof | null, offered: Proof): boolean {
+  return current === null || proofs.indexOf(offered) > proofs.indexOf(current);
+}
+
+/** Whose word the text counts as at the model. */
+export type Authority = "user" | "peer";
+
+/** push: we write, one at a time. boundary: the agent asks, under a lease, because a caller can die. */
+export type Lane = "push" | "boundary";
+export const boundaryLeaseMs = 10_000;
+
+export const holdReasons = [
+  "busy",
+  "dialog",
+  "permission",
+  "question",
+  "draft",
+  "typing",
+  "copy-mode",
+  "starting",
+  "offline",
+  "limited",
+  "unreadable",
+  "error",
+] as const;
+export type HoldReason = (typeof holdReasons)[number];
+
+export interface Hold {
+  readonly reason: HoldReason;
+  /** For people: "a permission dialog is open in %14". */
+  readonly detail: string;
+}
+
+/** What a transport reports of one attempt. */
+export type Outcome =
+  | { readonly kind: "handed"; readonly proof: Proof; readonly detail?: string }
+  /** The moment was wrong; nothing was written. */
+  | { readonly kind: "held"; readonly hold: Hold }
+  /** The endpoint is not there any more; nothing was written. */
+  | { readonly kind: "gone"; readonly detail: string }
+  /** The attempt failed and nothing was written. */
+  | { readonly kind: "error"; readonly detail: string }
+  /** Something may have been written and nobody can tell. */
+  | { readonly kind: "unknown"; readonly detail: string }
+  /** The agent was removed; its mail can never be delivered. */
+  | { readonly kind: "removed"; readonly detail: string };
+
+export interface Delivery {
+  readonly id: DeliveryId;
+  readonly messageId: MessageId;
+  readonly agent: AgentId;
+  readonly agentName: string;
+  readonly state: DeliveryState;
+  readonly when: When;
+  readonly reason: HoldReason | null;
+  readonly detail: string | null;
+  /** Since when the present reason holds. */
+  readonly reasonAt: number | null;
+  readonly attempts: number;
+  readonly proof: Proof | null;
+  readonly transport: string | null;
+  readonly authority: Authority | null;
+  /** Something the sender should know although the state is good: a promised proof that did not come. */
+  readonly warning: string | null;
+  readonly lane: Lane | null;
+  readonly leaseUntil: number | null;
+  readonly expiresAt: number | null;
+  readonly answeredAt: number | null;
+  readonly queuedAt: number;
+  readonly updatedAt: number;
+}
+
+/** One step in a delivery's history. */
+export interface Transition {
+  readonly delivery: DeliveryId;
+  readonly at: number;
+  readonly verb: Verb;
+  readonly from: DeliveryState | null;
+  readonly to: DeliveryState;
+  readonly reason: HoldReason | null;
+  readonly detail: string | null;
+  readonly proof: Proof | null;
+  readonly transport: string | null;
+  readonly authority: Authority | null;
+}
+
+/** The state that an outcome leads to. Held and gone cost no attempt, because nobody did anything wrong. */
+export function stateAfter(outcome: Outcome, attempts: number): { state: DeliveryState; attempts: number } {
+  switch (outcome.kind) {
+    case "handed":
+      return { state: provesSeen(outcome.proof) ? "seen" : "handed", attempts };
+    case "held":
+    case "gone":
+      return { state: "queued", attempts };
+    case "error":
+      return { state: attempts + 1 >= maxAttempts ? "failed" : "queued", attempts: attempts + 1 };
+    case "unknown":
+      return { state: "uncertain", attempts };
+    case "removed":
+      return { state: "failed", attempts };
+  }
+}

@@ -1,0 +1,69 @@
+import type { Authority } from "./delivery.ts";
+import type { Message } from "./message.ts";
+
+/**
+ * The text that a transport writes for a message. Its first line begins with `[` or `M`, because programs give a
+ * meaning of their own to a leading / ! @ or #, and it never ends in a backslash, which would continue the line.
+ */
+export interface EnvelopeTraits {
+  /** Whether the program takes several lines as one input. */
+  readonly multiline: boolean;
+  /** Above this many bytes a doorbell goes instead of the body. */
+  readonly inlineLimit: number;
+  /** Whether invisible and bidirectional marks upset the program's composer. */
+  readonly stripInvisible?: boolean;
+}
+
+export interface Envelope {
+  readonly text: string;
+  /** False: the reader is told how to get the body. */
+  readonly inline: boolean;
+}
+
+export function envelope(message: Message, traits: EnvelopeTraits, authority: Authority = "peer"): Envelope {
+  const body = sanitise(message.body, traits.stripInvisible ?? false);
+  const whole = traits.multiline ? framed(message, body, authority) : `${message.tag}: ${body}`;
+  const fits = traits.multiline || !body.includes("\n");
+  if (fits && new TextEncoder().encode(whole).length <= traits.inlineLimit && !whole.endsWith("\\")) {
+    return { text: whole, inline: true };
+  }
+  return { text: doorbell(message, traits), inline: false };
+}
+
+function framed(message: Message, body: string, authority: Authority): string {
+  return [
+    header(message, authority),
+    body,
+    `[end ${message.tag}${canReply(message) ? ` · reply: tieline reply ${message.tag}` : ""}]`,
+  ].join("\n");
+}
+
+/** Where an agent's text would count as the user's own word, the first line says that it is not. */
+function header(message: Message, authority: Authority): string {
+  const urgent = message.when === "interrupt" ? " · urgent" : "";
+  const disclaimer =
+    authority === "user" && message.from.id !== "user" ? " · written by an agent, not by your user; it approves nothing" : "";
+  return `[${message.tag} from ${message.from.name}${urgent}${disclaimer}]`;
+}
+
+function doorbell(message: Message, traits: EnvelopeTraits): string {
+  const summary = sanitise(message.summary, traits.stripInvisible ?? false);
+  const size = new TextEncoder().encode(message.body).length;
+  const read = `read it with: tieline show ${message.tag}`;
+  return traits.multiline
+    ? [`[${message.tag} from ${message.from.name}]`, summary, `[${size} bytes · ${read}]`].join("\n")
+    : `${message.tag}: ${summary} [from ${message.from.name}, ${size} bytes, ${read}]`;
+}
+
+const canReply = (message: Message): boolean => message.from.id !== "tieline";
+
+// C0 and C1 controls but newline and tab, and DEL: a terminal would obey them. Removing ESC also breaks every
+// hand-made end-of-paste sequence.
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const invisibles = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** What is left of a body once nothing in it can steer a terminal. The stored body keeps every byte. */
+export function sanitise(text: string, stripInvisible: boolean): string {
+  const plain = text.replaceAll("\r\n", "\n").replaceAll(controls, "");
+  return stripInvisible ? plain.replaceAll(invisibles, "").normalize("NFC") : plain;
+}

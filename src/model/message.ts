@@ -1,0 +1,164 @@
+import type { AgentId, Clock, MessageId, RandomBytes, Tag } from "./ids.ts";
+import { systemClock, systemRandom, tagOf, uuidv7 } from "./ids.ts";
+import { personId, switchId, switchName } from "./agent.ts";
+import type { Delivery } from "./delivery.ts";
+import { TielineError } from "./errors.ts";
+
+export const maxBodyBytes = 1024 * 1024;
+export const maxSummaryLength = 120;
+
+/** When the text should reach the model: at idle, after the current tool, before the next tool. */
+export const whens = ["interrupt", "tool", "turn"] as const;
+export type When = (typeof whens)[number];
+/** Lower is served first. */
+export const rankOf = (when: When): number => whens.indexOf(when);
+
+export const kinds = [
+  "text",
+  "ack",
+  "bounce",
+  "shutdown_request",
+  "shutdown_response",
+  "plan_approval_request",
+  "plan_approval_response",
+  "permission_request",
+  "permission_response",
+  "idle_notification",
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Acks and bounces wait in the inbox until their reader looks; they never start a turn, so they cannot make loops. */
+export const wakes = (kind: Kind): boolean => kind !== "ack" && kind !== "bounce";
+
+/** How the switch knows who wrote, strongest first. */
+export const identityProofs = ["token", "session", "process", "pane", "workspace", "stream", "object", "person", "switch"] as const;
+export type IdentityProof = (typeof identityProofs)[number];
+
+export interface Sender {
+  readonly id: AgentId;
+  readonly name: string;
+  readonly team: string;
+  readonly knownBy: IdentityProof;
+}
+
+/** What a sender writes. Everything that is not here is decided when the draft is sealed. */
+export interface Draft {
+  readonly to: string;
+  readonly body: string;
+  readonly summary?: string;
+  readonly kind?: Kind;
+  readonly when?: When;
+  readonly inReplyTo?: MessageId;
+  readonly expectsReply?: boolean;
+  readonly ttlMs?: number;
+  readonly idempotencyKey?: string;
+  /** A broadcast starts offline members only when asked to. */
+  readonly spawn?: boolean;
+  /** With interrupt: also stop a running generation. */
+  readonly hard?: boolean;
+}
+
+/** Immutable from acceptance on. */
+export interface Message {
+  readonly id: MessageId;
+  readonly tag: Tag;
+  readonly from: Sender;
+  readonly to: string;
+  readonly team: string;
+  readonly body: string;
+  readonly summary: string;
+  readonly kind: Kind;
+  readonly when: When;
+  readonly hard: boolean;
+  readonly inReplyTo: MessageId | null;
+  /** The id of the first message of the conversation. */
+  readonly thread: MessageId;
+  readonly expectsReply: boolean;
+  readonly expiresAt: number | null;
+  readonly hops: number;
+  readonly idempotencyKey: string | null;
+  readonly acceptedAt: number;
+}
+
+/** What sealing needs to know about the conversation that a draft continues. */
+export interface Continuation {
+  readonly inReplyTo: Message | null;
+  readonly hops: number;
+}
+
+export interface Seal {
+  readonly clock?: Clock;
+  readonly random?: RandomBytes;
+}
+
+/** Turns a draft into a message: id, tag, time, thread. A tag that is taken already draws a new id. */
+export function seal(
+  draft: Draft,
+  from: Sender,
+  { inReplyTo, hops }: Continuation,
+  { clock = systemClock, random = systemRandom }: Seal = {},
+): Message {
+  checkBody(draft.body);
+  const now = clock();
+  const id = uuidv7(now, random) as MessageId;
+  return {
+    id,
+    tag: tagOf(from.name, id),
+    from,
+    to: draft.to,
+    team: from.team,
+    body: draft.body,
+    summary: draft.summary ?? summarise(draft.body),
+    kind: draft.kind ?? "text",
+    when: draft.when ?? "turn",
+    hard: draft.hard ?? false,
+    inReplyTo: inReplyTo?.id ?? null,
+    thread: inReplyTo?.thread ?? id,
+    expectsReply: draft.expectsReply ?? false,
+    expiresAt: draft.ttlMs === undefined ? null : now + draft.ttlMs,
+    hops,
+    idempotencyKey: draft.idempotencyKey ?? null,
+    acceptedAt: now,
+  };
+}
+
+/** Tells a sender that a message of theirs will not arrive. A bounce never bounces, and no one is told of acks. */
+export function sealBounce(lost: Message, delivery: Delivery, cause: string, options: Seal = {}): Message | null {
+  if (!wakes(lost.kind) || lost.from.id === switchId) return null;
+  const from: Sender = { id: switchId, name: switchName, team: lost.team, knownBy: "switch" };
+  const body = [
+    `${lost.tag} to ${delivery.agentName} was not delivered: ${cause}`,
+    `retry: tieline retry ${lost.tag} · details: tieline status ${lost.tag}`,
+  ].join("\n");
+  const draft: Draft = { to: lost.from.id === personId ? "user" : lost.from.name, body, kind: "bounce" };
+  return seal(draft, from, { inReplyTo: lost, hops: lost.hops }, options);
+}
+
+/** Two sends with one key are the same send only if they say the same. */
+export function sameContent(a: Message, b: Message): boolean {
+  return a.to === b.to && a.body === b.body && a.kind === b.kind && a.when === b.when && a.inReplyTo === b.inReplyTo;
+}
+
+function checkBody(body: string): void {
+  if (body.trim() === "") {
+    throw new TielineError("BODY_EMPTY", "the message is empty", { remedy: "write some text, or use -f FILE or - for stdin" });
+  }
+  if (!body.isWellFormed() || body.includes("\0")) {
+    throw new TielineError("BODY_NOT_TEXT", "the message is not valid text", {
+      remedy: "send UTF-8 text without NUL bytes; put binary data in a file and send its path",
+    });
+  }
+  const bytes = new TextEncoder().encode(body).length;
+  if (bytes > maxBodyBytes) {
+    throw new TielineError("BODY_TOO_LONG", `the message has ${bytes} bytes; the limit is ${maxBodyBytes}`, {
+      remedy: "put the text in a file and send its path",
+      operands: { bytes, limit: maxBodyBytes },
+    });
+  }
+}
+
+export function summarise(body: string): string {
+  const line = body.trim().split("\n", 1)[0]!.replaceAll(/\s+/g, " ");
+  const characters = [...line];
+  return characters.length <= maxSummaryLength ? line : `${characters.slice(0, maxSummaryLength - 1).join("")}…`;
+}

@@ -1,0 +1,48 @@
+import type { Agent, Endpoint } from "../model/agent.ts";
+import type { Authority, Delivery, Hold, Outcome, Proof } from "../model/delivery.ts";
+import type { Message } from "../model/message.ts";
+
+/**
+ * A way out: how text reaches one agent. A transport writes at most once per call of deliver, and tells the truth
+ * about it; deciding when, in which order and how often is the courier's work.
+ */
+export interface Transport {
+  readonly name: string;
+  readonly traits: TransportTraits;
+
+  /**
+   * May this delivery be written now? Reads only; nothing at the recipient changes. A hold says why not, for
+   * people to read. Must not throw for a recipient that is gone: that is `gone`.
+   */
+  ready(errand: Errand): Promise<Readiness>;
+
+  /**
+   * Writes once. Called only under a claim, one at a time per agent. After it began to write it may no longer
+   * answer held, gone or error unless it can prove that nothing arrived; what it cannot tell is `unknown`.
+   */
+  deliver(errand: Errand, signal: AbortSignal): Promise<Outcome>;
+
+  /** After a lost attempt: did it arrive? `error` means proved absent; `unknown` means no proof either way. */
+  inspect(errand: Errand): Promise<Outcome>;
+
+  /** Calls back whenever this endpoint may have become ready. At most until the disposer is called. */
+  watch(agent: Agent, endpoint: Endpoint, changed: () => void): Disposable;
+}
+
+export interface TransportTraits {
+  /** The best proof that this way can ever give. */
+  readonly bestProof: Proof;
+  readonly authority: Authority;
+}
+
+export interface Errand {
+  readonly message: Message;
+  readonly delivery: Delivery;
+  readonly agent: Agent;
+  readonly endpoint: Endpoint;
+}
+
+export type Readiness =
+  | { readonly kind: "ready" }
+  | { readonly kind: "held"; readonly hold: Hold }
+  | { readonly kind: "gone"; readonly detail: string };
