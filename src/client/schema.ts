@@ -1,0 +1,183 @@
+/**
+ * The wire format between the daemon and everything that talks to it. The daemon validates with these schemas; the
+ * client takes only their types, so that a command does not pay for loading a validator.
+ */
+import { z } from "zod";
+import { agentStates, permissions, presences } from "../model/agent.ts";
+import { deliveryStates } from "../model/delivery.ts";
+import { kinds, whens } from "../model/message.ts";
+import { wantedStates } from "../model/receipt.ts";
+
+/** GET inputs arrive as text. */
+const count = z.coerce.number().int().nonnegative();
+const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
+const time = z.number().describe("milliseconds since the epoch");
+
+/** What a caller says about itself; the daemon decides by the ladder in daemon/identity.ts who it is. */
+export const Caller = z.object({
+  pid: z.number().int().positive().optional(),
+  cwd: z.string().optional(),
+  team: z.string().optional(),
+  token: z.string().optional(),
+  sessionId: z.string().optional(),
+  pane: z.string().optional(),
+  tmuxSocket: z.string().optional(),
+  /** Names of variables that only agent programs set; their presence means that this is not the person. */
+  agentVariables: z.array(z.string()).optional(),
+  personToken: z.string().optional(),
+});
+
+export const DeliveryView = z.object({
+  agent: z.string(),
+  state: z.enum(deliveryStates),
+  proof: z.string().nullable(),
+  transport: z.string().nullable(),
+  authority: z.string().nullable(),
+  reason: z.string().nullable().describe("why it waits or failed, for people"),
+  attempts: z.number().int(),
+  warning: z.string().nullable(),
+  answeredAt: time.nullable(),
+  updatedAt: time,
+});
+
+export const HistoryView = z.object({
+  at: time,
+  agent: z.string(),
+  verb: z.string(),
+  from: z.string().nullable(),
+  to: z.string(),
+  reason: z.string().nullable(),
+  proof: z.string().nullable(),
+  transport: z.string().nullable(),
+});
+
+export const ReceiptView = z.object({
+  id: z.string(),
+  tag: z.string(),
+  from: z.string(),
+  knownBy: z.string().describe("how the sender was identified"),
+  to: z.string(),
+  team: z.string(),
+  kind: z.enum(kinds),
+  when: z.enum(whens),
+  summary: z.string(),
+  thread: z.string(),
+  inReplyTo: z.string().nullable(),
+  expiresAt: time.nullable(),
+  acceptedAt: time,
+  deliveries: z.array(DeliveryView),
+  /** Broadcasts only. */
+  successful: z.array(z.string()).optional(),
+  failed: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })).optional(),
+  notice: z.string().optional().describe("something the sender should know although the message was accepted"),
+});
+export const StoryView = ReceiptView.extend({ history: z.array(HistoryView) });
+
+export const MessageView = z.object({
+  id: z.string(),
+  tag: z.string(),
+  from: z.string(),
+  to: z.string(),
+  team: z.string(),
+  kind: z.enum(kinds),
+  body: z.string(),
+  inReplyTo: z.string().nullable(),
+  thread: z.string(),
+  acceptedAt: time,
+});
+
+export const InboxView = z.object({
+  id: z.string(),
+  tag: z.string(),
+  from: z.string(),
+  to: z.string(),
+  kind: z.enum(kinds),
+  body: z.string(),
+  state: z.enum(deliveryStates),
+  reason: z.string().nullable(),
+  thread: z.string(),
+  inReplyTo: z.string().nullable(),
+  at: time,
+});
+
+export const AgentView = z.object({
+  id: z.string(),
+  name: z.string(),
+  team: z.string(),
+  role: z.string().nullable(),
+  kind: z.enum(["program", "person", "object"]),
+  provider: z.string(),
+  state: z.enum(agentStates),
+  reason: z.string().nullable(),
+  presence: z.enum(presences),
+  pane: z.string().nullable(),
+  pending: z.number().int(),
+  /** Why the next message for it waits, and since when. */
+  held: z.string().nullable(),
+  heldAt: time.nullable(),
+  sessionId: z.string().nullable(),
+  workspace: z.string().nullable(),
+  note: z.string().nullable(),
+  profile: z.string().nullable(),
+  may: z.array(z.enum(permissions)),
+  waysIn: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
+  lastActivityAt: time,
+});
+
+export const Check = z.object({
+  name: z.string(),
+  status: z.enum(["ok", "warning", "failed"]),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+});
+
+const draftFields = {
+  body: z.string(),
+  summary: z.string().optional(),
+  when: z.enum(whens).optional(),
+  hard: z.boolean().optional(),
+  ttlMs: z.number().int().positive().optional(),
+  key: z.string().min(1).max(200).optional().describe("idempotency key: the same key from the same sender is the same send"),
+  kind: z.enum(["text", "ack"]).optional(),
+  /** The person only: send as an object or alias. */
+  from: z.string().optional(),
+  /** Fail now if this state can never be proved for a recipient. */
+  wait: z.enum(wantedStates).optional(),
+};
+
+/** Every operation: its HTTP face, what it takes and what it gives. The same table makes the OpenAPI file. */
+export const schemas = {
+  send: { input: z.object({ to: z.string(), replyTo: z.string().optional(), expectsReply: z.boolean().optional(), spawn: z.boolean().optional(), ...draftFields }), output: ReceiptView },
+  reply: { input: z.object({ tag: z.string(), ...draftFields }), output: ReceiptView },
+  show: { input: z.object({ tag: z.string() }), output: MessageView },
+  status: { input: z.object({ tag: z.string() }), output: StoryView },
+  /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
+  wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: count, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },
+  inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
+  log: { input: z.object({ agent: z.string().optional(), thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), limit: count.optional() }), output: z.array(ReceiptView) },
+  cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
+  retry: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
+  dead: { input: z.object({ limit: count.optional() }), output: z.array(ReceiptView) },
+  ls: { input: z.object({ all: flag.optional().describe("every team, not only the caller's") }), output: z.array(AgentView) },
+  adopt: { input: z.object({ target: z.string(), name: z.string(), provider: z.string().optional(), workspace: z.string().optional(), role: z.string().optional() }), output: AgentView },
+  rm: { input: z.object({ agent: z.string(), force: z.boolean().optional() }), output: z.object({ name: z.string(), failedDeliveries: z.number().int() }) },
+  read: { input: z.object({ agent: z.string(), lines: count.optional() }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }) },
+  up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()) }) },
+  down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
+  doctor: { input: z.object({}), output: z.array(Check) },
+  daemonStatus: { input: z.object({}), output: z.object({ running: z.literal(true), pid: z.number().int(), version: z.string(), socket: z.string(), home: z.string(), startedAt: time, agents: z.number().int(), waiting: z.number().int(), residentBytes: z.number() }) },
+  daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },
+} as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;
+
+export type Schemas = typeof schemas;
+export type OperationName = keyof Schemas;
+export type Input<Name extends OperationName> = z.input<Schemas[Name]["input"]>;
+export type Output<Name extends OperationName> = z.output<Schemas[Name]["output"]>;
+export type Caller = z.infer<typeof Caller>;
+export type ReceiptView = z.infer<typeof ReceiptView>;
+export type StoryView = z.infer<typeof StoryView>;
+export type MessageView = z.infer<typeof MessageView>;
+export type DeliveryView = z.infer<typeof DeliveryView>;
+export type InboxView = z.infer<typeof InboxView>;
+export type AgentView = z.infer<typeof AgentView>;
+export type Check = z.infer<typeof Check>;
