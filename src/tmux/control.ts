@@ -1,0 +1,241 @@
+import type { FileSink, Subprocess } from "bun";
+import { TielineError } from "../model/errors.ts";
+import { commandFailed, tmuxUnavailable } from "./failure.ts";
+import { type Notification, parseNotification } from "./notification.ts";
+
+/** The answer to one command of a list: tmux writes one block per command that ran, and stops at the first failure. */
+export interface Block {
+  ok: boolean;
+  lines: string[];
+}
+
+export type ClientFlag = "ignore-size" | "no-output" | "read-only";
+
+export interface ControlOptions {
+  socketPath: string;
+  /** Name of the session, matched exactly. */
+  session: string;
+  flags?: readonly ClientFlag[];
+  env?: Record<string, string>;
+  onNotification?: (notification: Notification) => void;
+  /** How long one command may take before the client counts as wedged and is closed. */
+  timeoutMs?: number;
+  program?: string;
+}
+
+interface Pending {
+  line: string;
+  token: string;
+  blocks: Block[];
+  timer: Timer | undefined;
+  resolve: (blocks: Block[]) => void;
+  reject: (error: TielineError) => void;
+}
+
+type Child = Subprocess<"pipe", "pipe", "pipe">;
+
+/**
+ * A `tmux -C` client: commands go in as lines, answers and notifications come out.
+ *
+ * How many blocks answer a line cannot be known beforehand (`if` adds some, an error drops some), so every line is
+ * followed by a second one that prints a random token. The token ends the answer. Programs in panes cannot know it,
+ * so a screen that imitates `%begin` or `%end` can spoil the text of one answer but never shift the later ones.
+ */
+export class ControlClient {
+  /** Resolves with the reason once the client has ended, whoever ended it. */
+  readonly closed: Promise<string>;
+  readonly #child: Child;
+  readonly #stdin: FileSink;
+  readonly #options: ControlOptions;
+  readonly #pending: Pending[] = [];
+  readonly #nonce = crypto.randomUUID();
+  readonly #attached = Promise.withResolvers<void>();
+  #sequence = 0;
+  #open: (Block & { guard: string; ours: boolean }) | undefined;
+  #attachError = "";
+  #exitReason = "";
+  #ended = false;
+  #closing = false;
+
+  /** Resolves when the client is attached: tmux loses commands that arrive before its first `%session-changed`. */
+  static async attach(options: ControlOptions): Promise<ControlClient> {
+    const client = new ControlClient(options);
+    const timer = setTimeout(() => client.#wedged("attach-session"), options.timeoutMs ?? defaultTimeoutMs);
+    try {
+      await client.#attached.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+    return client;
+  }
+
+  private constructor(options: ControlOptions) {
+    this.#options = options;
+    this.#child = spawnClient(options);
+    this.#stdin = this.#child.stdin;
+    this.#attached.promise.catch(() => {});
+    this.closed = this.#read();
+  }
+
+  get isOpen(): boolean {
+    return !this.#ended && !this.#closing;
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** The printed lines of all commands of the list, joined. Throws when any of them failed. */
+  async command(line: string): Promise<string[]> {
+    const blocks = await this.blocks(line);
+    const failed = blocks.find((block) => !block.ok);
+    if (failed) throw commandFailed(failed.lines.join("; "), line);
+    return blocks.flatMap((block) => block.lines);
+  }
+
+  /** One block per command that ran, in order; a failed one is the last of its list. */
+  blocks(line: string): Promise<Block[]> {
+    // An empty line would detach the client; a line break would make two answers of one.
+    if (!line.trim() || /[\r\n]/.test(line)) {
+      return Promise.reject(commandFailed("a command is one line that is not empty", line));
+    }
+    if (!this.isOpen) return Promise.reject(this.#gone());
+    return new Promise((resolve, reject) => {
+      const token = `${this.#nonce}-${this.#sequence++}`;
+      const timer = setTimeout(() => this.#wedged(line), this.#options.timeoutMs ?? defaultTimeoutMs);
+      this.#pending.push({ line, token, blocks: [], timer, resolve, reject });
+      this.#write(`${line}\ndisplay-message -p ${token}\n`);
+    });
+  }
+
+  /** Detaches and waits until the process has ended. May be called any number of times. */
+  async close(): Promise<void> {
+    if (!this.#closing) {
+      this.#closing = true;
+      // The end of its input detaches a control client; no signal is needed unless tmux hangs.
+      await Promise.resolve(this.#stdin.end()).catch(() => {});
+      const hard = setTimeout(() => this.#child.kill("SIGKILL"), closeGraceMs);
+      await this.closed;
+      clearTimeout(hard);
+    }
+    await this.closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #write(text: string): void {
+    // The sink keeps the order and holds what the pipe does not take yet.
+    this.#stdin.write(text);
+    const flushed = this.#stdin.flush();
+    if (flushed instanceof Promise) flushed.catch(() => this.#child.kill("SIGKILL"));
+  }
+
+  async #read(): Promise<string> {
+    const stderr = new Response(this.#child.stderr).text();
+    try {
+      for await (const line of lines(this.#child.stdout)) this.#onLine(line);
+    } finally {
+      this.#ended = true;
+    }
+    await this.#child.exited;
+    const reason = this.#exitReason || this.#attachError || (await stderr).trim() || "the tmux client ended";
+    this.#exitReason = reason;
+    this.#attached.reject(commandFailed(reason, "attach-session"));
+    for (const pending of this.#pending.splice(0)) this.#settle(pending, () => pending.reject(this.#gone()));
+    return reason;
+  }
+
+  #onLine(raw: Buffer): void {
+    const head = this.#pending[0];
+    if (this.#open || raw[0] !== percent) return this.#onText(raw.toString("utf8"), head);
+    const begin = isBlockMark(raw) ? beginMark.exec(raw.toString("latin1")) : null;
+    if (begin) {
+      this.#open = { guard: begin[1] ?? "", ours: begin[2] === "1", ok: true, lines: [] };
+      return;
+    }
+    this.#onNotification(parseNotification(raw));
+  }
+
+  #onText(text: string, head: Pending | undefined): void {
+    if (head && text === head.token) {
+      this.#open = undefined;
+      this.#pending.shift();
+      this.#settle(head, () => head.resolve(head.blocks));
+      return;
+    }
+    const open = this.#open;
+    if (!open) return;
+    if (text === `%end ${open.guard}`) this.#endBlock(open, true);
+    else if (text === `%error ${open.guard}`) this.#endBlock(open, false);
+    else open.lines.push(text);
+  }
+
+  #endBlock(open: Block & { ours: boolean }, ok: boolean): void {
+    this.#open = undefined;
+    if (open.ours) this.#pending[0]?.blocks.push({ ok, lines: open.lines });
+    else if (!ok) this.#attachError = open.lines.join("; ");
+  }
+
+  #onNotification(notification: Notification): void {
+    // `%exit` only gives the reason; that the client ended is told by the end of its output.
+    if (notification.type === "exit") this.#exitReason ||= this.#attachError || notification.reason;
+    if (notification.type === "other" && /^(end|error)$/.test(notification.name)) return;
+    if (notification.type === "session-changed") this.#attached.resolve();
+    this.#options.onNotification?.(notification);
+  }
+
+  #wedged(line: string): void {
+    const command = line.split(" ", 1)[0];
+    this.#exitReason = `tmux did not answer ${command} in time`;
+    this.#child.kill("SIGKILL");
+  }
+
+  #settle(pending: Pending, how: () => void): void {
+    clearTimeout(pending.timer);
+    how();
+  }
+
+  #gone(): TielineError {
+    return tmuxUnavailable(`the tmux client has ended: ${this.#exitReason || "closed"}`, {
+      socketPath: this.#options.socketPath,
+      session: this.#options.session,
+    });
+  }
+}
+
+const defaultTimeoutMs = 120_000;
+const closeGraceMs = 5_000;
+const percent = 0x25;
+const beginMark = /^%begin (\d+ \d+ (\d+))$/;
+
+function isBlockMark(raw: Buffer): boolean {
+  return raw[1] === 0x62 && raw[2] === 0x65;
+}
+
+function spawnClient(options: ControlOptions): Child {
+  const { program = "tmux", socketPath, session, flags = ["ignore-size", "no-output"], env } = options;
+  // -u: answers are UTF-8 whatever the locale. -E: attaching must not overwrite the session's environment with ours.
+  const argv = [program, "-u", "-S", socketPath, "-C", "attach-session", "-E", "-t", `=${session}`];
+  if (flags.length > 0) argv.push("-f", flags.join(","));
+  try {
+    return Bun.spawn(argv, { stdin: "pipe", stdout: "pipe", stderr: "pipe", ...(env && { env }) });
+  } catch (cause) {
+    throw tmuxUnavailable(`cannot start ${program}`, { program }, cause);
+  }
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  for await (const chunk of stream) {
+    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
+      const end = rest.subarray(0, at);
+      yield parts.length > 0 ? Buffer.concat([...parts, end]) : end;
+      parts = [];
+      rest = rest.subarray(at + 1);
+    }
+    if (rest.length > 0) parts.push(rest);
+  }
+}
