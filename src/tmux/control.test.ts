@@ -70,10 +70,9 @@ test("subscriptions report what changed", async () => {
 test("the end of the server rejects what is pending and closes the client", async () => {
   await using server = await privateTmux();
   const client = await ControlClient.attach({ ...server, session: "main" });
-  const pending = client.command("wait-for never");
-  const rejected = expect(pending).rejects.toMatchObject({ code: "TMUX_UNAVAILABLE" });
+  const rejected = client.command("wait-for never").catch((error: unknown) => error);
   process.kill(Number(await server.tmux("display-message", "-p", "#{pid}")), "SIGKILL");
-  await rejected;
+  expect(await rejected).toMatchObject({ code: "TMUX_UNAVAILABLE" });
   await client.closed;
   expect(client.isOpen).toBe(false);
   await expect(client.command("display-message -p x")).rejects.toMatchObject({ code: "TMUX_UNAVAILABLE" });
