@@ -1,0 +1,115 @@
+/** The rules about one line of an agent's output: what opens a fence, what is quoted, what addresses somebody. */
+
+const indent = /^\s*/;
+const speaker = /^\s*ASST:\s*/;
+const blockquote = /^\s*(?:ASST:\s*)?>/;
+const fenceOpening = /^\s*(?:ASST:\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}|~{3,})(.*)$/s;
+const turnMarker = /^\s*(?:(?:ASST|USER|SYS|SYSTEM|TOOL|REQ|RES):(?:\s|$)|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\])/;
+
+/** Group 1: the name of an address. Group 2: the name in a block marker; neither: a broadcast or a broken marker. */
+const marks = /@([A-Za-z_][A-Za-z0-9_-]{0,127}):(?=\s|$)|<<SWARM_MSG:(?:(?:TO=([A-Za-z_][A-Za-z0-9_-]{0,127})|BROADCAST):START>>)?/g;
+
+export interface Fence {
+  /** Three of the fence's character, to search for. */
+  run: "```" | "~~~";
+  length: number;
+}
+
+export interface Mark {
+  kind: "address" | "block" | "malformed";
+  to: string;
+  /** Where the mark begins and where it ends, in characters from the start of the line. */
+  at: number;
+  end: number;
+}
+
+export function opensFence(line: string): Fence | undefined {
+  const [, ticks, info = ""] = fenceOpening.exec(line) ?? [];
+  if (ticks === undefined) return undefined;
+  const run = ticks.startsWith("`") ? "```" : "~~~";
+  // A backtick after the opening run makes it inline code, as in ```this```.
+  return run === "```" && info.includes("`") ? undefined : { run, length: ticks.length };
+}
+
+export function closesFence(line: string, fence: Fence): boolean {
+  const text = line.trim();
+  return text.length >= fence.length && text === fence.run[0]!.repeat(text.length);
+}
+
+/** A line that names a speaker or begins a log entry; after a blank line it ends an open message. */
+export function isTurnMarker(line: string): boolean {
+  return turnMarker.test(line);
+}
+
+/** Everything in the line that addresses somebody, left to right. */
+export function* marksOf(line: string): Generator<Mark> {
+  if (blockquote.test(line)) return;
+  const bodyAt = bodyStart(line);
+  const quoted = quotationsOf(line);
+  for (const match of line.matchAll(marks)) {
+    const at = match.index;
+    const end = at + match[0].length;
+    if (match[0].startsWith("@")) {
+      if ((at === bodyAt || followsSentence(line, at)) && !quoted(at)) yield { kind: "address", to: addressOf(match[1]!), at, end };
+    } else if (!quoted(at)) {
+      if (match[0].endsWith(">>")) yield { kind: "block", to: addressOf(match[2] ?? "all"), at, end };
+      else if (!line.startsWith("END>>", end)) yield { kind: "malformed", to: "", at, end };
+    }
+  }
+}
+
+export function addressOf(name: string): string {
+  return name === "all" ? "@all" : name;
+}
+
+/** Where an address may stand as the first thing of the line; -1 for an indented line, which Markdown reads as code. */
+function bodyStart(line: string): number {
+  const prefix = speaker.exec(line)?.[0];
+  if (prefix !== undefined) return prefix.length;
+  const [space = ""] = indent.exec(line) ?? [];
+  return space.length <= 3 && !space.includes("\t") ? space.length : -1;
+}
+
+const closers = new Set(`"'”’»)]*_\``);
+const sentenceEnds = new Set(".!?…");
+const wideSentenceEnds = new Set("。！？");
+
+function followsSentence(line: string, at: number): boolean {
+  let before = at - 1;
+  while (before >= 0 && /\s/.test(line[before]!)) before--;
+  const spaced = before < at - 1;
+  while (before >= 0 && closers.has(line[before]!)) before--;
+  if (before < 0) return false;
+  return (spaced && sentenceEnds.has(line[before]!)) || wideSentenceEnds.has(line[before]!);
+}
+
+/**
+ * Answers, for rising positions, whether a position lies inside inline code or a quotation: opened before it and closed
+ * after it on the same line. It walks the line once, so that a line full of addresses costs no more than its length.
+ */
+function quotationsOf(line: string): (at: number) => boolean {
+  const tokens = line.matchAll(/`+|["“”«»']/g);
+  let token = tokens.next();
+  /** The characters that would close what is open, with the place of the last one in the line. */
+  const open = new Map<string, number>();
+  const close = (closer: string) => open.delete(closer);
+  const begin = (closer: string) => open.set(closer, line.lastIndexOf(closer));
+  return (at) => {
+    for (; !token.done && token.value.index < at; token = tokens.next()) {
+      const [text] = token.value;
+      if (text === "“") begin("”");
+      else if (text === "«") begin("»");
+      else if (text === "”" || text === "»") close(text);
+      else if (text === "'") {
+        if (!close("'") && opensSingleQuote(line, token.value.index)) begin("'");
+      } else if (!close(text[0]!)) begin(text[0]!);
+    }
+    for (const last of open.values()) if (last >= at) return true;
+    return false;
+  };
+}
+
+/** An apostrophe within or after a word opens nothing. */
+function opensSingleQuote(line: string, at: number): boolean {
+  return (at === 0 || /[\s([]/.test(line[at - 1]!)) && /\S/.test(line[at + 1] ?? " ");
+}
