@@ -1,0 +1,96 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+
+const tmuxPlace = /^(.*):(@\d+)\.(%\d+)$/s;
+
+/** One file of `sessions/`, as Claude Code writes it. Fields that we do not use are dropped, new ones do no harm. */
+const sessionFile = z.object({
+  pid: z.number().int().positive(),
+  sessionId: z.string(),
+  cwd: z.string(),
+  procStart: z.string().optional(),
+  version: z.string().optional(),
+  entrypoint: z.string().optional(),
+  name: z.string().optional(),
+  status: z.enum(["idle", "busy", "waiting"]).optional().catch(undefined),
+  waitingFor: z.string().optional(),
+  statusUpdatedAt: z.number().optional(),
+  tmux: z.string().optional(),
+  messagingSocketPath: z.string().optional(),
+});
+
+type SessionFile = z.infer<typeof sessionFile>;
+
+export interface RegisteredSession extends Omit<SessionFile, "tmux" | "status"> {
+  /** `unknown` when this version writes no status, or one that we do not know. */
+  status: "idle" | "busy" | "waiting" | "unknown";
+  /** The tmux pane that it runs in, such as `%14`. */
+  pane: string | undefined;
+  /** False when the process has ended, or its pid now belongs to another one: the file outlives a kill. */
+  alive: boolean;
+}
+
+export interface Registry {
+  sessions: RegisteredSession[];
+  /** Files that could not be understood, each with the reason. */
+  unreadable: { path: string; reason: string }[];
+}
+
+/** When the process began, as Claude Code notes it in `procStart`; undefined when there is no such process. */
+export type ProcessStart = (pid: number) => Promise<string | undefined>;
+
+/** All sessions that Claude Code has registered under its config folder (`~/.claude`), live and stale. */
+export async function readRegistry(configDir: string, startOf: ProcessStart = processStart): Promise<Registry> {
+  const folder = join(configDir, "sessions");
+  const registry: Registry = { sessions: [], unreadable: [] };
+  for (const name of await filesIn(folder)) {
+    const path = join(folder, name);
+    const text = await textIfThere(path);
+    if (text === undefined) continue;
+    const parsed = parse(text);
+    if ("reason" in parsed) registry.unreadable.push({ path, reason: parsed.reason });
+    else registry.sessions.push(await withLiveness(parsed.file, startOf));
+  }
+  return registry;
+}
+
+/** The start time in clock ticks from /proc, field 22. Without /proc only the existence of the pid can be checked. */
+export async function processStart(pid: number): Promise<string | undefined> {
+  const line = await textIfThere(`/proc/${pid}/stat`);
+  // The second field is the command in parentheses and may itself hold spaces and parentheses.
+  return line?.slice(line.lastIndexOf(")") + 2).split(" ")[19];
+}
+
+function parse(text: string): { file: SessionFile } | { reason: string } {
+  try {
+    return { file: sessionFile.parse(JSON.parse(text)) };
+  } catch (thrown) {
+    return { reason: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+async function withLiveness({ tmux, status, ...file }: SessionFile, startOf: ProcessStart): Promise<RegisteredSession> {
+  const startedAt = await startOf(file.pid);
+  return {
+    ...file,
+    status: status ?? "unknown",
+    pane: tmux?.match(tmuxPlace)?.[3],
+    alive: startedAt !== undefined && (file.procStart === undefined || startedAt === file.procStart),
+  };
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(absent);
+  return (names ?? []).filter((name) => /^\d+\.json$/.test(name));
+}
+
+/** A session removes its file when it ends, so a file that is listed may be gone when it is read. */
+function textIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(absent);
+}
+
+function absent(thrown: NodeJS.ErrnoException): undefined {
+  if (thrown.code === "ENOENT" || thrown.code === "ESRCH") return undefined;
+  throw thrown;
+}

@@ -1,0 +1,261 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startModelServer, type ModelServer, type Script } from "../../fixtures/model-servers/server.ts";
+import { readRegistry, type RegisteredSession } from "../../src/providers/claude-code/registry.ts";
+import { installAgent, type AgentProgram } from "./install.ts";
+import { endProcesses, familyOf } from "./processes.ts";
+import type { Json, LaunchOptions, Place, Recipe } from "./recipe.ts";
+import { claudeCode } from "./recipes/claudeCode.ts";
+import { codex, codexSettings } from "./recipes/codex.ts";
+import { gemini } from "./recipes/gemini.ts";
+import { opencode } from "./recipes/opencode.ts";
+import { pi } from "./recipes/pi.ts";
+import { captureCommand, parseCapture, type Screen } from "./screen.ts";
+
+export const recipes: Record<AgentProgram, Recipe> = { "claude-code": claudeCode, codex, gemini, opencode, pi };
+
+export interface BenchOptions extends Partial<Omit<LaunchOptions, "modelUrl">> {
+  script?: Script;
+  columns?: number;
+  rows?: number;
+  env?: Record<string, string>;
+  /** Codex only: threads live in an app server of their own, to which the pane and others connect. */
+  appServer?: boolean;
+  /** Wait until the program waits for a prompt. Off for tests of start-up dialogs. */
+  untilReady?: boolean;
+}
+
+interface Started {
+  program: AgentProgram;
+  recipe: Recipe;
+  model: ModelServer;
+  place: Place;
+  root: string;
+  server: string;
+  env: Record<string, string>;
+}
+
+/** One real program in a private tmux server and home, talking to a scripted model. */
+export async function startBench(program: AgentProgram, options: BenchOptions = {}): Promise<Bench> {
+  const installed = await installAgent(program);
+  if ("missing" in installed) throw new Error(`${program} is not installed: ${installed.missing}`);
+  const { settings = {}, args = [], permissions = "ask", columns = 120, rows = 40 } = options;
+  const recipe = recipes[program];
+  const model = await startModelServer({ script: options.script ?? [] });
+  const launch: LaunchOptions = { settings, args, permissions, modelUrl: model.url };
+  const { root, place } = await makePlace();
+  await recipe.seed(place, launch);
+  const env = { ...cleanEnv(root, place), ...recipe.env(place, launch), ...options.env };
+  const server = `tl-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+  const bench = new Bench({ program, recipe, model, place, root, server, env });
+  try {
+    const command = options.appServer
+      ? await bench.startAppServer(installed.command, launch)
+      : [...installed.command, ...recipe.args(place, launch)];
+    await bench.open(command, columns, rows);
+    if (options.untilReady ?? true) await bench.untilReady();
+    return bench;
+  } catch (thrown) {
+    await bench[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** The user's own environment stays out, and no proxy lets anything but loopback through. */
+function cleanEnv(root: string, place: Place): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    HOME: place.home,
+    TMPDIR: place.temporary,
+    XDG_RUNTIME_DIR: place.runtime,
+    TMUX_TMPDIR: root,
+    SHELL: "/bin/sh",
+    TERM: "xterm-256color",
+    LANG: "C.UTF-8",
+    HTTP_PROXY: "http://127.0.0.1:9",
+    HTTPS_PROXY: "http://127.0.0.1:9",
+    NO_PROXY: "127.0.0.1,localhost",
+  };
+}
+
+async function makePlace(): Promise<{ root: string; place: Place }> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "tl-")));
+  const place = {
+    home: join(root, "home"),
+    project: join(root, "project"),
+    temporary: join(root, "tmp"),
+    runtime: join(root, "run"),
+  };
+  for (const folder of Object.values(place)) await mkdir(folder, { mode: 0o700 });
+  return { root, place };
+}
+
+export class Bench implements AsyncDisposable {
+  readonly program: AgentProgram;
+  readonly recipe: Recipe;
+  readonly model: ModelServer;
+  readonly place: Place;
+  /** The environment that the program runs in. */
+  readonly env: Record<string, string>;
+  /** The name of the private tmux server, for `-L`. */
+  readonly tmuxServer: string;
+  /** The path of its socket, for `-S`. */
+  readonly tmuxSocket: string;
+  /** Such as `%0`. */
+  pane = "";
+  agentPid = 0;
+  /** Where the Codex app server listens, when there is one. */
+  readonly appServerSocket: string;
+  readonly #root: string;
+  #appServer: Bun.Subprocess | undefined;
+
+  constructor({ program, recipe, model, place, root, server, env }: Started) {
+    this.program = program;
+    this.recipe = recipe;
+    this.model = model;
+    this.place = place;
+    this.env = env;
+    this.tmuxServer = server;
+    this.tmuxSocket = join(root, `tmux-${process.getuid?.() ?? 0}`, server);
+    this.appServerSocket = join(place.runtime, "app-server.sock");
+    this.#root = root;
+  }
+
+  /** Starts the program in the first pane. */
+  async open(command: string[], columns: number, rows: number): Promise<void> {
+    const size = ["-x", String(columns), "-y", String(rows)];
+    const print = ["-P", "-F", "#{pane_id} #{pane_pid}"];
+    // Kept after its end, so that a failed start can be read from the screen.
+    const keep = ["set-option", "-g", "remain-on-exit", "on"];
+    const session = ["new-session", "-d", "-s", "bench", ...size, "-c", this.place.project, ...print, "--", ...command];
+    const printed = await this.tmux("start-server", ";", ...keep, ";", ...session);
+    const [pane = "", pid] = printed.trim().split(" ");
+    this.pane = pane;
+    this.agentPid = Number(pid);
+  }
+
+  /** Starts a Codex app server and answers the command of a program that connects to it. */
+  async startAppServer(command: string[], options: LaunchOptions): Promise<string[]> {
+    const address = `unix://${this.appServerSocket}`;
+    const serve = [...command, "app-server", "--listen", address, ...codexSettings(options)];
+    this.#appServer = Bun.spawn(serve, {
+      cwd: this.place.project,
+      env: this.env,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: Bun.file(join(this.#root, "app-server.log")),
+    });
+    await until(() => existsSync(this.appServerSocket), {
+      what: async () => `the app server listens; it said: ${await Bun.file(join(this.#root, "app-server.log")).text()}`,
+    });
+    return [...command, "--remote", address, ...options.args];
+  }
+
+  async tmux(...args: string[]): Promise<string> {
+    return runTmux(["-f", "/dev/null", "-L", this.tmuxServer, ...args], this.env, this.place.project);
+  }
+
+  async capture({ styles = false }: { styles?: boolean } = {}): Promise<Screen> {
+    return parseCapture(await this.tmux(...captureCommand(this.pane, styles)));
+  }
+
+  /** The first screen that fits. Rejects after the deadline with the last one. */
+  async waitForScreen(fits: (screen: Screen) => boolean, deadlineMs = 60_000): Promise<Screen> {
+    let screen = await this.capture();
+    await until(async () => fits((screen = await this.capture())), {
+      deadlineMs,
+      what: async () => `the screen fits; it shows (title "${screen.title}"):\n${screen.text}`,
+    });
+    return screen;
+  }
+
+  async untilReady(): Promise<void> {
+    await this.waitForScreen((screen) => {
+      if (screen.dead) throw new Error(`${this.program} ended at its start:\n${screen.text}`);
+      return this.recipe.ready(screen);
+    });
+    if (this.program === "claude-code") await this.untilStatus("idle");
+  }
+
+  /** Pastes a prompt as a terminal does and submits it. */
+  async prompt(text: string): Promise<void> {
+    const before = await this.capture();
+    await this.paste(text);
+    if (this.recipe.enterGapMs !== undefined) {
+      // The program counts the gap from the moment at which it took the paste, which is when it draws it.
+      await this.waitForScreen((screen) => screen.text !== before.text);
+      await Bun.sleep(this.recipe.enterGapMs);
+    }
+    await this.tmux("send-keys", "-t", this.pane, "Enter");
+  }
+
+  async paste(text: string): Promise<void> {
+    const buffer = ["load-buffer", "-b", "bench", "-"];
+    const paste = ["paste-buffer", "-p", "-r", "-d", "-b", "bench", "-t", this.pane];
+    await runTmux(["-L", this.tmuxServer, ...buffer, ";", ...paste], this.env, this.place.project, text);
+  }
+
+  /** This program's entry in Claude Code's session registry. */
+  async registry(): Promise<RegisteredSession | undefined> {
+    const { sessions } = await readRegistry(join(this.place.home, ".claude"));
+    return sessions.find((session) => session.pid === this.agentPid);
+  }
+
+  async untilStatus(status: RegisteredSession["status"], deadlineMs = 60_000): Promise<RegisteredSession> {
+    let session: RegisteredSession | undefined;
+    await until(async () => (session = await this.registry())?.status === status, {
+      deadlineMs,
+      what: async () => `Claude Code says ${status}; it says ${JSON.stringify(session)}`,
+    });
+    return session!;
+  }
+
+  /** The lines of all transcripts that the program has written. */
+  async transcript(): Promise<Json[]> {
+    if (!this.recipe.transcripts) return [];
+    const lines: Json[] = [];
+    for await (const path of new Bun.Glob(this.recipe.transcripts).scan({ cwd: this.place.home, dot: true })) {
+      const text = await readFile(join(this.place.home, path), "utf8");
+      // The last line may be half written.
+      const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+      lines.push(...whole.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Json));
+    }
+    return lines;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const servers = [this.agentPid, this.#appServer?.pid ?? 0].filter((pid) => pid > 0);
+    const family = await familyOf(servers);
+    await endProcesses(family);
+    await this.tmux("kill-server").catch((thrown: Error) => {
+      if (!/no server running|error connecting/.test(thrown.message)) throw thrown;
+    });
+    await this.model[Symbol.asyncDispose]();
+    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function runTmux(args: string[], env: Record<string, string>, cwd: string, input = ""): Promise<string> {
+  const child = Bun.spawn(["tmux", ...args], { env, cwd, stdin: Buffer.from(input), stdout: "pipe", stderr: "pipe" });
+  const [printed, complaint, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${complaint.trim()}`);
+  return printed;
+}
+
+/** Programs announce neither their screens nor their files, so this one place looks again and again. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  { deadlineMs = 60_000, what }: { deadlineMs?: number; what: () => Promise<string> },
+): Promise<void> {
+  const deadline = Date.now() + deadlineMs;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain until ${await what()}`);
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,45 @@
+import { readdir, readFile } from "node:fs/promises";
+
+/** The processes and all that descend from them, oldest first. */
+export async function familyOf(roots: readonly number[]): Promise<number[]> {
+  const family = [...roots];
+  for (const pid of family) family.push(...(await childrenOf(pid)));
+  return family;
+}
+
+/** Asks each process to end, then insists. Resolves when none is left. */
+export async function endProcesses(pids: readonly number[], graceMs = 3_000): Promise<void> {
+  for (const pid of pids) signal(pid, "SIGTERM");
+  const insistAt = Date.now() + graceMs;
+  for (let left = await living(pids); left.length > 0; left = await living(left)) {
+    if (Date.now() > insistAt) for (const pid of left) signal(pid, "SIGKILL");
+    await Bun.sleep(20);
+  }
+}
+
+async function living(pids: readonly number[]): Promise<number[]> {
+  const states = await Promise.all(pids.map(stateOf));
+  // A zombie has ended; its parent collects it when it likes.
+  return pids.filter((_pid, index) => states[index] !== undefined && states[index] !== "Z");
+}
+
+async function stateOf(pid: number): Promise<string | undefined> {
+  const line = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  return line?.slice(line.lastIndexOf(")") + 2, line.lastIndexOf(")") + 3);
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const lists = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, "utf8").catch(() => "")),
+  );
+  return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
+  }
+}
