@@ -58,6 +58,31 @@ export async function privateTmux(options: PrivateTmuxOptions = {}): Promise<Pri
   };
 }
 
+/** A person at a terminal: a tmux client with a real terminal, which is a pane of a second private server. */
+export interface Person extends AsyncDisposable {
+  /** Presses keys at that terminal, by tmux's key names. */
+  press(...keys: string[]): Promise<void>;
+  detach(): Promise<void>;
+}
+
+export async function attachPerson(server: PrivateTmux, session: string): Promise<Person> {
+  const channel = "person-attached";
+  await server.tmux("set-hook", "-g", "client-attached", `wait-for -S ${channel}`);
+  const command = ["env", "-u", "TMUX", "tmux", "-S", server.socketPath, "attach-session", "-t", `=${session}`];
+  const terminal = await privateTmux({ command });
+  await server.tmux("wait-for", channel);
+  await server.tmux("set-hook", "-gu", "client-attached");
+  return {
+    async press(...keys) {
+      await terminal.tmux("send-keys", "-t", "%0", ...keys);
+    },
+    async detach() {
+      await server.tmux("detach-client", "-s", `=${session}`);
+    },
+    [Symbol.asyncDispose]: () => terminal[Symbol.asyncDispose](),
+  };
+}
+
 /** A test that leaves a control client attached has forgotten to close something. */
 async function clients(socketPath: string, env: Record<string, string>): Promise<string[]> {
   const format = "#{?client_control_mode,#{client_pid},}";

@@ -113,7 +113,7 @@ export class ControlClient {
     if (!this.#closing) {
       this.#closing = true;
       // The end of its input detaches a control client; no signal is needed unless tmux hangs.
-      await Promise.resolve(this.#stdin.end()).catch(() => {});
+      this.#endInput();
       const hard = setTimeout(() => this.#child.kill("SIGKILL"), closeGraceMs);
       await this.closed;
       clearTimeout(hard);
@@ -126,10 +126,25 @@ export class ControlClient {
   }
 
   #write(text: string): void {
-    // The sink keeps the order and holds what the pipe does not take yet.
-    this.#stdin.write(text);
-    const flushed = this.#stdin.flush();
-    if (flushed instanceof Promise) flushed.catch(() => this.#child.kill("SIGKILL"));
+    // A broken pipe means that the client is ending: its last output says why, and ends what is pending.
+    const broken = () => this.#child.kill();
+    try {
+      // The sink keeps the order and holds what the pipe does not take yet.
+      this.#stdin.write(text);
+      const flushed = this.#stdin.flush();
+      if (flushed instanceof Promise) flushed.catch(broken);
+    } catch {
+      broken();
+    }
+  }
+
+  #endInput(): void {
+    try {
+      const ended = this.#stdin.end();
+      if (ended instanceof Promise) ended.catch(() => this.#child.kill());
+    } catch {
+      this.#child.kill();
+    }
   }
 
   async #read(): Promise<string> {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { privateTmux } from "../testing/tmux.ts";
+import { attachPerson, privateTmux } from "../testing/tmux.ts";
 import type { Exec } from "./exec.ts";
 import { socketPathOf, TmuxServer } from "./server.ts";
 
@@ -29,17 +29,20 @@ test("identity tells one server from the next on the same socket", async () => {
 
 test("a session with destroy-unattached is never held open, and still served", async () => {
   await using tmux = await privateTmux();
+  await using person = await attachPerson(tmux, "main");
   await using server = new TmuxServer(tmux);
-  await tmux.tmux("set-option", "-g", "destroy-unattached", "on", ";", "set-option", "-g", "exit-empty", "off");
-  await tmux.tmux("new-session", "-d", "-s", "plain", "cat", ";", "set-option", "-t", "plain", "destroy-unattached", "off");
+  await tmux.tmux("set-option", "-t", "=main:", "destroy-unattached", "on");
+  await tmux.tmux("new-session", "-d", "-s", "plain", "cat");
   expect(await server.run(display("#{client_session}"))).toEqual(["plain"]);
   await tmux.tmux("kill-session", "-t", "=plain");
   expect(await server.read(display("x $HOME ;"))).toEqual(["x $HOME ;"]);
-  expect(await tmux.tmux("list-clients")).toBe("");
+  expect(await tmux.tmux("list-clients", "-F", "#{client_control_mode}")).toBe("0");
   const body = "漢\n".repeat(300_000);
   await server.run([["set-buffer", "-b", "big", "--", body], ["save-buffer", "-b", "big", join(tmux.dir, "big")]]);
   expect(await Bun.file(join(tmux.dir, "big")).text()).toBe(body);
   await expect(server.run([["kill-pane", "-t", "%99"]])).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
+  await person.detach();
+  await expect(tmux.tmux("has-session", "-t", "=main")).rejects.toThrow();
 });
 
 test("the owner says which sessions may be used", async () => {
