@@ -1,0 +1,42 @@
+import { composerText, findComposer, visibleRows } from "./composer.ts";
+import type { ScreenManifest, ScreenState } from "./manifest.ts";
+import { maxRows, type Screen } from "./parse.ts";
+import { ruleHolds, type View } from "./rules.ts";
+
+export interface Reading {
+  state: ScreenState;
+  /** Text of a person, or a mode that changes what Enter does, stands in the composer. */
+  draft: boolean;
+  /** The name of the rule that fired; `none` when no rule did. */
+  rule: string;
+  why: string;
+  /** `row` counts from the first of the given lines. */
+  composer?: { text: string; row: number };
+}
+
+/** The first rule that holds names the state. Pure; copy mode is the caller's to judge, the screen beneath reads the same. */
+export function classify(manifest: ScreenManifest, screen: Screen): Reading {
+  const rows = visibleRows(screen);
+  const composer = manifest.composer && findComposer(manifest.composer, rows, screen);
+  const view: View = { screen, rows, composer };
+  const rule = manifest.rules.find((candidate) => ruleHolds(candidate, view));
+  const state = rule?.state ?? "unknown";
+  const live = state !== "done" && composer !== undefined;
+  return {
+    state,
+    draft: rule?.draft ?? (live && composer.draft),
+    rule: rule?.name ?? "none",
+    why: rule?.why ?? "no rule of this program's manifest fits the screen",
+    ...(live && { composer: { text: composerText(composer), row: composer.row + Math.max(screen.lines.length - maxRows, 0) } }),
+  };
+}
+
+/** What `tieline explain --screen` answers for a capture; every piece of knowledge about the pane may be missing. */
+export function explainScreen(
+  manifest: ScreenManifest,
+  capture: string,
+  known: Omit<Screen, "lines"> = {},
+): Pick<Reading, "state" | "draft" | "rule" | "why"> {
+  const { state, draft, rule, why } = classify(manifest, { ...known, lines: capture.replace(/\n$/, "").split("\n") });
+  return { state, draft, rule, why };
+}
