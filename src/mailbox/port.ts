@@ -73,10 +73,10 @@ export interface Mailbox extends AsyncDisposable {
   inbox(agent: AgentId, filter?: InboxFilter): readonly InboxRow[];
   log(filter?: LogFilter): readonly Receipt[];
   deliveriesIn(states: readonly Delivery["state"][], limit?: number): readonly Delivery[];
-  /** How many messages `from` sent to `to` (or to anyone) since then. */
+  /** How many messages `from` sent to `to` (or to anyone) since then; acks and bounces do not count. */
   sentSince(from: AgentId, to: AgentId | null, since: number): number;
-  /** The most hops of a message handed to this agent since then. */
-  hopsHandedSince(agent: AgentId, since: number): number;
+  /** The most hops among the messages handed to this agent since the last one from a person. */
+  hopsAround(agent: AgentId): number;
 
   /** Removes finished messages beyond the limits, a small batch per call; answers how many. */
   prune(limits: RetentionLimits): Promise<number>;

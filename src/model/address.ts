@@ -61,10 +61,13 @@ export function isBroadcast(address: Address): boolean {
   return address.kind === "all" || address.kind === "group" || address.kind === "everyone";
 }
 
+const maxTeamLength = 64;
+export const isTeamName = (text: string): boolean => teamPattern.test(text) && text.length <= maxTeamLength;
+
 export function checkTeamName(team: string): string {
-  if (teamPattern.test(team) && team.length <= 64) return team;
+  if (isTeamName(team)) return team;
   throw new TielineError("NAME_INVALID", `${JSON.stringify(team)} is not a valid team name`, {
-    remedy: "use letters, digits, _ - . or /, at most 64 characters, not beginning with a mark",
+    remedy: `use letters, digits, _ - . or /, at most ${maxTeamLength} characters, not beginning with a mark`,
     operands: { team },
   });
 }

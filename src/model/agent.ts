@@ -87,6 +87,17 @@ export interface Agent {
   readonly createdAt: number;
 }
 
+/** Can it be written to now? The person always can: their mail waits to be read. */
+export function isLive(agent: Agent): boolean {
+  if (agent.kind === "person") return true;
+  return agent.endpoints.length > 0 && agent.state !== "gone" && agent.state !== "suspended";
+}
+
+/** Is it offline, with what is needed to start it again? */
+export function canStart(agent: Agent): boolean {
+  return agent.kind === "program" && agent.launch !== null && !isLive(agent);
+}
+
 export function checkName(name: string, what = "name"): string {
   if (!namePattern.test(name) || name.length > maxNameLength) {
     throw new TielineError("NAME_INVALID", `${what} ${JSON.stringify(name)} is not a valid name`, {

@@ -55,8 +55,8 @@ export function mayFollow(from: DeliveryState | null, verb: Verb, to: DeliverySt
 /** States in which the switch still owes the delivery something. */
 export const openStates: readonly DeliveryState[] = ["queued", "claimed", "uncertain"];
 export const deadStates: readonly DeliveryState[] = ["failed", "expired"];
-/** Attempts that end in an error before the delivery is a dead letter. */
-export const maxAttempts = 3;
+/** Attempts that end in an error before the delivery is a dead letter, unless the configuration says otherwise. */
+export const defaultMaxAttempts = 3;
 
 /** How we know, weakest first. The last three come from the model's side and mean that the text was seen. */
 export const proofs = ["screen", "written", "submitted", "transcript", "tool", "reply"] as const;
@@ -133,6 +133,8 @@ export interface Delivery {
   readonly lane: Lane | null;
   readonly leaseUntil: number | null;
   readonly expiresAt: number | null;
+  /** After an error: not before this moment. */
+  readonly availableAt: number | null;
   readonly answeredAt: number | null;
   readonly queuedAt: number;
   readonly updatedAt: number;
@@ -153,7 +155,11 @@ export interface Transition {
 }
 
 /** The state that an outcome leads to. Held and gone cost no attempt, because nobody did anything wrong. */
-export function stateAfter(outcome: Outcome, attempts: number): { state: DeliveryState; attempts: number } {
+export function stateAfter(
+  outcome: Outcome,
+  attempts: number,
+  maxAttempts = defaultMaxAttempts,
+): { state: DeliveryState; attempts: number } {
   switch (outcome.kind) {
     case "handed":
       return { state: provesSeen(outcome.proof) ? "seen" : "handed", attempts };

@@ -1,0 +1,322 @@
+import { openStates, type Delivery, type Transition } from "../model/delivery.ts";
+import { TielineError } from "../model/errors.ts";
+import { systemClock, systemRandom, type AgentId, type Clock, type DeliveryId, type MessageId, type RandomBytes } from "../model/ids.ts";
+import { sameContent, sealBounce, wakes, type Message } from "../model/message.ts";
+import { personId } from "../model/agent.ts";
+import { defaultMaxAttempts } from "../model/delivery.ts";
+import type { Receipt } from "../model/receipt.ts";
+import type { Change, Mailbox, Recipient } from "./port.ts";
+import * as steps from "./steps.ts";
+import type { Store } from "./store.ts";
+
+export interface MailboxOptions {
+  readonly clock?: Clock;
+  readonly random?: RandomBytes;
+  readonly maxAttempts?: number;
+}
+
+/** The verbs of the port over any store, with group commit: what is asked for in one turn of the loop is one commit. */
+export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox {
+  const { clock = systemClock, random = systemRandom, maxAttempts = defaultMaxAttempts } = options;
+  const batch = new CommitBatch(store);
+  const counts = new Counts(store);
+  const listeners = new Set<(changes: readonly Change[]) => void>();
+  let uncommitted: Change[] = [];
+
+  const perform = <T>(verb: () => T): Promise<T> => batch.run(verb);
+
+  batch.onCommit = () => {
+    const changes = uncommitted;
+    uncommitted = [];
+    for (const change of changes) counts.apply(change.transition, change.delivery);
+    if (changes.length > 0) for (const listener of listeners) listener(changes);
+  };
+  batch.onRollback = () => {
+    uncommitted = [];
+  };
+
+  function record(step: steps.Step, message: Message): Delivery {
+    if (step.transition.from !== null) store.saveDelivery(step.delivery);
+    store.addTransition(step.transition);
+    uncommitted.push({ ...step, message });
+    return step.delivery;
+  }
+
+  function deposit(message: Message, recipients: readonly Recipient[]): Receipt {
+    store.addMessage(message);
+    const deliveries = recipients.map((recipient) => {
+      const delivery = store.addDelivery(steps.queued(message, recipient), wakes(message.kind));
+      return record(steps.accepted(delivery), message);
+    });
+    return { message, deliveries };
+  }
+
+  /** A dead letter is told to its sender in the same commit, so that a crash can not swallow the news. */
+  function bounce(message: Message, dead: Delivery, cause: string): void {
+    let bounced = sealBounce(message, dead, cause, { clock, random });
+    while (bounced !== null && store.message(bounced.tag) !== null) bounced = sealBounce(message, dead, cause, { clock, random });
+    if (bounced === null) return;
+    deposit(bounced, [{ id: message.from.id, name: message.from.id === personId ? "user" : message.from.name }]);
+  }
+
+  function answer(reply: Message): void {
+    if (reply.inReplyTo === null || !wakes(reply.kind)) return;
+    const original = store.message(reply.inReplyTo);
+    if (original === null) return;
+    const delivery = store.deliveriesOf(original.id).find((one) => one.agent === reply.from.id);
+    const step = delivery && steps.answered(delivery, reply.acceptedAt);
+    if (step) record(step, original);
+  }
+
+  const mustFind = (id: DeliveryId): { delivery: Delivery; message: Message } => {
+    const delivery = store.delivery(id);
+    const message = delivery && store.message(delivery.messageId);
+    if (!delivery || !message) throw messageUnknown(`delivery ${id}`);
+    return { delivery, message };
+  };
+
+  /** Applies a step to one delivery of a message, or to each that allows it; refuses when none does. */
+  function each(id: MessageId, agent: AgentId | undefined, step: (delivery: Delivery) => steps.Step): Receipt {
+    const message = store.message(id);
+    if (message === null) throw messageUnknown(id);
+    const all = store.deliveriesOf(id);
+    const chosen = all.filter((delivery) => agent === undefined || delivery.agent === agent);
+    const taken: steps.Step[] = [];
+    let refusal: unknown = messageUnknown(`${message.tag} for that agent`);
+    for (const delivery of chosen) {
+      try {
+        taken.push(step(delivery));
+      } catch (thrown) {
+        refusal = thrown;
+      }
+    }
+    if (taken.length === 0) throw refusal;
+    const changed = new Map(taken.map((one) => [one.delivery.id, record(one, message)]));
+    return { message, deliveries: all.map((delivery) => changed.get(delivery.id) ?? delivery) };
+  }
+
+  return {
+    id: store.id,
+
+    accept: (message, recipients) =>
+      perform(() => {
+        const earlier = message.idempotencyKey === null ? null : store.messageByKey(message.from.id, message.idempotencyKey);
+        if (earlier !== null) {
+          if (!sameContent(earlier, message)) throw keyReused(message, earlier);
+          return { message: earlier, deliveries: store.deliveriesOf(earlier.id) };
+        }
+        const receipt = deposit(message, recipients);
+        answer(message);
+        return receipt;
+      }),
+
+    claim: (id, { lane, now }) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        if (delivery.state !== "queued") return null;
+        if (lane === "push" && store.pushInFlight(delivery.agent)) return null;
+        return record(steps.claimed(delivery, lane, now), message);
+      }),
+
+    hold: (id, hold) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        const step = steps.held(delivery, hold, clock());
+        if (step) record(step, message);
+      }),
+
+    settle: (id, outcome, way) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        // A reply can overtake the settling of its own attempt; it proves more than the attempt could.
+        if (delivery.state === "answered") return delivery;
+        const settled = record(steps.settled(delivery, outcome, way, clock(), maxAttempts), message);
+        if (settled.state === "failed") bounce(message, settled, settled.detail ?? "every attempt failed");
+        return settled;
+      }),
+
+    confirm: (id, proof, detail) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        const step = steps.confirmed(delivery, proof, detail, clock());
+        return step ? record(step, message) : delivery;
+      }),
+
+    warn: (id, warning) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        const step = steps.warned(delivery, warning, clock());
+        if (step) record(step, message);
+      }),
+
+    expire: (now) =>
+      perform(() =>
+        store.expiring(now).map((delivery) => {
+          const { message } = mustFind(delivery.id);
+          const gone = record(steps.expired(delivery, now), message);
+          bounce(message, gone, "it expired before it could be delivered");
+          return gone;
+        }),
+      ),
+
+    cancel: (id, agent) => perform(() => each(id, agent, (delivery) => steps.cancelled(delivery, clock()))),
+
+    retry: (id, agent) => perform(() => each(id, agent, (delivery) => steps.retried(delivery, clock()))),
+
+    recover: (now, scope) =>
+      perform(() =>
+        store
+          .inStates(["claimed"], Number.MAX_SAFE_INTEGER)
+          .filter((delivery) => (scope === "start" ? true : delivery.leaseUntil !== null && delivery.leaseUntil <= now))
+          .map((delivery) => {
+            const { message } = mustFind(delivery.id);
+            const detail = scope === "start" ? "the switch stopped during the attempt" : "the reader did not come back";
+            return record(steps.recovered(delivery, detail, now), message);
+          }),
+      ),
+
+    heads: (agent, now) =>
+      counts.queued(agent) === 0
+        ? []
+        : store
+            .heads(agent)
+            .filter((delivery) => delivery.availableAt === null || delivery.availableAt <= now)
+            .sort(steps.servedBefore),
+    waiting: () => counts.waiting(),
+    pending: (agent) => counts.open(agent),
+    nextDueAt: () => store.nextDueAt(),
+
+    message: (idOrTag) => store.message(idOrTag),
+    delivery: (id) => store.delivery(id),
+    receipt(idOrTag) {
+      const message = store.message(idOrTag);
+      return message && { message, deliveries: store.deliveriesOf(message.id) };
+    },
+    story(idOrTag) {
+      const message = store.message(idOrTag);
+      if (message === null) return null;
+      const deliveries = store.deliveriesOf(message.id);
+      const history = new Map(deliveries.map((delivery) => [delivery.id, store.transitionsOf(delivery.id)]));
+      return { message, deliveries, history };
+    },
+    inbox: (agent, filter = {}) => store.inbox(agent, { ...filter, whens: filter.when ?? null }),
+    log: (filter = {}) => store.log(filter).map((message) => ({ message, deliveries: store.deliveriesOf(message.id) })),
+    deliveriesIn: (states, limit = 1_000) => store.inStates(states, limit),
+    sentSince: (from, to, since) => store.sentSince(from, to, since),
+    hopsAround: (agent) => store.hopsAround(agent),
+
+    prune: (limits) => perform(() => store.prune(limits)),
+
+    onTransitions(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    async [Symbol.asyncDispose]() {
+      await batch.close();
+      store[Symbol.dispose]();
+    },
+  };
+}
+
+/** Collects verbs until the loop comes round, runs them in one commit and answers them all afterwards. */
+class CommitBatch {
+  onCommit: () => void = () => undefined;
+  onRollback: () => void = () => undefined;
+  private jobs: { verb: () => unknown; resolve: (value: never) => void; reject: (reason: unknown) => void }[] = [];
+  private flushing: Promise<void> | null = null;
+  private closed = false;
+
+  constructor(private readonly store: Store) {}
+
+  run<T>(verb: () => T): Promise<T> {
+    if (this.closed) return Promise.reject(closedError());
+    return new Promise<T>((resolve, reject) => {
+      this.jobs.push({ verb, resolve: resolve as (value: never) => void, reject });
+      this.flushing ??= new Promise((done) => setImmediate(() => done(this.flush())));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.flushing;
+  }
+
+  private flush(): void {
+    this.flushing = null;
+    const jobs = this.jobs;
+    this.jobs = [];
+    const answers: (() => void)[] = [];
+    try {
+      this.store.commit(() => {
+        for (const { verb, resolve, reject } of jobs) answers.push(attempt(verb, resolve, reject));
+      });
+    } catch (thrown) {
+      this.onRollback();
+      for (const { reject } of jobs) reject(thrown);
+      return;
+    }
+    this.onCommit();
+    for (const answer of answers) answer();
+  }
+}
+
+/** A refusal is the caller's alone: it was thrown before anything was written. Anything else fails the whole batch. */
+function attempt(verb: () => unknown, resolve: (value: never) => void, reject: (reason: unknown) => void): () => void {
+  try {
+    const value = verb() as never;
+    return () => resolve(value);
+  } catch (thrown) {
+    if (isRefusal(thrown)) return () => reject(thrown);
+    throw thrown;
+  }
+}
+
+function isRefusal(thrown: unknown): boolean {
+  if (thrown instanceof Error && thrown.name === "TagTaken") return true;
+  return thrown instanceof TielineError && thrown.code !== "STORE_UNAVAILABLE" && thrown.code !== "STORE_CORRUPT";
+}
+
+/** Queued and open deliveries per agent, kept beside the store so that a long history costs nothing. */
+class Counts {
+  private readonly byAgent = new Map<AgentId, { queued: number; open: number }>();
+
+  constructor(store: Store) {
+    for (const { agent, queued, open } of store.counts()) this.byAgent.set(agent, { queued, open });
+  }
+
+  apply({ from, to }: Transition, { agent }: Delivery): void {
+    const count = this.byAgent.get(agent) ?? { queued: 0, open: 0 };
+    count.queued += Number(to === "queued") - Number(from === "queued");
+    count.open += Number(openStates.includes(to)) - Number(from !== null && openStates.includes(from));
+    if (count.open === 0) this.byAgent.delete(agent);
+    else this.byAgent.set(agent, count);
+  }
+
+  queued(agent: AgentId): number {
+    return this.byAgent.get(agent)?.queued ?? 0;
+  }
+
+  open(agent: AgentId): number {
+    return this.byAgent.get(agent)?.open ?? 0;
+  }
+
+  waiting(): AgentId[] {
+    return [...this.byAgent].filter(([, count]) => count.queued > 0).map(([agent]) => agent);
+  }
+}
+
+const messageUnknown = (what: string): TielineError =>
+  new TielineError("MESSAGE_UNKNOWN", `there is no message ${what}`, {
+    remedy: "`tieline log` lists the messages; old ones are removed by the retention settings",
+    operands: { message: what },
+  });
+
+const keyReused = (message: Message, earlier: Message): TielineError =>
+  new TielineError("CONFLICT", `the key "${message.idempotencyKey}" was used for ${earlier.tag}, which says something else`, {
+    remedy: "use a new key for a new message",
+    operands: { key: message.idempotencyKey, tag: earlier.tag },
+  });
+
+const closedError = (): TielineError =>
+  new TielineError("DAEMON_UNAVAILABLE", "the mailbox is closed", { remedy: "the daemon is stopping; try again" });

@@ -1,0 +1,113 @@
+import { openStates, type Delivery, type Transition } from "../../model/delivery.ts";
+import { deliveryId, type DeliveryId, type MessageId } from "../../model/ids.ts";
+import { wakes, whens, type Message } from "../../model/message.ts";
+import { TagTaken } from "../port.ts";
+import type { Store } from "../store.ts";
+import { servedBefore } from "../steps.ts";
+
+/** For tests and for switches that need not outlive their process. Nothing here can fail, so nothing rolls back. */
+export function memoryStore(id = "memory"): Store {
+  const messages = new Map<MessageId, Message>();
+  const byTag = new Map<string, Message>();
+  const deliveries = new Map<DeliveryId, Delivery>();
+  const transitions = new Map<DeliveryId, Transition[]>();
+  let lastId = 0;
+
+  const every = (condition: (delivery: Delivery) => boolean): Delivery[] => [...deliveries.values()].filter(condition);
+  const of = (message: MessageId): Delivery[] => every((delivery) => delivery.messageId === message);
+  const newest = <T>(rows: T[], limit: number): T[] => rows.slice(Math.max(0, rows.length - limit));
+  const messageOf = (delivery: Delivery): Message => messages.get(delivery.messageId)!;
+
+  return {
+    id,
+    commit: (work) => work(),
+
+    addMessage(message) {
+      if (byTag.has(message.tag)) throw new TagTaken(message.tag);
+      messages.set(message.id, message);
+      byTag.set(message.tag, message);
+    },
+    addDelivery(delivery) {
+      const added = { ...delivery, id: deliveryId(++lastId) };
+      deliveries.set(added.id, added);
+      return added;
+    },
+    saveDelivery: (delivery) => void deliveries.set(delivery.id, delivery),
+    addTransition(transition) {
+      const rows = transitions.get(transition.delivery) ?? [];
+      transitions.set(transition.delivery, [...rows, transition]);
+    },
+
+    message: (idOrTag) => messages.get(idOrTag as MessageId) ?? byTag.get(idOrTag) ?? null,
+    messageByKey: (from, key) => [...messages.values()].find((one) => one.from.id === from && one.idempotencyKey === key) ?? null,
+    delivery: (one) => deliveries.get(one) ?? null,
+    deliveriesOf: of,
+    transitionsOf: (delivery) => transitions.get(delivery) ?? [],
+
+    heads(agent) {
+      const queued = every((one) => one.agent === agent && one.state === "queued" && wakes(messageOf(one).kind)).sort(servedBefore);
+      return whens.flatMap((when) => queued.find((delivery) => delivery.when === when) ?? []);
+    },
+    pushInFlight: (agent) => every((one) => one.agent === agent && one.state === "claimed" && one.lane === "push").length > 0,
+    counts() {
+      const open = every((delivery) => openStates.includes(delivery.state));
+      return [...new Set(open.map((delivery) => delivery.agent))].map((agent) => {
+        const own = open.filter((delivery) => delivery.agent === agent);
+        return { agent, queued: own.filter((delivery) => delivery.state === "queued").length, open: own.length };
+      });
+    },
+    nextDueAt() {
+      const times = [...deliveries.values()].flatMap(({ state, expiresAt, availableAt, leaseUntil }) =>
+        state === "queued" ? [expiresAt, availableAt] : state === "claimed" ? [leaseUntil] : [],
+      );
+      const due = times.filter((time) => time !== null);
+      return due.length === 0 ? null : Math.min(...due);
+    },
+    expiring: (now) => every((one) => one.state === "queued" && one.expiresAt !== null && one.expiresAt <= now),
+    inStates: (states, limit) => newest(every((one) => states.includes(one.state)), limit),
+    inbox(agent, { pending, limit = 50, whens: only }) {
+      const rows = every(
+        (one) => one.agent === agent && (!pending || openStates.includes(one.state)) && (only === null || only.includes(one.when)),
+      );
+      return newest(rows, limit).map((delivery) => ({ delivery, message: messageOf(delivery) }));
+    },
+    log({ limit = 50, agent, team, thread, grep, since }) {
+      const rows = [...messages.values()].filter(
+        (one) =>
+          (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
+          (team === undefined || one.team === team) &&
+          (thread === undefined || one.thread === thread) &&
+          (grep === undefined || one.body.toLowerCase().includes(grep.toLowerCase())) &&
+          (since === undefined || one.acceptedAt >= since),
+      );
+      return newest(rows, limit);
+    },
+    sentSince: (from, to, since) =>
+      [...messages.values()]
+        .filter((one) => one.from.id === from && one.acceptedAt > since && wakes(one.kind))
+        .reduce((sum, one) => sum + (to === null ? 1 : of(one.id).filter((delivery) => delivery.agent === to).length), 0),
+    hopsAround(agent) {
+      const handed = every((one) => one.agent === agent && ["handed", "seen", "answered"].includes(one.state)).map(messageOf);
+      const person = handed.findLastIndex((message) => message.from.id === "user");
+      return handed.slice(person + 1).reduce((most, message) => Math.max(most, message.hops), 0);
+    },
+
+    prune({ olderThan, maxBytes, batch }) {
+      const bytes = [...messages.values()].reduce((sum, message) => sum + message.body.length, 0);
+      const old = [...messages.values()].filter(
+        (one) => (bytes > maxBytes || one.acceptedAt < olderThan) && !of(one.id).some((delivery) => openStates.includes(delivery.state)),
+      );
+      for (const message of old.slice(0, batch)) {
+        for (const delivery of of(message.id)) {
+          deliveries.delete(delivery.id);
+          transitions.delete(delivery.id);
+        }
+        messages.delete(message.id);
+        byTag.delete(message.tag);
+      }
+      return Math.min(batch, old.length);
+    },
+
+    [Symbol.dispose]: () => undefined,
+  };
+}

@@ -1,0 +1,175 @@
+import type { Authority, Delivery, DeliveryState, HoldReason, Lane, Proof, Transition, Verb } from "../../model/delivery.ts";
+import { deliveryId, type AgentId, type MessageId, type Tag } from "../../model/ids.ts";
+import type { IdentityProof, Kind, Message, When } from "../../model/message.ts";
+
+export interface MessageRow {
+  id: string;
+  tag: string;
+  from_id: string;
+  from_name: string;
+  from_team: string;
+  known_by: string;
+  to_text: string;
+  team: string;
+  body: string;
+  summary: string;
+  kind: string;
+  served: string;
+  hard: number;
+  in_reply_to: string | null;
+  thread: string;
+  expects_reply: number;
+  expires_at: number | null;
+  hops: number;
+  idempotency_key: string | null;
+  accepted_at: number;
+}
+
+export interface DeliveryRow {
+  id: number;
+  message_id: string;
+  agent: string;
+  agent_name: string;
+  state: string;
+  served: string;
+  reason: string | null;
+  detail: string | null;
+  reason_at: number | null;
+  attempts: number;
+  proof: string | null;
+  transport: string | null;
+  authority: string | null;
+  warning: string | null;
+  lane: string | null;
+  lease_until: number | null;
+  expires_at: number | null;
+  available_at: number | null;
+  answered_at: number | null;
+  queued_at: number;
+  updated_at: number;
+}
+
+export interface HistoryRow {
+  delivery: number;
+  at: number;
+  verb: string;
+  from_state: string | null;
+  to_state: string;
+  reason: string | null;
+  detail: string | null;
+  proof: string | null;
+  transport: string | null;
+  authority: string | null;
+}
+
+export const messageToRow = (message: Message): MessageRow => ({
+  id: message.id,
+  tag: message.tag,
+  from_id: message.from.id,
+  from_name: message.from.name,
+  from_team: message.from.team,
+  known_by: message.from.knownBy,
+  to_text: message.to,
+  team: message.team,
+  body: message.body,
+  summary: message.summary,
+  kind: message.kind,
+  served: message.when,
+  hard: Number(message.hard),
+  in_reply_to: message.inReplyTo,
+  thread: message.thread,
+  expects_reply: Number(message.expectsReply),
+  expires_at: message.expiresAt,
+  hops: message.hops,
+  idempotency_key: message.idempotencyKey,
+  accepted_at: message.acceptedAt,
+});
+
+export const rowToMessage = (row: MessageRow): Message => ({
+  id: row.id as MessageId,
+  tag: row.tag as Tag,
+  from: { id: row.from_id as AgentId, name: row.from_name, team: row.from_team, knownBy: row.known_by as IdentityProof },
+  to: row.to_text,
+  team: row.team,
+  body: row.body,
+  summary: row.summary,
+  kind: row.kind as Kind,
+  when: row.served as When,
+  hard: row.hard === 1,
+  inReplyTo: row.in_reply_to as MessageId | null,
+  thread: row.thread as MessageId,
+  expectsReply: row.expects_reply === 1,
+  expiresAt: row.expires_at,
+  hops: row.hops,
+  idempotencyKey: row.idempotency_key,
+  acceptedAt: row.accepted_at,
+});
+
+/** The columns of a delivery that change during its life. */
+export const mutableColumns = (delivery: Omit<Delivery, "id">) => ({
+  state: delivery.state,
+  reason: delivery.reason,
+  detail: delivery.detail,
+  reason_at: delivery.reasonAt,
+  attempts: delivery.attempts,
+  proof: delivery.proof,
+  transport: delivery.transport,
+  authority: delivery.authority,
+  warning: delivery.warning,
+  lane: delivery.lane,
+  lease_until: delivery.leaseUntil,
+  expires_at: delivery.expiresAt,
+  available_at: delivery.availableAt,
+  answered_at: delivery.answeredAt,
+  updated_at: delivery.updatedAt,
+});
+
+export const rowToDelivery = (row: DeliveryRow): Delivery => ({
+  id: deliveryId(row.id),
+  messageId: row.message_id as MessageId,
+  agent: row.agent as AgentId,
+  agentName: row.agent_name,
+  state: row.state as DeliveryState,
+  when: row.served as When,
+  reason: row.reason as HoldReason | null,
+  detail: row.detail,
+  reasonAt: row.reason_at,
+  attempts: row.attempts,
+  proof: row.proof as Proof | null,
+  transport: row.transport,
+  authority: row.authority as Authority | null,
+  warning: row.warning,
+  lane: row.lane as Lane | null,
+  leaseUntil: row.lease_until,
+  expiresAt: row.expires_at,
+  availableAt: row.available_at,
+  answeredAt: row.answered_at,
+  queuedAt: row.queued_at,
+  updatedAt: row.updated_at,
+});
+
+export const transitionToRow = (transition: Transition): HistoryRow => ({
+  delivery: transition.delivery,
+  at: transition.at,
+  verb: transition.verb,
+  from_state: transition.from,
+  to_state: transition.to,
+  reason: transition.reason,
+  detail: transition.detail,
+  proof: transition.proof,
+  transport: transition.transport,
+  authority: transition.authority,
+});
+
+export const rowToTransition = (row: HistoryRow): Transition => ({
+  delivery: deliveryId(row.delivery),
+  at: row.at,
+  verb: row.verb as Verb,
+  from: row.from_state as DeliveryState | null,
+  to: row.to_state as DeliveryState,
+  reason: row.reason as HoldReason | null,
+  detail: row.detail,
+  proof: row.proof as Proof | null,
+  transport: row.transport,
+  authority: row.authority as Authority | null,
+});

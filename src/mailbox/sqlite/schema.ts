@@ -1,0 +1,93 @@
+import { deliveryStates, proofs, verbs } from "../../model/delivery.ts";
+import { kinds, whens } from "../../model/message.ts";
+
+const oneOf = (column: string, values: readonly string[]): string => `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;
+
+/**
+ * Numbered migrations; `user_version` says how many have run. A published one never changes.
+ * Message bodies and delivery states live in separate tables, because the first never change and the second do.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE mailbox (id TEXT NOT NULL) STRICT;
+
+  CREATE TABLE messages (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    tag TEXT NOT NULL UNIQUE,
+    from_id TEXT NOT NULL,
+    from_name TEXT NOT NULL,
+    from_team TEXT NOT NULL,
+    known_by TEXT NOT NULL,
+    to_text TEXT NOT NULL,
+    team TEXT NOT NULL,
+    body TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    kind TEXT NOT NULL ${oneOf("kind", kinds)},
+    served TEXT NOT NULL ${oneOf("served", whens)},
+    hard INTEGER NOT NULL,
+    in_reply_to TEXT,
+    thread TEXT NOT NULL,
+    expects_reply INTEGER NOT NULL,
+    expires_at INTEGER,
+    hops INTEGER NOT NULL,
+    idempotency_key TEXT,
+    accepted_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX messages_by_key ON messages (from_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX messages_by_sender ON messages (from_id, accepted_at);
+  CREATE INDEX messages_by_thread ON messages (thread, seq);
+  CREATE INDEX messages_by_age ON messages (accepted_at);
+
+  CREATE TABLE deliveries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    message INTEGER NOT NULL REFERENCES messages (seq),
+    agent TEXT NOT NULL,
+    agent_name TEXT NOT NULL,
+    state TEXT NOT NULL ${oneOf("state", deliveryStates)},
+    served TEXT NOT NULL ${oneOf("served", whens)},
+    wakes INTEGER NOT NULL,
+    reason TEXT,
+    detail TEXT,
+    reason_at INTEGER,
+    attempts INTEGER NOT NULL,
+    proof TEXT ${oneOf("proof", proofs)},
+    transport TEXT,
+    authority TEXT ${oneOf("authority", ["user", "peer"])},
+    warning TEXT,
+    lane TEXT ${oneOf("lane", ["push", "boundary"])},
+    lease_until INTEGER,
+    expires_at INTEGER,
+    available_at INTEGER,
+    answered_at INTEGER,
+    queued_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    CHECK ((state = 'claimed') = (lane IS NOT NULL))
+  ) STRICT;
+  CREATE INDEX deliveries_by_message ON deliveries (message);
+  CREATE INDEX deliveries_by_agent ON deliveries (agent, id);
+  CREATE INDEX deliveries_queued ON deliveries (agent, served, id) WHERE state = 'queued' AND wakes = 1;
+  CREATE INDEX deliveries_open ON deliveries (state, agent) WHERE state IN ('queued', 'claimed', 'uncertain');
+  CREATE INDEX deliveries_dead ON deliveries (state, id) WHERE state IN ('failed', 'expired');
+  CREATE INDEX deliveries_handed ON deliveries (id) WHERE state = 'handed';
+  CREATE UNIQUE INDEX deliveries_one_push ON deliveries (agent) WHERE state = 'claimed' AND lane = 'push';
+  CREATE INDEX deliveries_expiring ON deliveries (expires_at) WHERE state = 'queued' AND expires_at IS NOT NULL;
+  CREATE INDEX deliveries_delayed ON deliveries (available_at) WHERE state = 'queued' AND available_at IS NOT NULL;
+  CREATE INDEX deliveries_leased ON deliveries (lease_until) WHERE state = 'claimed' AND lease_until IS NOT NULL;
+
+  CREATE TABLE history (
+    id INTEGER PRIMARY KEY,
+    delivery INTEGER NOT NULL REFERENCES deliveries (id),
+    at INTEGER NOT NULL,
+    verb TEXT NOT NULL ${oneOf("verb", verbs)},
+    from_state TEXT,
+    to_state TEXT NOT NULL ${oneOf("to_state", deliveryStates)},
+    reason TEXT,
+    detail TEXT,
+    proof TEXT,
+    transport TEXT,
+    authority TEXT
+  ) STRICT;
+  CREATE INDEX history_by_delivery ON history (delivery, id);
+  `,
+];

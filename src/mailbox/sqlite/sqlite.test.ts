@@ -1,0 +1,110 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentId } from "../../model/ids.ts";
+import { seal } from "../../model/message.ts";
+import { mailboxContract, person } from "../../testing/mailboxContract.ts";
+import { openMailbox } from "../mailbox.ts";
+import { MailboxTaken, openDatabase } from "./database.ts";
+import { migrations } from "./schema.ts";
+import { sqliteStore } from "./store.ts";
+
+const temporary = (): string => mkdtempSync(join(tmpdir(), "tieline-mailbox-"));
+
+mailboxContract("sqlite", async (clock) => {
+  const directory = temporary();
+  const path = join(directory, "mailbox.db");
+  const open = () => openMailbox(sqliteStore(openDatabase(path, migrations), path), { clock });
+  let mailbox = open();
+  return {
+    mailbox,
+    async reopen() {
+      await mailbox[Symbol.asyncDispose]();
+      return (mailbox = open());
+    },
+    async cleanUp() {
+      await mailbox[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true });
+    },
+  };
+});
+
+describe("sqlite", () => {
+  const directories: string[] = [];
+  const newPath = (): string => {
+    const directory = temporary();
+    directories.push(directory);
+    return join(directory, "mailbox.db");
+  };
+  afterEach(() => directories.splice(0).forEach((directory) => rmSync(directory, { recursive: true, force: true })));
+
+  const hello = (body = "hello") => seal({ to: "bob", body }, person, { inReplyTo: null, hops: 1 });
+  const bob = [{ id: agentId("b"), name: "bob" }];
+
+  test("the first to open a mailbox has it; another process is told so", () => {
+    const path = newPath();
+    const database = openDatabase(path, migrations);
+    const script = `
+      import { openDatabase } from ${JSON.stringify(join(import.meta.dir, "database.ts"))};
+      try { openDatabase(${JSON.stringify(path)}, []); console.log("opened"); } catch (error) { console.log(error.name); }`;
+    const attempt = () => Bun.spawnSync([process.execPath, "-e", script]).stdout.toString().trim();
+    expect(attempt()).toBe(MailboxTaken.name);
+    database.close();
+    expect(openDatabase(path, migrations).close()).toBeUndefined();
+  });
+
+  test("a full disk refuses what does not fit, keeps what was accepted and recovers", async () => {
+    const path = newPath();
+    const database = openDatabase(path, migrations);
+    const mailbox = openMailbox(sqliteStore(database, path));
+    const kept = await mailbox.accept(hello("before"), bob);
+    const { page_count: pages } = database.query<{ page_count: number }, []>("PRAGMA page_count").get()!;
+    database.run(`PRAGMA max_page_count = ${pages + 2}`);
+    const refused = await mailbox.accept(hello("x".repeat(100_000)), bob).catch((error: { code: string }) => error.code);
+    expect(refused).toBe("STORE_UNAVAILABLE");
+    expect(mailbox.inbox(bob[0]!.id).map((row) => row.message.body)).toEqual(["before"]);
+    expect(mailbox.pending(bob[0]!.id)).toBe(1);
+    database.run("PRAGMA max_page_count = 1000000");
+    await mailbox.accept(hello("after"), bob);
+    expect(mailbox.receipt(kept.message.tag)).not.toBeNull();
+    expect(mailbox.pending(bob[0]!.id)).toBe(2);
+    await mailbox[Symbol.asyncDispose]();
+  });
+
+  test("a file that is not a mailbox is left as it is", () => {
+    const path = newPath();
+    writeFileSync(path, "this is not a database, and somebody may need it ".repeat(100));
+    const before = readFileSync(path, "utf8");
+    expect(() => openDatabase(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("a mailbox of a newer version is refused with the remedy", () => {
+    const path = newPath();
+    openDatabase(path, [...migrations, "CREATE TABLE later (x)"]).close();
+    expect(() => openDatabase(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+  });
+
+  test("a directory that is not there is a clear error", () => {
+    expect(() => openDatabase("/nonexistent/mailbox.db", migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+  });
+
+  test("the schema refuses states that the table does not know", () => {
+    const database = openDatabase(newPath(), migrations);
+    const insert = `INSERT INTO deliveries (message, agent, agent_name, state, served, wakes, attempts, queued_at, updated_at)
+      VALUES (1, 'b', 'bob', 'delivered', 'turn', 1, 0, 0, 0)`;
+    expect(() => database.run(insert)).toThrow("CHECK constraint");
+    database.close();
+  });
+
+  test("concurrent accepts share a commit", async () => {
+    const path = newPath();
+    const store = sqliteStore(openDatabase(path, migrations), path);
+    let commits = 0;
+    const mailbox = openMailbox({ ...store, commit: (work) => (commits++, store.commit(work)) });
+    await Promise.all(Array.from({ length: 500 }, (_, index) => mailbox.accept(hello(`n${index}`), bob)));
+    expect(commits).toBeLessThan(5);
+    await mailbox[Symbol.asyncDispose]();
+  });
+});

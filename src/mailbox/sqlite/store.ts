@@ -1,0 +1,230 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { openStates, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
+import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
+import { whens, type Message } from "../../model/message.ts";
+import { TagTaken, type InboxRow, type LogFilter, type RetentionLimits } from "../port.ts";
+import type { Store } from "../store.ts";
+import { guarded } from "./database.ts";
+import {
+  messageToRow,
+  mutableColumns,
+  rowToDelivery,
+  rowToMessage,
+  rowToTransition,
+  transitionToRow,
+  type DeliveryRow,
+  type HistoryRow,
+  type MessageRow,
+} from "./rows.ts";
+
+const deliveryColumns = "d.*, m.id AS message_id FROM deliveries d JOIN messages m ON m.seq = d.message";
+const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(", ");
+/** How far back the hop count of a conversation is followed. */
+const hopsHorizon = 200;
+
+/** SQLite through Bun, on a database that this process alone holds (see database.ts). */
+export function sqliteStore(database: Database, path: string): Store {
+  const statements = prepare(database);
+  const run = <T>(work: () => T): T => guarded(path, work);
+  const all = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row[] =>
+    run(() => database.query<Row, SQLQueryBindings[]>(sql).all(...parameters));
+  const get = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row | null =>
+    run(() => database.query<Row, SQLQueryBindings[]>(sql).get(...parameters));
+
+  return {
+    id: identify(database),
+
+    commit(work) {
+      run(() => {
+        statements.begin.run();
+        try {
+          work();
+          statements.commit.run();
+        } catch (thrown) {
+          // SQLite rolls some failures back by itself; a second rollback would hide the reason.
+          if (database.inTransaction) statements.rollback.run();
+          throw thrown;
+        }
+      });
+    },
+
+    addMessage(message) {
+      try {
+        run(() => statements.addMessage.run(messageToRow(message) as never));
+      } catch (thrown) {
+        if (String(thrown).includes("messages.tag")) throw new TagTaken(message.tag);
+        throw thrown;
+      }
+    },
+
+    addDelivery(delivery, wakes) {
+      const { messageId, agent, agentName, when, queuedAt } = delivery;
+      const row = { message_id: messageId, agent, agent_name: agentName, served: when, wakes: Number(wakes), queued_at: queuedAt, ...mutableColumns(delivery) };
+      const { lastInsertRowid } = run(() => statements.addDelivery.run(row as never));
+      return { ...delivery, id: deliveryId(Number(lastInsertRowid)) };
+    },
+
+    saveDelivery(delivery) {
+      run(() => statements.saveDelivery.run({ id: delivery.id, ...mutableColumns(delivery) } as never));
+    },
+
+    addTransition(transition) {
+      run(() => statements.addTransition.run(transitionToRow(transition) as never));
+    },
+
+    message(idOrTag) {
+      const row = get<MessageRow>("SELECT * FROM messages WHERE id = ?1", idOrTag) ?? get<MessageRow>("SELECT * FROM messages WHERE tag = ?1", idOrTag);
+      return row && rowToMessage(row);
+    },
+
+    messageByKey(from, key) {
+      const row = get<MessageRow>("SELECT * FROM messages WHERE from_id = ? AND idempotency_key = ?", from, key);
+      return row && rowToMessage(row);
+    },
+
+    delivery(id) {
+      const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id);
+      return row && rowToDelivery(row);
+    },
+
+    deliveriesOf: (message: MessageId): Delivery[] =>
+      all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.message = (SELECT seq FROM messages WHERE id = ?) ORDER BY d.id`, message).map(rowToDelivery),
+
+    transitionsOf: (delivery: DeliveryId): Transition[] =>
+      all<HistoryRow>("SELECT * FROM history WHERE delivery = ? ORDER BY id", delivery).map(rowToTransition),
+
+    heads: (agent: AgentId): Delivery[] =>
+      whens.flatMap((when) => {
+        const first = "SELECT min(id) FROM deliveries WHERE agent = ? AND served = ? AND state = 'queued' AND wakes = 1";
+        const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = (${first})`, agent, when);
+        return row ? [rowToDelivery(row)] : [];
+      }),
+
+    pushInFlight: (agent) => get("SELECT 1 FROM deliveries WHERE agent = ? AND state = 'claimed' AND lane = 'push'", agent) !== null,
+
+    counts: () =>
+      all<{ agent: AgentId; queued: number; open: number }>(
+        `SELECT agent, sum(state = 'queued') AS queued, count(*) AS open FROM deliveries WHERE state IN (${quoted(openStates)}) GROUP BY agent`,
+      ),
+
+    nextDueAt() {
+      const row = get<{ at: number | null }>(
+        `SELECT min(at) AS at FROM (
+           SELECT min(expires_at) AS at FROM deliveries WHERE state = 'queued' AND expires_at IS NOT NULL
+           UNION ALL SELECT min(available_at) FROM deliveries WHERE state = 'queued' AND available_at IS NOT NULL
+           UNION ALL SELECT min(lease_until) FROM deliveries WHERE state = 'claimed' AND lease_until IS NOT NULL)`,
+      );
+      return row?.at ?? null;
+    },
+
+    expiring: (now) =>
+      all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.state = 'queued' AND d.expires_at IS NOT NULL AND d.expires_at <= ? ORDER BY d.id`, now).map(rowToDelivery),
+
+    inStates: (states: readonly DeliveryState[], limit) =>
+      all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.state IN (${quoted(states)}) ORDER BY d.id DESC LIMIT ?`, limit).map(rowToDelivery).reverse(),
+
+    inbox(agent, { pending, limit = 50, whens: only }) {
+      const conditions = ["d.agent = ?"];
+      if (pending) conditions.push(`d.state IN (${quoted(openStates)})`);
+      if (only !== null) conditions.push(`d.served IN (${quoted(only)})`);
+      const newest = `SELECT d.id FROM deliveries d WHERE ${conditions.join(" AND ")} ORDER BY d.id DESC LIMIT ?`;
+      const ids = all<{ id: number }>(newest, agent, limit).reverse();
+      return ids.map(({ id }): InboxRow => {
+        const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!;
+        const message = get<MessageRow>("SELECT * FROM messages WHERE id = ?", row.message_id)!;
+        return { delivery: rowToDelivery(row), message: rowToMessage(message) };
+      });
+    },
+
+    log: (filter) => {
+      const { sql, parameters } = logQuery(filter);
+      return all<MessageRow>(sql, ...parameters).map(rowToMessage).reverse();
+    },
+
+    sentSince(from, to, since) {
+      const counted = "m.from_id = ? AND m.accepted_at > ? AND m.kind NOT IN ('ack', 'bounce')";
+      const row =
+        to === null
+          ? get<{ n: number }>(`SELECT count(*) AS n FROM messages m WHERE ${counted}`, from, since)
+          : get<{ n: number }>(`SELECT count(*) AS n FROM messages m JOIN deliveries d ON d.message = m.seq WHERE ${counted} AND d.agent = ?`, from, since, to);
+      return row!.n;
+    },
+
+    hopsAround(agent) {
+      const recent = all<{ hops: number; from_id: string }>(
+        `SELECT m.hops, m.from_id FROM deliveries d JOIN messages m ON m.seq = d.message
+         WHERE d.agent = ? AND d.state IN ('handed', 'seen', 'answered') ORDER BY d.id DESC LIMIT ${hopsHorizon}`,
+        agent,
+      );
+      const person = recent.findIndex((row) => row.from_id === "user");
+      return recent.slice(0, person < 0 ? recent.length : person).reduce((most, row) => Math.max(most, row.hops), 0);
+    },
+
+    prune: (limits) => run(() => prune(database, limits)),
+
+    [Symbol.dispose]() {
+      database.close(false);
+    },
+  };
+}
+
+function prepare(database: Database) {
+  const messageColumns = Object.keys(messageToRow({ from: {} } as Message));
+  const mutable = Object.keys(mutableColumns({} as Delivery));
+  const history = Object.keys(transitionToRow({} as Transition));
+  const values = (columns: readonly string[]): string => columns.map((column) => `$${column}`).join(", ");
+  const fixed = ["agent", "agent_name", "served", "wakes", "queued_at"];
+  return {
+    begin: database.prepare("BEGIN IMMEDIATE"),
+    commit: database.prepare("COMMIT"),
+    rollback: database.prepare("ROLLBACK"),
+    addMessage: database.prepare(`INSERT INTO messages (${messageColumns.join(", ")}) VALUES (${values(messageColumns)})`),
+    addDelivery: database.prepare(
+      `INSERT INTO deliveries (message, ${[...fixed, ...mutable].join(", ")})
+       VALUES ((SELECT seq FROM messages WHERE id = $message_id), ${values([...fixed, ...mutable])})`,
+    ),
+    saveDelivery: database.prepare(`UPDATE deliveries SET ${mutable.map((column) => `${column} = $${column}`).join(", ")} WHERE id = $id`),
+    addTransition: database.prepare(`INSERT INTO history (${history.join(", ")}) VALUES (${values(history)})`),
+  };
+}
+
+function identify(database: Database): string {
+  const known = database.query<{ id: string }, []>("SELECT id FROM mailbox").get();
+  if (known) return known.id;
+  const id = uuidv7(systemClock()).slice(-12);
+  database.query("INSERT INTO mailbox (id) VALUES (?)").run(id);
+  return id;
+}
+
+function logQuery({ limit = 50, agent, team, thread, grep, since }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
+  const conditions: string[] = [];
+  const parameters: SQLQueryBindings[] = [];
+  const where = (condition: string, ...values: SQLQueryBindings[]): void => {
+    conditions.push(condition);
+    parameters.push(...values);
+  };
+  if (agent !== undefined) where("(from_id = ? OR seq IN (SELECT message FROM deliveries WHERE agent = ?))", agent, agent);
+  if (team !== undefined) where("team = ?", team);
+  if (thread !== undefined) where("thread = ?", thread);
+  if (grep !== undefined) where("instr(lower(body), lower(?)) > 0", grep);
+  if (since !== undefined) where("accepted_at >= ?", since);
+  const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  return { sql: `SELECT * FROM messages ${filter} ORDER BY seq DESC LIMIT ?`, parameters: [...parameters, limit] };
+}
+
+/** Oldest first, never a message that is still on its way to somebody. */
+function prune(database: Database, { olderThan, maxBytes, batch }: RetentionLimits): number {
+  const number = (sql: string): number => Object.values(database.query<Record<string, number>, []>(sql).get()!)[0]!;
+  const usedBytes = (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * number("PRAGMA page_size");
+  const horizon = usedBytes > maxBytes ? Number.MAX_SAFE_INTEGER : olderThan;
+  const finished = `NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message = messages.seq AND d.state IN (${quoted(openStates)}))`;
+  const chosen = database
+    .query<{ seq: number }, [number, number]>(`SELECT seq FROM messages WHERE accepted_at < ? AND ${finished} ORDER BY seq LIMIT ?`)
+    .all(horizon, batch);
+  for (const { seq } of chosen) {
+    database.query("DELETE FROM history WHERE delivery IN (SELECT id FROM deliveries WHERE message = ?)").run(seq);
+    database.query("DELETE FROM deliveries WHERE message = ?").run(seq);
+    database.query("DELETE FROM messages WHERE seq = ?").run(seq);
+  }
+  return chosen.length;
+}

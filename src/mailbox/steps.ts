@@ -1,0 +1,168 @@
+/**
+ * The steps of a delivery's life as pure functions: a delivery in, the changed delivery and its history row out.
+ * `null` means that nothing changes. Each step is checked against the table in model/delivery.ts.
+ */
+import {
+  boundaryLeaseMs,
+  mayFollow,
+  provesSeen,
+  stateAfter,
+  strongerProof,
+  type Delivery,
+  type DeliveryState,
+  type Hold,
+  type Lane,
+  type Outcome,
+  type Proof,
+  type Transition,
+  type Verb,
+} from "../model/delivery.ts";
+import { TielineError } from "../model/errors.ts";
+import { rankOf, type Message } from "../model/message.ts";
+import type { Recipient, Way } from "./port.ts";
+
+export interface Step {
+  readonly delivery: Delivery;
+  readonly transition: Transition;
+}
+
+export function queued(message: Message, recipient: Recipient): Omit<Delivery, "id"> {
+  return {
+    messageId: message.id,
+    agent: recipient.id,
+    agentName: recipient.name,
+    state: "queued",
+    when: message.when,
+    reason: null,
+    detail: null,
+    reasonAt: null,
+    attempts: 0,
+    proof: null,
+    transport: null,
+    authority: null,
+    warning: null,
+    lane: null,
+    leaseUntil: null,
+    expiresAt: message.expiresAt,
+    availableAt: null,
+    answeredAt: null,
+    queuedAt: message.acceptedAt,
+    updatedAt: message.acceptedAt,
+  };
+}
+
+export function accepted(delivery: Delivery): Step {
+  return { delivery, transition: row("accept", null, delivery, delivery.queuedAt) };
+}
+
+export function claimed(delivery: Delivery, lane: Lane, now: number): Step {
+  const leaseUntil = lane === "boundary" ? now + boundaryLeaseMs : null;
+  return step("claim", delivery, { ...clear, state: "claimed", lane, leaseUntil }, now);
+}
+
+export function held(delivery: Delivery, hold: Hold, now: number): Step | null {
+  if (delivery.state !== "queued") return null;
+  if (delivery.reason === hold.reason && delivery.detail === hold.detail) return null;
+  const reasonAt = delivery.reason === hold.reason ? delivery.reasonAt : now;
+  return step("hold", delivery, { state: "queued", reason: hold.reason, detail: hold.detail, reasonAt }, now);
+}
+
+/** Waits before the attempts after the first and second error. */
+const backoffMs = [1_000, 5_000];
+
+export function settled(delivery: Delivery, outcome: Outcome, way: Way, now: number, maxAttempts: number): Step {
+  const { state, attempts } = stateAfter(outcome, delivery.attempts, maxAttempts);
+  const failing = outcome.kind === "error";
+  const reason = outcome.kind === "held" ? outcome.hold.reason : outcome.kind === "gone" ? "offline" : failing ? "error" : null;
+  const detail = outcome.kind === "held" ? outcome.hold.detail : (outcome.detail ?? null);
+  return step(
+    "settle",
+    delivery,
+    {
+      ...clear,
+      state,
+      attempts,
+      reason,
+      detail,
+      reasonAt: reason === null ? null : now,
+      availableAt: failing && state === "queued" ? now + (backoffMs[attempts - 1] ?? backoffMs.at(-1)!) : null,
+      ...(outcome.kind === "handed" && { proof: outcome.proof, detail: outcome.detail ?? null }),
+      ...((outcome.kind === "handed" || outcome.kind === "unknown") && way),
+    },
+    now,
+  );
+}
+
+export function confirmed(delivery: Delivery, proof: Proof, detail: string | undefined, now: number): Step | null {
+  if (proof === "reply") return answered(delivery, now);
+  if (!strongerProof(delivery.proof, proof)) return null;
+  if (!["handed", "seen", "uncertain"].includes(delivery.state)) return null;
+  const state: DeliveryState = provesSeen(proof) || delivery.state === "seen" ? "seen" : "handed";
+  return step("confirm", delivery, { state, proof, detail: detail ?? null, warning: null }, now);
+}
+
+/** A reply proves more than any receipt; before the delivery it is only noted, because the text may still go out. */
+export function answered(delivery: Delivery, now: number): Step | null {
+  if (delivery.answeredAt !== null) return null;
+  const delivered = ["claimed", "handed", "uncertain", "seen"].includes(delivery.state);
+  const state = delivered ? "answered" : delivery.state;
+  const proof = delivered ? "reply" : delivery.proof;
+  return step("confirm", delivery, { ...(delivered && clear), state, proof, answeredAt: now, warning: null }, now);
+}
+
+export function warned(delivery: Delivery, warning: string, now: number): Step | null {
+  if (delivery.state !== "handed" || delivery.warning === warning) return null;
+  return step("confirm", delivery, { state: "handed", warning, detail: warning }, now);
+}
+
+export function expired(delivery: Delivery, now: number): Step {
+  return step("expire", delivery, { ...clear, state: "expired", detail: "its time to live was over before it could be delivered" }, now);
+}
+
+export function cancelled(delivery: Delivery, now: number): Step {
+  if (!mayFollow(delivery.state, "cancel", "cancelled")) {
+    throw new TielineError("CONFLICT", `the delivery to ${delivery.agentName} is ${delivery.state} and can not be recalled`, {
+      remedy: "see `tieline status`; only waiting, held or uncertain deliveries can be cancelled",
+      operands: { agent: delivery.agentName, state: delivery.state },
+    });
+  }
+  return step("cancel", delivery, { ...clear, state: "cancelled" }, now);
+}
+
+export function retried(delivery: Delivery, now: number): Step {
+  if (!mayFollow(delivery.state, "retry", "queued")) {
+    throw new TielineError("CONFLICT", `the delivery to ${delivery.agentName} is ${delivery.state}; there is nothing to retry`, {
+      remedy: "only failed, expired, cancelled or uncertain deliveries can be retried",
+      operands: { agent: delivery.agentName, state: delivery.state },
+    });
+  }
+  const again = { attempts: 0, proof: null, transport: null, authority: null, warning: null, expiresAt: null };
+  return step("retry", delivery, { ...clear, ...again, state: "queued" }, now);
+}
+
+export function recovered(delivery: Delivery, detail: string, now: number): Step {
+  return step("recover", delivery, { ...clear, state: "uncertain", detail }, now);
+}
+
+const clear = { lane: null, leaseUntil: null, reason: null, detail: null, reasonAt: null, availableAt: null } as const;
+
+function step(verb: Verb, delivery: Delivery, change: Partial<Delivery> & { state: DeliveryState }, now: number): Step {
+  if (!mayFollow(delivery.state, verb, change.state)) {
+    throw new TielineError("CONFLICT", `a ${delivery.state} delivery can not become ${change.state} by ${verb}`, {
+      remedy: "see `tieline status` for where the delivery stands",
+      operands: { delivery: delivery.id, state: delivery.state, verb },
+    });
+  }
+  const next = { ...delivery, ...change, updatedAt: now };
+  return { delivery: next, transition: row(verb, delivery.state, next, now) };
+}
+
+function row(verb: Verb, from: DeliveryState | null, delivery: Delivery, at: number): Transition {
+  const { id, state, reason, detail, proof, transport, authority } = delivery;
+  return { delivery: id, at, verb, from, to: state, reason, detail, proof, transport, authority };
+}
+
+/** The order in which a lane serves: urgent first, then first in, first out. */
+export function servedBefore(a: Delivery, b: Delivery): number {
+  return rankOf(a.when) - rankOf(b.when) || a.id - b.id;
+}

@@ -1,0 +1,42 @@
+import type { Delivery, DeliveryState, Transition } from "../model/delivery.ts";
+import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
+import type { Message, When } from "../model/message.ts";
+import type { InboxFilter, InboxRow, LogFilter, RetentionLimits } from "./port.ts";
+
+/**
+ * What a mailbox needs from a medium. Everything is synchronous: the mailbox collects concurrent verbs and runs
+ * them together inside one `commit`, so that many accepts share one wait for the disk.
+ */
+export interface Store extends Disposable {
+  readonly id: string;
+
+  /** Runs the work as one atomic change; durable when it returns. Throws, keeping nothing, when it can not be. */
+  commit(work: () => void): void;
+
+  /** Throws TagTaken when the tag belongs to another message. */
+  addMessage(message: Message): void;
+  addDelivery(delivery: Omit<Delivery, "id">, wakes: boolean): Delivery;
+  saveDelivery(delivery: Delivery): void;
+  addTransition(transition: Transition): void;
+
+  message(idOrTag: string): Message | null;
+  messageByKey(from: AgentId, key: string): Message | null;
+  delivery(id: DeliveryId): Delivery | null;
+  deliveriesOf(message: MessageId): Delivery[];
+  transitionsOf(delivery: DeliveryId): Transition[];
+
+  /** The first queued delivery of each `when` that wakes its agent. */
+  heads(agent: AgentId): Delivery[];
+  pushInFlight(agent: AgentId): boolean;
+  /** Queued and open deliveries per agent, counted once when the mailbox opens. */
+  counts(): { agent: AgentId; queued: number; open: number }[];
+  nextDueAt(): number | null;
+  expiring(now: number): Delivery[];
+  inStates(states: readonly DeliveryState[], limit: number): Delivery[];
+  inbox(agent: AgentId, filter: InboxFilter & { whens: readonly When[] | null }): InboxRow[];
+  log(filter: LogFilter): Message[];
+  sentSince(from: AgentId, to: AgentId | null, since: number): number;
+  hopsAround(agent: AgentId): number;
+
+  prune(limits: RetentionLimits): number;
+}

@@ -1,0 +1,53 @@
+/** Edit distance with swaps of neighbours (optimal string alignment), since a swap is the most common slip. */
+export function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const change = a[row - 1] === b[column - 1] ? 0 : 1;
+      let best = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + change);
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) best = Math.min(best, beforeLast[column - 2]! + 1);
+      current.push(best);
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return last[b.length]!;
+}
+
+/**
+ * The candidates that a person may have meant, nearest first: at most two slips or a third of the length, and never
+ * so many that nothing of what was written is left.
+ */
+export function nearNames(written: string, candidates: Iterable<string>, limit = 3): string[] {
+  const word = written.toLowerCase();
+  const slips = Math.min(Math.max(2, Math.floor(word.length / 3)), word.length - 1);
+  const near: { name: string; slips: number }[] = [];
+  for (const name of new Set(candidates)) {
+    if (Math.abs(name.length - word.length) > slips) continue;
+    const between = distance(word, name.toLowerCase());
+    if (between <= slips) near.push({ name, slips: between });
+  }
+  return near
+    .toSorted((a, b) => a.slips - b.slips || (a.name < b.name ? -1 : 1))
+    .slice(0, limit)
+    .map(({ name }) => name);
+}
+
+/** The one candidate closest to what was written, however far: for keys, of which there are few. */
+export function nearest(written: string, candidates: readonly string[]): string | null {
+  let best: string | null = null;
+  let least = Infinity;
+  for (const candidate of candidates) {
+    const between = distance(written.toLowerCase(), candidate.toLowerCase());
+    if (between < least) [best, least] = [candidate, between];
+  }
+  return best;
+}
+
+/** `; did you mean "coder"?`, or nothing. */
+export function didYouMean(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  return `; did you mean ${names.map((name) => `"${name}"`).join(" or ")}?`;
+}

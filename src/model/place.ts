@@ -1,0 +1,8 @@
+/** Where something stands in a file that a person wrote. Lines and columns count from one. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export const formatPlace = ({ file, line, column }: Place): string => `${file}:${line}:${column}`;

@@ -1,0 +1,55 @@
+import type { Permission } from "./agent.ts";
+
+export const sandboxes = ["none", "bwrap", "command"] as const;
+export type Sandbox = (typeof sandboxes)[number];
+
+/** How the program asks before it acts; `ask` unless somebody decided otherwise. */
+export const permissionModes = ["ask", "auto", "skip"] as const;
+export type PermissionMode = (typeof permissionModes)[number];
+
+/** What to do when a person scrolls in the pane: wait for them, or leave copy mode when nobody looks. */
+export const copyModes = ["hold", "leave"] as const;
+export type CopyMode = (typeof copyModes)[number];
+
+/** Where a profile was found; the first of these that has the name wins. */
+export const profileOrigins = ["project", "user", "built in"] as const;
+export type ProfileOrigin = (typeof profileOrigins)[number];
+
+/** What an agent is started from. Paths are absolute. */
+export interface Profile {
+  readonly name: string;
+  readonly origin: ProfileOrigin;
+  /** The file that says so, for people. */
+  readonly source: string;
+  readonly description: string | null;
+  readonly provider: string;
+  /** argv; null: the provider knows its own program. */
+  readonly command: readonly string[] | null;
+  readonly args: readonly string[];
+  readonly role: string | null;
+  readonly cwd: string | null;
+  /** Appended to the program's own system prompt. */
+  readonly prompt: string | null;
+  readonly model: string | null;
+  readonly skill: string | null;
+  readonly env: Readonly<Record<string, string>>;
+  /** The directory whose .inbox and .outbox belong to this agent alone. */
+  readonly workspace: string | null;
+  readonly sandbox: Sandbox;
+  /** argv in front of the agent's own, with `sandbox: command`. */
+  readonly sandboxCommand: readonly string[] | null;
+  readonly network: boolean;
+  readonly permissions: PermissionMode;
+  readonly may: readonly Permission[];
+  /** Files with the agent's output, read for text markers. */
+  readonly logs: readonly string[];
+  /** What a generic program's last line looks like when it waits for input. */
+  readonly promptPattern: string | null;
+  readonly bracketedPaste: boolean | null;
+  /** Bytes that may be pasted whole; above it a doorbell goes instead. */
+  readonly pasteLimit: number | null;
+  readonly echo: boolean | null;
+  readonly copyMode: CopyMode | null;
+  /** May mail start it? */
+  readonly autostart: boolean;
+}
