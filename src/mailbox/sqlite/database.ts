@@ -1,4 +1,4 @@
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { TielineError } from "../../model/errors.ts";
 
 /** Another process has the mailbox. Whoever meets this is not the daemon and should talk to the one that is. */
@@ -10,7 +10,7 @@ export class MailboxTaken extends Error {
  * Opens a database with the exclusive lock that makes its holder the daemon. The lock dies with the process, so
  * nothing is left to clean up after a kill.
  */
-export function openDatabase(path: string, migrations: readonly string[]): Database {
+function openDatabase(path: string, migrations: readonly string[]): Database {
   const database = guarded(path, () => new Database(path, { create: true, readwrite: true, strict: true }));
   try {
     guarded(path, () => {
@@ -31,6 +31,33 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
   return database;
 }
 
+/**
+ * A database and its statements. A statement that is still open keeps the lock alive behind a closed connection,
+ * so every one is made here and finalized before the database closes.
+ */
+export interface Connection extends Disposable {
+  readonly database: Database;
+  statement(sql: string): Statement;
+}
+
+export function connect(path: string, migrations: readonly string[]): Connection {
+  const database = openDatabase(path, migrations);
+  const statements = new Map<string, Statement>();
+  return {
+    database,
+    statement(sql) {
+      let statement = statements.get(sql);
+      if (statement === undefined) statements.set(sql, (statement = database.prepare(sql)));
+      return statement;
+    },
+    [Symbol.dispose]() {
+      for (const statement of statements.values()) statement.finalize();
+      statements.clear();
+      database.close(true);
+    },
+  };
+}
+
 /** Runs statements and turns SQLite's own errors into ours, with the remedy that fits. */
 export function guarded<T>(path: string, work: () => T): T {
   try {
@@ -41,7 +68,8 @@ export function guarded<T>(path: string, work: () => T): T {
 }
 
 function migrate(path: string, database: Database, migrations: readonly string[]): void {
-  const { user_version: version } = database.query<{ user_version: number }, []>("PRAGMA user_version").get()!;
+  using pragma = database.prepare<{ user_version: number }, []>("PRAGMA user_version");
+  const version = pragma.get()!.user_version;
   if (version > migrations.length) {
     throw new TielineError("STORE_UNAVAILABLE", `${path} was written by a newer Tieline (schema ${version})`, {
       remedy: "update Tieline, or set TIELINE_HOME to another directory",
@@ -50,10 +78,7 @@ function migrate(path: string, database: Database, migrations: readonly string[]
   }
   for (const [index, sql] of migrations.entries()) {
     if (index < version) continue;
-    database.transaction(() => {
-      database.run(sql);
-      database.run(`PRAGMA user_version = ${index + 1}`);
-    })();
+    database.run(`BEGIN; ${sql}; PRAGMA user_version = ${index + 1}; COMMIT`);
   }
 }
 

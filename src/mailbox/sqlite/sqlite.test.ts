@@ -6,7 +6,7 @@ import { agentId } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
 import { mailboxContract, person } from "../../testing/mailboxContract.ts";
 import { openMailbox } from "../mailbox.ts";
-import { MailboxTaken, openDatabase } from "./database.ts";
+import { connect, MailboxTaken } from "./database.ts";
 import { migrations } from "./schema.ts";
 import { sqliteStore } from "./store.ts";
 
@@ -15,7 +15,7 @@ const temporary = (): string => mkdtempSync(join(tmpdir(), "tieline-mailbox-"));
 mailboxContract("sqlite", async (clock) => {
   const directory = temporary();
   const path = join(directory, "mailbox.db");
-  const open = () => openMailbox(sqliteStore(openDatabase(path, migrations), path), { clock });
+  const open = () => openMailbox(sqliteStore(connect(path, migrations), path), { clock });
   let mailbox = open();
   return {
     mailbox,
@@ -44,22 +44,23 @@ describe("sqlite", () => {
 
   test("the first to open a mailbox has it; another process is told so", () => {
     const path = newPath();
-    const database = openDatabase(path, migrations);
+    const held = connect(path, migrations);
     const script = `
-      import { openDatabase } from ${JSON.stringify(join(import.meta.dir, "database.ts"))};
-      try { openDatabase(${JSON.stringify(path)}, []); console.log("opened"); } catch (error) { console.log(error.name); }`;
+      import { connect } from ${JSON.stringify(join(import.meta.dir, "database.ts"))};
+      try { connect(${JSON.stringify(path)}, ${JSON.stringify(migrations)}); console.log("opened"); } catch (error) { console.log(error.name); }`;
     const attempt = () => Bun.spawnSync([process.execPath, "-e", script]).stdout.toString().trim();
     expect(attempt()).toBe(MailboxTaken.name);
-    database.close();
-    expect(openDatabase(path, migrations).close()).toBeUndefined();
+    held[Symbol.dispose]();
+    expect(attempt()).toBe("opened");
   });
 
   test("a full disk refuses what does not fit, keeps what was accepted and recovers", async () => {
     const path = newPath();
-    const database = openDatabase(path, migrations);
-    const mailbox = openMailbox(sqliteStore(database, path));
+    const connection = connect(path, migrations);
+    const { database } = connection;
+    const mailbox = openMailbox(sqliteStore(connection, path));
     const kept = await mailbox.accept(hello("before"), bob);
-    const { page_count: pages } = database.query<{ page_count: number }, []>("PRAGMA page_count").get()!;
+    const { page_count: pages } = connection.statement("PRAGMA page_count").get() as { page_count: number };
     database.run(`PRAGMA max_page_count = ${pages + 2}`);
     const refused = await mailbox.accept(hello("x".repeat(100_000)), bob).catch((error: { code: string }) => error.code);
     expect(refused).toBe("STORE_UNAVAILABLE");
@@ -76,31 +77,30 @@ describe("sqlite", () => {
     const path = newPath();
     writeFileSync(path, "this is not a database, and somebody may need it ".repeat(100));
     const before = readFileSync(path, "utf8");
-    expect(() => openDatabase(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
+    expect(() => connect(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
   test("a mailbox of a newer version is refused with the remedy", () => {
     const path = newPath();
-    openDatabase(path, [...migrations, "CREATE TABLE later (x)"]).close();
-    expect(() => openDatabase(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+    connect(path, [...migrations, "CREATE TABLE later (x)"])[Symbol.dispose]();
+    expect(() => connect(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
   });
 
   test("a directory that is not there is a clear error", () => {
-    expect(() => openDatabase("/nonexistent/mailbox.db", migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+    expect(() => connect("/nonexistent/mailbox.db", migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
   });
 
   test("the schema refuses states that the table does not know", () => {
-    const database = openDatabase(newPath(), migrations);
+    using connection = connect(newPath(), migrations);
     const insert = `INSERT INTO deliveries (message, agent, agent_name, state, served, wakes, attempts, queued_at, updated_at)
       VALUES (1, 'b', 'bob', 'delivered', 'turn', 1, 0, 0, 0)`;
-    expect(() => database.run(insert)).toThrow("CHECK constraint");
-    database.close();
+    expect(() => connection.database.run(insert)).toThrow("CHECK constraint");
   });
 
   test("concurrent accepts share a commit", async () => {
     const path = newPath();
-    const store = sqliteStore(openDatabase(path, migrations), path);
+    const store = sqliteStore(connect(path, migrations), path);
     let commits = 0;
     const mailbox = openMailbox({ ...store, commit: (work) => (commits++, store.commit(work)) });
     await Promise.all(Array.from({ length: 500 }, (_, index) => mailbox.accept(hello(`n${index}`), bob)));

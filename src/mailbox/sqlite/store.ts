@@ -1,10 +1,10 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { SQLQueryBindings } from "bun:sqlite";
 import { openStates, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
 import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type InboxRow, type LogFilter, type RetentionLimits } from "../port.ts";
 import type { Store } from "../store.ts";
-import { guarded } from "./database.ts";
+import { guarded, type Connection } from "./database.ts";
 import {
   messageToRow,
   mutableColumns,
@@ -23,16 +23,16 @@ const quoted = (values: readonly string[]): string => values.map((value) => `'${
 const hopsHorizon = 200;
 
 /** SQLite through Bun, on a database that this process alone holds (see database.ts). */
-export function sqliteStore(database: Database, path: string): Store {
-  const statements = prepare(database);
+export function sqliteStore(connection: Connection, path: string): Store {
+  const statements = prepare(connection);
   const run = <T>(work: () => T): T => guarded(path, work);
   const all = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row[] =>
-    run(() => database.query<Row, SQLQueryBindings[]>(sql).all(...parameters));
+    run(() => connection.statement(sql).all(...parameters) as Row[]);
   const get = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row | null =>
-    run(() => database.query<Row, SQLQueryBindings[]>(sql).get(...parameters));
+    run(() => connection.statement(sql).get(...parameters) as Row | null);
 
   return {
-    id: identify(database),
+    id: identify(connection),
 
     commit(work) {
       run(() => {
@@ -42,7 +42,7 @@ export function sqliteStore(database: Database, path: string): Store {
           statements.commit.run();
         } catch (thrown) {
           // SQLite rolls some failures back by itself; a second rollback would hide the reason.
-          if (database.inTransaction) statements.rollback.run();
+          if (connection.database.inTransaction) statements.rollback.run();
           throw thrown;
         }
       });
@@ -160,39 +160,39 @@ export function sqliteStore(database: Database, path: string): Store {
       return recent.slice(0, person < 0 ? recent.length : person).reduce((most, row) => Math.max(most, row.hops), 0);
     },
 
-    prune: (limits) => run(() => prune(database, limits)),
+    prune: (limits) => run(() => prune(connection, limits)),
 
     [Symbol.dispose]() {
-      database.close(false);
+      connection[Symbol.dispose]();
     },
   };
 }
 
-function prepare(database: Database) {
+function prepare({ statement }: Connection) {
   const messageColumns = Object.keys(messageToRow({ from: {} } as Message));
   const mutable = Object.keys(mutableColumns({} as Delivery));
   const history = Object.keys(transitionToRow({} as Transition));
   const values = (columns: readonly string[]): string => columns.map((column) => `$${column}`).join(", ");
   const fixed = ["agent", "agent_name", "served", "wakes", "queued_at"];
   return {
-    begin: database.prepare("BEGIN IMMEDIATE"),
-    commit: database.prepare("COMMIT"),
-    rollback: database.prepare("ROLLBACK"),
-    addMessage: database.prepare(`INSERT INTO messages (${messageColumns.join(", ")}) VALUES (${values(messageColumns)})`),
-    addDelivery: database.prepare(
+    begin: statement("BEGIN IMMEDIATE"),
+    commit: statement("COMMIT"),
+    rollback: statement("ROLLBACK"),
+    addMessage: statement(`INSERT INTO messages (${messageColumns.join(", ")}) VALUES (${values(messageColumns)})`),
+    addDelivery: statement(
       `INSERT INTO deliveries (message, ${[...fixed, ...mutable].join(", ")})
        VALUES ((SELECT seq FROM messages WHERE id = $message_id), ${values([...fixed, ...mutable])})`,
     ),
-    saveDelivery: database.prepare(`UPDATE deliveries SET ${mutable.map((column) => `${column} = $${column}`).join(", ")} WHERE id = $id`),
-    addTransition: database.prepare(`INSERT INTO history (${history.join(", ")}) VALUES (${values(history)})`),
+    saveDelivery: statement(`UPDATE deliveries SET ${mutable.map((column) => `${column} = $${column}`).join(", ")} WHERE id = $id`),
+    addTransition: statement(`INSERT INTO history (${history.join(", ")}) VALUES (${values(history)})`),
   };
 }
 
-function identify(database: Database): string {
-  const known = database.query<{ id: string }, []>("SELECT id FROM mailbox").get();
+function identify({ statement }: Connection): string {
+  const known = statement("SELECT id FROM mailbox").get() as { id: string } | null;
   if (known) return known.id;
   const id = uuidv7(systemClock()).slice(-12);
-  database.query("INSERT INTO mailbox (id) VALUES (?)").run(id);
+  statement("INSERT INTO mailbox (id) VALUES (?)").run(id);
   return id;
 }
 
@@ -213,18 +213,17 @@ function logQuery({ limit = 50, agent, team, thread, grep, since }: LogFilter): 
 }
 
 /** Oldest first, never a message that is still on its way to somebody. */
-function prune(database: Database, { olderThan, maxBytes, batch }: RetentionLimits): number {
-  const number = (sql: string): number => Object.values(database.query<Record<string, number>, []>(sql).get()!)[0]!;
+function prune({ statement }: Connection, { olderThan, maxBytes, batch }: RetentionLimits): number {
+  const number = (sql: string): number => Object.values(statement(sql).get() as Record<string, number>)[0]!;
   const usedBytes = (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * number("PRAGMA page_size");
   const horizon = usedBytes > maxBytes ? Number.MAX_SAFE_INTEGER : olderThan;
   const finished = `NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message = messages.seq AND d.state IN (${quoted(openStates)}))`;
-  const chosen = database
-    .query<{ seq: number }, [number, number]>(`SELECT seq FROM messages WHERE accepted_at < ? AND ${finished} ORDER BY seq LIMIT ?`)
-    .all(horizon, batch);
+  const oldest = statement(`SELECT seq FROM messages WHERE accepted_at < ? AND ${finished} ORDER BY seq LIMIT ?`);
+  const chosen = oldest.all(horizon, batch) as { seq: number }[];
   for (const { seq } of chosen) {
-    database.query("DELETE FROM history WHERE delivery IN (SELECT id FROM deliveries WHERE message = ?)").run(seq);
-    database.query("DELETE FROM deliveries WHERE message = ?").run(seq);
-    database.query("DELETE FROM messages WHERE seq = ?").run(seq);
+    statement("DELETE FROM history WHERE delivery IN (SELECT id FROM deliveries WHERE message = ?)").run(seq);
+    statement("DELETE FROM deliveries WHERE message = ?").run(seq);
+    statement("DELETE FROM messages WHERE seq = ?").run(seq);
   }
   return chosen.length;
 }
