@@ -1,0 +1,37 @@
+import { type Agent, type Endpoint, personId, personName } from "../model/agent.ts";
+import { agentId } from "../model/ids.ts";
+
+/** An idle program with one way in; tests say only what matters to them. */
+export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: string; readonly id?: string }): Agent {
+  const team = fields.team ?? "web";
+  return {
+    kind: "program",
+    role: null,
+    provider: "generic",
+    endpoints: [paneEndpoint("%1")],
+    state: "idle",
+    stateReason: null,
+    stateAt: 0,
+    presence: "idle",
+    lastActivityAt: 0,
+    sessionId: null,
+    workspace: null,
+    note: null,
+    profile: null,
+    launch: null,
+    may: [],
+    tokenDigest: null,
+    createdAt: 0,
+    ...fields,
+    team,
+    id: agentId(fields.id ?? `${team}/${fields.name}`),
+  };
+}
+
+export const offline = { endpoints: [], state: "gone" } as const satisfies Partial<Agent>;
+export const suspended = { endpoints: [], state: "suspended", launch: { profile: "any" } } as const satisfies Partial<Agent>;
+
+export const paneEndpoint = (pane: string): Endpoint => ({ transport: "tmux", locator: { pane } });
+
+export const thePerson = (team = "web"): Agent =>
+  anAgent({ id: personId, name: personName, team, kind: "person", provider: "person", endpoints: [] });

@@ -1,0 +1,73 @@
+import { personName, systemObjects } from "../model/agent.ts";
+import { TielineError } from "../model/errors.ts";
+import { didYouMean, nearNames } from "../model/near.ts";
+import { formatPlace, type Place } from "../model/place.ts";
+import { anyone, type Edge } from "./edge.ts";
+import { allowedTargets, type Party, type Topology } from "./topology.ts";
+
+/** Who could stand behind a label: agents, objects, profiles and roles of a team. */
+export type KnownLabels = (team: string) => ReadonlySet<string>;
+
+/** One error for each end of an edge that nobody stands behind, with its place in the file. */
+export function checkEdges(topology: Topology, known: KnownLabels): TielineError[] {
+  const problems: TielineError[] = [];
+  const reported = new Set<string>();
+  for (const edge of topology.edges ?? []) {
+    for (const side of ["from", "to"] as const) {
+      const label = edge[side];
+      if (reported.has(label) || isKnown(label, topology.team, known)) continue;
+      reported.add(label);
+      problems.push(unknownLabel(label, topology.team, known, edge.places?.[side] ?? null));
+    }
+  }
+  return problems;
+}
+
+/** What a sender is told when nobody, or not everybody, of those it wrote to may be written to. */
+export function routeDenied(topology: Topology, from: Party, to: readonly Pick<Party, "id" | "name">[]): TielineError {
+  const names = to.map(({ name }) => name).join(", ");
+  const allowed = allowedTargets(topology, from);
+  if (to.length > 0 && to.every(({ id }) => id === from.id)) {
+    return new TielineError("ROUTE_DENIED", `${from.name} cannot write to itself`, {
+      remedy: "write to somebody else; `tieline ls` shows who is there",
+      operands: { from: from.name, to: [from.name], allowed },
+    });
+  }
+  return new TielineError(
+    "ROUTE_DENIED",
+    `the topology of team ${topology.team} does not let ${from.name} write to ${names}`,
+    {
+      remedy: `${from.name} may write to: ${allowed.join(", ")}`,
+      operands: { from: from.name, to: to.map(({ name }) => name), team: topology.team, allowed },
+    },
+  );
+}
+
+/** Is a label written anywhere in this topology? Then somebody meant it, and nothing being there is not a slip. */
+export function mentions(topology: Topology, label: string): boolean {
+  return (topology.edges ?? []).some((edge: Edge) => edge.from === label || edge.to === label);
+}
+
+function isKnown(label: string, team: string, known: KnownLabels): boolean {
+  const [owner, name] = split(label, team);
+  return [anyone, personName, ...systemObjects].includes(name) || known(owner).has(name);
+}
+
+function unknownLabel(label: string, team: string, known: KnownLabels, place: Place | null): TielineError {
+  const [owner, name] = split(label, team);
+  const near = nearNames(name, known(owner));
+  const where = place ? `${formatPlace(place)}: ` : "";
+  return new TielineError(
+    "CONFIG_INVALID",
+    `${where}nobody in team ${owner} has the name or role "${name}"${didYouMean(near)}`,
+    {
+      remedy: `correct the edge, or add ${name} under agents:`,
+      operands: { label, team: owner, near, place },
+    },
+  );
+}
+
+function split(label: string, team: string): [team: string, name: string] {
+  const colon = label.lastIndexOf(":");
+  return colon < 0 ? [team, label] : [label.slice(0, colon), label.slice(colon + 1)];
+}
