@@ -1,0 +1,257 @@
+import { TielineError } from "../model/errors.ts";
+import type { TmuxServer } from "./server.ts";
+
+export interface PaneFacts {
+  /** `%14`; never reused while the server lives. */
+  id: string;
+  pid: number;
+  tty: string;
+  currentCommand: string;
+  currentPath: string;
+  title: string;
+  /** In copy mode or another mode that takes the keys. */
+  inMode: boolean;
+  cursor: { x: number; y: number };
+  alternateOn: boolean;
+  width: number;
+  height: number;
+  historySize: number;
+  /** The program ended and `remain-on-exit` keeps the pane. */
+  dead: boolean;
+  /** Keys sent to this pane also reach the others of its window. */
+  synchronized: boolean;
+  /** Whether the program asked for bracketed paste; undefined where this tmux has no format for it. */
+  bracketedPaste: boolean | undefined;
+  sessionId: string;
+  sessionName: string;
+  windowId: string;
+  windowName: string;
+  /** `@tieline_agent`, `@tieline_pasted`, `@tieline_entered`; empty where not set. */
+  agent: string;
+  pasted: string;
+  entered: string;
+}
+
+/** A client on some session. tmux knows the time of its last key to the second only. */
+export interface ClientFacts {
+  /** Program clients (`tmux -C`) are not people. */
+  control: boolean;
+  readOnly: boolean;
+  activityAt: number;
+  sessionId: string;
+  windowId: string;
+  /** The pane that gets this client's keys. */
+  paneId: string;
+}
+
+/** One pane at one moment: facts, people and screen come from a single command list. */
+export interface Look {
+  pane: PaneFacts;
+  clients: ClientFacts[];
+  /** With SGR sequences, one string per row. */
+  styled: string[];
+  plain: string[];
+}
+
+export interface CaptureOptions {
+  ansi?: boolean;
+  /** How many lines of history above the screen. */
+  history?: number;
+}
+
+export async function listPanes(server: TmuxServer): Promise<PaneFacts[]> {
+  return parsePanes(await server.read([["list-panes", "-a", "-F", paneFormat]]));
+}
+
+export async function readPane(server: TmuxServer, paneId: string): Promise<PaneFacts> {
+  return onlyPane(await server.read([showPane(paneId)]), paneId);
+}
+
+export async function listClients(server: TmuxServer): Promise<ClientFacts[]> {
+  return parseClients(await server.read([["list-clients", "-F", clientFormat]]));
+}
+
+export async function capture(server: TmuxServer, paneId: string, options: CaptureOptions = {}): Promise<string[]> {
+  return server.read([capturePane(paneId, options)]);
+}
+
+export async function look(server: TmuxServer, paneId: string): Promise<Look> {
+  // The parts are told apart by a line that no screen can contain by design or by chance.
+  const border = crypto.randomUUID();
+  const cut = ["display-message", "-p", border];
+  const list = [
+    showPane(paneId),
+    cut,
+    ["list-clients", "-F", clientFormat],
+    cut,
+    capturePane(paneId, { ansi: true }),
+    cut,
+    capturePane(paneId, {}),
+  ];
+  const [facts = [], clients = [], styled = [], plain = []] = splitAt(await server.read(list), border);
+  return { pane: onlyPane(facts, paneId), clients: parseClients(clients), styled, plain };
+}
+
+/** A person's keys go to this pane. */
+export function isViewed(pane: PaneFacts, clients: readonly ClientFacts[]): boolean {
+  return clients.some((client) => !client.control && !client.readOnly && client.paneId === pane.id);
+}
+
+/** A person sees this pane, perhaps beside the one that has the keys. */
+export function isVisible(pane: PaneFacts, clients: readonly ClientFacts[]): boolean {
+  return clients.some((client) => !client.control && client.windowId === pane.windowId);
+}
+
+/** When somebody last pressed a key that may have gone to this pane, in whole seconds; undefined: nobody is there. */
+export function lastKeyAt(pane: PaneFacts, clients: readonly ClientFacts[]): number | undefined {
+  const times = clients.filter((client) => isViewed(pane, [client])).map((client) => client.activityAt);
+  return times.length > 0 ? Math.max(...times) : undefined;
+}
+
+const words = [
+  "pane_id",
+  "pane_pid",
+  "cursor_x",
+  "cursor_y",
+  "pane_width",
+  "pane_height",
+  "history_size",
+  "session_id",
+  "window_id",
+].map((name) => `#{${name}}`);
+
+const flags = ["pane_in_mode", "alternate_on", "pane_dead", "pane_synchronized"].map((name) => `#{?${name},1,0}`);
+
+const texts = [
+  "pane_tty",
+  "pane_current_command",
+  "pane_current_path",
+  "pane_title",
+  "session_name",
+  "window_name",
+  "@tieline_agent",
+  "@tieline_pasted",
+  "@tieline_entered",
+];
+
+/** Texts carry their length in bytes, because a title may hold any separator that we could choose. */
+const paneFormat = [
+  ...words,
+  ...flags,
+  "p#{bracket_paste_flag}",
+  ...texts.map((name) => `#{n:${name}}:#{${name}}`),
+].join(" ");
+
+const clientFormat =
+  "#{?client_control_mode,1,0} #{?client_readonly,1,0} #{client_activity} #{session_id} #{window_id} #{pane_id}";
+
+function showPane(paneId: string): string[] {
+  return ["display-message", "-p", "-t", paneId, paneFormat];
+}
+
+function capturePane(paneId: string, { ansi = false, history = 0 }: CaptureOptions): string[] {
+  const argv = ["capture-pane", "-p", "-t", paneId];
+  if (ansi) argv.push("-e");
+  if (history > 0) argv.push("-S", String(-history));
+  return argv;
+}
+
+function onlyPane(lines: string[], paneId: string): PaneFacts {
+  const pane = parsePanes(lines)[0];
+  if (pane?.id === paneId) return pane;
+  throw new TielineError("PANE_UNKNOWN", `no pane ${paneId}`, {
+    remedy: "`tieline ls` shows which panes there are",
+    operands: { pane: paneId },
+  });
+}
+
+function parsePanes(lines: string[]): PaneFacts[] {
+  const reader = new FactReader(lines.join("\n"));
+  const panes: PaneFacts[] = [];
+  while (!reader.atEnd()) {
+    const [id = "", pid, x, y, width, height, historySize, sessionId = "", windowId = ""] = words.map(() => reader.word());
+    // Without a pane every field is empty.
+    if (!id) return panes;
+    const [inMode, alternateOn, dead, synchronized] = flags.map(() => reader.word() === "1");
+    const paste = reader.word();
+    const [tty = "", currentCommand = "", currentPath = "", title = "", sessionName = "", windowName = "", ...ours] = texts.map(
+      () => reader.text(),
+    );
+    const [agent = "", pasted = "", entered = ""] = ours;
+    panes.push({
+      id,
+      pid: Number(pid),
+      tty,
+      currentCommand,
+      currentPath,
+      title,
+      inMode: inMode ?? false,
+      cursor: { x: Number(x), y: Number(y) },
+      alternateOn: alternateOn ?? false,
+      width: Number(width),
+      height: Number(height),
+      historySize: Number(historySize),
+      dead: dead ?? false,
+      synchronized: synchronized ?? false,
+      bracketedPaste: paste === "p" ? undefined : paste === "p1",
+      sessionId,
+      sessionName,
+      windowId,
+      windowName,
+      agent,
+      pasted,
+      entered,
+    });
+  }
+  return panes;
+}
+
+/** Reads `word word length:text length:text⏎…`; a text may hold spaces and line breaks. */
+class FactReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#bytes = Buffer.from(text);
+  }
+
+  atEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  word(): string {
+    return this.#until(0x20);
+  }
+
+  text(): string {
+    const length = Number(this.#until(0x3a));
+    const text = this.#bytes.toString("utf8", this.#at, this.#at + length);
+    this.#at += length + 1;
+    return text;
+  }
+
+  #until(stop: number): string {
+    const found = this.#bytes.indexOf(stop, this.#at);
+    const end = found < 0 ? this.#bytes.length : found;
+    const text = this.#bytes.toString("utf8", this.#at, end);
+    this.#at = end + 1;
+    return text;
+  }
+}
+
+function parseClients(lines: string[]): ClientFacts[] {
+  return lines.filter(Boolean).map((line) => {
+    const [control, readOnly, activity, sessionId = "", windowId = "", paneId = ""] = line.split(" ");
+    const activityAt = Number(activity) * 1000;
+    return { control: control === "1", readOnly: readOnly === "1", activityAt, sessionId, windowId, paneId };
+  });
+}
+
+function splitAt(lines: string[], border: string): string[][] {
+  const parts: string[][] = [[]];
+  for (const line of lines) {
+    if (line === border) parts.push([]);
+    else parts.at(-1)?.push(line);
+  }
+  return parts;
+}

@@ -1,0 +1,148 @@
+import { asTielineError } from "../model/errors.ts";
+import { quote } from "./quote.ts";
+import type { TmuxServer } from "./server.ts";
+
+/**
+ * The primitives that write into a pane. Each is one command list, which tmux runs without letting anything between:
+ * the guards are compared in the same breath as the write. The marks are pane options, so they live exactly as long
+ * as the pane and tell after a crash of ours how far a write came.
+ */
+export interface GuardedWrite {
+  pane: string;
+  /** The pane's own process: a pane id alone may belong to another program after a restart of the server. */
+  panePid: number;
+  guards?: Guards;
+}
+
+/** What must still be as it was seen. In a mode, dead, or synchronized with other panes, nothing is ever written. */
+export interface Guards {
+  serverPid?: number;
+  title?: string;
+  cursor?: { x: number; y: number };
+  command?: string;
+}
+
+export type GuardName =
+  | "pane"
+  | "panePid"
+  | "dead"
+  | "inMode"
+  | "synchronized"
+  | "inputOff"
+  | "serverPid"
+  | "title"
+  | "cursor"
+  | "command";
+
+export type Written = { done: true } | { done: false; failed: GuardName[] };
+
+export interface Marks {
+  pasted: string;
+  entered: string;
+}
+
+/** Pastes as one bracketed paste, where the program asked for that, and marks the pane. `text` must not be empty. */
+export async function pasteGuarded(
+  server: TmuxServer,
+  { text, mark, ...write }: GuardedWrite & { text: string; mark: string },
+): Promise<Written> {
+  // A name of its own for each paste: parallel ones never mix, and the person's buffers are not touched.
+  const buffer = `tieline-${crypto.randomUUID()}`;
+  const target = `-t ${write.pane}`;
+  try {
+    return await guarded(server, write, {
+      before: [`set-buffer -b ${buffer} -- ${quote(text)}`],
+      // -r: newlines stay newlines. -p: bracketed. -d: the buffer goes with the paste.
+      then: [`paste-buffer -p -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`],
+      otherwise: [`delete-buffer -b ${buffer}`],
+    });
+  } catch (error) {
+    await server.run(`if -F 1 { delete-buffer -b ${buffer} }`).catch(() => undefined);
+    throw error;
+  }
+}
+
+export function enterGuarded(server: TmuxServer, { mark, ...write }: GuardedWrite & { mark: string }): Promise<Written> {
+  const target = `-t ${write.pane}`;
+  return guarded(server, write, {
+    then: [`send-keys ${target} Enter`, `set-option -p ${target} @tieline_entered ${quote(mark)}`],
+  });
+}
+
+/** Ends copy mode and every other mode of the pane. Done as well when there was none. */
+export function leaveMode(server: TmuxServer, { pane, panePid }: GuardedWrite): Promise<Written> {
+  return compareAndRun(server, pane, [{ name: "panePid", format: "#{pane_pid}", expected: String(panePid) }], {
+    then: [`copy-mode -q -t ${pane}`],
+  });
+}
+
+export async function readMarks(server: TmuxServer, pane: string): Promise<Marks> {
+  const show = (option: string) => `show-options -p -q -v -t ${pane} ${option}`;
+  const border = crypto.randomUUID();
+  const lines = await server.read(`${show("@tieline_pasted")} ; display-message -p ${border} ; ${show("@tieline_entered")}`);
+  const at = lines.indexOf(border);
+  return { pasted: lines.slice(0, at).join("\n"), entered: lines.slice(at + 1).join("\n") };
+}
+
+export async function clearMarks(server: TmuxServer, pane: string): Promise<void> {
+  await server.run(`set-option -p -u -t ${pane} @tieline_pasted ; set-option -p -u -t ${pane} @tieline_entered`);
+}
+
+interface Comparison {
+  name: GuardName;
+  format: string;
+  expected: string;
+}
+
+interface Steps {
+  before?: string[];
+  then: string[];
+  otherwise?: string[];
+}
+
+function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrite, steps: Steps): Promise<Written> {
+  const flag = (name: GuardName, format: string): Comparison => ({ name, format: `#{?${format},1,0}`, expected: "0" });
+  const comparisons: Comparison[] = [
+    { name: "panePid", format: "#{pane_pid}", expected: String(panePid) },
+    flag("dead", "pane_dead"),
+    flag("inMode", "pane_in_mode"),
+    flag("synchronized", "pane_synchronized"),
+    flag("inputOff", "pane_input_off"),
+  ];
+  const { serverPid, cursor, title, command } = guards;
+  if (serverPid !== undefined) comparisons.push({ name: "serverPid", format: "#{pid}", expected: String(serverPid) });
+  if (cursor) comparisons.push({ name: "cursor", format: "#{cursor_x};#{cursor_y}", expected: `${cursor.x};${cursor.y}` });
+  if (title !== undefined) comparisons.push({ name: "title", format: "#{pane_title}", expected: title });
+  if (command !== undefined) comparisons.push({ name: "command", format: "#{pane_current_command}", expected: command });
+  return compareAndRun(server, pane, comparisons, steps);
+}
+
+/**
+ * The expected values travel in a pane option and are compared as one text. Written into the format itself they
+ * would need escaping that differs between tmux versions (`,` `}` `#[` in a title); an option's value is never parsed.
+ */
+async function compareAndRun(server: TmuxServer, pane: string, comparisons: Comparison[], steps: Steps): Promise<Written> {
+  const actual = comparisons.map(({ format }) => format).join("\n");
+  const expected = comparisons.map((comparison) => comparison.expected).join("\n");
+  const then = [...steps.then, `display-message -p ${done}`];
+  const otherwise = [...(steps.otherwise ?? []), `display-message -p -t ${pane} ${quote(actual)}`];
+  const list = [
+    `set-option -p -t ${pane} @tieline_expect ${quote(expected)}`,
+    ...(steps.before ?? []),
+    `if -F -t ${pane} ${quote(`#{==:${actual},#{@tieline_expect}}`)} { ${then.join(" ; ")} } { ${otherwise.join(" ; ")} }`,
+    `set-option -p -u -t ${pane} @tieline_expect`,
+  ];
+  try {
+    const lines = await server.run(list.join(" ; "));
+    return lines[0] === done ? { done: true } : { done: false, failed: differing(comparisons, lines) };
+  } catch (error) {
+    if (asTielineError(error).code !== "PANE_UNKNOWN") throw error;
+    return { done: false, failed: ["pane"] };
+  }
+}
+
+const done = "tieline-done";
+
+function differing(comparisons: Comparison[], actual: string[]): GuardName[] {
+  return comparisons.filter(({ expected }, at) => actual[at] !== expected).map(({ name }) => name);
+}
