@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import type { Bench } from "./bench.ts";
+
+/** A shell command that stops in the middle of a turn: `started` resolves when it runs, `release` lets it end. */
+export interface PausedTool {
+  command: string;
+  started: Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Both signals are FIFOs, whose ends wait for each other, so nothing has to be polled. */
+export async function pausedTool(bench: Bench): Promise<PausedTool> {
+  const [began, proceed] = [join(bench.place.temporary, "began"), join(bench.place.temporary, "proceed")];
+  await finish(["mkfifo", began, proceed]);
+  return {
+    command: `echo > ${began}; cat ${proceed}`,
+    started: finish(["cat", began]),
+    release: () => finish(["sh", "-c", 'echo released > "$0"', proceed]),
+  };
+}
+
+async function finish(command: string[]): Promise<void> {
+  const code = await Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" }).exited;
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}`);
+}

@@ -1,0 +1,129 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
+import { writeToInbox } from "../../src/providers/claude-code/inboxSocket.ts";
+import { startBench, until, type Bench } from "./bench.ts";
+import { installAgent } from "./install.ts";
+import { pausedTool } from "./pausedTool.ts";
+import type { Json } from "./recipe.ts";
+
+const deadlineMs = 180_000;
+const installed = await installAgent("claude-code");
+const missing = "missing" in installed ? installed.missing : undefined;
+if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);
+const claudeTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
+
+const shell = (command: string) => ({ name: "Bash", input: { command, description: "scripted" } });
+
+/** How Claude Code puts a peer's text before the model. */
+const fromPeer = (text: string) => `Another Claude session sent a message:\n${text}\n\nThis came from another Claude session`;
+
+async function inbox(bench: Bench): Promise<string> {
+  return (await bench.untilStatus("idle")).messagingSocketPath!;
+}
+
+/** Answers every hook call from one function and keeps the payloads. */
+function hookServer(answer: (payload: Json) => Json) {
+  const payloads: Json[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const payload = (await request.json()) as Json;
+      payloads.push(payload);
+      return Response.json(answer(payload));
+    },
+  });
+  return { url: server.url.href, payloads, [Symbol.dispose]: () => void server.stop(true) };
+}
+
+claudeTest("inbox socket, idle: the model gets the text as a peer's, the draft stays, the transcript has our id", async () => {
+  await using bench = await startBench("claude-code", { settings: { crossSessionInbound: "accept" } });
+  await bench.paste("half a draft");
+  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  const messageId = crypto.randomUUID();
+  const text = "!echo not a command\n  grüße 世界";
+  await writeToInbox(await inbox(bench), { text, messageId });
+  const request = await bench.model.next((one) => freshHas(one, fromPeer(text)));
+  expect(freshTexts(request, "user").at(-1)).toStartWith(fromPeer(text));
+  await bench.untilStatus("idle");
+  expect((await bench.capture()).text).toContain("half a draft");
+  const origins = () => bench.transcript().then((lines) => lines.map((line) => (line["origin"] as Json)?.["msg_id"]));
+  await until(async () => (await origins()).includes(messageId), { what: async () => `${messageId} is in the transcript` });
+});
+
+claudeTest("inbox socket, in a tool: the model gets the text with the tool's result", async () => {
+  await using bench = await startBench("claude-code", {
+    settings: { crossSessionInbound: "accept" },
+    permissions: "allow",
+  });
+  const tool = await pausedTool(bench);
+  bench.model.add(batch(shell(tool.command)), say("done"));
+  const socket = await inbox(bench);
+  await bench.prompt("run it");
+  await tool.started;
+  await writeToInbox(socket, { text: "while you work", messageId: crypto.randomUUID() });
+  await tool.release();
+  const request = await bench.model.next((one) => freshHas(one, "while you work"));
+  expect(freshTexts(request, "tool")).toEqual(["released"]);
+  expect(freshTexts(request, "system")[0]).toContain("sent a message while you were working:\nwhile you work\n");
+});
+
+claudeTest("inbox socket, 900 kB arrives whole", async () => {
+  await using bench = await startBench("claude-code", { settings: { crossSessionInbound: "accept" } });
+  const text = "0123456789 grüße\n".repeat(50_000).trimEnd();
+  await writeToInbox(await inbox(bench), { text, messageId: crypto.randomUUID() });
+  const request = await bench.model.next((one) => freshHas(one, "0123456789"));
+  expect(freshTexts(request, "user").some((block) => block.startsWith(fromPeer(text)))).toBe(true);
+});
+
+claudeTest("an http PreToolUse refusal stops every call of a batch, and the model reads why", async () => {
+  using hooks = hookServer(() => ({
+    hookSpecificOutput: {
+      hookEventName: "PreToolUse",
+      permissionDecision: "deny",
+      permissionDecisionReason: "do not touch auth.ts",
+    },
+  }));
+  await using bench = await startBench("claude-code", {
+    permissions: "allow",
+    settings: { hooks: { PreToolUse: [{ hooks: [{ type: "http", url: hooks.url, timeout: 5 }] }] } },
+    script: [batch(shell("touch one"), shell("touch two")), say("stopped")],
+  });
+  await bench.prompt("edit auth.ts");
+  await bench.model.next((one) => freshHas(one, "edit auth.ts"));
+  const request = await bench.model.next();
+  const results = request.fresh.filter((entry) => entry.role === "tool");
+  expect(results.map((result) => [result.isError, result.text])).toEqual([
+    [true, "PreToolUse:Bash hook error: do not touch auth.ts"],
+    [true, "PreToolUse:Bash hook error: do not touch auth.ts"],
+  ]);
+  expect(hooks.payloads.map((payload) => payload["hook_event_name"])).toEqual(["PreToolUse", "PreToolUse"]);
+  expect(hooks.payloads[0]!["session_id"]).toBe((await bench.registry())!.sessionId);
+  expect(existsSync(join(bench.place.project, "one"))).toBe(false);
+  expect(existsSync(join(bench.place.project, "two"))).toBe(false);
+});
+
+claudeTest("an asyncRewake hook wakes an idle session, twice, without a keystroke", async () => {
+  const bell = { type: "command", asyncRewake: true, timeout: 3600, command: wakeCommand };
+  await using bench = await startBench("claude-code", {
+    settings: { hooks: { SessionStart: [{ hooks: [bell] }], Stop: [{ hooks: [bell] }] } },
+  });
+  for (const text of ["you have mail: first", "you have mail: second"]) {
+    await bench.untilStatus("idle");
+    await ring(bench, text);
+    const request = await bench.model.next((one) => freshHas(one, text));
+    expect(request.fresh.find((entry) => entry.text.includes(text))!.text).toContain("NOT USER INPUT");
+  }
+});
+
+/** Blocks on a FIFO that it holds open itself, so that it outlives any writer. */
+const wakeCommand =
+  'bell="$TMPDIR/bell"; [ -p "$bell" ] || mkfifo "$bell"; IFS= read -r mail <> "$bell"; printf %s "$mail" >&2; exit 2';
+
+async function ring(bench: Bench, text: string): Promise<void> {
+  const bell = join(bench.place.temporary, "bell");
+  await until(() => existsSync(bell), { what: async () => `the waiter has made ${bell}` });
+  await Bun.spawn(["sh", "-c", 'printf "%s\\n" "$1" > "$0"', bell, text]).exited;
+}
