@@ -37,11 +37,11 @@ export interface Registry {
   unreadable: { path: string; reason: string }[];
 }
 
-/** When the process began, as Claude Code notes it in `procStart`; undefined when there is no such process. */
-export type ProcessStart = (pid: number) => Promise<string | undefined>;
+/** Whether the process that a file speaks of still runs. `procStart` tells it from a later one with the same pid. */
+export type Liveness = (pid: number, procStart: string | undefined) => Promise<boolean>;
 
 /** All sessions that Claude Code has registered under its config folder (`~/.claude`), live and stale. */
-export async function readRegistry(configDir: string, startOf: ProcessStart = processStart): Promise<Registry> {
+export async function readRegistry(configDir: string, isAlive: Liveness = isSameProcess): Promise<Registry> {
   const folder = join(configDir, "sessions");
   const registry: Registry = { sessions: [], unreadable: [] };
   for (const name of await filesIn(folder)) {
@@ -50,16 +50,31 @@ export async function readRegistry(configDir: string, startOf: ProcessStart = pr
     if (text === undefined) continue;
     const parsed = parse(text);
     if ("reason" in parsed) registry.unreadable.push({ path, reason: parsed.reason });
-    else registry.sessions.push(await withLiveness(parsed.file, startOf));
+    else registry.sessions.push(await withLiveness(parsed.file, isAlive));
   }
   return registry;
 }
 
-/** The start time in clock ticks from /proc, field 22. Without /proc only the existence of the pid can be checked. */
-export async function processStart(pid: number): Promise<string | undefined> {
+/** On Linux by the start time in /proc; elsewhere a pid that exists is taken for the same process. */
+export async function isSameProcess(pid: number, procStart: string | undefined): Promise<boolean> {
+  if (process.platform !== "linux") return pidExists(pid);
+  const startedAt = await startTicks(pid);
+  return startedAt !== undefined && (procStart === undefined || startedAt === procStart);
+}
+
+/** Field 22 of /proc/<pid>/stat. The second field is the command and may itself hold spaces and parentheses. */
+async function startTicks(pid: number): Promise<string | undefined> {
   const line = await textIfThere(`/proc/${pid}/stat`);
-  // The second field is the command in parentheses and may itself hold spaces and parentheses.
   return line?.slice(line.lastIndexOf(")") + 2).split(" ")[19];
+}
+
+function pidExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 function parse(text: string): { file: SessionFile } | { reason: string } {
@@ -70,13 +85,12 @@ function parse(text: string): { file: SessionFile } | { reason: string } {
   }
 }
 
-async function withLiveness({ tmux, status, ...file }: SessionFile, startOf: ProcessStart): Promise<RegisteredSession> {
-  const startedAt = await startOf(file.pid);
+async function withLiveness({ tmux, status, ...file }: SessionFile, isAlive: Liveness): Promise<RegisteredSession> {
   return {
     ...file,
     status: status ?? "unknown",
     pane: tmux?.match(tmuxPlace)?.[3],
-    alive: startedAt !== undefined && (file.procStart === undefined || startedAt === file.procStart),
+    alive: await isAlive(file.pid, file.procStart),
   };
 }
 
