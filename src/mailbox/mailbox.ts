@@ -110,12 +110,12 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
         return receipt;
       }),
 
-    claim: (id, { lane, now }) =>
+    claim: (id, options) =>
       perform(() => {
         const { delivery, message } = mustFind(id);
         if (delivery.state !== "queued") return null;
-        if (lane === "push" && store.pushInFlight(delivery.agent)) return null;
-        return record(steps.claimed(delivery, lane, now), message);
+        if (options.lane === "push" && store.pushInFlight(delivery.agent)) return null;
+        return record(steps.claimed(delivery, options), message);
       }),
 
     hold: (id, hold) =>

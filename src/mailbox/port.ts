@@ -93,6 +93,8 @@ export interface Recipient {
 export interface ClaimOptions {
   readonly lane: Lane;
   readonly now: number;
+  /** Written down with the claim: after a crash it says where to look. */
+  readonly transport: string;
 }
 
 /** By which way an attempt went. */

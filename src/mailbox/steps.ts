@@ -11,7 +11,6 @@ import {
   type Delivery,
   type DeliveryState,
   type Hold,
-  type Lane,
   type Outcome,
   type Proof,
   type Transition,
@@ -19,7 +18,7 @@ import {
 } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import { rankOf, type Message } from "../model/message.ts";
-import type { Recipient, Way } from "./port.ts";
+import type { ClaimOptions, Recipient, Way } from "./port.ts";
 
 export interface Step {
   readonly delivery: Delivery;
@@ -55,9 +54,9 @@ export function accepted(delivery: Delivery): Step {
   return { delivery, transition: row("accept", null, delivery, delivery.queuedAt) };
 }
 
-export function claimed(delivery: Delivery, lane: Lane, now: number): Step {
+export function claimed(delivery: Delivery, { lane, now, transport }: ClaimOptions): Step {
   const leaseUntil = lane === "boundary" ? now + boundaryLeaseMs : null;
-  return step("claim", delivery, { ...clear, state: "claimed", lane, leaseUntil }, now);
+  return step("claim", delivery, { ...clear, state: "claimed", lane, leaseUntil, transport }, now);
 }
 
 export function held(delivery: Delivery, hold: Hold, now: number): Step | null {

@@ -74,6 +74,8 @@ export interface Message {
   /** The id of the first message of the conversation. */
   readonly thread: MessageId;
   readonly expectsReply: boolean;
+  /** May this message start a recipient that is offline? */
+  readonly starts: boolean;
   readonly expiresAt: number | null;
   readonly hops: number;
   readonly idempotencyKey: string | null;
@@ -84,6 +86,7 @@ export interface Message {
 export interface Continuation {
   readonly inReplyTo: Message | null;
   readonly hops: number;
+  readonly starts?: boolean;
 }
 
 export interface Seal {
@@ -95,7 +98,7 @@ export interface Seal {
 export function seal(
   draft: Draft,
   from: Sender,
-  { inReplyTo, hops }: Continuation,
+  { inReplyTo, hops, starts = false }: Continuation,
   { clock = systemClock, random = systemRandom }: Seal = {},
 ): Message {
   checkBody(draft.body);
@@ -115,6 +118,7 @@ export function seal(
     inReplyTo: inReplyTo?.id ?? null,
     thread: inReplyTo?.thread ?? id,
     expectsReply: draft.expectsReply ?? false,
+    starts,
     expiresAt: draft.ttlMs === undefined ? null : now + draft.ttlMs,
     hops,
     idempotencyKey: draft.idempotencyKey ?? null,

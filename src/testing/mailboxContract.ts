@@ -36,7 +36,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       seal({ to: "bob", body, ...draft }, from, { inReplyTo: reply, hops: 1 }, { clock });
     const accept = async (sealed = message(), to = [bob]): Promise<Delivery> => (await mailbox.accept(sealed, to)).deliveries[0]!;
     const claim = async (delivery: Delivery, lane: "push" | "boundary" = "push"): Promise<Delivery> => {
-      const claimed = await mailbox.claim(delivery.id, { lane, now });
+      const claimed = await mailbox.claim(delivery.id, { lane, now, transport: "tmux" });
       expect(claimed?.state).toBe("claimed");
       return claimed!;
     };
@@ -108,14 +108,14 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     test("the push lane holds one claim per agent; the boundary lane is not blocked by it", async () => {
       const [one, two] = [await accept(message("1")), await accept(message("2"))];
       await claim(one);
-      expect(await mailbox.claim(two.id, { lane: "push", now })).toBeNull();
-      expect((await mailbox.claim(two.id, { lane: "boundary", now }))?.leaseUntil).toBeGreaterThan(now);
-      expect(await mailbox.claim(one.id, { lane: "boundary", now })).toBeNull();
+      expect(await mailbox.claim(two.id, { lane: "push", now, transport: "tmux" })).toBeNull();
+      expect((await mailbox.claim(two.id, { lane: "boundary", now, transport: "pull" }))?.leaseUntil).toBeGreaterThan(now);
+      expect(await mailbox.claim(one.id, { lane: "boundary", now, transport: "pull" })).toBeNull();
     });
 
     test("two concurrent claims of one delivery: exactly one gets it", async () => {
       const one = await accept();
-      const claims = await Promise.all([1, 2, 3].map(() => mailbox.claim(one.id, { lane: "push", now })));
+      const claims = await Promise.all([1, 2, 3].map(() => mailbox.claim(one.id, { lane: "push", now, transport: "tmux" })));
       expect(claims.filter((claimed) => claimed !== null)).toHaveLength(1);
     });
 
@@ -166,7 +166,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       await claim(lost);
       await mailbox.settle(lost.id, { kind: "removed", detail: "the agent was removed" }, pushed);
       const bounce = mailbox.inbox(ana.id)[0]!.delivery;
-      await mailbox.claim(bounce.id, { lane: "boundary", now });
+      await mailbox.claim(bounce.id, { lane: "boundary", now, transport: "pull" });
       await mailbox.settle(bounce.id, { kind: "removed", detail: "removed too" }, pushed);
       expect(mailbox.deliveriesIn(["failed"])).toHaveLength(2);
       expect(mailbox.log()).toHaveLength(2);

@@ -40,9 +40,13 @@ export interface Errand {
   readonly delivery: Delivery;
   readonly agent: Agent;
   readonly endpoint: Endpoint;
+  /** Names the delivery among all mailboxes, for marks that outlive us: mailbox id and delivery number. */
+  readonly mark: string;
+  /** What `ready` saw, given back to `deliver`, so that it need not look twice. */
+  readonly observed?: unknown;
 }
 
 export type Readiness =
-  | { readonly kind: "ready" }
+  | { readonly kind: "ready"; readonly observed?: unknown }
   | { readonly kind: "held"; readonly hold: Hold }
   | { readonly kind: "gone"; readonly detail: string };

@@ -19,6 +19,7 @@ export interface MessageRow {
   in_reply_to: string | null;
   thread: string;
   expects_reply: number;
+  starts: number;
   expires_at: number | null;
   hops: number;
   idempotency_key: string | null;
@@ -79,6 +80,7 @@ export const messageToRow = (message: Message): MessageRow => ({
   in_reply_to: message.inReplyTo,
   thread: message.thread,
   expects_reply: Number(message.expectsReply),
+  starts: Number(message.starts),
   expires_at: message.expiresAt,
   hops: message.hops,
   idempotency_key: message.idempotencyKey,
@@ -99,6 +101,7 @@ export const rowToMessage = (row: MessageRow): Message => ({
   inReplyTo: row.in_reply_to as MessageId | null,
   thread: row.thread as MessageId,
   expectsReply: row.expects_reply === 1,
+  starts: row.starts === 1,
   expiresAt: row.expires_at,
   hops: row.hops,
   idempotencyKey: row.idempotency_key,

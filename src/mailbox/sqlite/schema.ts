@@ -29,6 +29,7 @@ export const migrations: readonly string[] = [
     in_reply_to TEXT,
     thread TEXT NOT NULL,
     expects_reply INTEGER NOT NULL,
+    starts INTEGER NOT NULL,
     expires_at INTEGER,
     hops INTEGER NOT NULL,
     idempotency_key TEXT,

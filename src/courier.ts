@@ -1,0 +1,317 @@
+/**
+ * The second half of a message's way: claim, deliver, settle. The courier never throws at a sender; whatever
+ * happens to a delivery is written into the mailbox, where the sender can read it.
+ *
+ * Each agent has two lanes. The push lane below writes to the agent, one delivery at a time, as soon as a way in
+ * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The boundary lane
+ * is `collect`: the agent asks, and gets what is there.
+ */
+import type { Agent } from "./model/agent.ts";
+import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
+import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
+import type { Message, When } from "./model/message.ts";
+import type { Mailbox } from "./mailbox/port.ts";
+import type { Errand, Transport } from "./transports/port.ts";
+
+export interface Courier extends AsyncDisposable {
+  /** Settles what an earlier process left behind, then serves everybody who has mail. */
+  start(): Promise<void>;
+  /** Something about this agent may have changed: mail came, a way in opened. Cheap, and safe to repeat. */
+  wake(agent: AgentId): void;
+  /** Gives an agent that asks its waiting mail. `flushed` says that the text is out; only then is it settled. */
+  collect(agent: Agent, request: Collection): Promise<Collected>;
+  /** Why the agent's next message waits, if it does. */
+  holdOf(agent: AgentId): (Hold & { readonly at: number }) | null;
+}
+
+export interface Collection {
+  readonly transport: string;
+  readonly authority: Authority;
+  readonly whens?: readonly When[];
+  readonly limit?: number;
+}
+
+export interface Collected {
+  readonly items: readonly { message: Message; delivery: Delivery }[];
+  flushed(outcome: Outcome): Promise<void>;
+}
+
+export interface CourierParts {
+  readonly mailbox: Mailbox;
+  readonly agent: (id: AgentId) => Agent | null;
+  readonly transports: ReadonlyMap<string, Transport>;
+  /** Faults that no sender can be told about. */
+  readonly report: (context: string, fault: unknown) => void;
+  readonly clock?: Clock;
+  /** One attempt may take this long. */
+  readonly timeoutMs?: number;
+  /** Signals can be missed; everything that waits is looked at again this often. */
+  readonly sweepMs?: number;
+}
+
+export function createCourier(parts: CourierParts): Courier {
+  const { mailbox, transports, report, clock = systemClock, timeoutMs = 5_000, sweepMs = 30_000 } = parts;
+  const rounds = new Rounds(serve, report);
+  const holds = new Map<AgentId, Hold & { at: number }>();
+  const watches = new Map<AgentId, { key: string; watch: Disposable }>();
+  const stopping = new AbortController();
+  const timers = new Timers(onDue, onSweep, sweepMs, clock);
+  let stopListening: () => void = () => undefined;
+
+  return {
+    async start() {
+      for (const delivery of await mailbox.recover(clock(), "start")) await inspect(delivery);
+      stopListening = mailbox.onTransitions((changes) => {
+        for (const { transition, delivery } of changes) if (transition.to === "queued") rounds.ask(delivery.agent);
+        timers.plan(mailbox.nextDueAt());
+      });
+      for (const agent of mailbox.waiting()) rounds.ask(agent);
+      timers.plan(mailbox.nextDueAt());
+    },
+
+    wake: (agent) => rounds.ask(agent),
+
+    async collect(agent, { transport, authority, whens, limit = 20 }) {
+      const due = mailbox.inbox(agent.id, { pending: true, limit: 1_000, ...(whens && { when: whens }) });
+      const items: { message: Message; delivery: Delivery }[] = [];
+      for (const { message, delivery } of due.filter((row) => row.delivery.state === "queued").slice(0, limit)) {
+        const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: clock(), transport });
+        if (claimed !== null) items.push({ message, delivery: claimed });
+      }
+      return {
+        items,
+        async flushed(outcome) {
+          await Promise.all(items.map(({ delivery }) => settle(delivery, outcome, { transport, authority })));
+        },
+      };
+    },
+
+    holdOf: (agent) => holds.get(agent) ?? null,
+
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      stopListening();
+      timers.stop();
+      await rounds.finished();
+      for (const agent of [...watches.keys()]) unwatch(agent);
+    },
+  };
+
+  /** One round for one agent: serve until nothing is left that could be served now. */
+  async function serve(id: AgentId): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const agent = parts.agent(id);
+      const heads = agent === null ? [] : mailbox.heads(id, clock());
+      const errand = agent && (await firstReady(agent, heads));
+      if (!errand) {
+        if (agent && heads.length > 0) watch(agent);
+        else forget(id);
+        return;
+      }
+      const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport: errand.endpoint.transport });
+      if (claimed === null) return;
+      holds.delete(id);
+      await attempt({ ...errand, delivery: claimed });
+    }
+  }
+
+  /** The most urgent delivery that some way in would take now. The others learn why they wait. */
+  async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Errand | null> {
+    for (const delivery of heads) {
+      const message = mailbox.message(delivery.messageId)!;
+      let hold: Hold = { reason: "offline", detail: `${agent.name} is ${agent.state === "starting" ? "starting" : "not running"}` };
+      for (const endpoint of agent.endpoints) {
+        const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
+        const readiness = await transportOf(endpoint.transport).ready(errand);
+        if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
+        hold = readiness.kind === "held" ? readiness.hold : { reason: "offline", detail: readiness.detail };
+      }
+      await holdBack(agent, delivery, hold);
+    }
+    return null;
+  }
+
+  /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
+  async function attempt(errand: Errand): Promise<void> {
+    const transport = transportOf(errand.endpoint.transport);
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+    let outcome: Outcome;
+    try {
+      outcome = await transport.deliver(errand, signal);
+    } catch (thrown) {
+      report(`deliver ${errand.message.tag} by ${transport.name}`, thrown);
+      outcome = { kind: "unknown", detail: thrown instanceof Error ? thrown.message : String(thrown) };
+    }
+    if (outcome.kind === "unknown") outcome = await transport.inspect(errand);
+    await settle(errand.delivery, outcome, { transport: transport.name, authority: authorityOf(transport, errand.message) });
+  }
+
+  /** After a crash: look before anything is repeated. */
+  async function inspect(delivery: Delivery): Promise<void> {
+    const agent = parts.agent(delivery.agent);
+    const endpoint = agent?.endpoints.find((one) => one.transport === delivery.transport);
+    const message = mailbox.message(delivery.messageId);
+    if (!agent || !endpoint || !message) return;
+    const transport = transportOf(endpoint.transport);
+    const outcome = await transport.inspect({ message, delivery, agent, endpoint, mark: markOf(delivery) });
+    if (outcome.kind === "handed") await mailbox.confirm(delivery.id, outcome.proof, outcome.detail);
+    else if (outcome.kind === "error") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+  }
+
+  /** A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again. */
+  async function settle(delivery: Delivery, outcome: Outcome, way: { transport: string; authority: Authority }): Promise<void> {
+    for (;;) {
+      try {
+        const settled = await mailbox.settle(delivery.id, outcome, way);
+        if (settled.state === "queued" && settled.reason !== null) {
+          holds.set(settled.agent, { reason: settled.reason, detail: settled.detail ?? settled.reason, at: settled.reasonAt ?? clock() });
+        }
+        return;
+      } catch (thrown) {
+        report(`settle delivery ${delivery.id}`, thrown);
+        if (stopping.signal.aborted) return;
+        await timers.pause(1_000);
+      }
+    }
+  }
+
+  async function holdBack(agent: Agent, delivery: Delivery, hold: Hold): Promise<void> {
+    const known = holds.get(agent.id);
+    holds.set(agent.id, { ...hold, at: known?.reason === hold.reason ? known.at : clock() });
+    await mailbox.hold(delivery.id, hold);
+  }
+
+  /** While mail waits, every way in tells us when it may be worth another look. */
+  function watch(agent: Agent): void {
+    timers.sweepSoon();
+    const key = JSON.stringify(agent.endpoints);
+    if (watches.get(agent.id)?.key === key) return;
+    unwatch(agent.id);
+    const stack = new DisposableStack();
+    for (const endpoint of agent.endpoints) {
+      stack.use(transportOf(endpoint.transport).watch(agent, endpoint, () => rounds.ask(agent.id)));
+    }
+    watches.set(agent.id, { key, watch: stack });
+  }
+
+  function unwatch(id: AgentId): void {
+    watches.get(id)?.watch[Symbol.dispose]();
+    watches.delete(id);
+  }
+
+  function forget(id: AgentId): void {
+    holds.delete(id);
+    unwatch(id);
+  }
+
+  function onDue(): void {
+    const now = clock();
+    void settleDue(now).catch((fault: unknown) => report("expire", fault));
+  }
+
+  async function settleDue(now: number): Promise<void> {
+    await mailbox.expire(now);
+    await mailbox.recover(now, "leases");
+    for (const agent of mailbox.waiting()) rounds.ask(agent);
+    timers.plan(mailbox.nextDueAt());
+  }
+
+  function onSweep(): boolean {
+    for (const agent of mailbox.waiting()) rounds.ask(agent);
+    return watches.size > 0;
+  }
+
+  function markOf(delivery: Delivery): string {
+    return `${mailbox.id}:${delivery.id}:${delivery.attempts}`;
+  }
+
+  function transportOf(name: string): Transport {
+    const transport = transports.get(name);
+    if (transport === undefined) throw new Error(`no transport is called ${name}`);
+    return transport;
+  }
+}
+
+/** A person's word stays a person's word only where the way in carries it as such. */
+function authorityOf(transport: Transport, message: Message): Authority {
+  return message.from.id === "user" ? transport.traits.authority : "peer";
+}
+
+/**
+ * One round per agent at a time. A request that comes during a round starts another one afterwards, so that no
+ * wake is ever lost.
+ */
+class Rounds {
+  private readonly running = new Map<AgentId, { again: boolean; done: Promise<void> }>();
+
+  constructor(
+    private readonly serve: (agent: AgentId) => Promise<void>,
+    private readonly report: (context: string, fault: unknown) => void,
+  ) {}
+
+  ask(agent: AgentId): void {
+    const round = this.running.get(agent);
+    if (round) round.again = true;
+    else this.running.set(agent, { again: false, done: this.run(agent) });
+  }
+
+  async finished(): Promise<void> {
+    await Promise.all([...this.running.values()].map((round) => round.done));
+  }
+
+  private async run(agent: AgentId): Promise<void> {
+    await Promise.resolve();
+    const round = this.running.get(agent)!;
+    do {
+      round.again = false;
+      await this.serve(agent).catch((fault: unknown) => this.report(`serve ${agent}`, fault));
+    } while (round.again);
+    this.running.delete(agent);
+  }
+}
+
+/** The courier's two clocks: the next moment that something is due, and the slow sweep while anything waits. */
+class Timers {
+  private due: Timer | null = null;
+  private sweep: Timer | null = null;
+  private readonly pauses = new Map<Timer, () => void>();
+
+  constructor(
+    private readonly onDue: () => void,
+    private readonly onSweep: () => boolean,
+    private readonly sweepMs: number,
+    private readonly clock: Clock,
+  ) {}
+
+  plan(at: number | null): void {
+    if (this.due) clearTimeout(this.due);
+    const maxDelayMs = 2 ** 31 - 1;
+    this.due = at === null ? null : setTimeout(this.onDue, Math.min(maxDelayMs, Math.max(0, at - this.clock())));
+  }
+
+  sweepSoon(): void {
+    this.sweep ??= setTimeout(() => {
+      this.sweep = null;
+      if (this.onSweep()) this.sweepSoon();
+    }, this.sweepMs);
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.pauses.delete(timer);
+        resolve();
+      }, ms);
+      this.pauses.set(timer, resolve);
+    });
+  }
+
+  stop(): void {
+    if (this.due) clearTimeout(this.due);
+    if (this.sweep) clearTimeout(this.sweep);
+    for (const [timer, resolve] of this.pauses) {
+      clearTimeout(timer);
+      resolve();
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The first half of a message's way: a draft becomes a stored message with one delivery per recipient, or the
+ * sender is told why not. Nothing here touches a transport; what happens next is in courier.ts.
+ */
+import type { Agent } from "./model/agent.ts";
+import { isBroadcast, parseAddress } from "./model/address.ts";
+import type { Emit } from "./model/event.ts";
+import { TielineError } from "./model/errors.ts";
+import { systemClock, systemRandom, type Clock, type RandomBytes } from "./model/ids.ts";
+import { seal, type Draft, type Message, type Sender } from "./model/message.ts";
+import type { Receipt } from "./model/receipt.ts";
+import { TagTaken, type Mailbox } from "./mailbox/port.ts";
+
+export interface Router {
+  send(draft: Draft, from: Sender): Promise<Sent>;
+}
+
+export interface Sent {
+  readonly receipt: Receipt;
+  /** Broadcasts only: who was meant but may not be written to. */
+  readonly refused: readonly Refusal[];
+}
+
+export interface Refusal {
+  readonly agent: string;
+  readonly error: TielineError;
+}
+
+export interface RouterParts {
+  readonly mailbox: Pick<Mailbox, "accept" | "message">;
+  /** Whom an address means. ADDRESS_UNKNOWN with near names, ADDRESS_AMBIGUOUS with candidates, TARGET_NOT_FOUND. */
+  readonly resolve: (address: string, from: Sender) => readonly Agent[];
+  /** Whom of them the sender may write to. ROUTE_DENIED with the allowed targets, unless it is a broadcast. */
+  readonly permit: (from: Sender, agents: readonly Agent[], route: Route) => Permitted;
+  /** How far the conversation has come; HOP_LIMIT or RATE_LIMITED when it goes on too long or too fast. */
+  readonly guard: (from: Sender, agents: readonly Agent[], inReplyTo: Message | null) => number;
+  /** May this sender's mail start that offline agent? */
+  readonly mayStart: (from: Sender, agent: Agent) => boolean;
+  readonly emit: Emit;
+  readonly clock?: Clock;
+  readonly random?: RandomBytes;
+}
+
+/** What a permission depends on besides the two ends. */
+export interface Route {
+  readonly address: string;
+  readonly broadcast: boolean;
+  readonly inReplyTo: Message | null;
+}
+
+export interface Permitted {
+  readonly recipients: readonly Agent[];
+  readonly refused: readonly Refusal[];
+}
+
+export function createRouter(parts: RouterParts): Router {
+  const { mailbox, resolve, permit, guard, mayStart, emit, clock = systemClock, random = systemRandom } = parts;
+
+  return {
+    async send(draft, from) {
+      const inReplyTo = original(draft);
+      const broadcast = isBroadcast(parseAddress(draft.to));
+      const agents = resolve(draft.to, from);
+      const { recipients, refused } = permit(from, agents, { address: draft.to, broadcast, inReplyTo });
+      const hops = guard(from, recipients, inReplyTo);
+      const starts = (draft.spawn ?? !broadcast) && recipients.some((agent) => mayStart(from, agent));
+      const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients);
+      return { receipt, refused };
+    },
+  };
+
+  function original(draft: Draft): Message | null {
+    if (draft.inReplyTo === undefined) return null;
+    const message = mailbox.message(draft.inReplyTo);
+    if (message !== null) return message;
+    throw new TielineError("MESSAGE_UNKNOWN", `there is no message ${draft.inReplyTo} to reply to`, {
+      remedy: "`tieline inbox` lists what can be answered",
+      operands: { message: draft.inReplyTo },
+    });
+  }
+
+  /** A tag is eight random digits; the rare one that is taken is drawn again. */
+  async function accept(sealed: () => Message, recipients: readonly Agent[]): Promise<Receipt> {
+    for (;;) {
+      const message = sealed();
+      try {
+        const receipt = await mailbox.accept(message, recipients);
+        if (receipt.message.id === message.id) announce(receipt);
+        return receipt;
+      } catch (thrown) {
+        if (!(thrown instanceof TagTaken)) throw thrown;
+      }
+    }
+  }
+
+  function announce({ message: { id, tag, from, to, team }, deliveries }: Receipt): void {
+    emit({ type: "message.accepted", id, tag, from: from.name, to, team, recipients: deliveries.map((one) => one.agentName) });
+  }
+}
