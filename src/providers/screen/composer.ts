@@ -152,8 +152,8 @@ export function composerText({ lines, width }: Composer): string {
     const before = lines[index - 1]!;
     const room = width - columnOf(before, before.length);
     const [word = ""] = line.split(" ");
-    if (columnOf(word, word.length) + 1 <= room - 1) return `${text}\n${line}`;
-    return room <= 1 ? text + line : `${text} ${line}`;
+    if (columnOf(word, word.length) < room - 1) return `${text}\n${line}`;
+    return room <= 0 ? text + line : `${text} ${line}`;
   }, "");
 }
 
