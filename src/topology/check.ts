@@ -2,7 +2,7 @@ import { personName, systemObjects } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { didYouMean, nearNames } from "../model/near.ts";
 import { formatPlace, type Place } from "../model/place.ts";
-import { anyone, type Edge } from "./edge.ts";
+import { anyone, type Edge, splitLabel } from "./edge.ts";
 import { allowedTargets, type Party, type Topology } from "./topology.ts";
 
 /** Who could stand behind a label: agents, objects, profiles and roles of a team. */
@@ -49,12 +49,12 @@ export function mentions(topology: Topology, label: string): boolean {
 }
 
 function isKnown(label: string, team: string, known: KnownLabels): boolean {
-  const [owner, name] = split(label, team);
+  const [owner, name] = splitLabel(label, team);
   return [anyone, personName, ...systemObjects].includes(name) || known(owner).has(name);
 }
 
 function unknownLabel(label: string, team: string, known: KnownLabels, place: Place | null): TielineError {
-  const [owner, name] = split(label, team);
+  const [owner, name] = splitLabel(label, team);
   const near = nearNames(name, known(owner));
   const where = place ? `${formatPlace(place)}: ` : "";
   return new TielineError(
@@ -65,9 +65,4 @@ function unknownLabel(label: string, team: string, known: KnownLabels, place: Pl
       operands: { label, team: owner, near, place },
     },
   );
-}
-
-function split(label: string, team: string): [team: string, name: string] {
-  const colon = label.lastIndexOf(":");
-  return colon < 0 ? [team, label] : [label.slice(0, colon), label.slice(colon + 1)];
 }

@@ -49,6 +49,12 @@ export function uniqueEdges(edges: readonly Edge[]): Edge[] {
   return [...seen.values()];
 }
 
+/** The team and the name that a label means in `team`'s topology. */
+export function splitLabel(label: string, team: string): [team: string, name: string] {
+  const colon = label.lastIndexOf(":");
+  return colon < 0 ? [team, label] : [label.slice(0, colon), label.slice(colon + 1)];
+}
+
 /** A label as seen from `team`, whose own prefix is dropped; null if it is none. */
 function labelIn(team: string, text: string): string | null {
   if (text === anyone) return anyone;
