@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { classify, overrideManifest, parseManifest, screenManifest, screenProviders, withPrompt } from "../screen.ts";
 
 describe("manifests", () => {
@@ -33,6 +35,18 @@ describe("manifests", () => {
     expect(classify(base, screen).state).toBe("done");
     expect(classify(merged, screen)).toMatchObject({ state: "working", rule: "compiling" });
   });
+});
+
+test("the example in docs/screens.md does what it says", () => {
+  const page = readFileSync(join(import.meta.dir, "../../../docs/screens.md"), "utf8");
+  const example: unknown = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!);
+  const manifest = overrideManifest(screenManifest("claude-code"), example, "docs/screens.md");
+  const frame = "\x1b[38;5;244m────────────────────\x1b[39m";
+  const lines = ["  \x1b[33mindexing 40%\x1b[39m", "", frame, "❯\u00a0", frame];
+  expect(classify(screenManifest("claude-code"), { lines }).state).toBe("idle");
+  expect(classify(manifest, { lines })).toMatchObject({ state: "working", rule: "indexing" });
+  expect(classify(manifest, { lines: ["  indexing 40%", ...lines.slice(1)] }).state).toBe("idle");
+  expect(classify(manifest, { lines: lines.slice(1), title: "⠐ api" }).rule).toBe("composer");
 });
 
 describe("programs without captures", () => {
