@@ -111,7 +111,7 @@ export function createCourier(parts: CourierParts): Courier {
       const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport: errand.endpoint.transport });
       if (claimed === null) return;
       holds.delete(id);
-      await attempt({ ...errand, delivery: claimed });
+      await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
     }
   }
 
@@ -222,7 +222,7 @@ export function createCourier(parts: CourierParts): Courier {
   }
 
   function markOf(delivery: Delivery): string {
-    return `${mailbox.id}:${delivery.id}:${delivery.attempts}`;
+    return `${mailbox.id}:${delivery.id}:${delivery.claimedAt ?? 0}`;
   }
 
   function transportOf(name: string): Transport {

@@ -41,6 +41,7 @@ export function queued(message: Message, recipient: Recipient): Omit<Delivery, "
     authority: null,
     warning: null,
     lane: null,
+    claimedAt: null,
     leaseUntil: null,
     expiresAt: message.expiresAt,
     availableAt: null,
@@ -56,7 +57,7 @@ export function accepted(delivery: Delivery): Step {
 
 export function claimed(delivery: Delivery, { lane, now, transport }: ClaimOptions): Step {
   const leaseUntil = lane === "boundary" ? now + boundaryLeaseMs : null;
-  return step("claim", delivery, { ...clear, state: "claimed", lane, leaseUntil, transport }, now);
+  return step("claim", delivery, { ...clear, state: "claimed", lane, claimedAt: now, leaseUntil, transport }, now);
 }
 
 export function held(delivery: Delivery, hold: Hold, now: number): Step | null {

@@ -131,6 +131,8 @@ export interface Delivery {
   /** Something the sender should know although the state is good: a promised proof that did not come. */
   readonly warning: string | null;
   readonly lane: Lane | null;
+  /** When the last attempt began. */
+  readonly claimedAt: number | null;
   readonly leaseUntil: number | null;
   readonly expiresAt: number | null;
   /** After an error: not before this moment. */

@@ -42,6 +42,7 @@ export interface DeliveryRow {
   authority: string | null;
   warning: string | null;
   lane: string | null;
+  claimed_at: number | null;
   lease_until: number | null;
   expires_at: number | null;
   available_at: number | null;
@@ -120,6 +121,7 @@ export const mutableColumns = (delivery: Omit<Delivery, "id">) => ({
   authority: delivery.authority,
   warning: delivery.warning,
   lane: delivery.lane,
+  claimed_at: delivery.claimedAt,
   lease_until: delivery.leaseUntil,
   expires_at: delivery.expiresAt,
   available_at: delivery.availableAt,
@@ -143,6 +145,7 @@ export const rowToDelivery = (row: DeliveryRow): Delivery => ({
   authority: row.authority as Authority | null,
   warning: row.warning,
   lane: row.lane as Lane | null,
+  claimedAt: row.claimed_at,
   leaseUntil: row.lease_until,
   expiresAt: row.expires_at,
   availableAt: row.available_at,

@@ -4,10 +4,9 @@ import { kinds, whens } from "../../model/message.ts";
 const oneOf = (column: string, values: readonly string[]): string => `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;
 
 /**
- * Numbered migrations; `user_version` says how many have run. A published one never changes.
  * Message bodies and delivery states live in separate tables, because the first never change and the second do.
  */
-export const migrations: readonly string[] = [
+export const mailboxMigrations: readonly string[] = [
   `
   CREATE TABLE mailbox (id TEXT NOT NULL) STRICT;
 
@@ -57,6 +56,7 @@ export const migrations: readonly string[] = [
     authority TEXT ${oneOf("authority", ["user", "peer"])},
     warning TEXT,
     lane TEXT ${oneOf("lane", ["push", "boundary"])},
+    claimed_at INTEGER,
     lease_until INTEGER,
     expires_at INTEGER,
     available_at INTEGER,

@@ -6,10 +6,11 @@ import { agentId } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
 import { mailboxContract, person } from "../../testing/mailboxContract.ts";
 import { openMailbox } from "../mailbox.ts";
-import { connect, MailboxTaken } from "./database.ts";
-import { migrations } from "./schema.ts";
+import { connect, DatabaseTaken } from "../../sqlite/connection.ts";
+import { mailboxMigrations } from "./schema.ts";
 import { sqliteStore } from "./store.ts";
 
+const migrations = { mailbox: mailboxMigrations };
 const temporary = (): string => mkdtempSync(join(tmpdir(), "tieline-mailbox-"));
 
 mailboxContract("sqlite", async (clock) => {
@@ -46,10 +47,10 @@ describe("sqlite", () => {
     const path = newPath();
     const held = connect(path, migrations);
     const script = `
-      import { connect } from ${JSON.stringify(join(import.meta.dir, "database.ts"))};
+      import { connect } from ${JSON.stringify(join(import.meta.dir, "../../sqlite/connection.ts"))};
       try { connect(${JSON.stringify(path)}, ${JSON.stringify(migrations)}); console.log("opened"); } catch (error) { console.log(error.name); }`;
     const attempt = () => Bun.spawnSync([process.execPath, "-e", script]).stdout.toString().trim();
-    expect(attempt()).toBe(MailboxTaken.name);
+    expect(attempt()).toBe(DatabaseTaken.name);
     held[Symbol.dispose]();
     expect(attempt()).toBe("opened");
   });
@@ -83,7 +84,7 @@ describe("sqlite", () => {
 
   test("a mailbox of a newer version is refused with the remedy", () => {
     const path = newPath();
-    connect(path, [...migrations, "CREATE TABLE later (x)"])[Symbol.dispose]();
+    connect(path, { mailbox: [...mailboxMigrations, "CREATE TABLE later (x)"] })[Symbol.dispose]();
     expect(() => connect(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
   });
 

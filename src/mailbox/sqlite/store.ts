@@ -4,7 +4,7 @@ import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type Me
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type InboxRow, type LogFilter, type RetentionLimits } from "../port.ts";
 import type { Store } from "../store.ts";
-import { guarded, type Connection } from "./database.ts";
+import { guarded, type Connection } from "../../sqlite/connection.ts";
 import {
   messageToRow,
   mutableColumns,
@@ -22,7 +22,7 @@ const quoted = (values: readonly string[]): string => values.map((value) => `'${
 /** How far back the hop count of a conversation is followed. */
 const hopsHorizon = 200;
 
-/** SQLite through Bun, on a database that this process alone holds (see database.ts). */
+/** SQLite through Bun, on a database that this process alone holds (see sqlite/connection.ts). */
 export function sqliteStore(connection: Connection, path: string): Store {
   const statements = prepare(connection);
   const run = <T>(work: () => T): T => guarded(path, work);

@@ -1,16 +1,19 @@
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
-import { TielineError } from "../../model/errors.ts";
+import { TielineError } from "../model/errors.ts";
 
-/** Another process has the mailbox. Whoever meets this is not the daemon and should talk to the one that is. */
-export class MailboxTaken extends Error {
-  override readonly name = "MailboxTaken";
+/** Another process has the database. Whoever meets this is not the daemon and should talk to the one that is. */
+export class DatabaseTaken extends Error {
+  override readonly name = "DatabaseTaken";
 }
+
+/** Numbered migrations per component, applied in order. A published one never changes. */
+export type Migrations = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Opens a database with the exclusive lock that makes its holder the daemon. The lock dies with the process, so
  * nothing is left to clean up after a kill.
  */
-function openDatabase(path: string, migrations: readonly string[]): Database {
+function openDatabase(path: string, migrations: Migrations): Database {
   const database = guarded(path, () => new Database(path, { create: true, readwrite: true, strict: true }));
   try {
     guarded(path, () => {
@@ -40,7 +43,7 @@ export interface Connection extends Disposable {
   statement(sql: string): Statement;
 }
 
-export function connect(path: string, migrations: readonly string[]): Connection {
+export function connect(path: string, migrations: Migrations): Connection {
   const database = openDatabase(path, migrations);
   const statements = new Map<string, Statement>();
   return {
@@ -67,24 +70,27 @@ export function guarded<T>(path: string, work: () => T): T {
   }
 }
 
-function migrate(path: string, database: Database, migrations: readonly string[]): void {
-  using pragma = database.prepare<{ user_version: number }, []>("PRAGMA user_version");
-  const version = pragma.get()!.user_version;
-  if (version > migrations.length) {
-    throw new TielineError("STORE_UNAVAILABLE", `${path} was written by a newer Tieline (schema ${version})`, {
-      remedy: "update Tieline, or set TIELINE_HOME to another directory",
-      operands: { path, version },
-    });
-  }
-  for (const [index, sql] of migrations.entries()) {
-    if (index < version) continue;
-    database.run(`BEGIN; ${sql}; PRAGMA user_version = ${index + 1}; COMMIT`);
+function migrate(path: string, database: Database, migrations: Migrations): void {
+  database.run("CREATE TABLE IF NOT EXISTS migrations (component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT");
+  using versions = database.prepare<{ version: number }, [string]>("SELECT version FROM migrations WHERE component = ?");
+  for (const [component, steps] of Object.entries(migrations)) {
+    const version = versions.get(component)?.version ?? 0;
+    if (version > steps.length) throw newerVersion(path, component, version);
+    for (let next = version; next < steps.length; next++) {
+      database.run(`BEGIN; ${steps[next]}; INSERT OR REPLACE INTO migrations VALUES ('${component}', ${next + 1}); COMMIT`);
+    }
   }
 }
 
+const newerVersion = (path: string, component: string, version: number): TielineError =>
+  new TielineError("STORE_UNAVAILABLE", `${path} was written by a newer Tieline (${component} schema ${version})`, {
+    remedy: "update Tieline, or set TIELINE_HOME to another directory",
+    operands: { path, component, version },
+  });
+
 function translate(path: string, error: SQLiteError): Error {
   const code = error.code ?? "";
-  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return new MailboxTaken(path, { cause: error });
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return new DatabaseTaken(path, { cause: error });
   if (code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB")) {
     return new TielineError("STORE_CORRUPT", `${path} is damaged (${error.message})`, {
       remedy: `nothing was changed; keep the file, then \`sqlite3 ${path} .recover\` into a new one, or move it away to start empty`,

@@ -1,0 +1,178 @@
+import { checkAgentName, personId, type Agent, type AgentKind, type AgentState } from "../model/agent.ts";
+import { checkTeamName } from "../model/address.ts";
+import { TielineError } from "../model/errors.ts";
+import type { Emit } from "../model/event.ts";
+import { agentId, systemClock, systemRandom, uuidv7, type AgentId, type Clock, type RandomBytes } from "../model/ids.ts";
+import type { Documents } from "./documents/port.ts";
+import { IndexedRoster } from "./roster.ts";
+
+/** A team is a namespace; it belongs to one project root, or to none while nobody claimed it from a project. */
+export interface Team {
+  readonly name: string;
+  readonly root: string | null;
+  readonly createdAt: number;
+}
+
+export type NewAgent = Pick<Agent, "name" | "team" | "provider"> & Partial<Omit<Agent, "id" | "name" | "team" | "provider" | "createdAt">>;
+
+/**
+ * Who is there: agents and teams, in memory for speed and in documents for good. What an agent does from second to
+ * second (state, presence) is only remembered; who it is and how to reach or restart it is written down.
+ */
+export class Directory {
+  readonly roster = new IndexedRoster();
+  private readonly teamsByName = new Map<string, Team>();
+  private readonly byToken = new Map<string, AgentId>();
+  private readonly bySession = new Map<string, AgentId>();
+
+  constructor(
+    private readonly documents: Documents,
+    private readonly emit: Emit,
+    private readonly clock: Clock = systemClock,
+    private readonly random: RandomBytes = systemRandom,
+  ) {
+    for (const { value } of documents.all("team")) this.teamsByName.set((value as Team).name, value as Team);
+    for (const { value } of documents.all("agent")) this.index(remembered(value as Agent));
+  }
+
+  register(agent: NewAgent): Agent {
+    const now = this.clock();
+    const registered: Agent = {
+      kind: "program" satisfies AgentKind,
+      role: null,
+      endpoints: [],
+      state: "unknown",
+      stateReason: null,
+      stateAt: now,
+      presence: "idle",
+      lastActivityAt: now,
+      sessionId: null,
+      workspace: null,
+      note: null,
+      profile: null,
+      launch: null,
+      may: [],
+      tokenDigest: null,
+      ...agent,
+      name: agent.kind === "object" ? agent.name : checkAgentName(agent.name),
+      team: checkTeamName(agent.team),
+      id: agentId(uuidv7(now, this.random)),
+      createdAt: now,
+    };
+    this.index(registered);
+    this.save(registered);
+    this.emit({ type: "agent.registered", agent: registered.id, name: registered.name, team: registered.team });
+    return registered;
+  }
+
+  /** Changes what is known of an agent. Only lasting knowledge is written to disk. */
+  update(id: AgentId, change: Partial<Omit<Agent, "id">>): Agent {
+    const before = this.mustFind(id);
+    const after = { ...before, ...change };
+    this.unindex(before);
+    this.index(after);
+    if (lasting(before) !== lasting(after)) this.save(after);
+    if (before.state !== after.state || before.stateReason !== after.stateReason || before.presence !== after.presence) {
+      const { name, team, state, stateReason, presence } = after;
+      this.emit({ type: "agent.changed", agent: id, name, team, state, reason: stateReason, presence });
+    }
+    return after;
+  }
+
+  observe(id: AgentId, state: AgentState, reason: string | null = null): Agent {
+    const agent = this.mustFind(id);
+    if (agent.state === state && agent.stateReason === reason) return agent;
+    const now = this.clock();
+    return this.update(id, { state, stateReason: reason, stateAt: agent.state === state ? agent.stateAt : now, lastActivityAt: now });
+  }
+
+  remove(id: AgentId): void {
+    const agent = this.mustFind(id);
+    this.unindex(agent);
+    this.roster.remove(id);
+    if (agent.kind !== "object") this.documents.remove("agent", id);
+    this.emit({ type: "agent.removed", agent: id, name: agent.name, team: agent.team });
+  }
+
+  agent(id: AgentId): Agent | null {
+    return this.roster.byId(id);
+  }
+
+  withToken(digest: string): Agent | null {
+    const id = this.byToken.get(digest);
+    return id === undefined ? null : this.roster.byId(id);
+  }
+
+  withSession(sessionId: string): Agent | null {
+    const id = this.bySession.get(sessionId);
+    return id === undefined ? null : this.roster.byId(id);
+  }
+
+  /** The agents and objects, without the person. */
+  agents(): readonly Agent[] {
+    return [...this.roster.all()].filter((agent) => agent.id !== personId);
+  }
+
+  team(name: string): Team | null {
+    return this.teamsByName.get(name) ?? null;
+  }
+
+  teams(): readonly Team[] {
+    return [...this.teamsByName.values()];
+  }
+
+  /** The team of that name for callers from that project. The same name from another project is a CONFLICT. */
+  joinTeam(name: string, root: string | null): Team {
+    const known = this.teamsByName.get(name);
+    if (known && (root === null || known.root === root)) return known;
+    if (known && known.root !== null) throw teamTaken(name, known.root, root!);
+    const team: Team = { name: checkTeamName(name), root, createdAt: known?.createdAt ?? this.clock() };
+    this.teamsByName.set(name, team);
+    this.documents.put("team", name, team);
+    return team;
+  }
+
+  removeTeam(name: string): void {
+    this.teamsByName.delete(name);
+    this.documents.remove("team", name);
+  }
+
+  private mustFind(id: AgentId): Agent {
+    const agent = this.roster.byId(id);
+    if (agent !== null) return agent;
+    throw new TielineError("ADDRESS_UNKNOWN", `there is no agent ${id}`, { remedy: "`tieline ls` lists the agents", operands: { agent: id } });
+  }
+
+  private index(agent: Agent): void {
+    this.roster.put(agent);
+    if (agent.tokenDigest !== null) this.byToken.set(agent.tokenDigest, agent.id);
+    if (agent.sessionId !== null) this.bySession.set(agent.sessionId, agent.id);
+  }
+
+  private unindex(agent: Agent): void {
+    if (agent.tokenDigest !== null) this.byToken.delete(agent.tokenDigest);
+    if (agent.sessionId !== null) this.bySession.delete(agent.sessionId);
+  }
+
+  /** Objects come from the configuration at every start; only what cannot be read there is kept. */
+  private save(agent: Agent): void {
+    if (agent.kind !== "object") this.documents.put("agent", agent.id, agent);
+  }
+}
+
+function lasting({ state: _s, stateReason: _r, stateAt: _a, presence: _p, lastActivityAt: _l, ...rest }: Agent): string {
+  return JSON.stringify(rest);
+}
+
+/** After a restart nothing is known of what an agent does, until somebody looks. */
+function remembered(agent: Agent): Agent {
+  const offline = agent.endpoints.length === 0;
+  return { ...agent, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null };
+}
+
+const teamTaken = (name: string, known: string, other: string): TielineError =>
+  new TielineError("CONFLICT", `team ${name} belongs to ${known}, not to ${other}`, {
+    remedy: "give one of the two projects another `team:` in its tieline.yaml",
+    operands: { team: name, roots: [known, other] },
+  });
+
