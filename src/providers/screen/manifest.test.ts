@@ -23,6 +23,7 @@ describe("manifests", () => {
   test("an unknown provider or rule is refused", () => {
     expect(() => screenManifest("emacs")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
     expect(() => overrideManifest(screenManifest("pi"), { provider: "pi", without: ["spiner"] }, "my.json")).toThrow('there is no rule "spiner"');
+    expect(() => overrideManifest(screenManifest("pi"), { provider: "codex" }, "my.json")).toThrow('not for "pi"');
   });
 
   test("own rules come first, those of the same name replace, others can be left out", () => {

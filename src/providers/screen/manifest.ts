@@ -119,6 +119,7 @@ export function parseManifest(data: unknown, source: string): ScreenManifest {
 /** The built-in manifest with a user's file laid over it. */
 export function overrideManifest(base: ScreenManifest, data: unknown, source: string): ScreenManifest {
   const over = accept(override, data, source);
+  if (over.provider !== base.provider) throw invalid(source, "provider", `these rules are for "${over.provider}", not for "${base.provider}"`);
   const names = new Set(base.rules.map((known) => known.name));
   const unknown = over.without.find((name) => !names.has(name));
   if (unknown !== undefined) throw invalid(source, "without", `there is no rule "${unknown}"`);

@@ -172,6 +172,7 @@ function sgr({ fg, bg, bold, dim, italic, reverse }: Style): string {
 /** The first columns of a line, with all of its escapes. */
 function cut(line: string, columns: number): string {
   let left = columns;
+  // oxlint-disable-next-line no-control-regex -- escape sequences are kept whole
   return line.replace(/(\x1b\[[0-9;]*m)|([\s\S])/gu, (_, escape: string | undefined, character: string) => {
     if (escape !== undefined) return escape;
     left -= Bun.stringWidth(character);

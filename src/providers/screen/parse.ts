@@ -35,6 +35,7 @@ const plain: Style = { fg: "", bg: "", bold: false, dim: false, italic: false, r
 export const maxRows = 300;
 
 // An SGR sequence (captured), or any other escape sequence (dropped).
+// oxlint-disable-next-line no-control-regex -- escape sequences are what this reads
 const escape = /\x1b(?:\[([0-9;:]*)m|\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)/g;
 
 /** tmux lets a style run on from one line to the next, so the lines are read in order. */
