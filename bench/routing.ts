@@ -1,0 +1,70 @@
+/**
+ * Resolve and permit, with 10,000 agents and 100,000 edges, against two map lookups as the floor, and against the
+ * same with ten agents. The target is 50 µs.
+ */
+import { resolve } from "../src/addressing/resolve.ts";
+import type { Lookups } from "../src/addressing/rules.ts";
+import { IndexedRoster } from "../src/directory/roster.ts";
+import type { Agent } from "../src/model/agent.ts";
+import { anAgent, paneEndpoint } from "../src/testing/agents.ts";
+import { type Edge, parseEdge } from "../src/topology/edge.ts";
+import { permit, topologyOf } from "../src/topology/topology.ts";
+
+const rounds = 200_000;
+const targetMicroseconds = 50;
+
+function town(agents: number, edgesEach: number): { lookups: Lookups; names: string[]; route: (from: Agent, to: string) => boolean } {
+  const roster = new IndexedRoster();
+  const names = Array.from({ length: agents }, (_, index) => `agent${index}`);
+  names.forEach((name, index) => roster.put(anAgent({ name, role: `role${index}`, endpoints: [paneEndpoint(`%${index}`)] })));
+  const edges: Edge[] = names.flatMap((from, index) =>
+    Array.from({ length: edgesEach }, (_, step) => parseEdge(`${from} -> ${names[(index + step + 1) % agents]}`, "web")).flat(),
+  );
+  const topology = topologyOf({ team: "web", edges, declared: names });
+  const lookups: Lookups = {
+    roster,
+    profile: () => null,
+    profileNames: () => [],
+    topology: () => topology,
+    alias: () => null,
+    aliasNames: () => [],
+  };
+  const route = (from: Agent, to: string) => permit(topology, from, resolve(to, from, lookups).agents).permitted.length === 1;
+  return { lookups, names, route };
+}
+
+function microsecondsPer(run: (round: number) => boolean): number {
+  for (let round = 0; round < rounds / 10; round++) run(round);
+  const start = performance.now();
+  let reached = 0;
+  for (let round = 0; round < rounds; round++) if (run(round)) reached++;
+  const each = ((performance.now() - start) * 1000) / rounds;
+  if (reached !== rounds) throw new Error(`${rounds - reached} of ${rounds} routes were refused`);
+  return each;
+}
+
+function measure(agents: number, edgesEach: number, address: (index: number) => string): number {
+  const { lookups, names, route } = town(agents, edgesEach);
+  const members = names.map((name) => lookups.roster.named("web", name)!);
+  return microsecondsPer((round) => route(members[round % agents]!, address((round + 1) % agents)));
+}
+
+function floor(agents: number): number {
+  const { lookups, names } = town(agents, 1);
+  const edges = new Set(names);
+  return microsecondsPer((round) => {
+    const name = `agent${round % agents}`;
+    return lookups.roster.named("web", name) !== null && edges.has(name);
+  });
+}
+
+const base = floor(10_000);
+console.log(`floor: two map lookups                     ${base.toFixed(2)} µs`);
+for (const [what, address] of [["name", (n: number) => `agent${n}`], ["role", (n: number) => `role${n}`], ["pane", (n: number) => `%${n}`]] as const) {
+  const small = measure(10, 5, address);
+  const large = measure(10_000, 10, address);
+  const verdict = large < targetMicroseconds ? "ok" : "TOO SLOW";
+  console.log(
+    `resolve + permit by ${what}, 10,000 agents, 100,000 edges  ${large.toFixed(2)} µs  (${(large / base).toFixed(1)} × floor, ${(large / small).toFixed(1)} × ten agents; target ${targetMicroseconds} µs: ${verdict})`,
+  );
+}
