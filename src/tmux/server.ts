@@ -135,7 +135,7 @@ export class TmuxServer {
       });
       if (!client) continue;
       this.#client = client;
-      void client.closed.then(() => this.#onClientClosed(client));
+      void client.closed.then(() => this.#onClientClosed());
       return client;
     }
     return undefined;
@@ -169,8 +169,8 @@ export class TmuxServer {
     });
   }
 
-  async #onClientClosed(client: ControlClient): Promise<void> {
-    if (this.#closed || this.#client !== client) return;
+  async #onClientClosed(): Promise<void> {
+    if (this.#closed) return;
     const next = await this.#attached().catch(() => undefined);
     this.#options.onResync?.(next !== undefined);
   }

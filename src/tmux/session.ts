@@ -1,0 +1,140 @@
+import { TielineError } from "../model/errors.ts";
+import type { TmuxServer } from "./server.ts";
+
+/** The one way from a name to a session or window name: `feat/auth-fix` → `feat-auth-fix`. */
+export function sessionName(name: string): string {
+  // `.` and `:` separate the parts of a target; the rest would need quoting wherever a person types it.
+  const safe = name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "");
+  if (safe) return safe;
+  throw new TielineError("NAME_INVALID", `"${name}" leaves no name for a tmux session`, {
+    remedy: "use letters, digits, - or _",
+    operands: { name },
+  });
+}
+
+/** A target that matches this session and no other: without `=`, tmux takes `ana` for `ana-2`; without `:`, for a pane. */
+export function exactSession(name: string): string {
+  return `=${name}:`;
+}
+
+export interface Launch {
+  /** Program and arguments, run without a shell; none: the person's shell. */
+  command?: readonly string[];
+  cwd?: string;
+  /** May hold secrets: it travels over the control channel or a pipe, never as an argument of a process. */
+  env?: Readonly<Record<string, string>>;
+}
+
+export interface NewSession extends Launch {
+  name: string;
+  /** Name of its first window. */
+  window: string;
+  width?: number;
+  height?: number;
+}
+
+export interface NewWindow extends Launch {
+  session: string;
+  name: string;
+  /** Brings the window to the front of its session; by default it opens behind. */
+  select?: boolean;
+}
+
+export interface PanePlace {
+  sessionId: string;
+  windowId: string;
+  pane: string;
+  panePid: number;
+}
+
+export async function hasSession(server: TmuxServer, name: string): Promise<boolean> {
+  if (!(await server.alive())) return false;
+  const names = await server.read([["list-sessions", "-F", "#{session_name}"]]);
+  return names.includes(name);
+}
+
+/** Makes the session unless it is there. `place` is its first pane when it was made by this call. */
+export async function ensureSession(
+  server: TmuxServer,
+  session: NewSession,
+): Promise<{ created: false } | { created: true; place: PanePlace }> {
+  if (await hasSession(server, session.name)) return { created: false };
+  const { name, window, width = 200, height = 50 } = session;
+  const size = ["-x", String(width), "-y", String(height)];
+  const argv = ["new-session", "-d", "-P", "-F", placeFormat, "-s", name, "-n", window, ...size];
+  if (await server.alive()) {
+    return { created: true, place: parsePlace(await server.run([[...argv, ...launchArguments(session)]])) };
+  }
+  // The arguments of the process that starts the server can be read by everybody, so its first pane starts bare and
+  // is given program and environment afterwards.
+  const bare = parsePlace(await server.startServer([...argv, ...directory(session)]));
+  if (!session.command && !session.env) return { created: true, place: bare };
+  return { created: true, place: await respawn(server, bare.pane, session) };
+}
+
+export async function newWindow(server: TmuxServer, window: NewWindow): Promise<PanePlace> {
+  const argv = ["new-window", "-P", "-F", placeFormat, "-t", exactSession(window.session), "-n", window.name];
+  if (!window.select) argv.push("-d");
+  return parsePlace(await server.run([[...argv, ...launchArguments(window)]]));
+}
+
+/** Ends what runs in the pane, if anything does, and starts anew in its place. */
+export async function respawn(server: TmuxServer, pane: string, launch: Launch): Promise<PanePlace> {
+  return parsePlace(
+    await server.run([
+      ["respawn-pane", "-k", "-t", pane, ...launchArguments(launch)],
+      ["display-message", "-p", "-t", pane, placeFormat],
+    ]),
+  );
+}
+
+export async function killPane(server: TmuxServer, pane: string): Promise<void> {
+  await server.run([["kill-pane", "-t", pane]]);
+}
+
+export async function renameWindow(server: TmuxServer, windowId: string, name: string): Promise<void> {
+  await server.run([["rename-window", "-t", windowId, name]]);
+}
+
+/** For windows and panes that the session opens from now on. */
+export async function setEnvironment(
+  server: TmuxServer,
+  session: string,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const list = Object.entries(env).map(([key, value]) => ["set-environment", "-t", exactSession(session), key, value]);
+  if (list.length > 0) await server.run(list);
+}
+
+/** The session of the pane that a caller sits in (its `TMUX_PANE`). */
+export async function currentSession(server: TmuxServer, pane: string): Promise<string> {
+  const [id, ...name] = await server.read([["display-message", "-p", "-t", pane, "#{pane_id}\n#{session_name}"]]);
+  if (id === pane) return name.join("\n");
+  throw new TielineError("PANE_UNKNOWN", `no pane ${pane} on this tmux server`, {
+    remedy: "name the session with --team",
+    operands: { pane },
+  });
+}
+
+const placeFormat = "#{session_id} #{window_id} #{pane_id} #{pane_pid}";
+
+function parsePlace([line = ""]: string[]): PanePlace {
+  const [sessionId = "", windowId = "", pane = "", panePid] = line.split(" ");
+  return { sessionId, windowId, pane, panePid: Number(panePid) };
+}
+
+function launchArguments(launch: Launch): string[] {
+  const env = Object.entries(launch.env ?? {}).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
+  return [...directory(launch), ...env, ...program(launch)];
+}
+
+function directory({ cwd }: Launch): string[] {
+  // tmux expands formats in the directory; `##` is a plain `#`.
+  return cwd === undefined ? [] : ["-c", cwd.replaceAll("#", "##")];
+}
+
+function program({ command = [] }: Launch): string[] {
+  // tmux hands a command of one word to a shell; `env` makes it two and then becomes the program.
+  if (command.length === 1) return ["--", "env", ...command];
+  return command.length === 0 ? [] : ["--", ...command];
+}
