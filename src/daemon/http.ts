@@ -1,0 +1,95 @@
+/** The daemon's HTTP face: finds the operation, validates, answers JSON or problem+json. No rules of its own. */
+import type { z } from "zod";
+import { asTielineError, TielineError } from "../model/errors.ts";
+import { callerHeader, operations, pathOf } from "../client/operations.ts";
+import { Caller, schemas, type OperationName } from "../client/schema.ts";
+
+export interface Call {
+  readonly caller: Caller;
+  /** Aborted when the client goes away or the daemon stops. */
+  readonly signal: AbortSignal;
+}
+
+export type Operations = {
+  [Name in OperationName]: (
+    input: z.output<(typeof schemas)[Name]["input"]>,
+    call: Call,
+  ) => Promise<z.input<(typeof schemas)[Name]["output"]>>;
+};
+
+/** A body of 1 MiB may need up to six bytes per character in JSON, and an envelope around it. */
+export const maxRequestBytes = 8 * 1024 * 1024;
+
+export type Handle = (request: Request, signal: AbortSignal) => Promise<Response>;
+
+export function createHandle(implementations: Operations, report: (context: string, fault: unknown) => void): Handle {
+  const byPath = new Map(Object.keys(operations).map((name) => [pathOf(name as OperationName), name as OperationName]));
+
+  return async (request, signal) => {
+    const url = new URL(request.url);
+    const name = byPath.get(url.pathname);
+    try {
+      if (name === undefined) throw notFound(url.pathname);
+      if (request.method !== operations[name]) throw wrongMethod(name);
+      const input = parse(schemas[name].input, await inputOf(request, url), name);
+      const caller = parse(Caller, callerOf(request), name);
+      const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
+      const output = await run(input, { caller, signal: AbortSignal.any([request.signal, signal]) });
+      return Response.json(output);
+    } catch (thrown) {
+      const error = asTielineError(thrown);
+      if (error.code === "INTERNAL") report(`${request.method} ${url.pathname}`, thrown);
+      return problem(error);
+    }
+  };
+}
+
+export function problem(error: TielineError): Response {
+  const { code, message, remedy, operands } = error;
+  const body = { type: "about:blank", title: code, status: error.httpStatus, detail: message, code, remedy, operands };
+  return Response.json(body, { status: error.httpStatus, headers: { "content-type": "application/problem+json" } });
+}
+
+async function inputOf(request: Request, url: URL): Promise<unknown> {
+  if (request.method === "GET") return Object.fromEntries(url.searchParams);
+  const text = await request.text();
+  if (text === "") return {};
+  return parseJson(text, "the request body");
+}
+
+function callerOf(request: Request): unknown {
+  const header = request.headers.get(callerHeader);
+  return header === null ? {} : parseJson(decode(header), `the header ${callerHeader}`);
+}
+
+function decode(header: string): string {
+  try {
+    return decodeURIComponent(header);
+  } catch (cause) {
+    throw invalid(`the header ${callerHeader} is not URI-encoded`, cause);
+  }
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalid(`${what} is not JSON`, cause);
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: OperationName): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`);
+  throw invalid(`${name}: ${issues.join("; ")}`, result.error);
+}
+
+const invalid = (message: string, cause: unknown): TielineError =>
+  new TielineError("USAGE", message, { remedy: "see docs/api.md for what the operation takes", cause });
+
+const notFound = (path: string): TielineError =>
+  new TielineError("USAGE", `there is nothing at ${path}`, { remedy: "see docs/api.md for the operations", operands: { path } });
+
+const wrongMethod = (name: OperationName): TielineError =>
+  new TielineError("USAGE", `${pathOf(name)} takes ${operations[name]}`, { remedy: `use ${operations[name]}`, operands: { operation: name } });

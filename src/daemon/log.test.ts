@@ -1,0 +1,28 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TielineError } from "../model/errors.ts";
+import { openLog } from "./log.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "tieline-log-"));
+afterEach(() => readdirSync(directory).forEach((file) => rmSync(join(directory, file))));
+
+test("a log that has grown moves aside, and only so many old ones are kept", () => {
+  const path = join(directory, "daemon.log");
+  const log = openLog(path, { maxBytes: 200, keep: 2, clock: () => new Date(0) });
+  for (let line = 0; line < 40; line++) log.info(`line ${line}`);
+  expect(readdirSync(directory).sort()).toEqual(["daemon.log", "daemon.log.1", "daemon.log.2"]);
+  expect(readFileSync(path, "utf8")).toEndWith("line 39\n");
+  for (const file of readdirSync(directory)) expect(statSync(join(directory, file)).size).toBeLessThanOrEqual(200);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a fault says its code; only our own mistakes bring a stack", () => {
+  const path = join(directory, "daemon.log");
+  const log = openLog(path, { maxBytes: 10_000, keep: 1 });
+  log.fault("deliver", new TielineError("TMUX_UNAVAILABLE", "no server", { remedy: "start it" }));
+  expect(readFileSync(path, "utf8")).toContain("fault deliver: TMUX_UNAVAILABLE no server\n");
+  log.fault("deliver", new Error("boom"));
+  expect(readFileSync(path, "utf8")).toContain("log.test.ts");
+});
