@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { rawSinkPath } from "../testing/rawSink.ts";
+import { privateTmux } from "../testing/tmux.ts";
+import { BracketedPasteScanner } from "./bracketedPaste.ts";
+import { TmuxServer } from "./server.ts";
+import { newWindow } from "./session.ts";
+import { type SessionChange, watchSession } from "./watch.ts";
+
+/** Collects changes and hands out the first that fits, past or to come. */
+function changes() {
+  const seen: SessionChange[] = [];
+  let wake = () => {};
+  async function first<C extends SessionChange>(fits: (change: SessionChange) => change is C): Promise<C> {
+    for (;;) {
+      const found = seen.find(fits);
+      if (found) return found;
+      await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+  return {
+    seen,
+    first,
+    onChange(change: SessionChange) {
+      seen.push(change);
+      wake();
+    },
+  };
+}
+
+type Of<T extends SessionChange["type"]> = Extract<SessionChange, { type: T }>;
+
+test("output and bracketed paste of every pane of the session, and of no other", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  await tmux.tmux("new-session", "-d", "-s", "other", "cat");
+  const log = changes();
+  await using watch = await watchSession(server, "main", log.onChange);
+  const command = [process.execPath, rawSinkPath, join(tmux.dir, "sink")];
+  const { pane } = await newWindow(server, { session: "main", name: "w", command });
+  await tmux.tmux("send-keys", "-t", "=other:", "elsewhere", "Enter");
+  const paste = await log.first((change): change is Of<"bracketedPaste"> => change.type === "bracketedPaste");
+  expect(paste).toEqual({ type: "bracketedPaste", pane, on: true });
+  expect(watch.bracketedPaste(pane)).toBe(true);
+  expect(watch.bracketedPaste("%0")).toBeUndefined();
+  const output = log.seen.filter((change): change is Of<"output"> => change.type === "output");
+  expect(Buffer.concat(output.map(({ bytes }) => bytes)).toString()).toContain("ready");
+  expect(new Set(output.map((change) => change.pane))).toEqual(new Set([pane]));
+  expect(log.seen.some(({ type }) => type === "layout")).toBe(true);
+});
+
+test("title, cursor, mode and command are told when they change", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const log = changes();
+  await using _watch = await watchSession(server, "main", log.onChange);
+  const title = "a : b / c, #{pane_id} 漢";
+  await tmux.tmux("select-pane", "-t", "%0", "-T", title.replaceAll("#", "##"));
+  const titled = await log.first((c): c is Of<"facts"> => c.type === "facts" && c.facts.title === title);
+  expect(titled).toMatchObject({ pane: "%0", facts: { inMode: false, dead: false, currentCommand: "cat", cursor: { x: 0 } } });
+  await tmux.tmux("copy-mode", "-t", "%0");
+  expect(await log.first((c): c is Of<"mode"> => c.type === "mode")).toEqual({ type: "mode", pane: "%0" });
+  await log.first((c): c is Of<"facts"> => c.type === "facts" && c.facts.inMode);
+}, 20_000);
+
+test("the end of the session is told once, a close of ours is not", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  await tmux.tmux("new-session", "-d", "-s", "short", "cat");
+  const [ended, closed] = [changes(), changes()];
+  const first = await watchSession(server, "short", ended.onChange);
+  const second = await watchSession(server, "main", closed.onChange);
+  await tmux.tmux("kill-session", "-t", "=short");
+  await ended.first((c): c is Of<"ended"> => c.type === "ended");
+  await first.close();
+  await second.close();
+  await second.close();
+  expect(ended.seen.filter(({ type }) => type === "ended")).toHaveLength(1);
+  expect(closed.seen.some(({ type }) => type === "ended")).toBe(false);
+});
+
+test("a watch does not follow its client to another session", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  await tmux.tmux("set-option", "-g", "detach-on-destroy", "off");
+  await tmux.tmux("new-session", "-d", "-s", "short", "cat");
+  const log = changes();
+  await using _watch = await watchSession(server, "short", log.onChange);
+  await tmux.tmux("kill-session", "-t", "=short");
+  await log.first((c): c is Of<"ended"> => c.type === "ended");
+});
+
+test("requests for bracketed paste are found wherever the chunks are cut", () => {
+  const output = Buffer.from("text\x1b[?1049;2004hmore\x1b[?25l");
+  for (let at = 0; at <= output.length; at++) {
+    const scanner = new BracketedPasteScanner();
+    scanner.scan(output.subarray(0, at));
+    scanner.scan(output.subarray(at));
+    expect(scanner.on).toBe(true);
+    expect(scanner.scan(Buffer.from("\x1b[?2004l"))).toBe(true);
+    expect(scanner.on).toBe(false);
+  }
+  const reset = new BracketedPasteScanner();
+  reset.scan(Buffer.from("\x1b[?2004h\x1bc"));
+  expect(reset.on).toBe(false);
+  expect(new BracketedPasteScanner().scan(Buffer.from("[?2004h \x1b[?20041h"))).toBe(false);
+});

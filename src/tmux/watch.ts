@@ -1,0 +1,104 @@
+import { BracketedPasteScanner } from "./bracketedPaste.ts";
+import { ControlClient } from "./control.ts";
+import type { Notification } from "./notification.ts";
+import { commandLine } from "./quote.ts";
+import type { TmuxServer } from "./server.ts";
+
+export interface WatchedFacts {
+  title: string;
+  cursor: { x: number; y: number };
+  inMode: boolean;
+  dead: boolean;
+  currentCommand: string;
+}
+
+export type SessionChange =
+  /** At once. A character may be split between two of these. */
+  | { type: "output"; pane: string; bytes: Uint8Array }
+  | { type: "bracketedPaste"; pane: string; on: boolean }
+  /** tmux looks for these once a second; the first comes soon after the watch begins. */
+  | { type: "facts"; pane: string; facts: WatchedFacts }
+  | { type: "mode"; pane: string }
+  /** Windows or panes came, went or moved: list them again. */
+  | { type: "layout" }
+  /** Nothing follows. The session ended, or somebody detached us; the owner decides whether to watch again. */
+  | { type: "ended"; reason: string };
+
+export interface SessionWatch extends AsyncDisposable {
+  readonly session: string;
+  /** As the program asked since the watch began; undefined where it said nothing. */
+  bracketedPaste(pane: string): boolean | undefined;
+  /** Ends the watch without an `ended`. */
+  close(): Promise<void>;
+}
+
+/** Watches all panes of one session with a client of its own; costs tmux a format per pane and second while it lasts. */
+export async function watchSession(
+  server: TmuxServer,
+  session: string,
+  onChange: (change: SessionChange) => void,
+): Promise<SessionWatch> {
+  const scanners = new Map<string, BracketedPasteScanner>();
+  let client: ControlClient | undefined;
+  let home: string | undefined;
+  let closing = false;
+
+  function onOutput(pane: string, bytes: Uint8Array): void {
+    const scanner = scanners.get(pane) ?? new BracketedPasteScanner();
+    scanners.set(pane, scanner);
+    const switched = scanner.scan(bytes);
+    onChange({ type: "output", pane, bytes });
+    if (switched) onChange({ type: "bracketedPaste", pane, on: scanner.on === true });
+  }
+
+  function onNotification(notification: Notification): void {
+    switch (notification.type) {
+      case "output":
+        return onOutput(notification.pane, notification.bytes);
+      case "subscription-changed":
+        return onChange({ type: "facts", pane: notification.pane, facts: parseFacts(notification.value) });
+      case "pane-mode-changed":
+        return onChange({ type: "mode", pane: notification.pane });
+      case "window-add":
+      case "window-close":
+      case "layout-change":
+        return onChange({ type: "layout" });
+      case "session-changed":
+        // tmux may move a client whose session ended to another one, which nobody asked us to watch.
+        home ??= notification.session;
+        if (notification.session !== home) void client?.close();
+    }
+  }
+
+  client = await ControlClient.attach({
+    ...server.clientOptions,
+    session,
+    flags: ["ignore-size", "read-only"],
+    onNotification,
+  });
+  void client.closed.then((reason) => {
+    if (!closing) onChange({ type: "ended", reason });
+  });
+  await client.command(commandLine([["refresh-client", "-B", `pane:%*:${watchedFormat}`]]));
+
+  async function close(): Promise<void> {
+    closing = true;
+    await client?.close();
+  }
+  return {
+    session,
+    bracketedPaste: (pane) => scanners.get(pane)?.on,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The title comes last, since it may hold anything; a command holds no `/`. */
+const watchedFormat =
+  "#{cursor_x} #{cursor_y} #{?pane_in_mode,1,0} #{?pane_dead,1,0} #{b:pane_current_command}/#{pane_title}";
+const watched = /^(\d+) (\d+) ([01]) ([01]) ([^/]*)\/(.*)$/;
+
+function parseFacts(value: string): WatchedFacts {
+  const [, x, y, inMode, dead, currentCommand = "", title = ""] = watched.exec(value) ?? [];
+  return { cursor: { x: Number(x), y: Number(y) }, inMode: inMode === "1", dead: dead === "1", currentCommand, title };
+}
