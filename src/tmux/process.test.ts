@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
+import { privateTmux } from "../testing/tmux.ts";
+import { readPane } from "./pane.ts";
+import { ancestry, descendants, foreground, isSameProcess, systemProcesses, ttyMode } from "./process.ts";
+import { TmuxServer } from "./server.ts";
+import { newWindow } from "./session.ts";
+
+const own = systemProcesses();
+const byPs = systemProcesses({ platform: "darwin" });
+
+test("a process is known by pid and start, the same by every source", async () => {
+  const self = await own.read(process.pid);
+  if (!self) throw new Error("not found");
+  expect(self.ppid).toBe(process.ppid);
+  expect(await isSameProcess(own, self)).toBe(true);
+  expect(await isSameProcess(own, { pid: self.pid, startMark: "1" })).toBe(false);
+  const listed = await byPs.read(process.pid);
+  expect(listed).toMatchObject({ ppid: self.ppid, processGroup: self.processGroup, foregroundGroup: self.foregroundGroup });
+  expect((await byPs.read(process.pid))?.startMark).toBe(listed?.startMark ?? "");
+  expect((await own.argv(process.pid)).join(" ")).toContain("test");
+  expect((await byPs.argv(process.pid)).join(" ")).toContain("test");
+  expect((await ancestry(own, process.pid)).slice(0, 2).map(({ pid }) => pid)).toEqual([process.pid, process.ppid]);
+});
+
+test("a process that ended is gone, also while it waits to be reaped", async () => {
+  await using tmux = await privateTmux({ session: null });
+  const root = tmux.dir;
+  await writeStat(root, 7, "7 (a) b) Z 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 900 0");
+  await writeStat(root, 8, "8 (tmux: server (x)) S 1 8 8 34816 9 0 0 0 0 0 0 0 0 0 20 0 1 0 901 0");
+  const processes = systemProcesses({ platform: "linux", procRoot: root });
+  expect(await processes.read(7)).toBeUndefined();
+  expect(await processes.read(99)).toBeUndefined();
+  expect(await processes.all()).toEqual([
+    { pid: 8, ppid: 1, processGroup: 8, foregroundGroup: 9, startMark: "901", command: "tmux: server (x)" },
+  ]);
+});
+
+test("the foreground program of a pane, and what runs below it", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const ready = join(tmux.dir, "ready");
+  const script = 'set -m; sh -c \'sleep 300 & : > "$0"; exec cat\' "$0"; exit';
+  const { panePid } = await newWindow(server, { session: "main", name: "w", command: ["sh", "-c", script, ready] });
+  await sinkBytes(ready, () => true);
+  for (const processes of [own, byPs]) {
+    let program = await foreground(processes, panePid);
+    while (program?.command !== "cat") program = await foreground(processes, panePid);
+    expect(program.ppid).toBe(panePid);
+    const below = await descendants(processes, panePid);
+    expect(below.map(({ command }) => command)).toEqual(["cat", "sleep"]);
+  }
+  expect(await foreground(own, 2 ** 22 + 1)).toBeUndefined();
+});
+
+test("a terminal says whether a program reads raw keys", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  expect(await ttyMode((await readPane(server, "%0")).tty)).toBe("canonical");
+  const file = join(tmux.dir, "sink");
+  const { pane } = await newWindow(server, { session: "main", name: "w", command: [process.execPath, rawSinkPath, file] });
+  await sinkBytes(file, () => true);
+  expect(await ttyMode((await readPane(server, pane)).tty)).toBe("raw");
+  expect(await ttyMode("/dev/null")).toBe("unknown");
+  expect(await ttyMode(join(tmux.dir, "none"))).toBe("unknown");
+});
+
+async function writeStat(root: string, pid: number, stat: string): Promise<void> {
+  await mkdir(join(root, String(pid)), { recursive: true });
+  await writeFile(join(root, String(pid), "stat"), stat);
+}

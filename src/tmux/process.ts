@@ -1,0 +1,162 @@
+import { readdir, readFile } from "node:fs/promises";
+import { bunExec, type Exec } from "./exec.ts";
+
+export interface ProcessFacts {
+  pid: number;
+  ppid: number;
+  processGroup: number;
+  /** The process group that has the terminal now; -1 without a terminal. */
+  foregroundGroup: number;
+  /** Tells this process from a later one with the same pid. To be compared, not to be read as a time. */
+  startMark: string;
+  /** Name of the program, without its path; Linux cuts it at 15 bytes. */
+  command: string;
+}
+
+/** The living processes; one that has ended and waits to be reaped does not count. */
+export interface Processes {
+  read(pid: number): Promise<ProcessFacts | undefined>;
+  all(): Promise<ProcessFacts[]>;
+  /** Its arguments; joined by spaces where the system keeps no borders. */
+  argv(pid: number): Promise<string[]>;
+}
+
+export interface ProcessSource {
+  platform?: NodeJS.Platform;
+  exec?: Exec;
+  procRoot?: string;
+}
+
+export function systemProcesses({ platform = process.platform, exec = bunExec, procRoot = "/proc" }: ProcessSource = {}): Processes {
+  return platform === "linux" ? procProcesses(procRoot) : psProcesses(exec);
+}
+
+export async function isSameProcess(processes: Processes, known: Pick<ProcessFacts, "pid" | "startMark">): Promise<boolean> {
+  return (await processes.read(known.pid))?.startMark === known.startMark;
+}
+
+/** All processes below `pid`, parents before children, from one listing. */
+export async function descendants(processes: Processes, pid: number): Promise<ProcessFacts[]> {
+  const children = Map.groupBy(await processes.all(), ({ ppid }) => ppid);
+  const found: ProcessFacts[] = [];
+  let generation = children.get(pid) ?? [];
+  while (generation.length > 0) {
+    found.push(...generation);
+    generation = generation.flatMap((parent) => children.get(parent.pid) ?? []);
+  }
+  return found;
+}
+
+/** `pid` itself and its parents, nearest first. */
+export async function ancestry(processes: Processes, pid: number): Promise<ProcessFacts[]> {
+  const found: ProcessFacts[] = [];
+  for (let next = await processes.read(pid); next; next = await processes.read(next.ppid)) found.push(next);
+  return found;
+}
+
+/** The leader of the group that reads the terminal of `pid`, which is the pane's own process. */
+export async function foreground(processes: Processes, pid: number): Promise<ProcessFacts | undefined> {
+  const pane = await processes.read(pid);
+  if (!pane || pane.foregroundGroup <= 0) return undefined;
+  if (pane.foregroundGroup === pane.processGroup) return pane;
+  const leader = await processes.read(pane.foregroundGroup);
+  if (leader) return leader;
+  // The leader of a pipeline may have ended before its other members.
+  return (await processes.all()).find(({ processGroup }) => processGroup === pane.foregroundGroup);
+}
+
+/** Canonical: the terminal itself edits lines, so no program has asked for keys or bracketed paste. */
+export async function ttyMode(
+  tty: string,
+  { platform = process.platform, exec = bunExec }: ProcessSource = {},
+): Promise<"canonical" | "raw" | "unknown"> {
+  const { code, stdout } = await exec(["stty", platform === "linux" ? "-F" : "-f", tty, "-a"]);
+  const mode = /(?:^|\s)(-?)icanon\b/.exec(stdout);
+  if (code !== 0 || !mode) return "unknown";
+  return mode[1] ? "raw" : "canonical";
+}
+
+function procProcesses(root: string): Processes {
+  async function read(pid: number): Promise<ProcessFacts | undefined> {
+    const stat = await readIfThere(`${root}/${pid}/stat`);
+    return stat === undefined ? undefined : parseStat(stat);
+  }
+  return {
+    read,
+    async all() {
+      const pids = (await readdir(root)).filter((name) => /^\d+$/.test(name));
+      const facts = await Promise.all(pids.map((pid) => read(Number(pid))));
+      return facts.filter((found) => found !== undefined);
+    },
+    async argv(pid) {
+      const cmdline = (await readIfThere(`${root}/${pid}/cmdline`)) ?? "";
+      return cmdline.split("\0").slice(0, -1);
+    },
+  };
+}
+
+/** `pid (name) state ppid pgrp session tty tpgid … starttime`; the name may itself hold blanks and brackets. */
+function parseStat(stat: string): ProcessFacts | undefined {
+  const nameAt = stat.indexOf("(");
+  const nameEnd = stat.lastIndexOf(")");
+  const fields = stat.slice(nameEnd + 2).split(" ");
+  const [state = "", ppid, processGroup, , , foregroundGroup] = fields;
+  if (hasEnded(state)) return undefined;
+  return {
+    pid: Number(stat.slice(0, nameAt)),
+    ppid: Number(ppid),
+    processGroup: Number(processGroup),
+    foregroundGroup: Number(foregroundGroup),
+    startMark: fields[19] ?? "",
+    command: stat.slice(nameAt + 1, nameEnd),
+  };
+}
+
+function psProcesses(exec: Exec): Processes {
+  const columns = "pid=,ppid=,pgid=,tpgid=,state=,lstart=,comm=";
+  // lstart is written in the words of the locale; the mark must not depend on it.
+  const env = { PATH: "/usr/bin:/bin", LC_ALL: "C" };
+  async function list(...selection: string[]): Promise<ProcessFacts[]> {
+    const { stdout } = await exec(["ps", ...selection, "-o", columns], { env });
+    return stdout.split("\n").flatMap((line) => parsePsLine(line) ?? []);
+  }
+  return {
+    all: () => list("-A"),
+    async read(pid) {
+      return (await list("-p", String(pid)))[0];
+    },
+    async argv(pid) {
+      const { stdout } = await exec(["ps", "-p", String(pid), "-o", "args="], { env });
+      return stdout.trim().split(/\s+/).filter(Boolean);
+    },
+  };
+}
+
+const psLine = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d{4})\s+(.*)$/;
+
+function parsePsLine(line: string): ProcessFacts | undefined {
+  const [, pid, ppid, processGroup, foregroundGroup, state = "", startMark = "", path = ""] = psLine.exec(line) ?? [];
+  if (!pid || hasEnded(state)) return undefined;
+  return {
+    pid: Number(pid),
+    ppid: Number(ppid),
+    processGroup: Number(processGroup),
+    foregroundGroup: Number(foregroundGroup),
+    startMark,
+    command: path.trim().split("/").at(-1) ?? "",
+  };
+}
+
+function hasEnded(state: string): boolean {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    // ESRCH: the process ended between opening and reading.
+    if (["ENOENT", "ESRCH"].includes((error as { code?: string }).code ?? "")) return undefined;
+    throw error;
+  }
+}
