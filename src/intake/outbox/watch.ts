@@ -1,0 +1,219 @@
+/**
+ * Reads a workspace's outbox, in lexical order and exactly once:
+ *
+ *     .outbox/0001_coder.json → .outbox/.taken/<key> → accept(entry, key) → removed
+ *                             ↘ .outbox/.rejected/0001_coder.json, and 0001_coder.json.reason.txt beside it
+ *
+ * The name under which a file was taken is its key. It is new for every file, because writers use names again, and it is
+ * on disk before `accept` is called. After a crash what lies in `.taken` is accepted again under the same key, which an
+ * idempotent `accept` turns into nothing.
+ */
+import { fsyncSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { asTielineError, TielineError } from "../../model/errors.ts";
+import { type Directory, isErrno, openDirectory, readRegularFile } from "../../workspace/directory.ts";
+import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { maxFileBytes, type OutboxEntry, parseOutboxFile } from "./parse.ts";
+
+export interface RejectedFile {
+  /** The file's name in `.outbox/.rejected`. */
+  name: string;
+  reason: string;
+}
+
+export interface OutboxOptions {
+  workspace: string;
+  /**
+   * Resolves when the message is durable; the same key means the same message. A permanent TielineError moves the file to
+   * `.rejected`; after any other error the file is offered again.
+   */
+  accept: (entry: OutboxEntry, key: string) => Promise<unknown>;
+  onRejected?: (rejected: RejectedFile) => void;
+  /** Something that is not a file's fault: an unreadable outbox, an `accept` that failed for now. */
+  onFault?: (fault: TielineError) => void;
+  signal: AbortSignal;
+  /** How long a broken file must stay as it is before it counts as broken and not as half-written. */
+  settleMs?: number;
+  /** The sweep behind the watch; without inotify it is 500. */
+  rescanMs?: number;
+  now?: () => number;
+  newKey?: () => string;
+}
+
+/** Runs until the signal aborts; resolves when nothing is open any more. Never rejects. */
+export async function watchOutbox(options: OutboxOptions): Promise<void> {
+  const reader = new OutboxReader(options);
+  const bell = createBell(options.signal);
+  const outbox = join(options.workspace, ".outbox");
+  let watcher: Watcher | undefined;
+  try {
+    while (!options.signal.aborted) {
+      watcher = renewWatcher(watcher, outbox, bell.ring);
+      const dueInMs = await reader.sweep();
+      // The first sweep makes the directory: watch it and look again before waiting.
+      if (!watcher && (watcher = renewWatcher(watcher, outbox, bell.ring))) continue;
+      const sweepMs = watcher ? (options.rescanMs ?? 5_000) : Math.min(500, options.rescanMs ?? 500);
+      await bell.wait(Math.min(sweepMs, dueInMs));
+    }
+  } finally {
+    watcher?.close();
+  }
+}
+
+const batchSize = 256;
+
+interface Glimpse {
+  state: string;
+  sinceMs: number;
+}
+
+interface Folders {
+  outbox: Directory;
+  taken: Directory;
+  rejected: Directory;
+}
+
+class OutboxReader {
+  /** Broken files that may still be growing. */
+  private broken = new Map<string, Glimpse>();
+  private readonly now: () => number;
+  private readonly settleMs: number;
+  private readonly newKey: () => string;
+
+  constructor(private readonly options: OutboxOptions) {
+    this.now = options.now ?? Date.now;
+    this.settleMs = options.settleMs ?? 1_000;
+    this.newKey = options.newKey ?? (() => crypto.randomUUID());
+  }
+
+  /** Handles all there is. Returns in how many milliseconds a broken file is due, Infinity if there is none. */
+  async sweep(): Promise<number> {
+    let folders: Folders | undefined;
+    try {
+      folders = openFolders(this.options.workspace);
+      await this.acceptTaken(folders);
+      return await this.takeAll(folders);
+    } catch (error) {
+      this.options.onFault?.(isErrno(error, "ELOOP", "ENOTDIR") ? linkFault(this.options.workspace, error) : asTielineError(error));
+      return Infinity;
+    } finally {
+      if (folders) for (const folder of Object.values(folders)) folder.close();
+    }
+  }
+
+  private async takeAll(folders: Folders): Promise<number> {
+    const names = readdirSync(folders.outbox.entry(".")).filter((name) => name.endsWith(".json") && !name.startsWith(".")).sort();
+    const stillBroken = new Map<string, Glimpse>();
+    let dueInMs = Infinity;
+    for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
+      let took = false;
+      for (const name of names.slice(from, from + batchSize)) {
+        const glimpse = this.examine(folders, name);
+        if (glimpse === "taken") took = true;
+        else if (glimpse) {
+          stillBroken.set(name, glimpse);
+          dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceMs + this.settleMs - this.now()));
+        }
+      }
+      if (!took) continue;
+      // One sync for many files: the keys survive a power cut before anything is accepted under them.
+      fsyncSync(folders.taken.fd);
+      await this.acceptTaken(folders);
+    }
+    this.broken = stillBroken;
+    return dueInMs;
+  }
+
+  /** Takes or rejects a file, or says since when it is broken in the same way. */
+  private examine({ outbox, taken, rejected }: Folders, name: string): "taken" | Glimpse | undefined {
+    try {
+      const file = readRegularFile(outbox.entry(name), maxFileBytes);
+      if (!file.ok) return this.reject(outbox, rejected, name, name, file.reason);
+      const parsed = parseOutboxFile(file.bytes);
+      if (parsed.ok) {
+        renameSync(outbox.entry(name), taken.entry(`${shortName(name)}~${this.newKey()}`));
+        return "taken";
+      }
+      if (!parsed.mayGrow) return this.reject(outbox, rejected, name, name, parsed.reason);
+      const state = `${file.stats.ino}:${file.stats.size}:${file.stats.mtimeMs}`;
+      const before = this.broken.get(name);
+      const glimpse = before?.state === state ? before : { state, sinceMs: this.now() };
+      if (this.now() - glimpse.sinceMs < this.settleMs) return glimpse;
+      return this.reject(outbox, rejected, name, name, parsed.reason);
+    } catch (error) {
+      if (isErrno(error, "ENOENT")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Accepts what was taken, in order; stops at the first that cannot be accepted for now. */
+  private async acceptTaken({ taken, rejected }: Folders): Promise<void> {
+    for (const key of readdirSync(taken.entry(".")).sort()) {
+      if (this.options.signal.aborted) return;
+      const name = key.replace(/~[^~]*$/, "");
+      const file = readRegularFile(taken.entry(key), maxFileBytes);
+      const parsed = file.ok ? parseOutboxFile(file.bytes) : file;
+      if (!parsed.ok) {
+        this.reject(taken, rejected, key, name, parsed.reason);
+        continue;
+      }
+      try {
+        await this.options.accept(parsed.entry, key);
+      } catch (error) {
+        const fault = asTielineError(error);
+        if (fault.type !== "permanent") throw fault;
+        this.reject(taken, rejected, key, name, `${fault.code}: ${fault.message}; ${fault.remedy}`);
+        continue;
+      }
+      rmSync(taken.entry(key), { force: true });
+    }
+  }
+
+  private reject(from: Directory, rejected: Directory, current: string, name: string, reason: string): undefined {
+    const free = freeName(rejected, shortName(name));
+    renameSync(from.entry(current), rejected.entry(free));
+    writeFileSync(rejected.entry(`${free}.reason.txt`), `${reason}\n`, { flag: "wx" });
+    this.options.onRejected?.({ name: free, reason });
+  }
+}
+
+function openFolders(workspace: string): Folders {
+  const opened: Directory[] = [];
+  const open = (path: string, options: { create?: boolean; follow?: boolean }) => {
+    const directory = openDirectory(path, options);
+    opened.push(directory);
+    return directory;
+  };
+  try {
+    const root = open(workspace, { follow: true });
+    const outbox = open(root.entry(".outbox"), { create: true });
+    const taken = open(outbox.entry(".taken"), { create: true });
+    const rejected = open(outbox.entry(".rejected"), { create: true });
+    root.close();
+    return { outbox, taken, rejected };
+  } catch (error) {
+    for (const directory of opened) directory.close();
+    throw error;
+  }
+}
+
+function linkFault(workspace: string, cause: unknown): TielineError {
+  return new TielineError("NOT_PERMITTED", `the outbox of ${workspace} is not a plain directory of that workspace`, {
+    remedy: "remove the link or file at .outbox, .outbox/.taken or .outbox/.rejected",
+    operands: { workspace },
+    cause,
+  });
+}
+
+/** Leaves room for what is added to the name, in a file system that allows 255 bytes. */
+function shortName(name: string): string {
+  return name.replace(/[^\w.-]/g, "_").slice(0, 120);
+}
+
+function freeName(directory: Directory, name: string): string {
+  const isThere = (entry: string) => lstatSync(directory.entry(entry), { throwIfNoEntry: false }) !== undefined;
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? name : `${n}~${name}`;
+    if (!isThere(candidate) && !isThere(`${candidate}.reason.txt`)) return candidate;
+  }
+}

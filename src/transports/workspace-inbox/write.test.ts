@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inboxFileName, openWorkspaceInbox } from "./write.ts";
+
+let workspace: string;
+beforeEach(() => {
+  workspace = mkdtempSync(join(tmpdir(), "inbox-"));
+});
+afterEach(() => rmSync(workspace, { recursive: true, force: true }));
+
+const message = (n: number) => ({ from: "bob", content: `text "${n}"\n`, id: `id-${n}`, tag: `MSG_BOB_${n}`, sentAt: Date.UTC(2026, 0, 31, 9) });
+const files = () => readdirSync(join(workspace, ".inbox")).filter((name) => !name.startsWith(".")).sort();
+const read = (name: string) => readFileSync(join(workspace, ".inbox", name), "utf8");
+
+async function writeWith(...numbers: number[]) {
+  const inbox = openWorkspaceInbox(workspace);
+  const written = await Promise.all(numbers.map((n) => inbox.write(message(n))));
+  await inbox.close();
+  return written.map(({ seq }) => seq);
+}
+
+describe("the workspace inbox", () => {
+  test("writes each message as one JSON object, in order, and leaves no drafts", async () => {
+    expect(await writeWith(1, 2, 3)).toEqual([1, 2, 3]);
+    expect(files()).toEqual(["0001_bob.json", "0002_bob.json", "0003_bob.json"]);
+    expect(JSON.parse(read("0002_bob.json"))).toEqual({
+      from: "bob", content: 'text "2"\n', seq: 2, timestamp: "2026-01-31T09:00:00.000Z", id: "id-2", tag: "MSG_BOB_2",
+    });
+    expect(readdirSync(join(workspace, ".inbox")).filter((name) => name.includes("draft"))).toEqual([]);
+  });
+
+  test("goes on counting after a restart, also when everything was read and removed", async () => {
+    await writeWith(1, 2);
+    for (const name of files()) rmSync(join(workspace, ".inbox", name));
+    expect(await writeWith(3)).toEqual([3]);
+    rmSync(join(workspace, ".inbox/.seq"));
+    expect(await writeWith(4)).toEqual([4]);
+  });
+
+  test("names sort as text and as numbers on both sides of 9999", () => {
+    const seqs = [1, 42, 9_997, 9_998, 9_999, 10_000, 99_999, 123_456_789];
+    const names = seqs.map((seq) => inboxFileName(seq, "zed"));
+    expect(names[0]).toBe("0001_zed.json");
+    expect([...names].reverse().sort()).toEqual(names);
+    expect([...names].reverse().sort((a, b) => Number.parseInt(a) - Number.parseInt(b))).toEqual(names);
+  });
+
+  test("goes on after 9999 across restarts", async () => {
+    mkdirSync(join(workspace, ".inbox"));
+    writeFileSync(join(workspace, ".inbox/.seq"), "9998\n");
+    expect(await writeWith(1, 2)).toEqual([9_999, 10_000]);
+    rmSync(join(workspace, ".inbox/.seq"));
+    expect(await writeWith(3)).toEqual([10_001]);
+  });
+
+  test("finds a message by id until the agent removes it", async () => {
+    const inbox = openWorkspaceInbox(workspace);
+    await inbox.write(message(7));
+    expect(inbox.find("id-7")).toEqual({ seq: 1, name: "0001_bob.json" });
+    rmSync(join(workspace, ".inbox/0001_bob.json"));
+    expect(inbox.find("id-7")).toBeUndefined();
+    await inbox.close();
+  });
+
+  test("a name never becomes a path", async () => {
+    const inbox = openWorkspaceInbox(workspace);
+    expect(await inbox.write({ ...message(1), from: "../../x/y" })).toMatchObject({ name: "0001_______x_y.json" });
+    await inbox.close();
+  });
+
+  test("the list of agents is replaced as a whole", async () => {
+    const inbox = openWorkspaceInbox(workspace);
+    await inbox.writeAgents(["coder", "ops"]);
+    await inbox.writeAgents(["ops"]);
+    await inbox.close();
+    expect(read(".agents")).toBe("ops\n");
+  });
+
+  test("a link in place of the inbox is refused", () => {
+    const outside = mkdtempSync(join(tmpdir(), "outside-"));
+    symlinkSync(outside, join(workspace, ".inbox"));
+    expect(() => openWorkspaceInbox(workspace)).toThrow();
+    expect(readdirSync(outside)).toEqual([]);
+    rmSync(outside, { recursive: true });
+  });
+
+  test("links inside the inbox are replaced, not followed", async () => {
+    const outside = join(workspace, "outside");
+    writeFileSync(outside, "untouched");
+    mkdirSync(join(workspace, ".inbox"));
+    for (const name of [".seq", ".draft-.seq", ".draft-0001_bob.json", "0001_bob.json"]) symlinkSync(outside, join(workspace, ".inbox", name));
+    const inbox = openWorkspaceInbox(workspace);
+    const { name } = await inbox.write(message(1));
+    await inbox.close();
+    expect(JSON.parse(read(name)).id).toBe("id-1");
+    expect(readFileSync(outside, "utf8")).toBe("untouched");
+  });
+
+  test("a swapped directory does not lead a running writer astray", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "outside-"));
+    const inbox = openWorkspaceInbox(workspace);
+    rmSync(join(workspace, ".inbox"), { recursive: true });
+    symlinkSync(outside, join(workspace, ".inbox"));
+    await inbox.write(message(1)).catch(() => {});
+    await inbox.close();
+    expect(readdirSync(outside)).toEqual([]);
+    rmSync(outside, { recursive: true });
+  });
+});

@@ -1,0 +1,64 @@
+/** Waiting for something to change in a directory, with a slow sweep behind the watch. */
+import { type FSWatcher, lstatSync, watch } from "node:fs";
+
+export interface Watcher {
+  identity: string;
+  close(): void;
+}
+
+/** Keeps watching the directory that is there now; undefined where the system cannot watch it. */
+export function renewWatcher(watcher: Watcher | undefined, path: string, ring: () => void): Watcher | undefined {
+  const identity = identityOf(path);
+  if (watcher && watcher.identity === identity) return watcher;
+  watcher?.close();
+  if (identity === undefined) return undefined;
+  try {
+    const handle: FSWatcher = watch(path, { persistent: false }, ring);
+    const renewed = { identity, close: () => handle.close() };
+    handle.on("error", () => {
+      renewed.identity = "";
+      ring();
+    });
+    return renewed;
+  } catch {
+    // No inotify, or no watch left: the sweep does the work.
+    return undefined;
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
+}
+
+export interface Bell {
+  ring: () => void;
+  /** Resolves at the next ring, at once if there was one since the last wait, or after `ms`. */
+  wait: (ms: number) => Promise<void>;
+}
+
+/** A level-triggered wake-up: a ring while nobody waits is not lost. */
+export function createBell(signal: AbortSignal): Bell {
+  let rung = false;
+  let wake = () => {};
+  const ring = () => {
+    rung = true;
+    wake();
+  };
+  signal.addEventListener("abort", ring, { once: true });
+  return {
+    ring,
+    async wait(ms) {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      rung = false;
+    },
+  };
+}
