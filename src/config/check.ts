@@ -1,0 +1,90 @@
+import { z } from "zod";
+import type { TielineError } from "../model/errors.ts";
+import { nearest } from "../model/near.ts";
+import { invalid, type Path, type Sourced } from "./text.ts";
+
+/** Validates a file's content. The first thing that is wrong is told with its place, its key and what is wanted. */
+export function check<S extends z.ZodType>(schema: S, sourced: Sourced): z.output<S> {
+  const result = schema.safeParse(sourced.value, { reportInput: true });
+  if (result.success) return result.data;
+  throw complaint(schema, sourced, result.error.issues[0]!);
+}
+
+type Issue = z.core.$ZodIssue;
+
+function complaint(schema: z.ZodType, sourced: Sourced, issue: Issue): TielineError {
+  if (issue.code === "unrecognized_keys") return unknownKey(schema, sourced, issue.path, issue.keys[0]!);
+  if (issue.code === "invalid_key") {
+    const key = String(issue.path.at(-1));
+    const place = sourced.placeOf(issue.path.slice(0, -1), key);
+    return invalid(place, `${dotted(issue.path)} has a key that must be ${wanted(issue.issues[0]!)}`, `rename "${key}"`);
+  }
+  const given = issue.input === undefined ? "missing" : JSON.stringify(issue.input);
+  const key = dotted(issue.path) || "the file";
+  return invalid(sourced.placeOf(issue.path), `${key} is ${given}, but must be ${wanted(issue)}`, `set ${key} to ${wanted(issue)}`);
+}
+
+function unknownKey(schema: z.ZodType, sourced: Sourced, path: Path, key: string): TielineError {
+  const keys = keysAt(schema, path);
+  const near = nearest(key, keys);
+  const full = dotted([...path, key]);
+  const hint = near === null ? "" : `; the nearest is "${dotted([...path, near])}"`;
+  return invalid(sourced.placeOf(path, key), `unknown key "${full}"${hint}`, `known here: ${keys.join(", ")}`);
+}
+
+const dotted = (path: Path): string => path.map(String).join(".");
+
+/** What a value should have been, in words that end the sentence "it must be …". */
+function wanted(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return kindWords[issue.expected] ?? issue.expected;
+    case "invalid_value":
+      return `one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      if (issue.origin === "string" || issue.origin === "array") return "not empty";
+      return `${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`;
+    case "too_big":
+      return `at most ${issue.maximum}`;
+    case "invalid_union":
+      return unionWords(issue.errors);
+    default:
+      return issue.message;
+  }
+}
+
+/** Of a union that failed deep inside one branch, that branch is what the author meant. */
+function unionWords(branches: readonly (readonly Issue[])[]): string {
+  const deep = branches.flat().find((issue) => issue.path.length > 0);
+  if (deep) return `${wanted(deep)} at ${dotted(deep.path)}`;
+  return [...new Set(branches.flat().map(wanted))].join(" or ");
+}
+
+const kindWords: Record<string, string> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a map",
+  record: "a map",
+};
+
+/** The keys that the schema knows in the map at a path. */
+function keysAt(schema: z.ZodType, path: Path): string[] {
+  let here: z.ZodType = unwrapped(schema);
+  for (const step of path) {
+    if (here instanceof z.ZodObject) here = unwrapped(here.shape[String(step)] as z.ZodType);
+    else if (here instanceof z.ZodRecord) here = unwrapped(here.valueType as z.ZodType);
+    else return [];
+  }
+  return here instanceof z.ZodObject ? Object.keys(here.shape) : [];
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodPipe) return unwrapped(schema.in as z.ZodType);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return unwrapped(schema.unwrap() as z.ZodType);
+  }
+  return schema;
+}

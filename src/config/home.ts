@@ -1,0 +1,94 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { copyModes } from "../model/profile.ts";
+import { check } from "./check.ts";
+import { parseJson, type Sourced } from "./text.ts";
+
+const milliseconds = z.int().min(0);
+const count = z.int().min(0);
+
+/** `config.json` in the home: every key, what it does, and what holds when nobody sets it. */
+export const HomeConfig = z.strictObject({
+  session: section({
+    name: z.string().min(1).default("tieline").describe("The tmux session of the team `default`; other teams get a session of their own name."),
+    defaultWindow: z.string().min(1).default("shell").describe("The name of the window with a plain shell in each session."),
+    autoCreate: z.boolean().default(true).describe("Create a missing session or window instead of refusing."),
+    naming: z.enum(["window", "session"]).default("window").describe("`window`: one session per team with a window per agent. `session`: one session per agent, `agent-{team}-{name}`."),
+  }),
+  terminal: section({
+    execTimeout: milliseconds.default(120_000).describe("How long a command that Tieline runs may take, in milliseconds."),
+    readLines: count.min(1).default(100).describe("How many lines `tieline read` prints, and how far back a tag is searched in a pane."),
+  }),
+  logging: section({
+    tmuxDebug: z.boolean().default(false).describe("Write every tmux command and its answer to the daemon's log."),
+    maxBytes: count.min(1024).default(5_242_880).describe("The daemon's log is rotated when it is larger than this."),
+    keep: count.default(3).describe("How many rotated logs are kept."),
+  }),
+  delivery: section({
+    timeoutMs: milliseconds.min(1).default(5000).describe("How long one attempt may look for its own text in a pane before it is uncertain."),
+    retries: count.default(2).describe("How often an attempt that wrote nothing is repeated after an error before the message is a dead letter."),
+    pollIntervalMs: milliseconds.min(10).default(200).describe("How often to look where the system gives no signal; nowhere else."),
+    readyTimeoutMs: milliseconds.min(1).default(30_000).describe("How long to wait for a pane to become ready before a sender who waits is told why it is not."),
+    quietMs: milliseconds.default(300).describe("How long a generic program must have written nothing to count as idle."),
+    copyMode: z.enum(copyModes).default("hold").describe("A pane in copy mode: `hold` waits for the person, `leave` ends copy mode when nobody views the pane."),
+  }),
+  guards: section({
+    maxHops: count.min(1).default(8).describe("How many messages in a row may answer each other without a person's word."),
+    perPairPerMinute: count.min(1).default(20).describe("How many messages a minute one agent may send to one other."),
+    perSenderPerMinute: count.min(1).default(120).describe("How many messages a minute one agent may send in all."),
+  }),
+  retention: section({
+    maxAgeDays: z.number().positive().default(30).describe("Finished messages and events older than this are removed."),
+    maxMegabytes: z.number().positive().default(512).describe("The oldest finished messages are removed when the mailbox is larger than this."),
+  }),
+  spawn: section({
+    readyTimeoutMs: milliseconds.min(1).default(15_000).describe("How long a started agent may take to become ready; its mail then stays queued and says so."),
+    perMinute: count.min(1).default(10).describe("How many agents mail may start in a minute."),
+  }),
+  http: section({
+    port: z.int().min(1).max(65_535).nullable().default(null).describe("The loopback port of the page and of http hooks. Drawn once and kept; `null` until then."),
+  }),
+});
+export type HomeConfig = z.output<typeof HomeConfig>;
+export type HomeSection = keyof HomeConfig;
+
+/** A section that is left out has all its defaults. */
+function section<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape).prefault({} as never);
+}
+
+export const defaultHomeConfig = (): HomeConfig => HomeConfig.parse({});
+
+/** The home's settings; a home without the file has the defaults. */
+export function loadHomeConfig(file: string): HomeConfig {
+  const sourced = readSource(file);
+  return sourced ? check(HomeConfig, sourced) : defaultHomeConfig();
+}
+
+/** Sets one key and keeps the rest of the file as it is. A reader sees the old file or the new one, never half. */
+export function setHomeValue<Section extends HomeSection>(
+  file: string,
+  inSection: Section,
+  key: keyof HomeConfig[Section] & string,
+  value: unknown,
+): HomeConfig {
+  const written = (readSource(file)?.value ?? {}) as Record<string, Record<string, unknown>>;
+  const changed = { ...written, [inSection]: { ...written[inSection], [key]: value } };
+  const text = `${JSON.stringify(changed, null, 2)}\n`;
+  const config = check(HomeConfig, parseJson(file, text));
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}.new`;
+  writeFileSync(draft, text, { mode: 0o600, flush: true });
+  renameSync(draft, file);
+  return config;
+}
+
+function readSource(file: string): Sourced | null {
+  try {
+    return parseJson(file, readFileSync(file, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

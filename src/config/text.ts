@@ -1,0 +1,63 @@
+import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { TielineError } from "../model/errors.ts";
+import { formatPlace, type Place } from "../model/place.ts";
+
+export type Path = readonly PropertyKey[];
+
+/** A file's content together with where each part of it stands. */
+export interface Sourced {
+  readonly file: string;
+  readonly value: unknown;
+  /** Of the value at a path or, with a key, of that key in the map at the path. Nearest parent when it is absent. */
+  placeOf(path: Path, key?: string): Place;
+}
+
+/** Reads YAML; `firstLine` is for text that begins further down in its file. */
+export function parseYaml(file: string, text: string, firstLine = 1): Sourced {
+  const { document, place, placeOf } = located(file, text, firstLine);
+  const [error] = document.errors;
+  if (error) {
+    const [summary] = error.message.split(/ at line \d+|\n/, 1);
+    throw invalid(place(error.pos[0]), summary!, "correct the YAML at this place");
+  }
+  return { file, value: document.toJS() ?? {}, placeOf };
+}
+
+/** Reads JSON. YAML's parser, which takes nearly all JSON, only tells where things stand. */
+export function parseJson(file: string, text: string): Sourced {
+  const { document, place, placeOf } = located(file, text, 1);
+  try {
+    return { file, value: JSON.parse(text), placeOf };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.replace(/^JSON Parse error: /, "") : String(cause);
+    throw invalid(place(document.errors[0]?.pos[0] ?? 0), `not valid JSON: ${reason}`, "correct the file, or remove it to get the defaults", cause);
+  }
+}
+
+export function invalid(place: Place, problem: string, remedy: string, cause?: unknown): TielineError {
+  return new TielineError("CONFIG_INVALID", `${formatPlace(place)}: ${problem}`, { remedy, operands: { place }, cause });
+}
+
+function located(file: string, text: string, firstLine: number) {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: true });
+  const place = (offset: number): Place => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { file, line: Math.max(line, 1) + firstLine - 1, column: Math.max(col, 1) };
+  };
+  const placeOf = (path: Path, key?: string): Place => {
+    const node = (path.length === 0 ? document.contents : document.getIn(path as unknown[], true)) as Node | null | undefined;
+    const keyNode = key !== undefined && isMap(node) ? keyIn(node.items, key) : null;
+    const at = keyNode ?? node;
+    if (at?.range) return place(at.range[0]);
+    return path.length === 0 ? place(0) : placeOf(path.slice(0, -1), String(path.at(-1)));
+  };
+  return { document, place, placeOf };
+}
+
+function keyIn(items: readonly unknown[], key: string): Node | null {
+  for (const item of items) {
+    if (isPair(item) && isScalar(item.key) && String(item.key.value) === key) return item.key;
+  }
+  return null;
+}
