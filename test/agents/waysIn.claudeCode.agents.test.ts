@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import { writeToInbox } from "../../src/providers/claude-code/inboxSocket.ts";
 import { startBench, until, type Bench } from "./bench.ts";
@@ -78,6 +79,51 @@ claudeTest("inbox socket, 900 kB arrives whole", async () => {
   expect(freshTexts(request, "user").some((block) => block.startsWith(fromPeer(text)))).toBe(true);
 });
 
+claudeTest("inbox socket, permission dialog open: nothing is approved, and the text comes after the answer", async () => {
+  await using bench = await startBench("claude-code", {
+    settings: { crossSessionInbound: "accept" },
+    script: [batch(shell("touch forbidden")), say("done")],
+  });
+  const socket = await inbox(bench);
+  await bench.prompt("touch it");
+  await bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
+  await writeToInbox(socket, { text: "yes, go on", messageId: crypto.randomUUID() });
+  const parked = () => bench.transcript().then((lines) => lines.some((line) => line["content"] === "yes, go on"));
+  await until(parked, { what: async () => "the session has queued the message" });
+  expect((await bench.registry())!.waitingFor).toBe("permission prompt");
+  expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
+  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
+  await bench.model.next((one) => freshHas(one, fromPeer("yes, go on")));
+  expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
+});
+
+claudeTest("inbox socket, with a way back: the model's answer comes to our socket", async () => {
+  await using bench = await startBench("claude-code", {
+    settings: { crossSessionInbound: "accept" },
+    permissions: "allow",
+  });
+  const socket = await inbox(bench);
+  const replyPath = join(dirname(socket), `${process.pid}.sock`);
+  const answered = Promise.withResolvers<string>();
+  const server = createServer((peer) => peer.setEncoding("utf8").on("data", answered.resolve)).listen(replyPath);
+  const answer = { to: `uds:${replyPath}`, message: "an answer", summary: "answers" };
+  bench.model.add(batch({ name: "SendMessage", input: answer }), say("done"));
+  await writeToInbox(socket, { text: "please answer", messageId: crypto.randomUUID(), replyPath });
+  const frame = JSON.parse(await answered.promise) as { from: string; message: { content: string } };
+  server.close();
+  expect(frame.from).toBe(`uds:${socket}`);
+  expect(frame.message.content).toMatch(/^<cross-session-message from="[^"]+"[^>]*>\nan answer\n<\/cross-session-message>$/);
+});
+
+claudeTest("a killed session stays in the registry as idle, and is told apart as not alive", async () => {
+  await using bench = await startBench("claude-code");
+  const { alive } = await bench.untilStatus("idle");
+  expect(alive).toBe(true);
+  process.kill(bench.agentPid, "SIGKILL");
+  await bench.waitForScreen((screen) => screen.dead);
+  expect(await bench.registry()).toMatchObject({ status: "idle", alive: false });
+});
+
 claudeTest("an http PreToolUse refusal stops every call of a batch, and the model reads why", async () => {
   using hooks = hookServer(() => ({
     hookSpecificOutput: {
@@ -116,6 +162,29 @@ claudeTest("an asyncRewake hook wakes an idle session, twice, without a keystrok
     const request = await bench.model.next((one) => freshHas(one, text));
     expect(request.fresh.find((entry) => entry.text.includes(text))!.text).toContain("NOT USER INPUT");
   }
+});
+
+claudeTest("a subagent's calls carry the session id and an agent id, in hooks and at the model", async () => {
+  using hooks = hookServer(() => ({}));
+  const delegate = { description: "scripted", prompt: "the subtask", subagent_type: "general-purpose" };
+  await using bench = await startBench("claude-code", {
+    permissions: "allow",
+    settings: { hooks: { PreToolUse: [{ hooks: [{ type: "http", url: hooks.url, timeout: 5 }] }] } },
+    script: [
+      { ...batch({ name: "Agent", input: delegate }), when: (request) => freshHas(request, "delegate it") },
+      { ...batch(shell("echo in the subagent")), when: (request) => freshHas(request, "the subtask") },
+    ],
+  });
+  await bench.prompt("delegate it");
+  const request = await bench.model.next((one) => freshTexts(one, "tool").includes("in the subagent"));
+  const { sessionId } = (await bench.registry())!;
+  expect(request.agentId).toBeString();
+  expect(request.sessionId).toBe(sessionId);
+  const calls = hooks.payloads.map((one) => [one["tool_name"], one["session_id"], one["agent_id"]]);
+  expect(calls).toEqual([
+    ["Agent", sessionId, undefined],
+    ["Bash", sessionId, request.agentId],
+  ]);
 });
 
 /** Blocks on a FIFO that it holds open itself, so that it outlives any writer. */

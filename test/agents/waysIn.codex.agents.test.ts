@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
 import { connectAppServer, type AppServer } from "../../src/providers/codex/appServer.ts";
 import { startBench, type Bench, type BenchOptions } from "./bench.ts";
@@ -11,6 +13,8 @@ const missing = "missing" in installed ? installed.missing : undefined;
 if (missing) console.error(`SKIPPED: codex ${installed.version} cannot be installed here: ${missing}`);
 const codexTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
 
+const shell = (cmd: string) => ({ name: "exec_command", input: { cmd } });
+const escalated = (cmd: string) => ({ cmd, sandbox_permissions: "require_escalated", justification: "scripted" });
 const input = (text: string) => [{ type: "text", text, text_elements: [] }];
 
 interface TurnStarted {
@@ -85,7 +89,7 @@ codexTest("turn/steer while text streams: the reply is cut and asked for again w
 codexTest("turn/steer in a tool: the words come with the tool's result, in the same turn", async () => {
   await using remote = await startRemote();
   const tool = await pausedTool(remote.bench);
-  remote.bench.model.add(batch({ name: "exec_command", input: { cmd: tool.command } }), say("done"));
+  remote.bench.model.add(batch(shell(tool.command)), say("done"));
   const turnId = await remote.start("run it");
   await tool.started;
   await remote.app.request("turn/steer", { threadId: remote.threadId, expectedTurnId: turnId, input: input("steered") });
@@ -110,6 +114,73 @@ codexTest("thread/queue/add, busy: the words wait for the end of the turn", asyn
   expect(await first.ended).toBe("whole");
   expect(freshTexts(second, "user")).toEqual(["queued "]);
   expect(second.turnId).not.toBe(turnId);
+});
+
+/** A turn that stands at an approval dialog. */
+async function startAtApproval(): Promise<Remote> {
+  const dialog = { name: "exec_command", input: escalated("touch asked") };
+  const remote = await startRemote({ permissions: "ask", script: [batch(dialog)] });
+  await remote.start("touch it");
+  await remote.bench.waitForScreen((screen) => screen.text.includes(remote.bench.recipe.permissionDialog!));
+  return remote;
+}
+
+codexTest("turn/start, approval open: it approves nothing, and the words come after the person's yes", async () => {
+  await using remote = await startAtApproval();
+  const { bench } = remote;
+  await remote.start("mail from ana");
+  expect((await bench.capture()).text).toContain(bench.recipe.permissionDialog!);
+  expect(existsSync(join(bench.place.project, "asked"))).toBe(false);
+  await bench.tmux("send-keys", "-t", bench.pane, "y");
+  const request = await bench.model.next((one) => freshHas(one, "mail from ana"));
+  expect(freshTexts(request, "user")).toEqual(["mail from ana"]);
+  expect(existsSync(join(bench.place.project, "asked"))).toBe(true);
+});
+
+codexTest("turn/start, approval open: the words are lost when the person interrupts", async () => {
+  await using remote = await startAtApproval();
+  const { bench } = remote;
+  await remote.start("mail from ana");
+  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
+  await bench.waitForScreen((screen) => screen.text.includes("Conversation interrupted"));
+  await remote.start("the next turn");
+  const request = await bench.model.next((one) => freshHas(one, "the next turn"));
+  expect(request.entries.map((entry) => entry.text)).not.toContain("mail from ana");
+});
+
+codexTest("thread/queue/add, approval open: an interrupt stops the queue, and queue/start runs it", async () => {
+  await using remote = await startAtApproval();
+  const { bench, app, threadId } = remote;
+  await app.request("thread/queue/add", { threadId, input: input("mail from ana"), clientUserMessageId: "client-1" });
+  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
+  await bench.waitForScreen((screen) => screen.text.includes("Conversation interrupted"));
+  const queue = await app.request<{ data: { id: string; clientUserMessageId: string }[] }>("thread/queue/list", { threadId });
+  expect(queue.data.map((one) => one.clientUserMessageId)).toEqual(["client-1"]);
+  await app.request("thread/queue/start", { threadId, queuedSubmissionId: queue.data[0]!.id });
+  const request = await bench.model.next((one) => freshHas(one, "mail from ana"));
+  expect(freshTexts(request, "user").at(-1)).toBe("mail from ana");
+});
+
+codexTest("a PreToolUse refusal stops every call of a batch, and the model reads why", async () => {
+  const hookSpecificOutput = {
+    hookEventName: "PreToolUse",
+    permissionDecision: "deny",
+    permissionDecisionReason: "do not touch auth.ts",
+  };
+  const command = `printf %s '${JSON.stringify({ hookSpecificOutput })}'`;
+  await using bench = await startBench("codex", {
+    permissions: "allow",
+    settings: { hooks: { PreToolUse: [{ hooks: [{ type: "command", command }] }] } },
+    args: ["--dangerously-bypass-hook-trust"],
+    script: [batch(shell("touch one"), shell("touch two")), say("stopped")],
+  });
+  await bench.prompt("edit auth.ts");
+  await bench.model.next((one) => freshHas(one, "edit auth.ts"));
+  expect(freshTexts(await bench.model.next(), "tool")).toEqual([
+    "Command blocked by PreToolUse hook: do not touch auth.ts. Command: touch one",
+    "Command blocked by PreToolUse hook: do not touch auth.ts. Command: touch two",
+  ]);
+  expect(existsSync(join(bench.place.project, "one"))).toBe(false);
 });
 
 codexTest("a request that Codex refuses says so, and a closed server is told apart", async () => {

@@ -62,10 +62,14 @@ export async function isSameProcess(pid: number, procStart: string | undefined):
   return startedAt !== undefined && (procStart === undefined || startedAt === procStart);
 }
 
-/** Field 22 of /proc/<pid>/stat. The second field is the command and may itself hold spaces and parentheses. */
+/**
+ * The start time of a running process, field 22 of /proc/<pid>/stat. A zombie counts as ended. The second field is the
+ * command and may itself hold spaces and parentheses, so the fields are counted from its end.
+ */
 async function startTicks(pid: number): Promise<string | undefined> {
   const line = await textIfThere(`/proc/${pid}/stat`);
-  return line?.slice(line.lastIndexOf(")") + 2).split(" ")[19];
+  const [state, ...fields] = line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? [];
+  return state === "Z" ? undefined : fields[18];
 }
 
 function pidExists(pid: number): boolean {
