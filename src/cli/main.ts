@@ -1,1 +1,59 @@
-console.log("hi")
+import { homeOf } from "../client/home.ts";
+import { TielineError, asTielineError } from "../model/errors.ts";
+import { parse } from "./args.ts";
+import type { AnyCommand } from "./command.ts";
+import { connect, connectToRunning } from "./connect.ts";
+import { registry } from "./registry.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+/** What people type first, whatever the command is called. */
+const otherNames: Readonly<Record<string, string>> = { "--help": "help", "-h": "help", "--version": "version", "-V": "version" };
+
+const terminal = openTerminal(process.env);
+const [written = "help", ...argv] = process.argv.slice(2);
+// Leaving at once, instead of waiting for idle connections to close.
+process.exit(await main(otherNames[written] ?? written, argv).catch((thrown: unknown) => fail(thrown, argv, terminal)));
+
+async function main(name: string, argv: readonly string[]): Promise<number> {
+  const command = await load(name);
+  const { args, flags } = await parse(command, argv);
+  if (flags["help"]) {
+    const { helpFor } = await import("./help.ts");
+    await terminal.print(helpFor(command, terminal.paint));
+    return 0;
+  }
+  const home = homeOf(process.env);
+  const team = flags["team"] as string | undefined;
+  return command.run({
+    args,
+    flags,
+    env: process.env,
+    home,
+    daemon: connect(home, process.env, team),
+    runningDaemon: connectToRunning(home, process.env, team),
+    terminal,
+  });
+}
+
+async function load(name: string): Promise<AnyCommand> {
+  const found = Object.hasOwn(registry, name) ? registry[name] : undefined;
+  if (found) return (await found()).default;
+  const { nearest } = await import("../model/near.ts");
+  throw new TielineError("USAGE", `unknown command ${JSON.stringify(name)}; did you mean ${nearest(name, Object.keys(registry))}?`, {
+    remedy: "`tieline help` lists the commands",
+  });
+}
+
+/** For people on stderr; with --json one object on stdout and nothing else there. */
+async function fail(thrown: unknown, argv: readonly string[], { json, complain }: Terminal): Promise<number> {
+  // A reader such as `head` has seen enough.
+  if ((thrown as { code?: unknown }).code === "EPIPE") return 0;
+  const error = asTielineError(thrown);
+  const end = argv.indexOf("--");
+  if ((end < 0 ? argv : argv.slice(0, end)).includes("--json")) {
+    await json({ error });
+  } else {
+    await complain(`error ${error.code}: ${error.message}\n  ${error.remedy}`);
+  }
+  return error.exitCode;
+}

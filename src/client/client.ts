@@ -26,16 +26,20 @@ export function createClient(daemon: Daemon, caller: Caller): Client {
         ...unix,
       };
       const query = method === "GET" ? queryOf(input) : "";
-      const response = await fetch(`${base}${pathOf(name)}${query}`, request).catch((cause: unknown) => {
-        throw unavailable(cause);
-      });
-      const body: unknown = await response.json().catch((cause: unknown) => {
-        throw unavailable(cause);
-      });
+      const response = await fetch(`${base}${pathOf(name)}${query}`, request).catch(unavailable);
+      const body: unknown = await response.json().catch(unavailable);
       if (response.ok) return body as Output<typeof name>;
       throw fromProblem(body);
     },
   };
+}
+
+/**
+ * Whether a call that failed with DAEMON_UNAVAILABLE may have reached the daemon. If it cannot have, doing it again
+ * is always safe.
+ */
+export function mayHaveArrived(error: TielineError): boolean {
+  return error.operands["arrived"] !== "never";
 }
 
 /** The daemon's problem+json, as the error that it was. */
@@ -47,10 +51,15 @@ function fromProblem(body: unknown): TielineError {
   });
 }
 
-function unavailable(cause: unknown): TielineError {
+/** What connecting fails with before a single byte is written. */
+const notConnected = ["ENOENT", "ECONNREFUSED", "EAGAIN", "EACCES", "EPERM", "ConnectionRefused", "FailedToOpenSocket"];
+
+function unavailable(cause: unknown): never {
   if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
-  return new TielineError("DAEMON_UNAVAILABLE", "the daemon does not answer", {
+  const code = String((cause as { code?: unknown }).code ?? "no answer");
+  throw new TielineError("DAEMON_UNAVAILABLE", `the daemon does not answer (${code})`, {
     remedy: "run `tieline daemon start`, then see `tieline daemon logs`",
+    operands: { cause: code, arrived: notConnected.includes(code) ? "never" : "unknown" },
     cause,
   });
 }

@@ -1,7 +1,3 @@
-import { createHash } from "node:crypto";
-import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
-
 /** Where one Tieline keeps everything. TIELINE_HOME moves all of it. */
 export interface Home {
   readonly root: string;
@@ -19,24 +15,37 @@ export interface Home {
 /** The kernel cuts longer socket paths off (104 bytes on macOS, 108 on Linux). */
 const maxSocketPath = 100;
 
+/** Every command asks this first, so it loads no module: node:crypto alone costs more than a whole `tieline send`. */
 export function homeOf(env: Readonly<Record<string, string | undefined>>): Home {
-  const root = env["TIELINE_HOME"] || join(env["HOME"] || homedir(), ".tieline");
+  const root = absolute(env["TIELINE_HOME"] || `${env["HOME"] || homedir()}/.tieline`);
   return {
     root,
-    socket: socketIn(root, env["XDG_RUNTIME_DIR"]),
-    config: join(root, "config.json"),
-    mailbox: join(root, "mailbox.db"),
-    events: join(root, "events.db"),
-    log: join(root, "daemon.log"),
-    personToken: join(root, "user.token"),
-    agents: join(root, "agents"),
+    socket: socketIn(root),
+    config: `${root}/config.json`,
+    mailbox: `${root}/mailbox.db`,
+    events: `${root}/events.db`,
+    log: `${root}/daemon.log`,
+    personToken: `${root}/user.token`,
+    agents: `${root}/agents`,
   };
 }
 
-/** In the home, or, when that path is too long for a socket, in a private directory with a name made from it. */
-function socketIn(root: string, runtimeDir: string | undefined): string {
-  const socket = join(root, "daemon.sock");
+/**
+ * In the home, or, when that path is too long for a socket, in a private directory with a name made from it: always
+ * the same one, whatever TMPDIR or XDG_RUNTIME_DIR a caller happens to have.
+ */
+function socketIn(root: string): string {
+  const socket = `${root}/daemon.sock`;
   if (Buffer.byteLength(socket) <= maxSocketPath) return socket;
-  const digest = createHash("sha256").update(root).digest("hex").slice(0, 16);
-  return join(runtimeDir || tmpdir(), `tieline-${process.getuid?.() ?? 0}-${digest}`, "daemon.sock");
+  const digest = new Bun.CryptoHasher("sha256").update(root).digest("hex").slice(0, 16);
+  return `/tmp/tieline-${process.getuid?.() ?? 0}-${digest}/daemon.sock`;
+}
+
+function absolute(path: string): string {
+  const rooted = path.startsWith("/") ? path : `${process.cwd()}/${path}`;
+  return rooted.length > 1 ? rooted.replace(/\/+$/, "") : rooted;
+}
+
+function homedir(): string {
+  return process.getBuiltinModule("node:os").homedir();
 }

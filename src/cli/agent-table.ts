@@ -1,0 +1,56 @@
+import type { AgentView } from "../client/schema.ts";
+import { table, type Cell } from "./table.ts";
+import type { Style, Terminal } from "./terminal.ts";
+import { span } from "./times.ts";
+
+const dots: Record<AgentView["presence"], readonly [dot: string, style: Style]> = {
+  active: ["●", "green"],
+  idle: ["○", "dim"],
+  terminated: ["×", "dim"],
+};
+
+const stateStyles: Partial<Record<AgentView["state"], Style>> = {
+  working: "green",
+  starting: "yellow",
+  permission: "yellow",
+  question: "yellow",
+  dialog: "yellow",
+  limited: "yellow",
+  gone: "red",
+  done: "dim",
+  suspended: "dim",
+  unknown: "dim",
+};
+
+export interface TableOptions {
+  readonly now: number;
+  /** Show the team of each agent. */
+  readonly teams: boolean;
+}
+
+export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams }: TableOptions): string {
+  if (agents.length === 0) return terminal.paint("dim", "no agents; `tieline adopt <pane> --name NAME` or `tieline up` brings some");
+  const titles = ["", "NAME", ...(teams ? ["TEAM"] : []), "STATE", "PROVIDER", "PANE", "MAIL", "WHY"];
+  const rows = agents.map((agent): Cell[] => {
+    const [dot, style] = dots[agent.presence];
+    return [
+      { text: dot, style },
+      { text: agent.role !== null && agent.role !== agent.name ? `${agent.name} (${agent.role})` : agent.name, style: "bold" },
+      ...(teams ? [{ text: agent.team }] : []),
+      styled(agent.state, stateStyles[agent.state]),
+      { text: agent.provider },
+      { text: agent.pane ?? "–" },
+      agent.pending > 0 ? { text: String(agent.pending), style: "yellow" } : { text: "–", style: "dim" },
+      { text: whyOf(agent, now) },
+    ];
+  });
+  return table(titles, rows, terminal.paint, terminal.width()).join("\n");
+}
+
+const styled = (text: string, style: Style | undefined): Cell => (style ? { text, style } : { text });
+
+/** What keeps its mail waiting matters more than what it does. */
+function whyOf({ held, heldAt, reason, note }: AgentView, now: number): string {
+  if (held !== null) return heldAt === null ? `held: ${held}` : `held: ${held}, since ${span(now - heldAt)}`;
+  return reason ?? note ?? "";
+}

@@ -1,0 +1,98 @@
+import type { Client } from "../client/client.ts";
+import type { Home } from "../client/home.ts";
+import type { Terminal } from "./terminal.ts";
+
+/**
+ * Commands are data: the parser, `help`, the completions and docs/cli.md all read the same object. This file holds
+ * types only, so that it costs a running command nothing.
+ */
+
+/** What a shell can offer for a value besides its choices. */
+export type Completion = "agent" | "file" | "directory" | "tag";
+
+export interface Argument {
+  readonly name: string;
+  readonly summary: string;
+  readonly optional?: boolean;
+  /** Takes all the words that are left. Only for the last argument. */
+  readonly many?: boolean;
+  readonly choices?: readonly string[];
+  readonly complete?: Completion;
+}
+
+export interface Flag {
+  readonly summary: string;
+  /** One letter, or "" for a lone `-`. */
+  readonly short?: string;
+  /** What the value is called in the usage. Without it the flag is on or off. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  /** Turns the text into the value, or throws USAGE. */
+  readonly parse?: (text: string, flag: string) => unknown;
+  readonly complete?: Completion;
+  readonly required?: boolean;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+type FlagValue<F extends Flag> = F extends { parse: (text: string, flag: string) => infer Value }
+  ? Value
+  : F extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : F extends { value: string }
+      ? string
+      : true;
+
+export type FlagValues<F extends Flags> = {
+  readonly [Name in keyof F as F[Name] extends { required: true } ? Name : never]: FlagValue<F[Name]>;
+} & {
+  readonly [Name in keyof F as F[Name] extends { required: true } ? never : Name]?: FlagValue<F[Name]>;
+};
+
+export type ArgumentValues<A extends readonly Argument[]> = {
+  readonly [One in A[number] as One["name"]]: One extends { many: true }
+    ? readonly string[]
+    : One extends { optional: true }
+      ? string | undefined
+      : string;
+};
+
+/** What every command takes: `standardFlags` in args.ts. */
+export interface StandardValues {
+  readonly team?: string;
+  readonly json?: true;
+  readonly help?: true;
+}
+
+export interface Context<A extends readonly Argument[] = [], F extends Flags = Record<never, Flag>> {
+  readonly args: ArgumentValues<A>;
+  readonly flags: FlagValues<F> & StandardValues;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: Home;
+  /** Starts the daemon when a call finds none. */
+  readonly daemon: Client;
+  /** Fails when there is no daemon. */
+  readonly runningDaemon: Client;
+  readonly terminal: Terminal;
+}
+
+export type Group = "Messages" | "Agents" | "Project" | "Tieline itself";
+
+export interface Command<A extends readonly Argument[] = readonly Argument[], F extends Flags = Flags> {
+  readonly name: string;
+  readonly group: Group;
+  readonly summary: string;
+  /** How it is called, without `tieline`; more than one when there are forms. */
+  readonly usage: readonly string[];
+  /** What a person should know beyond the flags, in short paragraphs. */
+  readonly details?: readonly string[];
+  readonly args: A;
+  readonly flags: F;
+  readonly examples: readonly (readonly [command: string, explanation: string])[];
+  /** Resolves with the exit code. */
+  run(context: Context<A, F>): Promise<number>;
+}
+
+/** A command whose arguments are known only when it runs. */
+// eslint-disable-next-line typescript/no-explicit-any -- contexts of different commands have nothing in common
+export type AnyCommand = Command<any, any>;

@@ -1,0 +1,31 @@
+import { command } from "../args.ts";
+import { conclude, draftOf, sendingFlags } from "../sending.ts";
+
+export default command({
+  name: "broadcast",
+  group: "Messages",
+  summary: "write to many agents at once",
+  usage: ["broadcast <message…>", "broadcast --team <team> <message…>", "broadcast --all <message…>"],
+  details: [
+    "One message, with a delivery of its own for each recipient. Without --team or --all it goes to everybody you have an edge to: in a team without a topology, the team. Members that are offline get it later; with --spawn they are started.",
+    "Exits with 6 when some recipients were refused.",
+  ],
+  args: [{ name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" }],
+  flags: {
+    team: { value: "TEAM", summary: "everybody in this team" },
+    all: { summary: "every live agent on this host" },
+    ...sendingFlags,
+    spawn: { summary: "start members that are offline" },
+  },
+  examples: [
+    ['tieline broadcast "main is frozen until the release is out"', "to everybody you may write to"],
+    ['tieline broadcast --team web --wait handed "please rebase"', "to one team, until all have it"],
+    ["tieline broadcast --all -f notice.md", "to every live agent on this host"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const to = flags.all ? "*" : flags.team === undefined ? "@all" : `@${flags.team}`;
+    const draft = await draftOf(args.message, flags);
+    const receipt = await daemon.call("send", { to, ...draft, ...(flags.spawn && { spawn: true }) });
+    return conclude(receipt, { flags, daemon, terminal });
+  },
+});

@@ -1,0 +1,22 @@
+import { command } from "../args.ts";
+import { receiptLines } from "../receipts.ts";
+
+export default command({
+  name: "cancel",
+  group: "Messages",
+  summary: "take back a message that is not delivered yet",
+  usage: ["cancel <tag>"],
+  details: ["What was written already cannot be taken back; cancelling it is refused."],
+  args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
+  flags: { agent: { value: "NAME", complete: "agent", summary: "only its delivery to this agent" } },
+  examples: [
+    ["tieline cancel MSG_USER_7f3a91c2", "for every recipient"],
+    ["tieline cancel MSG_USER_7f3a91c2 --agent engineer", "for one of them"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const receipt = await daemon.call("cancel", { tag: args.tag, ...(flags.agent !== undefined && { agent: flags.agent }) });
+    if (flags.json) await terminal.json(receipt);
+    else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()).join("\n"));
+    return 0;
+  },
+});

@@ -1,0 +1,21 @@
+import { command } from "../args.ts";
+import { receiptLines } from "../receipts.ts";
+import { count } from "../times.ts";
+
+export default command({
+  name: "dead",
+  group: "Messages",
+  summary: "list messages that could not be delivered",
+  usage: ["dead"],
+  details: ["A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it again, with the same tag."],
+  args: [],
+  flags: { limit: { value: "N", parse: count, summary: "at most that many" } },
+  examples: [["tieline dead", "what was lost on the way, and why"]],
+  async run({ flags, daemon, terminal }) {
+    const receipts = await daemon.call("dead", flags.limit === undefined ? {} : { limit: flags.limit });
+    if (flags.json) await terminal.json(receipts);
+    else if (receipts.length === 0) await terminal.print(terminal.paint("dim", "no dead letters"));
+    else await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now())).join("\n"));
+    return 0;
+  },
+});

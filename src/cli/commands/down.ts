@@ -1,0 +1,18 @@
+import { command } from "../args.ts";
+
+export default command({
+  name: "down",
+  group: "Project",
+  summary: "stop the agents that `tieline up` started",
+  usage: ["down"],
+  details: ["Their mail stays, and is delivered when they are started again."],
+  args: [],
+  flags: {},
+  examples: [["tieline down", "stop this project's agents"]],
+  async run({ flags, daemon, terminal }) {
+    const { stopped } = await daemon.call("down", {});
+    if (flags.json) await terminal.json({ stopped });
+    else await terminal.print(stopped.length === 0 ? terminal.paint("dim", "nothing was running") : `${terminal.paint("green", "✓")} stopped ${stopped.join(", ")}`);
+    return 0;
+  },
+});

@@ -1,0 +1,43 @@
+import type { InboxView } from "../../client/schema.ts";
+import { command } from "../args.ts";
+import { mark } from "../receipts.ts";
+import type { Paint } from "../terminal.ts";
+import { count, span } from "../times.ts";
+
+export default command({
+  name: "inbox",
+  group: "Messages",
+  summary: "read the mail of an agent, or your own",
+  usage: ["inbox [agent]"],
+  details: ["Reading your own mail marks it as seen. --peek only looks."],
+  args: [{ name: "agent", optional: true, complete: "agent", summary: "whose mail; yours when left out" }],
+  flags: {
+    pending: { summary: "only what still waits" },
+    peek: { summary: "look without marking anything as seen" },
+    limit: { value: "N", parse: count, summary: "at most that many" },
+  },
+  examples: [
+    ["tieline inbox", "your own mail"],
+    ["tieline inbox engineer --pending", "what engineer has not got yet, and why"],
+    ["tieline inbox --json | jq -r '.[].body'", "for scripts"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const mail = await daemon.call("inbox", {
+      ...(args.agent !== undefined && { agent: args.agent }),
+      ...(flags.pending && { pending: true }),
+      ...(flags.peek && { peek: true }),
+      ...(flags.limit !== undefined && { limit: flags.limit }),
+    });
+    if (flags.json) await terminal.json(mail);
+    else if (mail.length === 0) await terminal.print(terminal.paint("dim", flags.pending ? "nothing waits" : "no mail"));
+    else await terminal.print(mail.map((message) => letter(message, terminal.paint, Date.now())).join("\n\n"));
+    return 0;
+  },
+});
+
+function letter(message: InboxView, paint: Paint, now: number): string {
+  const state = message.reason === null ? message.state : `${message.state}: ${message.reason}`;
+  const head = `${mark(message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}`)}`;
+  const body = message.body.trimEnd().split("\n").map((line) => `  ${line}`);
+  return [head, ...body].join("\n");
+}

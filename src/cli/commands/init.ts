@@ -1,0 +1,34 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TielineError } from "../../model/errors.ts";
+import { command } from "../args.ts";
+
+export default command({
+  name: "init",
+  group: "Project",
+  summary: "write a commented tieline.yaml to start from",
+  usage: ["init [directory]"],
+  details: ["Never overwrites one that is there."],
+  args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" }],
+  flags: {},
+  examples: [["tieline init && $EDITOR tieline.yaml && tieline up", "from nothing to a running team"]],
+  async run({ args, flags, terminal }) {
+    const { projectTemplate } = await import("../../config/project.ts");
+    const path = join(args.directory ?? process.cwd(), "tieline.yaml");
+    create(path, projectTemplate);
+    if (flags.json) await terminal.json({ path });
+    else await terminal.print(`${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`);
+    return 0;
+  },
+});
+
+function create(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: "wx" });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") {
+      throw new TielineError("CONFLICT", `${path} is there already`, { remedy: "edit it; it is yours and never rewritten", operands: { path }, cause });
+    }
+    throw new TielineError("USAGE", `cannot write ${path}: ${(cause as Error).message}`, { remedy: "give a directory that exists and can be written", operands: { path }, cause });
+  }
+}

@@ -1,0 +1,34 @@
+import { command } from "../args.ts";
+import { receiptRows } from "../receipt-rows.ts";
+import { count, positiveDurationMs } from "../times.ts";
+
+export default command({
+  name: "log",
+  group: "Messages",
+  summary: "list messages, newest last",
+  usage: ["log [agent]"],
+  args: [{ name: "agent", optional: true, complete: "agent", summary: "only what it wrote or got" }],
+  flags: {
+    thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
+    grep: { value: "TEXT", summary: "only messages that contain this text" },
+    since: { value: "TIME", parse: positiveDurationMs, summary: "only the last 10m, 2h, 1d" },
+    limit: { value: "N", parse: count, summary: "at most that many" },
+  },
+  examples: [
+    ["tieline log --since 1h", "the last hour"],
+    ["tieline log engineer --grep Safari", "what engineer wrote or got about Safari"],
+    ["tieline log --thread MSG_USER_7f3a91c2", "one conversation"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const receipts = await daemon.call("log", {
+      ...(args.agent !== undefined && { agent: args.agent }),
+      ...(flags.thread !== undefined && { thread: flags.thread }),
+      ...(flags.grep !== undefined && { grep: flags.grep }),
+      ...(flags.since !== undefined && { since: Date.now() - flags.since }),
+      ...(flags.limit !== undefined && { limit: flags.limit }),
+    });
+    if (flags.json) await terminal.json(receipts);
+    else await terminal.print(receipts.length === 0 ? terminal.paint("dim", "no messages") : receiptRows(receipts, terminal, Date.now()));
+    return 0;
+  },
+});

@@ -1,0 +1,21 @@
+import { command } from "../args.ts";
+
+export default command({
+  name: "show",
+  group: "Messages",
+  summary: "print the text of a message",
+  usage: ["show <tag>"],
+  details: ["Prints the stored text byte for byte, without anything around it."],
+  args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
+  flags: {},
+  examples: [
+    ["tieline show MSG_USER_7f3a91c2", "read it"],
+    ["tieline show MSG_USER_7f3a91c2 > notes.md", "keep it"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const message = await daemon.call("show", { tag: args.tag });
+    if (flags.json) await terminal.json(message);
+    else await terminal.write(terminal.interactive && !message.body.endsWith("\n") ? `${message.body}\n` : message.body);
+    return 0;
+  },
+});

@@ -1,0 +1,60 @@
+import type { StoryView } from "../../client/schema.ts";
+import { command } from "../args.ts";
+import { receiptLines } from "../receipts.ts";
+import type { Paint } from "../terminal.ts";
+import { clockTime, span } from "../times.ts";
+
+export default command({
+  name: "status",
+  group: "Messages",
+  summary: "tell what became of a message, step by step",
+  usage: ["status <tag>"],
+  args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
+  flags: {},
+  examples: [
+    ["tieline status MSG_USER_7f3a91c2", "the whole story with times and reasons"],
+    ["tieline status MSG_USER_7f3a91c2 --json | jq -r '.deliveries[].state'", "for scripts"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const story = await daemon.call("status", { tag: args.tag });
+    if (flags.json) await terminal.json(story);
+    else await terminal.print(tell(story, terminal.paint, Date.now()));
+    return 0;
+  },
+});
+
+function tell(story: StoryView, paint: Paint, now: number): string {
+  const facts = [
+    `${story.from} → ${story.to}`,
+    `known by ${story.knownBy}`,
+    `when: ${story.when}`,
+    ...(story.inReplyTo === null ? [] : [`answers ${story.inReplyTo}`]),
+    ...(story.expiresAt === null ? [] : [expiry(story.expiresAt, now)]),
+  ];
+  return [
+    `${paint("bold", story.tag)}   ${facts.join(" · ")}`,
+    `  ${paint("dim", story.summary)}`,
+    "",
+    ...story.history.map((step) => timelineRow(story, step, paint, now)),
+    "",
+    ...receiptLines(story, paint, now),
+  ].join("\n");
+}
+
+function expiry(expiresAt: number, now: number): string {
+  return expiresAt > now ? `expires in ${span(expiresAt - now)}` : `expired ${span(now - expiresAt)} ago`;
+}
+
+/** `  09:12:44  +0.3 s  engineer  settle → handed  by tmux, proof: screen` */
+function timelineRow(story: StoryView, step: StoryView["history"][number], paint: Paint, now: number): string {
+  const moved = step.from === step.to ? `stays ${step.to}` : `→ ${step.to}`;
+  const how = [step.transport && `by ${step.transport}`, step.proof && `proof: ${step.proof}`, step.reason].filter(Boolean).join(", ");
+  const agentWidth = Math.max(...story.deliveries.map(({ agent }) => agent.length));
+  const elapsed = `+${span(step.at - story.acceptedAt)}`;
+  return [
+    paint("dim", `  ${clockTime(step.at, now)}  ${elapsed.padStart(8)}`),
+    step.agent.padEnd(agentWidth),
+    step.verb.padEnd(7),
+    how === "" ? moved : `${moved}   ${paint("dim", how)}`,
+  ].join("  ");
+}

@@ -1,0 +1,30 @@
+import { command } from "../args.ts";
+import { agentTable } from "../agent-table.ts";
+
+export default command({
+  name: "up",
+  group: "Project",
+  summary: "start the agents of this project's tieline.yaml",
+  usage: ["up [agent…]"],
+  args: [{ name: "agent", optional: true, many: true, summary: "only these" }],
+  flags: {},
+  examples: [
+    ["tieline up", "all of them"],
+    ["tieline up engineer reviewer", "two of them"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const result = await daemon.call("up", args.agent.length === 0 ? {} : { only: [...args.agent] });
+    if (flags.json) {
+      await terminal.json(result);
+      return 0;
+    }
+    const { paint } = terminal;
+    const lines = [
+      ...(result.started.length === 0 ? [] : [agentTable(result.started, terminal, { now: Date.now(), teams: false }), ""]),
+      ...(result.already.length === 0 ? [] : [paint("dim", `already there: ${result.already.join(", ")}`)]),
+      `attach: ${paint("bold", result.attach)}`,
+    ];
+    await terminal.print(lines.join("\n"));
+    return 0;
+  },
+});

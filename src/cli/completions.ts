@@ -1,0 +1,117 @@
+import type { AnyCommand, Argument, Completion, Flag } from "./command.ts";
+import { flagsOf } from "./help.ts";
+
+/** Completion scripts made from the data of the commands, so that they cannot be out of date. */
+export const scripts = { bash, zsh, fish } as const;
+
+/** Asking for agents does not start a daemon's worth of trouble: errors are silent, and no names are no completions. */
+const agentNames = "tieline ls --names 2>/dev/null";
+
+function bash(commands: readonly AnyCommand[]): string {
+  const cases = commands.map((command) => {
+    const values = flagsOf(command).filter(([, flag]) => flag.value !== undefined).flatMap(bashValue);
+    return [
+      `    ${command.name})`,
+      ...(values.length === 0 ? [] : ['      case "$previous" in', ...values, "      esac"]),
+      `      words='${[...longFlags(command), ...bashWords(command)].join(" ")}'`,
+      ...(command.args.some((argument: Argument) => argument.complete === "agent") ? [`      [[ $current == -* ]] || words+=" $(${agentNames})"`] : []),
+      "      ;;",
+    ].join("\n");
+  });
+  return `# Tieline completions for bash
+_tieline() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words=''
+  COMPREPLY=()
+  if (( COMP_CWORD == 1 )); then
+    COMPREPLY=($(compgen -W '${commands.map(({ name }) => name).join(" ")}' -- "$current"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${cases.join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -F _tieline tieline
+`;
+}
+
+function bashValue([name, flag]: [string, Flag]): string[] {
+  const pattern = flag.short ? `-${flag.short}|--${name}` : `--${name}`;
+  return [`        ${pattern}) ${bashReply(flag)}; return ;;`];
+}
+
+function bashReply({ choices, complete }: Flag): string {
+  if (choices) return `COMPREPLY=($(compgen -W '${choices.join(" ")}' -- "$current"))`;
+  const actions: Record<Completion, string> = {
+    agent: `COMPREPLY=($(compgen -W "$(${agentNames})" -- "$current"))`,
+    file: 'COMPREPLY=($(compgen -f -- "$current"))',
+    directory: 'COMPREPLY=($(compgen -d -- "$current"))',
+    tag: ":",
+  };
+  return complete ? actions[complete] : ":";
+}
+
+function zsh(commands: readonly AnyCommand[]): string {
+  const names = commands.map(({ name, summary }) => `    ${quote(`${name}:${summary}`)}`);
+  const cases = commands.map((command) => {
+    const flags = flagsOf(command).map(zshFlag);
+    const args = command.args.map((argument: Argument, index: number) => quote(`${argument.many ? "*" : index + 1}:${argument.name}:${zshAction(argument)}`));
+    return [`    ${command.name}) _arguments -S \\`, ...[...flags, ...args].map((spec) => `      ${spec} \\`), "      && return ;;"].join("\n");
+  });
+  return `#compdef tieline
+_tieline_agents() { local -a agents; agents=(\${(f)"$(${agentNames})"}); compadd -a agents }
+_tieline() {
+  local -a commands
+  commands=(
+${names.join("\n")}
+  )
+  if (( CURRENT == 2 )); then _describe command commands; return; fi
+  local name=$words[2]
+  shift words; (( CURRENT-- ))
+  case $name in
+${cases.join("\n")}
+  esac
+}
+if [[ $funcstack[1] = _tieline ]]; then _tieline "$@"; else compdef _tieline tieline; fi
+`;
+}
+
+function zshFlag([name, flag]: [string, Flag]): string {
+  const summary = flag.summary.replaceAll(/[[\]:]/g, " ");
+  const value = flag.value === undefined ? "" : `:${flag.value}:${zshAction(flag)}`;
+  const long = quote(`--${name}[${summary}]${value}`);
+  return flag.short ? `${long} ${quote(`-${flag.short}[${summary}]${value}`)}` : long;
+}
+
+function zshAction({ choices, complete }: { choices?: readonly string[]; complete?: Completion }): string {
+  if (choices) return `(${choices.join(" ")})`;
+  const actions: Record<Completion, string> = { agent: "_tieline_agents", file: "_files", directory: "_files -/", tag: " " };
+  return complete ? actions[complete] : " ";
+}
+
+function fish(commands: readonly AnyCommand[]): string {
+  const lines = commands.flatMap((command) => [
+    `complete -c tieline -n __fish_use_subcommand -a ${command.name} -d ${quote(command.summary)}`,
+    ...flagsOf(command).map(([name, flag]) => fishFlag(command.name, name, flag)),
+    ...command.args.flatMap((argument: Argument) => fishArgument(command.name, argument)),
+  ]);
+  return `# Tieline completions for fish\ncomplete -c tieline -f\n${lines.join("\n")}\n`;
+}
+
+function fishFlag(command: string, name: string, { short, value, summary, choices, complete }: Flag): string {
+  const parts = [`complete -c tieline -n '__fish_seen_subcommand_from ${command}'`, `-l ${name}`];
+  if (short) parts.push(`-s ${short}`);
+  if (value !== undefined) parts.push(complete === "file" || complete === "directory" ? "-r -F" : "-x");
+  if (choices) parts.push(`-a ${quote(choices.join(" "))}`);
+  if (complete === "agent") parts.push(`-a '(${agentNames})'`);
+  return [...parts, `-d ${quote(summary)}`].join(" ");
+}
+
+function fishArgument(command: string, { choices, complete }: Argument): string[] {
+  const values = choices ? quote(choices.join(" ")) : complete === "agent" ? `'(${agentNames})'` : null;
+  return values === null ? [] : [`complete -c tieline -n '__fish_seen_subcommand_from ${command}' -a ${values}`];
+}
+
+const longFlags = (command: AnyCommand): string[] => flagsOf(command).map(([name]) => `--${name}`);
+const bashWords = (command: AnyCommand): string[] => command.args.flatMap((argument: Argument) => argument.choices ?? []);
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,88 @@
+import { createClient, mayHaveArrived, type Client } from "../client/client.ts";
+import type { Home } from "../client/home.ts";
+import { operations } from "../client/operations.ts";
+import type { Caller, OperationName } from "../client/schema.ts";
+import { TielineError } from "../model/errors.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Set by agent programs for the processes that they start, and by nobody else. */
+export const agentVariables = [
+  "CLAUDECODE",
+  "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CODEX_THREAD_ID",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "GEMINI_CLI",
+  "OPENCODE",
+] as const;
+
+/** How often a call finds a daemon gone and starts another before it gives up. */
+const maxStarts = 3;
+
+/** Calls that start a daemon when none answers, and are made again after that. */
+export function connect(home: Home, env: Environment, team?: string): Client {
+  return {
+    async call(name, input, signal) {
+      for (let starts = 0; ; starts++) {
+        const client = createClient({ socket: home.socket }, await callerOf(home, env, team));
+        try {
+          return await client.call(name, input, signal);
+        } catch (error) {
+          if (starts === maxStarts || !mayStart(name, input, error, env)) throw error;
+          const { startDaemon } = await import("./start.ts");
+          await startDaemon(home, env);
+        }
+      }
+    },
+  };
+}
+
+/** Calls to the daemon that runs now, if one does. */
+export function connectToRunning(home: Home, env: Environment, team?: string): Client {
+  return {
+    async call(name, input, signal) {
+      return createClient({ socket: home.socket }, await callerOf(home, env, team)).call(name, input, signal);
+    },
+  };
+}
+
+/** What this process says about itself. The token file appears with the first daemon, so it is read for every call. */
+export async function callerOf(home: Home, env: Environment, team = env["TIELINE_TEAM"]): Promise<Caller> {
+  const token = env["TIELINE_TOKEN"];
+  return compact({
+    pid: process.pid,
+    cwd: process.cwd(),
+    team,
+    token,
+    sessionId: env["CLAUDE_CODE_SESSION_ID"] || env["CODEX_THREAD_ID"],
+    pane: env["TMUX_PANE"],
+    tmuxSocket: env["TMUX"]?.split(",", 1)[0],
+    agentVariables: agentVariables.filter((name) => env[name] !== undefined),
+    personToken: token ? undefined : await personTokenIn(home),
+  });
+}
+
+/** Not being able to read it means only that this is not the person, which is the daemon's to judge. */
+async function personTokenIn(home: Home): Promise<string | undefined> {
+  const text = await Bun.file(home.personToken).text().catch(() => "");
+  return text.trim();
+}
+
+function compact(fields: { [Name in keyof Caller]: Caller[Name] | undefined }): Caller {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as Caller;
+}
+
+/** Nobody starts a daemon from inside a sandbox, and what may have been done already is done again only if that is harmless. */
+function mayStart(name: OperationName, input: object, error: unknown, env: Environment): boolean {
+  if (!(error instanceof TielineError) || error.code !== "DAEMON_UNAVAILABLE") return false;
+  if (env["TIELINE_SANDBOX"]) {
+    throw new TielineError("DAEMON_UNAVAILABLE", "the daemon does not answer, and this sandbox may not start one", {
+      remedy: "run `tieline daemon start` outside the sandbox",
+      cause: error,
+    });
+  }
+  if (["EACCES", "EPERM"].includes(String(error.operands["cause"]))) return false;
+  return !mayHaveArrived(error) || operations[name] === "GET" || "key" in input;
+}

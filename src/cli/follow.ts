@@ -1,0 +1,110 @@
+import type { Client } from "../client/client.ts";
+import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
+import { TielineError } from "../model/errors.ts";
+import type { Wanted } from "../model/receipt.ts";
+import { deliveryLine, receiptLines } from "./receipts.ts";
+import { exitCodeOf } from "./sending.ts";
+import { fit } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+import { span } from "./times.ts";
+
+const defaultTimeoutMs: Record<Wanted, number> = { handed: 30_000, seen: 30_000, answered: 600_000 };
+/** A long poll ends by then, so that neither side takes the other for dead. */
+const longestPollMs = 20_000;
+
+export interface Following {
+  readonly daemon: Client;
+  readonly terminal: Terminal;
+  readonly json: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Shows every change until the message has got as far as wanted for everybody, or cannot any more. */
+export async function follow(receipt: ReceiptView, wanted: Wanted, { daemon, terminal, json, timeoutMs }: Following): Promise<number> {
+  const deadline = Date.now() + (timeoutMs ?? defaultTimeoutMs[wanted]);
+  const show = json ? silent : liveLines(terminal);
+  let story: StoryView = { ...receipt, history: [] };
+  await show.change(story);
+  for (let left = deadline - Date.now(); left > 0 && pending(story, wanted); left = deadline - Date.now()) {
+    const poll = { tag: receipt.tag, state: wanted, timeoutMs: Math.min(left, longestPollMs), after: lastChangeAt(story) };
+    const next = await daemon.call("wait", poll);
+    const changed = lastChangeAt(next) !== lastChangeAt(story);
+    story = { ...receipt, ...next };
+    if (changed) await show.change(story);
+  }
+  const error = shortfall(story, wanted);
+  if (json) await terminal.json(error ? { ...story, error } : story);
+  else await show.end(story, error);
+  return error ? error.exitCode : exitCodeOf(story);
+}
+
+function lastChangeAt(story: ReceiptView): number {
+  return Math.max(story.acceptedAt, ...story.deliveries.map((delivery) => delivery.updatedAt));
+}
+
+const order: readonly DeliveryView["state"][] = ["handed", "seen", "answered"];
+const dead: readonly DeliveryView["state"][] = ["failed", "expired", "cancelled"];
+
+function has(delivery: DeliveryView, wanted: Wanted): boolean {
+  return delivery.answeredAt !== null || order.indexOf(delivery.state) >= order.indexOf(wanted);
+}
+
+/** One that never can get there decides for all, since waiting longer would not change the answer. */
+function pending({ deliveries }: ReceiptView, wanted: Wanted): boolean {
+  return !deliveries.every((delivery) => has(delivery, wanted)) && !deliveries.some((delivery) => isDead(delivery));
+}
+
+const isDead = ({ state, answeredAt }: DeliveryView): boolean => answeredAt === null && dead.includes(state);
+
+function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
+  const short = story.deliveries.find((delivery) => isDead(delivery)) ?? story.deliveries.find((delivery) => !has(delivery, wanted));
+  if (!short) return null;
+  const why = short.reason === null ? "" : `: ${short.reason}`;
+  const details = { remedy: `\`tieline status ${story.tag}\` tells the whole story`, operands: { tag: story.tag, agent: short.agent, state: short.state } };
+  if (short.state === "expired") return new TielineError("EXPIRED", `${story.tag} expired before ${short.agent} had it${why}`, details);
+  if (isDead(short)) return new TielineError("DELIVERY_FAILED", `${story.tag} to ${short.agent} is ${short.state}${why}`, details);
+  return new TielineError("NOT_IN_TIME", `${story.tag} to ${short.agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`, details);
+}
+
+interface Live {
+  change(story: StoryView): Promise<void>;
+  end(story: StoryView, error: TielineError | null): Promise<void>;
+}
+
+const silent: Live = { change: async () => {}, end: async () => {} };
+
+/** On a terminal the lines change in place; elsewhere every change is a line of its own. */
+function liveLines(terminal: Terminal): Live {
+  let drawn = 0;
+  const printed = new Map<string, string>();
+
+  async function redraw(story: StoryView): Promise<void> {
+    const lines = receiptLines(story, terminal.paint, Date.now());
+    const up = drawn > 0 ? `\u001b[${drawn}A` : "";
+    await terminal.write(`${up}${lines.map((line) => `\r\u001b[2K${cut(line, terminal.width())}\n`).join("")}`);
+    drawn = lines.length;
+  }
+
+  async function append(story: StoryView): Promise<void> {
+    for (const delivery of story.deliveries) {
+      const version = `${delivery.state} ${delivery.reason} ${delivery.proof} ${delivery.warning}`;
+      if (printed.get(delivery.agent) === version) continue;
+      printed.set(delivery.agent, version);
+      await terminal.print(deliveryLine(story, delivery, terminal.paint, Date.now()));
+    }
+  }
+
+  return {
+    change: terminal.interactive ? redraw : append,
+    async end(story, error) {
+      if (terminal.interactive) await redraw(story);
+      for (const { agent, code, message } of terminal.interactive ? [] : (story.failed ?? [])) await terminal.print(`✗ ${agent}   refused, ${code}: ${message}`);
+      if (error) await terminal.complain(`error ${error.code}: ${error.message}\n  ${error.remedy}`);
+    },
+  };
+}
+
+/** A line that wraps could not be redrawn. */
+function cut(line: string, width: number): string {
+  return Bun.stringWidth(line) < width ? line : fit(Bun.stripANSI(line), width - 1);
+}

@@ -1,0 +1,76 @@
+import { standardFlags } from "./args.ts";
+import type { AnyCommand, Argument, Flag, Flags, Group } from "./command.ts";
+import type { Paint } from "./terminal.ts";
+
+export const groups: readonly Group[] = ["Messages", "Agents", "Project", "Tieline itself"];
+
+export function overview(commands: readonly AnyCommand[], paint: Paint): string {
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 3;
+  const listed = groups.flatMap((group) => [
+    "",
+    paint("bold", group),
+    ...commands.filter((command) => command.group === group).map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${summary}`),
+  ]);
+  return [
+    "Tieline: write to AI coding agents by name, and know what became of every message.",
+    "",
+    "usage: tieline <command> [arguments]",
+    ...listed,
+    "",
+    `\`tieline <command> --help\` shows how one is used. Every command takes --json, --team and --help.`,
+  ].join("\n");
+}
+
+export function helpFor(command: AnyCommand, paint: Paint): string {
+  const sections = [
+    `tieline ${paint("bold", command.name)}: ${command.summary}`,
+    section("Usage", command.usage.map((form) => `tieline ${form}`), paint),
+    (command.details ?? []).map((paragraph) => wrap(paragraph, 96)).join("\n\n"),
+    section("Arguments", columns(command.args.map((argument: Argument) => [argumentName(argument), describe(argument)])), paint),
+    section("Flags", columns(flagsOf(command).map(([name, flag]) => [flagName(name, flag), describe(flag)])), paint),
+    section("Examples", command.examples.flatMap(([line, why]) => [paint("dim", `# ${why}`), line]), paint),
+  ];
+  return sections.filter(Boolean).join("\n\n");
+}
+
+export function flagsOf(command: AnyCommand): [string, Flag][] {
+  return Object.entries({ ...(command.flags as Flags), ...withoutOwn(command.flags as Flags) });
+}
+
+function withoutOwn(own: Flags): Flags {
+  return Object.fromEntries(Object.entries(standardFlags).filter(([name]) => !(name in own)));
+}
+
+export function argumentName({ name, optional, many }: Argument): string {
+  const label = many ? `${name}…` : name;
+  return optional ? `[${label}]` : `<${label}>`;
+}
+
+export function flagName(name: string, { short, value }: Flag): string {
+  const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  return value === undefined ? names : `${names} ${value}`;
+}
+
+export function describe({ summary, choices }: { summary: string; choices?: readonly string[] }): string {
+  return choices ? `${summary} (${choices.join(", ")})` : summary;
+}
+
+function section(title: string, lines: readonly string[], paint: Paint): string {
+  return lines.length === 0 ? "" : [paint("bold", title), ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(0, ...rows.map(([name]) => name.length)) + 3;
+  return rows.map(([name, text]) => name.padEnd(width) + text);
+}
+
+function wrap(text: string, width: number): string {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)!;
+    if (line === "") lines[lines.length - 1] = word;
+    else if (line.length + word.length < width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines.join("\n");
+}

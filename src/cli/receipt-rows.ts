@@ -1,0 +1,30 @@
+import type { ReceiptView } from "../client/schema.ts";
+import { table, type Cell } from "./table.ts";
+import type { Style, Terminal } from "./terminal.ts";
+import { clockTime } from "./times.ts";
+
+/** One line for each message: when, tag, from whom to whom, how far, and what about. */
+export function receiptRows(receipts: readonly ReceiptView[], { paint, width }: Pick<Terminal, "paint" | "width">, now: number): string {
+  const rows = receipts.map((receipt): Cell[] => [
+    { text: clockTime(receipt.acceptedAt, now), style: "dim" },
+    { text: receipt.tag, style: "bold" },
+    { text: `${receipt.from} → ${receipt.to}` },
+    standing(receipt),
+    { text: receipt.summary },
+  ]);
+  return table(["TIME", "TAG", "WAY", "STATE", "ABOUT"], rows, paint, width()).join("\n");
+}
+
+/** The state when all share one, else how many are in each. */
+function standing({ deliveries }: ReceiptView): Cell {
+  const counts = new Map<string, number>();
+  for (const { state } of deliveries) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const states = [...counts.keys()];
+  const text = states.length === 1 ? states[0]! : states.map((state) => `${counts.get(state)} ${state}`).join(", ");
+  return { text, style: styleOf(states) };
+}
+
+function styleOf(states: readonly string[]): Style {
+  if (states.some((state) => state === "failed" || state === "expired")) return "red";
+  return states.every((state) => ["handed", "seen", "answered"].includes(state)) ? "green" : "yellow";
+}

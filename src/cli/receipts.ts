@@ -1,0 +1,73 @@
+import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
+import { span } from "./times.ts";
+import type { Paint, Style } from "./terminal.ts";
+
+type State = DeliveryView["state"];
+
+const marks: Record<State, readonly [mark: string, style: Style]> = {
+  queued: ["·", "yellow"],
+  claimed: ["·", "yellow"],
+  handed: ["✓", "green"],
+  seen: ["✓", "green"],
+  answered: ["✓", "green"],
+  uncertain: ["?", "yellow"],
+  failed: ["✗", "red"],
+  expired: ["✗", "red"],
+  cancelled: ["✗", "dim"],
+};
+
+export function mark(state: State, paint: Paint): string {
+  const [sign, style] = marks[state];
+  return paint(style, sign);
+}
+
+/** What became of a message, for people: one line for each recipient, and one more for what else they should know. */
+export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now: number): string[] {
+  const lines = receipt.deliveries.map((delivery) => deliveryLine(receipt, delivery, paint, now));
+  if (lines.length === 0) lines.push(`${paint("yellow", "·")} ${paint("bold", receipt.tag)} → ${receipt.to}   nobody to deliver it to`);
+  for (const { agent, code, message } of receipt.failed ?? []) lines.push(`${paint("red", "✗")} ${agent}   refused, ${code}: ${message}`);
+  if (receipt.notice) lines.push(`  ${paint("yellow", receipt.notice)}`);
+  return lines;
+}
+
+export function deliveryLine(receipt: ReceiptView | StoryView, delivery: DeliveryView, paint: Paint, now: number): string {
+  const words = [
+    `${mark(delivery.state, paint)} ${paint("bold", receipt.tag)} → ${delivery.agent}`,
+    progress(receipt, delivery, now),
+    paint("dim", evidence(receipt, delivery)),
+    delivery.warning ? paint("yellow", `warning: ${delivery.warning}`) : "",
+  ];
+  return words.filter(Boolean).join("   ");
+}
+
+/** `seen after 0.3 s`, or `queued: a permission dialog is open in %14, since 12 s`. */
+export function progress(receipt: ReceiptView, delivery: DeliveryView, now: number): string {
+  const { state, reason, updatedAt } = delivery;
+  switch (state) {
+    case "handed":
+    case "seen":
+    case "answered":
+      return `${state} after ${span(updatedAt - receipt.acceptedAt)}`;
+    case "queued":
+    case "claimed":
+      return reason === null ? state : `${state}: ${reason}, since ${span(now - updatedAt)}`;
+    default:
+      return reason === null ? state : `${state}: ${reason}`;
+  }
+}
+
+/** How we know: `(tmux, handed: screen, seen: transcript, as the user's word)`. */
+function evidence(receipt: ReceiptView | StoryView, delivery: DeliveryView): string {
+  if (delivery.proof === null) return "";
+  const proved = "history" in receipt ? provedSteps(receipt, delivery.agent) : [];
+  const steps = proved.length > 0 ? proved : [`${delivery.state}: ${delivery.proof}`];
+  const word = delivery.authority === null ? [] : [`as ${delivery.authority === "user" ? "the user's" : "a peer's"} word`];
+  return `(${[delivery.transport, ...steps, ...word].filter(Boolean).join(", ")})`;
+}
+
+function provedSteps(story: StoryView, agent: string): string[] {
+  const steps = story.history.filter((step) => step.agent === agent && step.proof !== null);
+  return [...new Set(steps.map((step) => `${step.proof === "submitted" ? "submitted" : step.to}: ${step.proof}`))].map((text) =>
+    text === "submitted: submitted" ? "submitted" : text,
+  );
+}

@@ -1,0 +1,34 @@
+import type { AnyCommand } from "./command.ts";
+
+type Load = () => Promise<{ readonly default: AnyCommand }>;
+
+/** Every command, in the order of `tieline help`. A command's file is read only when somebody runs it. */
+export const registry: Readonly<Record<string, Load>> = {
+  send: () => import("./commands/send.ts"),
+  broadcast: () => import("./commands/broadcast.ts"),
+  reply: () => import("./commands/reply.ts"),
+  inbox: () => import("./commands/inbox.ts"),
+  show: () => import("./commands/show.ts"),
+  status: () => import("./commands/status.ts"),
+  log: () => import("./commands/log.ts"),
+  cancel: () => import("./commands/cancel.ts"),
+  retry: () => import("./commands/retry.ts"),
+  dead: () => import("./commands/dead.ts"),
+  ls: () => import("./commands/ls.ts"),
+  adopt: () => import("./commands/adopt.ts"),
+  rm: () => import("./commands/rm.ts"),
+  read: () => import("./commands/read.ts"),
+  init: () => import("./commands/init.ts"),
+  up: () => import("./commands/up.ts"),
+  down: () => import("./commands/down.ts"),
+  daemon: () => import("./commands/daemon.ts"),
+  doctor: () => import("./commands/doctor.ts"),
+  demo: () => import("./commands/demo.ts"),
+  completions: () => import("./commands/completions.ts"),
+  help: () => import("./commands/help.ts"),
+  version: () => import("./commands/version.ts"),
+};
+
+export function loadAll(): Promise<AnyCommand[]> {
+  return Promise.all(Object.values(registry).map(async (load) => (await load()).default));
+}

@@ -1,0 +1,67 @@
+import type { Client } from "../client/client.ts";
+import type { Input, ReceiptView } from "../client/schema.ts";
+import type { When } from "../model/message.ts";
+import type { Wanted } from "../model/receipt.ts";
+import type { Flags, FlagValues, StandardValues } from "./command.ts";
+import { receiptLines } from "./receipts.ts";
+import type { Terminal } from "./terminal.ts";
+import { positiveDurationMs } from "./times.ts";
+
+/** What send, broadcast and reply have in common. */
+export const sendingFlags = {
+  file: { short: "f", value: "FILE", complete: "file", summary: "read the text from a file; - is stdin" },
+  stdin: { short: "", summary: "read the text from stdin" },
+  when: { value: "WHEN", choices: ["turn", "tool", "interrupt"] as const satisfies readonly When[], summary: "when it should reach the agent: at idle, after the current tool, before the next tool" },
+  hard: { summary: "with --when interrupt: also stop a running generation" },
+  wait: { value: "STATE", choices: ["handed", "seen", "answered"] as const satisfies readonly Wanted[], summary: "return only when every recipient has got that far" },
+  timeout: { value: "TIME", parse: positiveDurationMs, summary: "how long --wait waits; 30s, for answered 10m" },
+  ttl: { value: "TIME", parse: positiveDurationMs, summary: "give up when it could not be delivered by then" },
+  key: { value: "KEY", summary: "idempotency key: the same key from the same sender is the same message" },
+  from: { value: "NAME", summary: "the person only: send as an object or alias" },
+} as const satisfies Flags;
+
+export type SendingValues = FlagValues<typeof sendingFlags> & StandardValues;
+type DraftInput = Omit<Input<"reply">, "tag">;
+
+/** A key for every send, so that doing it again after a crash is the same send. */
+export async function draftOf(words: readonly string[], flags: SendingValues, makeKey = () => crypto.randomUUID() as string): Promise<DraftInput> {
+  const { when, hard, wait, ttl, from } = flags;
+  return {
+    body: await bodyOf(words, flags),
+    key: flags.key ?? makeKey(),
+    ...(when && { when }),
+    ...(hard && { hard }),
+    ...(wait && { wait }),
+    ...(ttl !== undefined && { ttlMs: ttl }),
+    ...(from !== undefined && { from }),
+  };
+}
+
+async function bodyOf(words: readonly string[], flags: SendingValues): Promise<string> {
+  if (flags.file === undefined && !flags.stdin && words.length > 0) return words.join(" ");
+  const { readBody } = await import("./body.ts");
+  return readBody(words, flags.stdin ? "-" : flags.file);
+}
+
+export interface Sent {
+  readonly flags: SendingValues;
+  readonly daemon: Client;
+  readonly terminal: Terminal;
+}
+
+/** Shows what became of a message, after waiting for it if that was asked for. Resolves with the exit code. */
+export async function conclude(receipt: ReceiptView, { flags, daemon, terminal }: Sent): Promise<number> {
+  if (flags.wait !== undefined) {
+    const { follow } = await import("./follow.ts");
+    return follow(receipt, flags.wait, { daemon, terminal, json: flags.json ?? false, ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }) });
+  }
+  if (flags.json) await terminal.json(receipt);
+  else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()).join("\n"));
+  return exitCodeOf(receipt);
+}
+
+/** 6 when a broadcast was refused for some, 3 when for all. */
+export function exitCodeOf({ successful = [], failed = [] }: ReceiptView): number {
+  if (failed.length === 0) return 0;
+  return successful.length > 0 ? 6 : 3;
+}

@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createClient } from "../client/client.ts";
+import type { Home } from "../client/home.ts";
+import { TielineError, asTielineError, type ErrorCode } from "../model/errors.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const daemonEntry = fileURLToPath(new URL("../daemon/main.ts", import.meta.url));
+const startDeadlineMs = 30_000;
+
+/**
+ * Starts the daemon and returns when one answers: ours, or that of another command that was faster.
+ *
+ * The daemon writes one line on its stdout: `ready`, `taken` when another one owns the home, or `{"error":{…}}`.
+ */
+export async function startDaemon(home: Home, env: Environment, entry = daemonEntry): Promise<void> {
+  const child = launch(home, env, entry);
+  const line = await firstLine(child, home);
+  child.unref();
+  if (line === "ready") return;
+  if (line === "taken") return untilAnswering(home);
+  throw fromLine(line, home);
+}
+
+/** A session of its own, so that closing the terminal of the first command does not end it. */
+function launch(home: Home, env: Environment, entry: string): ChildProcess {
+  const log = openLog(home);
+  try {
+    return spawn(process.execPath, ["--no-install", entry], {
+      cwd: home.root,
+      env: { ...daemonEnvironment(env), TIELINE_HOME: home.root },
+      detached: true,
+      stdio: ["ignore", "pipe", log],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+function openLog(home: Home): number {
+  try {
+    mkdirSync(home.root, { recursive: true, mode: 0o700 });
+    return openSync(home.log, "a", 0o600);
+  } catch (cause) {
+    throw new TielineError("STORE_UNAVAILABLE", `cannot write in ${home.root}: ${asTielineError(cause).message}`, {
+      remedy: "make the directory writable, free some disk space, or set TIELINE_HOME to another place",
+      operands: { home: home.root },
+      cause,
+    });
+  }
+}
+
+const kept = ["HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TMPDIR", "TMUX_TMPDIR"];
+/** Ours, but about the one who calls and not about the home. */
+const callersOwn = ["TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_SANDBOX"];
+
+/** The daemon serves every project and outlives its starter, so it inherits nothing that belongs to either. */
+export function daemonEnvironment(env: Environment): Record<string, string> {
+  const keeps = (name: string): boolean => kept.includes(name) || (/^(LC_|XDG_|TIELINE_)/.test(name) && !callersOwn.includes(name));
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => keeps(entry[0]) && entry[1] !== undefined));
+}
+
+function firstLine(child: ChildProcess, home: Home): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const stdout = child.stdout!;
+  let text = "";
+  const timer = setTimeout(() => reject(notStarted(`it was not ready after ${startDeadlineMs / 1000} s`, home)), startDeadlineMs);
+  stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+    if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
+  });
+  stdout.on("end", () => reject(notStarted("it ended before it was ready", home)));
+  child.on("error", (cause) => reject(notStarted(cause.message, home)));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    stdout.destroy();
+  });
+}
+
+/** The winner holds the mailbox before it listens; there is nothing to watch until its socket is there. */
+async function untilAnswering(home: Home): Promise<void> {
+  const client = createClient({ socket: home.socket }, {});
+  const deadline = Date.now() + startDeadlineMs;
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 200)) {
+    try {
+      await client.call("daemonStatus", {});
+      return;
+    } catch (error) {
+      const waiting = error instanceof TielineError && error.code === "DAEMON_UNAVAILABLE";
+      // Any other refusal is an answer too.
+      if (!waiting) return;
+      if (Date.now() > deadline) throw error;
+    }
+    await Bun.sleep(pauseMs);
+  }
+}
+
+function fromLine(line: string, home: Home): TielineError {
+  try {
+    const { error } = JSON.parse(line) as { error: { code: ErrorCode; message: string; remedy: string } };
+    return new TielineError(error.code, error.message, { remedy: error.remedy });
+  } catch {
+    return notStarted(`it said ${JSON.stringify(line)}`, home);
+  }
+}
+
+function notStarted(why: string, home: Home): TielineError {
+  return new TielineError("DAEMON_UNAVAILABLE", `the daemon did not start: ${why}`, {
+    remedy: `see ${home.log}, or run \`tieline daemon logs\``,
+    operands: { log: home.log },
+  });
+}

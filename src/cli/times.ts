@@ -1,0 +1,47 @@
+import { TielineError } from "../model/errors.ts";
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `500ms`, `5s`, `2m`, `1h`, `7d`; a plain number is seconds. */
+export function durationMs(text: string, what = "duration"): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text);
+  if (!match) {
+    throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a duration`, {
+      remedy: "write 500ms, 5s, 2m, 1h or 7d; a plain number is seconds",
+    });
+  }
+  return Math.round(Number(match[1]) * unitMs[match[2] ?? "s"]!);
+}
+
+/** As `durationMs`, for what would make no sense at once. */
+export function positiveDurationMs(text: string, what = "duration"): number {
+  const ms = durationMs(text, what);
+  if (ms > 0) return ms;
+  throw new TielineError("USAGE", `${what}: a duration of zero makes no sense here`, { remedy: "write 500ms, 5s, 2m, 1h or 7d" });
+}
+
+export function count(text: string, what = "number"): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a whole number`, { remedy: `write ${what} 20` });
+}
+
+/** For people: 0.3 s, 12 s, 4 min, 2 h, 3 d. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+/** The time of day where the person is; with the date when it is not today's. */
+export function clockTime(at: number, now: number): string {
+  const date = new Date(at);
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
+  return date.toDateString() === new Date(now).toDateString() ? time : `${dayOf(date)} ${time}`;
+}
+
+function dayOf(date: Date): string {
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+}
