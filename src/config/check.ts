@@ -5,7 +5,7 @@ import { invalid, type Path, type Sourced } from "./text.ts";
 
 /** Validates a file's content. The first thing that is wrong is told with its place, its key and what is wanted. */
 export function check<S extends z.ZodType>(schema: S, sourced: Sourced): z.output<S> {
-  const result = schema.safeParse(sourced.value, { reportInput: true });
+  const result = schema.safeParse(sourced.value);
   if (result.success) return result.data;
   throw complaint(schema, sourced, result.error.issues[0]!);
 }
@@ -19,7 +19,8 @@ function complaint(schema: z.ZodType, sourced: Sourced, issue: Issue): TielineEr
     const place = sourced.placeOf(issue.path.slice(0, -1), key);
     return invalid(place, `${dotted(issue.path)} has a key that must be ${wanted(issue.issues[0]!)}`, `rename "${key}"`);
   }
-  const given = issue.input === undefined ? "missing" : JSON.stringify(issue.input);
+  const value = valueAt(sourced.value, issue.path);
+  const given = value === undefined ? "missing" : JSON.stringify(value);
   const key = dotted(issue.path) || "the file";
   return invalid(sourced.placeOf(issue.path), `${key} is ${given}, but must be ${wanted(issue)}`, `set ${key} to ${wanted(issue)}`);
 }
@@ -30,6 +31,10 @@ function unknownKey(schema: z.ZodType, sourced: Sourced, path: Path, key: string
   const full = dotted([...path, key]);
   const hint = near === null ? "" : `; the nearest is "${dotted([...path, near])}"`;
   return invalid(sourced.placeOf(path, key), `unknown key "${full}"${hint}`, `known here: ${keys.join(", ")}`);
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, step) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[step], value);
 }
 
 const dotted = (path: Path): string => path.map(String).join(".");
@@ -82,7 +87,7 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
 }
 
 function unwrapped(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodPipe) return unwrapped(schema.in as z.ZodType);
+  if (schema instanceof z.ZodPipe) return unwrapped((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return unwrapped(schema.unwrap() as z.ZodType);
   }

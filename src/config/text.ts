@@ -10,24 +10,26 @@ export interface Sourced {
   readonly value: unknown;
   /** Of the value at a path or, with a key, of that key in the map at the path. Nearest parent when it is absent. */
   placeOf(path: Path, key?: string): Place;
+  /** The line in which a place lies. */
+  line(place: Place): string;
 }
 
 /** Reads YAML; `firstLine` is for text that begins further down in its file. */
 export function parseYaml(file: string, text: string, firstLine = 1): Sourced {
-  const { document, place, placeOf } = located(file, text, firstLine);
+  const { document, place, placeOf, line } = located(file, text, firstLine);
   const [error] = document.errors;
   if (error) {
     const [summary] = error.message.split(/ at line \d+|\n/, 1);
     throw invalid(place(error.pos[0]), summary!, "correct the YAML at this place");
   }
-  return { file, value: document.toJS() ?? {}, placeOf };
+  return { file, value: document.toJS() ?? {}, placeOf, line };
 }
 
 /** Reads JSON. YAML's parser, which takes nearly all JSON, only tells where things stand. */
 export function parseJson(file: string, text: string): Sourced {
-  const { document, place, placeOf } = located(file, text, 1);
+  const { document, place, placeOf, line } = located(file, text, 1);
   try {
-    return { file, value: JSON.parse(text), placeOf };
+    return { file, value: JSON.parse(text), placeOf, line };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.replace(/^JSON Parse error: /, "") : String(cause);
     throw invalid(place(document.errors[0]?.pos[0] ?? 0), `not valid JSON: ${reason}`, "correct the file, or remove it to get the defaults", cause);
@@ -52,7 +54,9 @@ function located(file: string, text: string, firstLine: number) {
     if (at?.range) return place(at.range[0]);
     return path.length === 0 ? place(0) : placeOf(path.slice(0, -1), String(path.at(-1)));
   };
-  return { document, place, placeOf };
+  const lines = text.split("\n");
+  const line = (at: Place): string => lines[at.line - firstLine] ?? "";
+  return { document, place, placeOf, line };
 }
 
 function keyIn(items: readonly unknown[], key: string): Node | null {

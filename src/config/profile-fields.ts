@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { isAbsolute, resolve } from "node:path";
+import { namePattern, permissions } from "../model/agent.ts";
+import { copyModes, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
+
+const text = z.string().min(1);
+export const name = z.string().regex(namePattern, "a name: a letter or _ first, then letters, digits, _ or -");
+/** A list is an argv; text is for the shell. */
+export const command = z.union([text.transform((line) => ["sh", "-c", line]), z.array(z.string()).min(1)]);
+const texts = z.union([text.transform((one) => [one]), z.array(text)]);
+const environment = z.record(
+  z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of an environment variable"),
+  z.union([z.string(), z.number(), z.boolean()]).transform(String),
+);
+const pattern = text.refine(isPattern, "a regular expression");
+
+/** What `agents:` in tieline.yaml and the front matter of a profile file may say. */
+export const ProfileFields = z
+  .strictObject({
+    description: text.describe("One line for people, shown by `tieline agents ls`."),
+    profile: name.describe("Another profile whose settings hold where this one says nothing."),
+    provider: text.describe("The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else `claude-code`."),
+    command: command.describe("What to run: text for the shell, or a list of arguments. Without it the provider's own program."),
+    args: z.array(z.string()).describe("Further arguments for the program."),
+    role: name.describe("A label that several agents may share; mail can be addressed to it."),
+    cwd: text.describe("The working directory, relative to the file's project."),
+    prompt: text.describe("Added to the program's own system prompt. In a profile file it is the text below the front matter."),
+    model: text.describe("The model, as the program names it."),
+    skill: text.describe("A skill that the agent starts with."),
+    env: environment.describe("Environment variables."),
+    workspace: text.describe("A directory of its own with `.inbox` and `.outbox`; no two agents may share one."),
+    sandbox: z.enum(sandboxes).describe("`none`, `bwrap`, or `command` with `sandboxCommand`."),
+    sandboxCommand: z.array(z.string()).min(1).describe("The wrapper in front of the agent's command, with `sandbox: command`."),
+    network: z.boolean().describe("May a sandboxed agent use the network? Default `true`."),
+    permissions: z.enum(permissionModes).describe("How the program asks before it acts: `ask` (default), `auto` or `skip`."),
+    may: z.array(z.enum(permissions)).describe("What it may do besides writing along its edges. Default: nothing."),
+    logs: texts.describe("Files with the agent's output, read for text markers."),
+    promptPattern: pattern.describe("Generic programs: a regular expression for the last line when the program waits for input."),
+    bracketedPaste: z.boolean().describe("Does the program understand bracketed paste? Without it, what the terminal says."),
+    pasteLimit: z.int().min(1).describe("Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 65536."),
+    echo: z.boolean().describe("Does the program show what is typed? Without an echo nothing can be read back from its screen."),
+    copyMode: z.enum(copyModes).describe("Overrides `delivery.copyMode` for this agent."),
+    autostart: z.boolean().describe("May mail start it when it is not running? Default `true`."),
+  })
+  .partial()
+  .refine(({ sandbox, sandboxCommand }) => sandbox !== "command" || sandboxCommand !== undefined, {
+    path: ["sandboxCommand"],
+    message: "a list when `sandbox: command` is set",
+  });
+export type ProfileFields = z.output<typeof ProfileFields>;
+
+export interface ProfilePlace {
+  readonly name: string;
+  readonly origin: ProfileOrigin;
+  readonly source: string;
+  /** What relative paths start from. */
+  readonly root: string;
+}
+
+/** What the fields say, then what the base says, then the defaults. */
+export function toProfile(fields: ProfileFields, { name: ownName, origin, source, root }: ProfilePlace, base: Profile | null): Profile {
+  const path = (given: string | undefined): string | null => (given === undefined ? null : isAbsolute(given) ? given : resolve(root, given));
+  return {
+    name: ownName,
+    origin,
+    source,
+    description: fields.description ?? base?.description ?? null,
+    provider: fields.provider ?? (fields.command ? "generic" : (base?.provider ?? "claude-code")),
+    command: fields.command ?? base?.command ?? null,
+    args: fields.args ?? base?.args ?? [],
+    role: fields.role ?? base?.role ?? null,
+    cwd: path(fields.cwd) ?? base?.cwd ?? null,
+    prompt: fields.prompt ?? base?.prompt ?? null,
+    model: fields.model ?? base?.model ?? null,
+    skill: fields.skill ?? base?.skill ?? null,
+    env: { ...base?.env, ...fields.env },
+    workspace: path(fields.workspace) ?? base?.workspace ?? null,
+    sandbox: fields.sandbox ?? base?.sandbox ?? "none",
+    sandboxCommand: fields.sandboxCommand ?? base?.sandboxCommand ?? null,
+    network: fields.network ?? base?.network ?? true,
+    permissions: fields.permissions ?? base?.permissions ?? "ask",
+    may: fields.may ?? base?.may ?? [],
+    logs: fields.logs?.map((log) => path(log)!) ?? base?.logs ?? [],
+    promptPattern: fields.promptPattern ?? base?.promptPattern ?? null,
+    bracketedPaste: fields.bracketedPaste ?? base?.bracketedPaste ?? null,
+    pasteLimit: fields.pasteLimit ?? base?.pasteLimit ?? null,
+    echo: fields.echo ?? base?.echo ?? null,
+    copyMode: fields.copyMode ?? base?.copyMode ?? null,
+    autostart: fields.autostart ?? base?.autostart ?? true,
+  };
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, "u") !== null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import { dirname } from "node:path";
+import { z } from "zod";
+import { isTeamName, parseAddress } from "../model/address.ts";
+import { reservedNames, switchName, systemObjects } from "../model/agent.ts";
+import { asTielineError } from "../model/errors.ts";
+import type { Place } from "../model/place.ts";
+import { type Edge, parseEdge, uniqueEdges } from "../topology/edge.ts";
+import { check } from "./check.ts";
+import { command, name, ProfileFields } from "./profile-fields.ts";
+import { invalid, parseYaml, type Sourced } from "./text.ts";
+
+export const projectFileName = "tieline.yaml";
+export const defaultTeam = "default";
+
+const agentName = name.refine((text) => !reservedNames.includes(text) && text !== switchName, "a name that is not reserved");
+const objectName = name.refine((text) => isSystemObject(text) || (!reservedNames.includes(text) && text !== switchName), "a name that is not reserved");
+const aliasName = name.refine((text) => !reservedNames.includes(text), "a name that is not reserved");
+
+/** An object is a handler with its own settings; the system objects bring their handlers along. */
+const ObjectFields = z.strictObject({
+  module: z.string().min(1).optional().describe("A TypeScript or JavaScript file that exports the handler."),
+  command: command.optional().describe("A program that speaks JSON lines: text for the shell, or a list of arguments."),
+  options: z.record(z.string(), z.unknown()).default({}).describe("Settings, handed to the handler as they are."),
+});
+export type ObjectFields = z.output<typeof ObjectFields>;
+
+export const ProjectFile = z.strictObject({
+  team: z
+    .string()
+    .refine((team) => isTeamName(team) && team !== "all" && team !== "team", "a team name: letters, digits, _ - . or /")
+    .default(defaultTeam)
+    .describe("The team of everybody who works in this directory or below."),
+  agents: sparse(agentName, ProfileFields).describe("Who can be started here: a name, and what it is started from."),
+  objects: sparse(objectName, ObjectFields).describe("Participants that are not agents: a handler each; `metrics`, `tick` and `gateway` are built in."),
+  topology: z.array(z.string()).nullable().default(null).describe("Who may write to whom: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it everyone may write to everyone."),
+  aliases: z.record(aliasName, z.array(z.string()).min(1)).default({}).describe("`@name` for a list of addresses."),
+});
+
+/** A map whose values may be left empty. */
+function sparse<Value extends z.ZodType>(key: typeof name, value: Value) {
+  return z.record(key, z.preprocess((given) => given ?? {}, value)).default({});
+}
+
+/** One project: the directory of a tieline.yaml and what that file says. */
+export interface Project {
+  readonly root: string;
+  readonly file: string;
+  readonly team: string;
+  readonly agents: ReadonlyMap<string, ProfileFields>;
+  readonly objects: ReadonlyMap<string, ObjectFields>;
+  /** null: no topology, everyone may write to everyone. */
+  readonly edges: readonly Edge[] | null;
+  readonly aliases: ReadonlyMap<string, readonly string[]>;
+  /** Agents and objects: as ends of edges these are names, never roles. */
+  readonly declared: ReadonlySet<string>;
+}
+
+export function parseProject(file: string, text: string): Project {
+  const sourced = parseYaml(file, text);
+  const { team, agents, objects, topology, aliases } = check(ProjectFile, sourced);
+  checkObjects(sourced, agents, objects);
+  checkAliases(sourced, aliases);
+  return {
+    root: dirname(file),
+    file,
+    team,
+    agents: new Map(Object.entries(agents)),
+    objects: new Map(Object.entries(objects)),
+    edges: topology && readEdges(sourced, topology, team),
+    aliases: new Map(Object.entries(aliases)),
+    declared: new Set([...Object.keys(agents), ...Object.keys(objects)]),
+  };
+}
+
+function readEdges(sourced: Sourced, topology: readonly string[], team: string): Edge[] {
+  return uniqueEdges(topology.flatMap((text, index) => parseEdge(text, team, insideQuotes(sourced, index, text))));
+}
+
+/** Where the text itself begins, so that columns inside it are right. */
+function insideQuotes(sourced: Sourced, index: number, text: string): Place {
+  const place = sourced.placeOf(["topology", index]);
+  return sourced.line(place).startsWith(text, place.column - 1) ? place : { ...place, column: place.column + 1 };
+}
+
+function checkObjects(sourced: Sourced, agents: object, objects: Readonly<Record<string, ObjectFields>>): void {
+  for (const [object, { module, command: program }] of Object.entries(objects)) {
+    const place = sourced.placeOf(["objects"], object);
+    if (object in agents) throw invalid(place, `${object} is both an agent and an object`, "give one of them another name");
+    if (isSystemObject(object)) continue;
+    if ((module === undefined) === (program === undefined)) {
+      throw invalid(place, `objects.${object} needs either a module or a command`, "set exactly one of them");
+    }
+  }
+}
+
+function checkAliases(sourced: Sourced, aliases: Readonly<Record<string, readonly string[]>>): void {
+  for (const [alias, members] of Object.entries(aliases)) {
+    members.forEach((member, index) => {
+      if (!isSingle(member)) {
+        const place = sourced.placeOf(["aliases", alias, index]);
+        throw invalid(place, `aliases.${alias} contains ${JSON.stringify(member)}, but must list names`, "write names, or team:name");
+      }
+    });
+  }
+}
+
+function isSingle(text: string): boolean {
+  try {
+    const { kind } = parseAddress(text);
+    return kind === "name" || kind === "pane";
+  } catch (error) {
+    if (asTielineError(error).code === "ADDRESS_UNKNOWN") return false;
+    throw error;
+  }
+}
+
+const isSystemObject = (text: string): boolean => (systemObjects as readonly string[]).includes(text);

@@ -1,0 +1,67 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { checkTeamName } from "../model/address.ts";
+import { TielineError } from "../model/errors.ts";
+import { defaultTeam, parseProject, type Project, projectFileName } from "./project.ts";
+
+/** The nearest tieline.yaml at or above a directory. */
+export function findProject(cwd: string): string | null {
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+    const file = join(directory, projectFileName);
+    if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+    if (directory === dirname(directory)) return null;
+  }
+}
+
+/** Projects by file, parsed again only when the file has changed. */
+export class Projects {
+  readonly #parsed = new Map<string, { readonly version: string; readonly project: Project }>();
+
+  /** The project that a directory belongs to. */
+  at(cwd: string): Project | null {
+    const file = findProject(cwd);
+    return file === null ? null : this.load(file);
+  }
+
+  load(file: string): Project {
+    const version = versionOf(file);
+    const known = this.#parsed.get(file);
+    if (known?.version === version) return known.project;
+    const project = parseProject(file, readFileSync(file, "utf8"));
+    this.#parsed.set(file, { version, project });
+    return project;
+  }
+}
+
+/** Changes whenever a file's content may have: an editor may keep the size, and a copy may keep the time. */
+export function versionOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat) throw new TielineError("CONFIG_INVALID", `${file} is not there any more`, { remedy: "`tieline init` writes a new one", operands: { file } });
+  return `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
+}
+
+export interface CallerTeam {
+  readonly team: string;
+  readonly by: "flag" | "environment" | "project" | "default";
+  /** The caller's project, if it is this team's. */
+  readonly project: Project | null;
+}
+
+export interface CallerWords {
+  readonly flag?: string | undefined;
+  readonly env?: string | undefined;
+  readonly cwd: string;
+}
+
+/** Which team a caller is in: by its flag, by TIELINE_TEAM, by the nearest tieline.yaml, else `default`. */
+export function teamOf({ flag, env, cwd }: CallerWords, projects: Projects): CallerTeam {
+  const nearest = projects.at(cwd);
+  const chosen = (team: string, by: CallerTeam["by"]): CallerTeam => ({
+    team: checkTeamName(team),
+    by,
+    project: nearest?.team === team ? nearest : null,
+  });
+  if (flag) return chosen(flag, "flag");
+  if (env) return chosen(env, "environment");
+  return nearest ? chosen(nearest.team, "project") : chosen(defaultTeam, "default");
+}

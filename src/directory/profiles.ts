@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseProfileFile } from "./profile-file.ts";
+import { builtinProfiles } from "./builtin.ts";
+import { type ProfileFields, toProfile } from "../config/profile-fields.ts";
+import type { Project } from "../config/project.ts";
+import { namePattern } from "../model/agent.ts";
+import { TielineError } from "../model/errors.ts";
+import type { Profile, ProfileOrigin } from "../model/profile.ts";
+
+/** One place where a profile of a name is written. */
+interface Entry {
+  readonly origin: ProfileOrigin;
+  readonly source: string;
+  readonly root: string;
+  readonly fields: ProfileFields;
+}
+
+export const projectProfilesDirectory = (root: string): string => join(root, ".tieline", "agents");
+
+/**
+ * Who could exist: profiles of the project (tieline.yaml, then .tieline/agents), of the user, and built in. The
+ * first that has the name wins. Files are read when they are asked for, and again only when they have changed.
+ */
+export class Profiles {
+  readonly #files = new Map<string, { readonly version: string; readonly fields: ProfileFields }>();
+  readonly #userDirectory: string;
+
+  constructor(userDirectory: string) {
+    this.#userDirectory = userDirectory;
+  }
+
+  lookup(project: Project | null, name: string): Profile | null {
+    return namePattern.test(name) ? this.#build(project, name, []) : null;
+  }
+
+  /** Every name that lookup would find, in the order of the places. */
+  names(project: Project | null): string[] {
+    return [
+      ...new Set([
+        ...(project?.agents.keys() ?? []),
+        ...(project ? namesIn(projectProfilesDirectory(project.root)) : []),
+        ...namesIn(this.#userDirectory),
+        ...builtinProfiles.keys(),
+      ]),
+    ];
+  }
+
+  list(project: Project | null): Profile[] {
+    return this.names(project).map((name) => this.lookup(project, name)!);
+  }
+
+  /** `above` are the entries that build on this one; none of them can be its own base. */
+  #build(project: Project | null, name: string, above: readonly string[]): Profile | null {
+    for (const entry of this.#entries(project, name)) {
+      const self = `${entry.source}#${name}`;
+      if (above.includes(self)) continue;
+      const base = this.#base(project, name, entry, [...above, self]);
+      return toProfile(entry.fields, { name, ...entry }, base);
+    }
+    return null;
+  }
+
+  /**
+   * The profile whose settings hold where this one says nothing: the one it names or, since `engineer:` in
+   * tieline.yaml means to refine the engineer, the next of its own name. A command of its own refines nothing.
+   */
+  #base(project: Project | null, name: string, { fields, source }: Entry, above: readonly string[]): Profile | null {
+    if (fields.profile === undefined) return fields.command ? null : this.#build(project, name, above);
+    const base = this.#build(project, fields.profile, above);
+    if (base) return base;
+    throw new TielineError("CONFIG_INVALID", `${source}: ${name} builds on the profile ${fields.profile}, which does not exist`, {
+      remedy: "`tieline agents ls` lists the profiles",
+      operands: { profile: fields.profile, source },
+    });
+  }
+
+  *#entries(project: Project | null, name: string): Iterable<Entry> {
+    const declared = project?.agents.get(name);
+    if (project && declared) yield { origin: "project", source: project.file, root: project.root, fields: declared };
+    if (project) yield* this.#file("project", join(projectProfilesDirectory(project.root), `${name}.md`), project.root);
+    yield* this.#file("user", join(this.#userDirectory, `${name}.md`), this.#userDirectory);
+    const text = builtinProfiles.get(name);
+    const source = `built in: ${name}`;
+    if (text !== undefined) yield { origin: "built in", source, root: this.#userDirectory, fields: parseProfileFile(source, text) };
+  }
+
+  *#file(origin: ProfileOrigin, source: string, root: string): Iterable<Entry> {
+    const stat = statSync(source, { throwIfNoEntry: false });
+    if (!stat?.isFile()) return;
+    const version = `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
+    let known = this.#files.get(source);
+    if (known?.version !== version) {
+      known = { version, fields: parseProfileFile(source, readFileSync(source, "utf8")) };
+      this.#files.set(source, known);
+    }
+    yield { origin, source, root, fields: known!.fields };
+  }
+}
+
+function namesIn(directory: string): string[] {
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const files = readdirSync(directory).filter((file) => file.endsWith(".md"));
+  return files.map((file) => file.slice(0, -".md".length)).filter((name) => namePattern.test(name)).toSorted();
+}
