@@ -124,6 +124,7 @@ export function createCourier(parts: CourierParts): Courier {
         const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
         const readiness = await transportOf(endpoint.transport).ready(errand);
         if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
+        if (readiness.kind === "held" && readiness.againInMs !== undefined) timers.later(readiness.againInMs, () => rounds.ask(agent.id));
         hold = readiness.kind === "held" ? readiness.hold : { reason: "offline", detail: readiness.detail };
       }
       await holdBack(agent, delivery, hold);
@@ -143,7 +144,7 @@ export function createCourier(parts: CourierParts): Courier {
       outcome = { kind: "unknown", detail: thrown instanceof Error ? thrown.message : String(thrown) };
     }
     if (outcome.kind === "unknown") outcome = await transport.inspect(errand);
-    await settle(errand.delivery, outcome, { transport: transport.name, authority: authorityOf(transport, errand.message) });
+    await settle(errand.delivery, outcome, { transport: transport.name, authority: transport.traits.authority });
   }
 
   /** After a crash: look before anything is repeated. */
@@ -155,7 +156,7 @@ export function createCourier(parts: CourierParts): Courier {
     const transport = transportOf(endpoint.transport);
     const outcome = await transport.inspect({ message, delivery, agent, endpoint, mark: markOf(delivery) });
     if (outcome.kind === "handed") await mailbox.confirm(delivery.id, outcome.proof, outcome.detail);
-    else if (outcome.kind === "error") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+    else if (outcome.kind === "absent") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
   }
 
   /** A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again. */
@@ -232,11 +233,6 @@ export function createCourier(parts: CourierParts): Courier {
   }
 }
 
-/** A person's word stays a person's word only where the way in carries it as such. */
-function authorityOf(transport: Transport, message: Message): Authority {
-  return message.from.id === "user" ? transport.traits.authority : "peer";
-}
-
 /**
  * One round per agent at a time. A request that comes during a round starts another one afterwards, so that no
  * wake is ever lost.
@@ -274,7 +270,7 @@ class Rounds {
 class Timers {
   private due: Timer | null = null;
   private sweep: Timer | null = null;
-  private readonly pauses = new Map<Timer, () => void>();
+  private readonly pending = new Map<Timer, () => void>();
 
   constructor(
     private readonly onDue: () => void,
@@ -296,20 +292,28 @@ class Timers {
     }, this.sweepMs);
   }
 
+  later(ms: number, run: () => void): void {
+    const timer = setTimeout(() => {
+      this.pending.delete(timer);
+      run();
+    }, ms);
+    this.pending.set(timer, () => undefined);
+  }
+
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        this.pauses.delete(timer);
+        this.pending.delete(timer);
         resolve();
       }, ms);
-      this.pauses.set(timer, resolve);
+      this.pending.set(timer, resolve);
     });
   }
 
   stop(): void {
     if (this.due) clearTimeout(this.due);
     if (this.sweep) clearTimeout(this.sweep);
-    for (const [timer, resolve] of this.pauses) {
+    for (const [timer, resolve] of this.pending) {
       clearTimeout(timer);
       resolve();
     }

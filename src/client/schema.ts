@@ -21,7 +21,10 @@ export const Caller = z.object({
   token: z.string().optional(),
   sessionId: z.string().optional(),
   pane: z.string().optional(),
+  /** The socket of the tmux server that the caller sits in. */
   tmuxSocket: z.string().optional(),
+  /** The socket of the tmux server that the caller means: TIELINE_TMUX_SOCKET, else its own, else the default one. */
+  tmuxServer: z.string().optional(),
   /** Names of variables that only agent programs set; their presence means that this is not the person. */
   agentVariables: z.array(z.string()).optional(),
   personToken: z.string().optional(),

@@ -33,7 +33,7 @@ export interface Mailbox extends AsyncDisposable {
   hold(delivery: DeliveryId, hold: Hold): Promise<void>;
 
   /**
-   * Ends a claim, or decides an uncertain delivery whose attempt was proved absent (outcome `error`).
+   * Ends a claim, or decides an uncertain delivery whose attempt was proved absent.
    * A dead letter's bounce is stored in the same transaction.
    */
   settle(delivery: DeliveryId, outcome: Outcome, way: Way): Promise<Delivery>;

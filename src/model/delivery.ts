@@ -34,7 +34,7 @@ export const transitions: readonly Row[] = [
   ["claimed", "recover", ["uncertain"]],
   ["claimed", "confirm", ["answered"]],
   ["uncertain", "confirm", ["handed", "seen", "answered"]],
-  ["uncertain", "settle", ["queued", "failed", "uncertain"]],
+  ["uncertain", "settle", ["queued", "uncertain"]],
   ["uncertain", "retry", ["queued"]],
   ["uncertain", "cancel", ["cancelled"]],
   ["handed", "confirm", ["handed", "seen", "answered"]],
@@ -108,6 +108,8 @@ export type Outcome =
   | { readonly kind: "gone"; readonly detail: string }
   /** The attempt failed and nothing was written. */
   | { readonly kind: "error"; readonly detail: string }
+  /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
+  | { readonly kind: "absent"; readonly detail: string }
   /** Something may have been written and nobody can tell. */
   | { readonly kind: "unknown"; readonly detail: string }
   /** The agent was removed; its mail can never be delivered. */
@@ -170,6 +172,8 @@ export function stateAfter(
       return { state: "queued", attempts };
     case "error":
       return { state: attempts + 1 >= maxAttempts ? "failed" : "queued", attempts: attempts + 1 };
+    case "absent":
+      return { state: "queued", attempts: attempts + 1 };
     case "unknown":
       return { state: "uncertain", attempts };
     case "removed":

@@ -184,7 +184,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     test("an uncertain delivery proved absent is queued again with an attempt spent", async () => {
       const one = await claim(await accept());
       await mailbox.settle(one.id, { kind: "unknown", detail: "?" }, pushed);
-      expect(await mailbox.settle(one.id, { kind: "error", detail: "not typed" }, pushed)).toMatchObject({ state: "queued", attempts: 1 });
+      expect(await mailbox.settle(one.id, { kind: "absent", detail: "not typed" }, pushed)).toMatchObject({ state: "queued", attempts: 1 });
     });
 
     test("a proof is raised, never lowered", async () => {

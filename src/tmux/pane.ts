@@ -22,6 +22,10 @@ export interface PaneFacts {
   synchronized: boolean;
   /** Whether the program asked for bracketed paste; undefined where this tmux has no format for it. */
   bracketedPaste: boolean | undefined;
+  /** When something was last printed in the pane's window, in whole seconds. */
+  windowActivityAt: number;
+  serverPid: number;
+  serverStartedAt: number;
   sessionId: string;
   sessionName: string;
   windowId: string;
@@ -116,6 +120,9 @@ const words = [
   "pane_width",
   "pane_height",
   "history_size",
+  "window_activity",
+  "pid",
+  "start_time",
   "session_id",
   "window_id",
 ].map((name) => `#{${name}}`);
@@ -169,7 +176,9 @@ function parsePanes(lines: string[]): PaneFacts[] {
   const reader = new FactReader(lines.join("\n"));
   const panes: PaneFacts[] = [];
   while (!reader.atEnd()) {
-    const [id = "", pid, x, y, width, height, historySize, sessionId = "", windowId = ""] = words.map(() => reader.word());
+    const [id = "", pid, x, y, width, height, historySize, activity, serverPid, serverStart, sessionId = "", windowId = ""] = words.map(() =>
+      reader.word(),
+    );
     // Without a pane every field is empty.
     if (!id) return panes;
     const [inMode, alternateOn, dead, synchronized] = flags.map(() => reader.word() === "1");
@@ -194,6 +203,9 @@ function parsePanes(lines: string[]): PaneFacts[] {
       dead: dead ?? false,
       synchronized: synchronized ?? false,
       bracketedPaste: paste === "p" ? undefined : paste === "p1",
+      windowActivityAt: Number(activity) * 1000,
+      serverPid: Number(serverPid),
+      serverStartedAt: Number(serverStart) * 1000,
       sessionId,
       sessionName,
       windowId,

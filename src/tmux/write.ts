@@ -20,6 +20,8 @@ export interface Guards {
   title?: string;
   cursor?: { x: number; y: number };
   command?: string;
+  /** The mark of the last paste as it was seen: another one since then may still stand in the composer. */
+  pasted?: string;
 }
 
 export type GuardName =
@@ -32,7 +34,8 @@ export type GuardName =
   | "serverPid"
   | "title"
   | "cursor"
-  | "command";
+  | "command"
+  | "pasted";
 
 export type Written = { done: true } | { done: false; failed: GuardName[] };
 
@@ -49,30 +52,33 @@ export async function pasteGuarded(
   // A name of its own for each paste: parallel ones never mix, and the person's buffers are not touched.
   const buffer = `tieline-${crypto.randomUUID()}`;
   const target = `-t ${write.pane}`;
+  let settled = false;
   try {
-    return await guarded(server, write, {
+    const written = await guarded(server, write, {
       before: [`set-buffer -b ${buffer} -- ${quote(text)}`],
       // -r: newlines stay newlines. -p: bracketed. -d: the buffer goes with the paste.
-      then: [`paste-buffer -p -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`],
-      otherwise: [`delete-buffer -b ${buffer}`],
+      whenTrue: [`paste-buffer -p -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`],
+      whenFalse: [`delete-buffer -b ${buffer}`],
     });
-  } catch (error) {
-    await server.run(`if -F 1 { delete-buffer -b ${buffer} }`).catch(() => undefined);
-    throw error;
+    settled = written.done || !written.failed.includes("pane");
+    return written;
+  } finally {
+    // A list that broke off may have left its buffer; that there is none is the expected answer.
+    if (!settled) await server.run(`delete-buffer -b ${buffer}`).catch(() => undefined);
   }
 }
 
 export function enterGuarded(server: TmuxServer, { mark, ...write }: GuardedWrite & { mark: string }): Promise<Written> {
   const target = `-t ${write.pane}`;
   return guarded(server, write, {
-    then: [`send-keys ${target} Enter`, `set-option -p ${target} @tieline_entered ${quote(mark)}`],
+    whenTrue: [`send-keys ${target} Enter`, `set-option -p ${target} @tieline_entered ${quote(mark)}`],
   });
 }
 
 /** Ends copy mode and every other mode of the pane. Done as well when there was none. */
 export function leaveMode(server: TmuxServer, { pane, panePid }: GuardedWrite): Promise<Written> {
   return compareAndRun(server, pane, [{ name: "panePid", format: "#{pane_pid}", expected: String(panePid) }], {
-    then: [`copy-mode -q -t ${pane}`],
+    whenTrue: [`copy-mode -q -t ${pane}`],
   });
 }
 
@@ -96,8 +102,8 @@ interface Comparison {
 
 interface Steps {
   before?: string[];
-  then: string[];
-  otherwise?: string[];
+  whenTrue: string[];
+  whenFalse?: string[];
 }
 
 function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrite, steps: Steps): Promise<Written> {
@@ -109,11 +115,12 @@ function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrit
     flag("synchronized", "pane_synchronized"),
     flag("inputOff", "pane_input_off"),
   ];
-  const { serverPid, cursor, title, command } = guards;
+  const { serverPid, cursor, title, command, pasted } = guards;
   if (serverPid !== undefined) comparisons.push({ name: "serverPid", format: "#{pid}", expected: String(serverPid) });
   if (cursor) comparisons.push({ name: "cursor", format: "#{cursor_x};#{cursor_y}", expected: `${cursor.x};${cursor.y}` });
   if (title !== undefined) comparisons.push({ name: "title", format: "#{pane_title}", expected: title });
   if (command !== undefined) comparisons.push({ name: "command", format: "#{pane_current_command}", expected: command });
+  if (pasted !== undefined) comparisons.push({ name: "pasted", format: "#{@tieline_pasted}", expected: pasted });
   return compareAndRun(server, pane, comparisons, steps);
 }
 
@@ -124,12 +131,12 @@ function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrit
 async function compareAndRun(server: TmuxServer, pane: string, comparisons: Comparison[], steps: Steps): Promise<Written> {
   const actual = comparisons.map(({ format }) => format).join("\n");
   const expected = comparisons.map((comparison) => comparison.expected).join("\n");
-  const then = [...steps.then, `display-message -p ${done}`];
-  const otherwise = [...(steps.otherwise ?? []), `display-message -p -t ${pane} ${quote(actual)}`];
+  const whenTrue = [...steps.whenTrue, `display-message -p ${done}`];
+  const whenFalse = [...(steps.whenFalse ?? []), `display-message -p -t ${pane} ${quote(actual)}`];
   const list = [
     `set-option -p -t ${pane} @tieline_expect ${quote(expected)}`,
     ...(steps.before ?? []),
-    `if -F -t ${pane} ${quote(`#{==:${actual},#{@tieline_expect}}`)} { ${then.join(" ; ")} } { ${otherwise.join(" ; ")} }`,
+    `if -F -t ${pane} ${quote(`#{==:${actual},#{@tieline_expect}}`)} { ${whenTrue.join(" ; ")} } { ${whenFalse.join(" ; ")} }`,
     `set-option -p -u -t ${pane} @tieline_expect`,
   ];
   try {

@@ -22,7 +22,7 @@ export interface Transport {
    */
   deliver(errand: Errand, signal: AbortSignal): Promise<Outcome>;
 
-  /** After a lost attempt: did it arrive? `error` means proved absent; `unknown` means no proof either way. */
+  /** After a lost attempt: did it arrive? May finish what was begun. `unknown` means no proof either way. */
   inspect(errand: Errand): Promise<Outcome>;
 
   /** Calls back whenever this endpoint may have become ready. At most until the disposer is called. */
@@ -46,7 +46,8 @@ export interface Errand {
   readonly observed?: unknown;
 }
 
+/** A hold without a signal that ends it says when another look is worth while. */
 export type Readiness =
   | { readonly kind: "ready"; readonly observed?: unknown }
-  | { readonly kind: "held"; readonly hold: Hold }
+  | { readonly kind: "held"; readonly hold: Hold; readonly againInMs?: number }
   | { readonly kind: "gone"; readonly detail: string };

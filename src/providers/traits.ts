@@ -1,0 +1,48 @@
+/** How a program takes text at its terminal. Data per provider; a profile may say otherwise for its own program. */
+export interface TerminalTraits {
+  /** Whether it takes a paste of several lines as one input; null: find out. */
+  readonly bracketedPaste: boolean | null;
+  /** Bytes that are pasted whole; above it a doorbell goes. */
+  readonly pasteLimit: number;
+  /** Whether invisible and bidirectional marks upset its composer. */
+  readonly stripInvisible: boolean;
+  /** How long Enter must stay away from a paste. */
+  readonly enterGapMs: number;
+  /** False: typed text does not show, so that it can not be checked before Enter. */
+  readonly echo: boolean;
+  /** In copy mode: wait, or leave it once nobody looks. */
+  readonly copyMode: "hold" | "leave";
+  /** Idle only after this much silence; 0 where the screen itself tells. */
+  readonly quietMs: number;
+  /** A shell runs what it is given, so its messages are wrapped in a command that does nothing. */
+  readonly shell: boolean;
+  /** What the last line looks like when the program waits for input; null: the screen rules tell. */
+  readonly prompt: string | null;
+}
+
+const program: TerminalTraits = {
+  bracketedPaste: true,
+  pasteLimit: 64 * 1024,
+  stripInvisible: false,
+  enterGapMs: 0,
+  echo: true,
+  copyMode: "leave",
+  quietMs: 0,
+  shell: false,
+  prompt: null,
+};
+
+const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
+  "claude-code": { stripInvisible: true },
+  codex: {},
+  gemini: { enterGapMs: 100 },
+  opencode: {},
+  pi: {},
+  repl: { bracketedPaste: null },
+  shell: { bracketedPaste: null, shell: true },
+  generic: { bracketedPaste: null, quietMs: 300 },
+};
+
+export function terminalTraits(provider: string, profile: Partial<TerminalTraits> = {}): TerminalTraits {
+  return { ...program, ...byProvider[provider], ...profile };
+}

@@ -1,0 +1,106 @@
+import { asTielineError } from "../../model/errors.ts";
+import type { Hold, HoldReason } from "../../model/delivery.ts";
+import { classify, type Reading, type Screen, type ScreenManifest } from "../../providers/screen.ts";
+import type { TerminalTraits } from "../../providers/traits.ts";
+import { isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
+import { foreground, isSameProcess, type Processes } from "../../tmux/process.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import type { PaneLocator } from "./locator.ts";
+
+/** What was found where an agent should be. */
+export type Sight =
+  | { readonly kind: "gone"; readonly detail: string }
+  | { readonly kind: "there"; readonly look: Look; readonly reading: Reading; readonly screen: Screen };
+
+export type There = Extract<Sight, { kind: "there" }>;
+
+/** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
+export async function see(server: TmuxServer, processes: Processes, locator: PaneLocator, manifest: ScreenManifest): Promise<Sight> {
+  let seen: Look;
+  try {
+    seen = await look(server, locator.pane);
+  } catch (thrown) {
+    const { code, message } = asTielineError(thrown);
+    if (code === "PANE_UNKNOWN") return gone(`pane ${locator.pane} is closed`);
+    if (code === "TMUX_UNAVAILABLE") return gone(message);
+    throw thrown;
+  }
+  const { pane } = seen;
+  if (pane.serverPid !== locator.serverPid || pane.serverStartedAt !== locator.serverStartedAt) {
+    return gone(`the tmux server was restarted; ${locator.pane} is another pane now`);
+  }
+  if (pane.pid !== locator.panePid) return gone(`another program was started in ${locator.pane}`);
+  if (pane.dead) return gone(`the program in ${locator.pane} has ended`);
+  const agent = { pid: locator.agentPid, startMark: locator.agentStartMark };
+  if (!(await isSameProcess(processes, agent))) return gone(`the program in ${locator.pane} has ended`);
+  const front = await foreground(processes, locator.panePid);
+  const inFront = front?.pid === locator.agentPid;
+  if (!inFront && manifest.provider !== "shell") {
+    return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
+  }
+  const screen = screenOf(seen, inFront && manifest.provider === "generic");
+  return { kind: "there", look: seen, screen, reading: classify(manifest, screen) };
+}
+
+/** A generic program that is itself a shell script looks like a shell to tmux; its process tells that it is not. */
+function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
+  const { title, cursor, currentCommand, alternateOn, inMode, width, height } = pane;
+  const command = commandIsKnown ? {} : { command: currentCommand };
+  return { lines: styled, title, cursor, alternate: alternateOn, copyMode: inMode, width, height, ...command };
+}
+
+export type Verdict =
+  | { readonly kind: "ready"; readonly leaveMode: boolean }
+  | { readonly kind: "held"; readonly hold: Hold; readonly againInMs?: number };
+
+/** tmux knows the time of a key, and of output, to the second; this much later it is surely half a second ago. */
+const surelyPastMs = 1_500;
+
+/** May something be typed now? The checks go from what would do most harm to what would do least. */
+export function judge({ look: { pane, clients }, reading }: There, traits: TerminalTraits, quiet: Quiet, now: number): Verdict {
+  const held = (reason: HoldReason, detail: string, againInMs?: number): Verdict => ({
+    kind: "held",
+    hold: { reason, detail },
+    ...(againInMs !== undefined && { againInMs }),
+  });
+  switch (reading.state) {
+    case "permission":
+      return held("permission", `a permission dialog is open in ${pane.id}`);
+    case "question":
+      return held("question", `a question is open in ${pane.id}`);
+    case "dialog":
+      return held("dialog", `a dialog is open in ${pane.id}`);
+    case "limited":
+      return held("limited", `the program in ${pane.id} waits for its rate limit`);
+    case "unknown":
+      return held("unreadable", `the screen of ${pane.id} can not be read (${reading.why})`);
+    case "working":
+      return held("busy", `the program in ${pane.id} is working`);
+    case "done":
+      return held("offline", `the program in ${pane.id} has ended`);
+  }
+  if (reading.draft) return held("draft", `a draft stands in the composer of ${pane.id}`);
+  const keyAt = lastKeyAt(pane, clients);
+  if (keyAt !== undefined && now - keyAt < surelyPastMs) {
+    return held("typing", `somebody types in ${pane.id}`, keyAt + surelyPastMs - now);
+  }
+  if (pane.synchronized) return held("unreadable", `the panes around ${pane.id} are synchronized`);
+  if (pane.inMode && (traits.copyMode === "hold" || isVisible(pane, clients))) {
+    return held("copy-mode", `${pane.id} is in copy mode`);
+  }
+  const waitMs = quiet.waitMs(pane, traits.quietMs, now);
+  if (waitMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, waitMs);
+  return { kind: "ready", leaveMode: pane.inMode };
+}
+
+/** How long until a pane has been silent for long enough. */
+export interface Quiet {
+  waitMs(pane: Look["pane"], quietMs: number, now: number): number;
+}
+
+/** Without a watcher only the whole second of the last output is known. */
+export const quietBySecond: Quiet = {
+  waitMs: (pane, quietMs, now) => (quietMs === 0 ? 0 : Math.max(0, pane.windowActivityAt + 1_000 + quietMs - now)),
+};
+
+const gone = (detail: string): Sight => ({ kind: "gone", detail });

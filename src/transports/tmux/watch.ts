@@ -1,0 +1,157 @@
+import { asTielineError } from "../../model/errors.ts";
+import { systemClock, type Clock } from "../../model/ids.ts";
+import { readPane, type PaneFacts } from "../../tmux/pane.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import { watchSession, type SessionWatch } from "../../tmux/watch.ts";
+import { quietBySecond, type Quiet } from "./sight.ts";
+
+/**
+ * One watching client per tmux session in which an agent has waiting mail or an open view; none when nobody waits.
+ * It also remembers, while it lasts, when each pane last printed something and whether it asked for bracketed paste.
+ */
+export class PaneWatch implements Quiet {
+  private readonly sessions = new Map<string, WatchedSession>();
+
+  constructor(
+    private readonly report: (context: string, fault: unknown) => void,
+    private readonly clock: Clock = systemClock,
+    /** Output comes in bursts; one look after the burst is enough. */
+    private readonly settleMs = 30,
+  ) {}
+
+  watch(server: TmuxServer, pane: string, changed: () => void): Disposable {
+    const watching = this.join(server, pane, changed);
+    let session: WatchedSession | null = null;
+    let stopped = false;
+    watching
+      .then((joined) => {
+        session = joined;
+        if (stopped) this.leave(joined, pane, changed);
+      })
+      .catch((fault: unknown) => {
+        if (asTielineError(fault).code === "INTERNAL") this.report(`watch ${pane}`, fault);
+      });
+    return {
+      [Symbol.dispose]: () => {
+        stopped = true;
+        if (session) this.leave(session, pane, changed);
+      },
+    };
+  }
+
+  waitMs(pane: PaneFacts, quietMs: number, now: number): number {
+    if (quietMs === 0) return 0;
+    for (const session of this.sessions.values()) {
+      if (!session.panes.has(pane.id)) continue;
+      const since = session.outputAt.get(pane.id) ?? session.startedAt;
+      const waitMs = Math.max(0, since + quietMs - now);
+      return Math.min(waitMs, quietBySecond.waitMs(pane, quietMs, now));
+    }
+    return quietBySecond.waitMs(pane, quietMs, now);
+  }
+
+  bracketedPaste(socket: string, pane: string): boolean | undefined {
+    for (const [key, session] of this.sessions) if (key.startsWith(`${socket} `)) {
+      const asked = session.watch?.bracketedPaste(pane);
+      if (asked !== undefined) return asked;
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.sessions.values()];
+    this.sessions.clear();
+    await Promise.all(sessions.map((session) => session.close()));
+  }
+
+  private async join(server: TmuxServer, pane: string, changed: () => void): Promise<WatchedSession> {
+    const { sessionName } = await readPane(server, pane);
+    const key = `${server.socketPath} ${sessionName}`;
+    let session = this.sessions.get(key);
+    if (session === undefined) {
+      session = new WatchedSession(key, this.clock, this.settleMs, () => this.ended(key));
+      this.sessions.set(key, session);
+      session.start(server, sessionName);
+    }
+    session.add(pane, changed);
+    await session.started;
+    return session;
+  }
+
+  private leave(session: WatchedSession, pane: string, changed: () => void): void {
+    session.remove(pane, changed);
+    if (session.panes.size > 0) return;
+    this.sessions.delete(session.key);
+    session.close().catch((fault: unknown) => this.report(`stop watching ${session.key}`, fault));
+  }
+
+  /** The session is over; whoever waited for one of its panes should look again. */
+  private ended(key: string): void {
+    const session = this.sessions.get(key);
+    this.sessions.delete(key);
+    session?.tellAll();
+  }
+}
+
+class WatchedSession {
+  readonly panes = new Map<string, Set<() => void>>();
+  readonly outputAt = new Map<string, number>();
+  readonly startedAt: number;
+  watch: SessionWatch | null = null;
+  started: Promise<void> = Promise.resolve();
+  private readonly settling = new Map<string, Timer>();
+
+  constructor(
+    readonly key: string,
+    private readonly clock: Clock,
+    private readonly settleMs: number,
+    private readonly onEnded: () => void,
+  ) {
+    this.startedAt = clock();
+  }
+
+  start(server: TmuxServer, session: string): void {
+    const watching = watchSession(server, session, (change) => {
+      if (change.type === "ended") return this.onEnded();
+      if (change.type === "output") this.outputAt.set(change.pane, this.clock());
+      if ("pane" in change) this.settle(change.pane);
+      else this.tellAll();
+    });
+    this.started = watching.then((watch) => {
+      this.watch = watch;
+    });
+  }
+
+  add(pane: string, changed: () => void): void {
+    const listeners = this.panes.get(pane) ?? new Set();
+    this.panes.set(pane, listeners.add(changed));
+  }
+
+  remove(pane: string, changed: () => void): void {
+    const listeners = this.panes.get(pane);
+    listeners?.delete(changed);
+    if (listeners?.size === 0) this.panes.delete(pane);
+  }
+
+  tellAll(): void {
+    for (const listeners of this.panes.values()) for (const changed of listeners) changed();
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.settling.values()) clearTimeout(timer);
+    await this.started.catch(() => undefined);
+    await this.watch?.close();
+  }
+
+  private settle(pane: string): void {
+    const listeners = this.panes.get(pane);
+    if (listeners === undefined || this.settling.has(pane)) return;
+    this.settling.set(
+      pane,
+      setTimeout(() => {
+        this.settling.delete(pane);
+        for (const changed of this.panes.get(pane) ?? []) changed();
+      }, this.settleMs),
+    );
+  }
+}
