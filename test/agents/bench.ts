@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startModelServer, type ModelServer, type Script } from "../../fixtures/model-servers/server.ts";
 import { readRegistry, type RegisteredSession } from "../../src/providers/claude-code/registry.ts";
 import { installAgent, type AgentProgram } from "./install.ts";
-import { endProcesses, familyOf } from "./processes.ts";
+import { endProcesses, processesIn } from "./processes.ts";
 import type { Json, LaunchOptions, Place, Recipe } from "./recipe.ts";
 import { claudeCode } from "./recipes/claudeCode.ts";
 import { codex, codexSettings } from "./recipes/codex.ts";
@@ -109,7 +109,6 @@ export class Bench implements AsyncDisposable {
   /** Where the Codex app server listens, when there is one. */
   readonly appServerSocket: string;
   readonly #root: string;
-  #appServer: Bun.Subprocess | undefined;
 
   constructor({ program, recipe, model, place, root, server, env }: Started) {
     this.program = program;
@@ -140,7 +139,7 @@ export class Bench implements AsyncDisposable {
   async startAppServer(command: string[], options: LaunchOptions): Promise<string[]> {
     const address = `unix://${this.appServerSocket}`;
     const serve = [...command, "app-server", "--listen", address, ...codexSettings(options)];
-    this.#appServer = Bun.spawn(serve, {
+    Bun.spawn(serve, {
       cwd: this.place.project,
       env: this.env,
       stdin: "ignore",
@@ -154,7 +153,7 @@ export class Bench implements AsyncDisposable {
   }
 
   async tmux(...args: string[]): Promise<string> {
-    return runTmux(["-f", "/dev/null", "-L", this.tmuxServer, ...args], this.env, this.place.project);
+    return runTmux(["-f", "/dev/null", "-L", this.tmuxServer, ...args], this.env);
   }
 
   async capture({ styles = false }: { styles?: boolean } = {}): Promise<Screen> {
@@ -194,7 +193,7 @@ export class Bench implements AsyncDisposable {
   async paste(text: string): Promise<void> {
     const buffer = ["load-buffer", "-b", "bench", "-"];
     const paste = ["paste-buffer", "-p", "-r", "-d", "-b", "bench", "-t", this.pane];
-    await runTmux(["-L", this.tmuxServer, ...buffer, ";", ...paste], this.env, this.place.project, text);
+    await runTmux(["-L", this.tmuxServer, ...buffer, ";", ...paste], this.env, text);
   }
 
   /** This program's entry in Claude Code's session registry. */
@@ -226,9 +225,7 @@ export class Bench implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const servers = [this.agentPid, this.#appServer?.pid ?? 0].filter((pid) => pid > 0);
-    const family = await familyOf(servers);
-    await endProcesses(family);
+    await endProcesses(await processesIn(this.#root));
     await this.tmux("kill-server").catch((thrown: Error) => {
       if (!/no server running|error connecting/.test(thrown.message)) throw thrown;
     });
@@ -237,8 +234,9 @@ export class Bench implements AsyncDisposable {
   }
 }
 
-async function runTmux(args: string[], env: Record<string, string>, cwd: string, input = ""): Promise<string> {
-  const child = Bun.spawn(["tmux", ...args], { env, cwd, stdin: Buffer.from(input), stdout: "pipe", stderr: "pipe" });
+async function runTmux(args: string[], env: Record<string, string>, input = ""): Promise<string> {
+  // Outside the bench's folders, so that the tmux server does not count as a process of the program.
+  const child = Bun.spawn(["tmux", ...args], { env, cwd: "/", stdin: Buffer.from(input), stdout: "pipe", stderr: "pipe" });
   const [printed, complaint, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -11,15 +11,17 @@ export interface PausedTool {
 /** Both signals are FIFOs, whose ends wait for each other, so nothing has to be polled. */
 export async function pausedTool(bench: Bench): Promise<PausedTool> {
   const [began, proceed] = [join(bench.place.temporary, "began"), join(bench.place.temporary, "proceed")];
-  await finish(["mkfifo", began, proceed]);
+  const { project } = bench.place;
+  await finish(["mkfifo", began, proceed], project);
   return {
     command: `echo > ${began}; cat ${proceed}`,
-    started: finish(["cat", began]),
-    release: () => finish(["sh", "-c", 'echo released > "$0"', proceed]),
+    started: finish(["cat", began], project),
+    release: () => finish(["sh", "-c", 'echo released > "$0"', proceed], project),
   };
 }
 
-async function finish(command: string[]): Promise<void> {
-  const code = await Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" }).exited;
+/** Runs in the project, so that the bench ends it should the test fail first. */
+async function finish(command: string[], cwd: string): Promise<void> {
+  const code = await Bun.spawn(command, { cwd, stdin: "ignore", stdout: "ignore", stderr: "inherit" }).exited;
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}`);
 }

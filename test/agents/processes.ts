@@ -1,10 +1,15 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { sep } from "node:path";
 
-/** The processes and all that descend from them, oldest first. */
-export async function familyOf(roots: readonly number[]): Promise<number[]> {
-  const family = [...roots];
-  for (const pid of family) family.push(...(await childrenOf(pid)));
-  return family;
+/** The processes that work in a folder, and all that descend from them: also what a killed program left behind. */
+export async function processesIn(folder: string): Promise<number[]> {
+  const family = new Set<number>();
+  for (const pid of (await readdir("/proc")).map(Number).filter((name) => name > 0)) {
+    const directory = await readlink(`/proc/${pid}/cwd`).catch(() => "");
+    if (`${directory}${sep}`.startsWith(folder + sep)) family.add(pid);
+  }
+  for (const pid of family) for (const child of await childrenOf(pid)) family.add(child);
+  return [...family];
 }
 
 /** Asks each process to end, then insists. Resolves when none is left. */

@@ -58,6 +58,16 @@ test.skipIf(process.platform !== "linux")("a file is stale when its pid went to 
   expect(await isSameProcess(process.pid, undefined)).toBe(true);
 });
 
+test.skipIf(process.platform !== "linux")("a process that ended but was not collected by its parent is not alive", async () => {
+  const parent = Bun.spawn(["sh", "-c", "true & echo $!; exec cat"], { stdin: "pipe", stdout: "pipe" });
+  const { value } = await parent.stdout.getReader().read();
+  const zombie = Number(new TextDecoder().decode(value));
+  while (!(await Bun.file(`/proc/${zombie}/stat`).text()).includes(") Z ")) await Bun.sleep(5);
+  expect(await isSameProcess(zombie, undefined)).toBe(false);
+  parent.kill();
+  await parent.exited;
+});
+
 test("a status that we do not know is unknown, never idle", async () => {
   await using config = await configDir({ "1.json": session({}), "2.json": session({ status: "dreaming" }) });
   const { sessions } = await readRegistry(config.path, async () => true);
