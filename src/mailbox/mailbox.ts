@@ -1,9 +1,8 @@
-import { openStates, type Delivery, type Transition } from "../model/delivery.ts";
+import { defaultMaxAttempts, openStates, type Delivery, type Transition } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import { systemClock, systemRandom, type AgentId, type Clock, type DeliveryId, type MessageId, type RandomBytes } from "../model/ids.ts";
 import { sameContent, sealBounce, wakes, type Message } from "../model/message.ts";
 import { personId } from "../model/agent.ts";
-import { defaultMaxAttempts } from "../model/delivery.ts";
 import type { Receipt } from "../model/receipt.ts";
 import type { Change, Mailbox, Recipient } from "./port.ts";
 import * as steps from "./steps.ts";
