@@ -6,7 +6,7 @@ import { asTielineError } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
 import { type Edge, parseEdge, uniqueEdges } from "../topology/edge.ts";
 import { check } from "./check.ts";
-import { command, name, ProfileFields } from "./profile-fields.ts";
+import { command, name, ProfileFields } from "./profileFields.ts";
 import { invalid, parseYaml, type Sourced } from "./text.ts";
 
 export const projectFileName = "tieline.yaml";
@@ -17,7 +17,7 @@ const objectName = name.refine((text) => isSystemObject(text) || (!reservedNames
 const aliasName = name.refine((text) => !reservedNames.includes(text), "a name that is not reserved");
 
 /** An object is a handler with its own settings; the system objects bring their handlers along. */
-const ObjectFields = z.strictObject({
+export const ObjectFields = z.strictObject({
   module: z.string().min(1).optional().describe("A TypeScript or JavaScript file that exports the handler."),
   command: command.optional().describe("A program that speaks JSON lines: text for the shell, or a list of arguments."),
   options: z.record(z.string(), z.unknown()).default({}).describe("Settings, handed to the handler as they are."),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseProject, type Project } from "../config/project.ts";
 import { namePattern } from "../model/agent.ts";
 import { builtinProfiles } from "./builtin.ts";
-import { parseProfileFile } from "./profile-file.ts";
+import { parseProfileFile } from "./profileFile.ts";
 import { Profiles, projectProfilesDirectory } from "./profiles.ts";
 
 const base = mkdtempSync(join(tmpdir(), "tl-profiles-"));

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseProfileFile } from "./profile-file.ts";
+import { parseProfileFile } from "./profileFile.ts";
 import { builtinProfiles } from "./builtin.ts";
-import { type ProfileFields, toProfile } from "../config/profile-fields.ts";
+import { type ProfileFields, toProfile } from "../config/profileFields.ts";
 import type { Project } from "../config/project.ts";
 import { namePattern } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";

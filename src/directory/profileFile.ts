@@ -1,5 +1,5 @@
 import { check } from "../config/check.ts";
-import { ProfileFields } from "../config/profile-fields.ts";
+import { ProfileFields } from "../config/profileFields.ts";
 import { invalid, parseYaml } from "../config/text.ts";
 
 const fence = /^---[ \t]*$/;

@@ -92,7 +92,8 @@ export function toProfile(fields: ProfileFields, { name: ownName, origin, source
 
 function isPattern(source: string): boolean {
   try {
-    return new RegExp(source, "u") !== null;
+    RegExp(source, "u");
+    return true;
   } catch (error) {
     if (error instanceof SyntaxError) return false;
     throw error;

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { HomeConfig } from "./home.ts";
+import { ProfileFields } from "./profileFields.ts";
+import { ObjectFields, ProjectFile } from "./project.ts";
+import { projectTemplate } from "./template.ts";
+
+/** docs/configuration.md, made from the schemas so that no key is forgotten and no default is wrong. */
+export function configurationPage(): string {
+  return `# Configuration
+
+This page is made from the schemas by \`scripts/docs-config.ts\`.
+
+Two files, both optional. An unknown key is an error that names the nearest known one; a wrong value is an error that
+names the key, what was given and what is wanted, with file, line and column.
+
+## config.json, in the home
+
+\`~/.tieline/config.json\`, or in \`TIELINE_HOME\` where that is set. Keys are nested by section:
+\`{"delivery": {"retries": 0}}\`. The daemon reads it when it starts.
+
+${table(homeRows())}
+
+## tieline.yaml, in the project
+
+Found by walking up from the working directory; its directory is the project. Tieline never writes to it.
+
+${table(rowsOf(ProjectFile))}
+
+\`tieline init\` writes this one:
+
+\`\`\`yaml
+${projectTemplate("web").trimEnd()}
+\`\`\`
+
+### An agent
+
+The keys under \`agents: <name>:\`, and in the front matter of a profile file (\`.tieline/agents/<name>.md\` in the project,
+\`agents/<name>.md\` in the home). A profile is looked up in \`tieline.yaml\`, then in the project's files, then in the
+user's, then among the built-in ones. An entry without a \`command\` that has the name of a profile further down refines
+that profile; \`profile:\` names another one to build on.
+
+${table(rowsOf(ProfileFields))}
+
+### An object
+
+${table(rowsOf(ObjectFields))}
+
+## Which team a command works in
+
+\`--team\`, else \`TIELINE_TEAM\`, else \`team:\` in the nearest \`tieline.yaml\`, else \`default\`.
+`;
+}
+
+interface Row {
+  readonly key: string;
+  readonly schema: JsonSchema;
+}
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+const jsonOf = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+
+function homeRows(): Row[] {
+  return rowsOf(HomeConfig).flatMap(({ key: section, schema }) => propertiesOf(schema).map(({ key, schema: inner }) => ({ key: `${section}.${key}`, schema: inner })));
+}
+
+const rowsOf = (schema: z.ZodType): Row[] => propertiesOf(jsonOf(schema));
+
+function propertiesOf(schema: JsonSchema): Row[] {
+  return Object.entries(schema.properties ?? {}).map(([key, inner]) => ({ key, schema: inner as JsonSchema }));
+}
+
+function table(rows: readonly Row[]): string {
+  const withDefault = rows.some(({ schema }) => isPlain(schema.default));
+  const head = withDefault ? ["| Key | Value | Default | |", "|---|---|---|---|"] : ["| Key | Value | |", "|---|---|---|"];
+  const body = rows.map(({ key, schema }) => {
+    const shown = isPlain(schema.default) ? `\`${JSON.stringify(schema.default)}\`` : "";
+    const cells = [`\`${key}\``, valueWords(schema), ...(withDefault ? [shown] : []), schema.description ?? ""];
+    return `| ${cells.join(" | ")} |`;
+  });
+  return [...head, ...body].join("\n");
+}
+
+/** Empty maps are no defaults worth showing. */
+const isPlain = (value: unknown): boolean => value !== undefined && (value === null || typeof value !== "object");
+
+/** What may stand there, in words. */
+function valueWords(schema: JsonSchema): string {
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (schema.anyOf) return [...new Set(schema.anyOf.map((branch) => valueWords(branch as JsonSchema)))].join(" or ");
+  if (schema.type === "array") return `list of ${valueWords(schema.items as JsonSchema)}`;
+  if (schema.type === "integer") return `whole number${rangeWords(schema)}`;
+  return typeWords[String(schema.type)] ?? "anything";
+}
+
+function rangeWords({ minimum, maximum }: JsonSchema): string {
+  const bounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;
+  if (minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER) return "";
+  return bounded ? `, ${minimum} to ${maximum}` : `, ${minimum} or more`;
+}
+
+const typeWords: Record<string, string> = {
+  string: "text",
+  number: "number",
+  boolean: "`true`, `false`",
+  object: "map",
+  null: "`null`",
+};
