@@ -18,6 +18,7 @@ export class BracketedPasteScanner {
   }
 }
 
+// oxlint-disable no-control-regex -- escape sequences are what is looked for
 const reset = "\x1bc";
 const relevant = /\x1bc|\x1b\[\?([\d;]{1,64})([hl])/g;
 const unfinished = /\x1b(?:\[(?:\?[\d;]{0,64})?)?$/;

@@ -129,10 +129,9 @@ export class ControlClient {
     // A broken pipe means that the client is ending: its last output says why, and ends what is pending.
     const broken = () => this.#child.kill();
     try {
-      // The sink keeps the order and holds what the pipe does not take yet.
-      this.#stdin.write(text);
-      const flushed = this.#stdin.flush();
-      if (flushed instanceof Promise) flushed.catch(broken);
+      // The sink keeps the order and holds what the pipe does not take yet; either call may fail now or later.
+      Promise.resolve(this.#stdin.write(text)).catch(broken);
+      Promise.resolve(this.#stdin.flush()).catch(broken);
     } catch {
       broken();
     }
@@ -140,8 +139,7 @@ export class ControlClient {
 
   #endInput(): void {
     try {
-      const ended = this.#stdin.end();
-      if (ended instanceof Promise) ended.catch(() => this.#child.kill());
+      Promise.resolve(this.#stdin.end()).catch(() => this.#child.kill());
     } catch {
       this.#child.kill();
     }

@@ -2,7 +2,7 @@ import { TielineError } from "../model/errors.ts";
 
 /** "no sessions" is what attaching says after it found no server and started an empty one, which ends at once. */
 const noServer = /no server running|no sessions|error connecting to|server exited|lost server/;
-const notFound = /can't find (pane|window|session)|no such (pane|window|session)/;
+const notFound = /can't find (pane|window|session)|no such (pane|window|session)|target pane has exited/;
 
 /** tmux's own words for "nothing listens on this socket": never started, ended, or a file left behind by a crash. */
 export function saysNoServer(stderr: string): boolean {

@@ -64,11 +64,13 @@ export interface CaptureOptions {
 }
 
 export async function listPanes(server: TmuxServer): Promise<PaneFacts[]> {
-  return parsePanes(await server.read([["list-panes", "-a", "-F", paneFormat]]));
+  const border = crypto.randomUUID();
+  return parsePanes(await server.read([["list-panes", "-a", "-F", paneFormat(border)]]), border);
 }
 
 export async function readPane(server: TmuxServer, paneId: string): Promise<PaneFacts> {
-  return onlyPane(await server.read([showPane(paneId)]), paneId);
+  const border = crypto.randomUUID();
+  return onlyPane(await server.read([showPane(paneId, border)]), paneId, border);
 }
 
 export async function listClients(server: TmuxServer): Promise<ClientFacts[]> {
@@ -84,7 +86,7 @@ export async function look(server: TmuxServer, paneId: string): Promise<Look> {
   const border = crypto.randomUUID();
   const cut = ["display-message", "-p", border];
   const list = [
-    showPane(paneId),
+    showPane(paneId, border),
     cut,
     ["list-clients", "-F", clientFormat],
     cut,
@@ -93,7 +95,7 @@ export async function look(server: TmuxServer, paneId: string): Promise<Look> {
     capturePane(paneId, {}),
   ];
   const [facts = [], clients = [], styled = [], plain = []] = splitAt(await server.read(list), border);
-  return { pane: onlyPane(facts, paneId), clients: parseClients(clients), styled, plain };
+  return { pane: onlyPane(facts, paneId, border), clients: parseClients(clients), styled, plain };
 }
 
 /** A person's keys go to this pane. */
@@ -131,8 +133,6 @@ const flags = ["pane_in_mode", "alternate_on", "pane_dead", "pane_synchronized"]
 
 const texts = [
   "pane_tty",
-  "pane_current_command",
-  "pane_current_path",
   "pane_title",
   "session_name",
   "window_name",
@@ -141,19 +141,20 @@ const texts = [
   "@tieline_entered",
 ];
 
-/** Texts carry their length in bytes, because a title may hold any separator that we could choose. */
-const paneFormat = [
-  ...words,
-  ...flags,
-  "p#{bracket_paste_flag}",
-  ...texts.map((name) => `#{n:${name}}:#{${name}}`),
-].join(" ");
+/**
+ * Texts carry their length in bytes, because a title may hold any separator that we could choose. Command and
+ * directory come from the system and may change between two readings, so they are read once and ended by the border.
+ */
+function paneFormat(border: string): string {
+  const measured = texts.map((name) => `#{n:${name}}:#{${name}}`);
+  return [...words, ...flags, "p#{bracket_paste_flag}", ...measured, `#{pane_current_command}/#{pane_current_path}${border}`].join(" ");
+}
 
 const clientFormat =
   "#{?client_control_mode,1,0} #{?client_readonly,1,0} #{client_activity} #{session_id} #{window_id} #{pane_id}";
 
-function showPane(paneId: string): string[] {
-  return ["display-message", "-p", "-t", paneId, paneFormat];
+function showPane(paneId: string, border: string): string[] {
+  return ["display-message", "-p", "-t", paneId, paneFormat(border)];
 }
 
 function capturePane(paneId: string, { ansi = false, history = 0 }: CaptureOptions): string[] {
@@ -163,8 +164,8 @@ function capturePane(paneId: string, { ansi = false, history = 0 }: CaptureOptio
   return argv;
 }
 
-function onlyPane(lines: string[], paneId: string): PaneFacts {
-  const pane = parsePanes(lines)[0];
+function onlyPane(lines: string[], paneId: string, border: string): PaneFacts {
+  const pane = parsePanes(lines, border)[0];
   if (pane?.id === paneId) return pane;
   throw new TielineError("PANE_UNKNOWN", `no pane ${paneId}`, {
     remedy: "`tieline ls` shows which panes there are",
@@ -172,63 +173,59 @@ function onlyPane(lines: string[], paneId: string): PaneFacts {
   });
 }
 
-function parsePanes(lines: string[]): PaneFacts[] {
-  const reader = new FactReader(lines.join("\n"));
-  const panes: PaneFacts[] = [];
-  while (!reader.atEnd()) {
-    const [id = "", pid, x, y, width, height, historySize, activity, serverPid, serverStart, sessionId = "", windowId = ""] = words.map(() =>
-      reader.word(),
-    );
-    // Without a pane every field is empty.
-    if (!id) return panes;
-    const [inMode, alternateOn, dead, synchronized] = flags.map(() => reader.word() === "1");
-    const paste = reader.word();
-    const [tty = "", currentCommand = "", currentPath = "", title = "", sessionName = "", windowName = "", ...ours] = texts.map(
-      () => reader.text(),
-    );
-    const [agent = "", pasted = "", entered = ""] = ours;
-    panes.push({
-      id,
-      pid: Number(pid),
-      tty,
-      currentCommand,
-      currentPath,
-      title,
-      inMode: inMode ?? false,
-      cursor: { x: Number(x), y: Number(y) },
-      alternateOn: alternateOn ?? false,
-      width: Number(width),
-      height: Number(height),
-      historySize: Number(historySize),
-      dead: dead ?? false,
-      synchronized: synchronized ?? false,
-      bracketedPaste: paste === "p" ? undefined : paste === "p1",
-      windowActivityAt: Number(activity) * 1000,
-      serverPid: Number(serverPid),
-      serverStartedAt: Number(serverStart) * 1000,
-      sessionId,
-      sessionName,
-      windowId,
-      windowName,
-      agent,
-      pasted,
-      entered,
-    });
-  }
-  return panes;
+function parsePanes(lines: string[], border: string): PaneFacts[] {
+  const records = lines.join("\n").split(border).slice(0, -1);
+  return records.flatMap((record) => parsePane(record.replace(/^\n/, "")) ?? []);
 }
 
-/** Reads `word word length:text length:text⏎…`; a text may hold spaces and line breaks. */
+function parsePane(record: string): PaneFacts | undefined {
+  const reader = new FactReader(record);
+  const [id = "", pid, x, y, width, height, historySize, activity, serverPid, serverStart, sessionId = "", windowId = ""] =
+    words.map(() => reader.word());
+  // Without a pane every field is empty.
+  if (!id) return undefined;
+  const [inMode = false, alternateOn = false, dead = false, synchronized = false] = flags.map(() => reader.word() === "1");
+  const paste = reader.word();
+  const [tty = "", title = "", sessionName = "", windowName = "", agent = "", pasted = "", entered = ""] = texts.map(() =>
+    reader.text(),
+  );
+  const [currentCommand = "", ...path] = reader.rest().split("/");
+  return {
+    id,
+    pid: Number(pid),
+    tty,
+    currentCommand,
+    currentPath: path.join("/"),
+    title,
+    inMode,
+    cursor: { x: Number(x), y: Number(y) },
+    alternateOn,
+    width: Number(width),
+    height: Number(height),
+    historySize: Number(historySize),
+    dead,
+    synchronized,
+    bracketedPaste: paste === "p" ? undefined : paste === "p1",
+    windowActivityAt: Number(activity) * 1000,
+    serverPid: Number(serverPid),
+    serverStartedAt: Number(serverStart) * 1000,
+    sessionId,
+    sessionName,
+    windowId,
+    windowName,
+    agent,
+    pasted,
+    entered,
+  };
+}
+
+/** Reads `word word length:text length:text rest`; a text may hold spaces and line breaks. */
 class FactReader {
   readonly #bytes: Buffer;
   #at = 0;
 
-  constructor(text: string) {
-    this.#bytes = Buffer.from(text);
-  }
-
-  atEnd(): boolean {
-    return this.#at >= this.#bytes.length;
+  constructor(record: string) {
+    this.#bytes = Buffer.from(record);
   }
 
   word(): string {
@@ -240,6 +237,10 @@ class FactReader {
     const text = this.#bytes.toString("utf8", this.#at, this.#at + length);
     this.#at += length + 1;
     return text;
+  }
+
+  rest(): string {
+    return this.#bytes.toString("utf8", this.#at);
   }
 
   #until(stop: number): string {

@@ -45,10 +45,10 @@ test("the foreground program of a pane, and what runs below it", async () => {
   const script = 'set -m; sh -c \'sleep 300 & : > "$0"; exec cat\' "$0"; exit';
   const { panePid } = await newWindow(server, { session: "main", name: "w", command: ["sh", "-c", script, ready] });
   await sinkBytes(ready, () => true);
+  const starting = async () => (await descendants(own, panePid)).some(({ command }) => command === "sh");
+  while (await starting()) await Bun.sleep(2);
   for (const processes of [own, byPs]) {
-    let program = await foreground(processes, panePid);
-    while (program?.command !== "cat") program = await foreground(processes, panePid);
-    expect(program.ppid).toBe(panePid);
+    expect(await foreground(processes, panePid)).toMatchObject({ command: "cat", ppid: panePid });
     const below = await descendants(processes, panePid);
     expect(below.map(({ command }) => command)).toEqual(["cat", "sleep"]);
   }

@@ -64,6 +64,7 @@ test("a session on a running server has its place, directory and size", async ()
   await mkdir(cwd);
   const made = await ensureSession(server, { name: "team", window: "shell", command: ["cat"], cwd, width: 90, height: 20 });
   if (!made.created) throw new Error("not made");
+  while ((await readPane(server, made.place.pane)).currentCommand !== "cat") await Bun.sleep(2);
   const facts = await readPane(server, made.place.pane);
   expect(facts).toMatchObject({ pid: made.place.panePid, sessionName: "team", windowName: "shell", width: 90, currentPath: cwd });
   expect(await tmux.tmux("list-sessions", "-F", "#{session_name}")).toBe("main\nteam");

@@ -121,6 +121,7 @@ test("each guard refuses by its name, and nothing is typed or left behind", asyn
   expect(await refused({ panePid: facts.pid + 1 })).toEqual(["panePid"]);
   expect(await refused({ guards: { serverPid: 1 } })).toEqual(["serverPid"]);
   expect(await refused({ guards: { title: "other", command: "vim" } })).toEqual(["title", "command"]);
+  expect(await refused({ guards: { pasted: "another" } })).toEqual(["pasted"]);
   expect(await refused({ guards: { cursor: { x: 50, y: 7 } } })).toEqual(["cursor"]);
   await tmux.tmux("copy-mode", "-t", sink.pane);
   expect(await refused({ guards: {} })).toEqual(["inMode"]);
@@ -144,11 +145,9 @@ test("a dead pane is refused", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   await tmux.tmux("set-option", "-g", "remain-on-exit", "on");
-  await tmux.tmux("set-hook", "-g", "pane-died", "wait-for -S died");
   const pane = await tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "true");
-  await tmux.tmux("wait-for", "died");
-  const { pid, dead } = await readPane(server, pane);
-  expect(dead).toBe(true);
+  while (!(await readPane(server, pane)).dead) await Bun.sleep(2);
+  const { pid } = await readPane(server, pane);
   expect(await pasteGuarded(server, { pane, panePid: pid, text: "x", mark: "m" })).toEqual({ done: false, failed: ["dead"] });
 });
 
@@ -161,6 +160,17 @@ test("the same pane id in a restarted server gets nothing", async () => {
   await tmux.tmux(...shell);
   const paste = pasteGuarded(server, { pane: before.id, panePid: before.pid, text: "touch harm", mark: "m" });
   expect(await paste).toEqual({ done: false, failed: ["panePid"] });
+});
+
+test("a server that dies under a paste leaves the caller in no false belief", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const { pid } = await readPane(server, "%0");
+  const { pid: serverPid } = await server.identity();
+  const text = "long\n".repeat(200_000);
+  const paste = pasteGuarded(server, { pane: "%0", panePid: pid, text, mark: "m" }).catch((error: unknown) => error);
+  process.kill(serverPid, "SIGKILL");
+  expect(await paste).toMatchObject({ code: "TMUX_UNAVAILABLE" });
 });
 
 test("forty pastes at once never mix", async () => {
