@@ -1,0 +1,284 @@
+/**
+ * Follows an agent's log files and hands on the messages in them.
+ *
+ * What is remembered of a file is the start of its last entry and how far the messages of that entry were accepted. It is
+ * written only after `onMessages` resolved. So a block that arrives in two reads, or before and after a restart, is read as
+ * a whole, and after a crash the same messages come again under the same keys.
+ */
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { asTielineError, type TielineError } from "../../model/errors.ts";
+import { isErrno } from "../../workspace/directory.ts";
+import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { createLogSplitter, type LogSplitter } from "../text/logEntries.ts";
+import { createTextParser, type ParsedMessage, type RejectedFragment, type TextParser } from "../text/parser.ts";
+
+export interface LogPosition {
+  inode: number;
+  /** Where the first entry that is not completely handled begins, in bytes. */
+  offset: number;
+  /** That entry's date and time, to see that the file is still the same; empty when no entry was seen. */
+  loggedAt: string;
+  /** `at` of the entry's last accepted message, -1 for none. */
+  through: number;
+}
+
+export interface OffsetStore {
+  get(path: string): LogPosition | undefined;
+  set(path: string, position: LogPosition): void;
+}
+
+export interface LoggedMessage extends ParsedMessage {
+  /** The same for the same message however often it is read. */
+  key: string;
+}
+
+export interface TailOptions {
+  /** Where the pattern starts from. */
+  root: string;
+  /** A glob such as `logs/*.txt`. */
+  pattern: string;
+  offsets: OffsetStore;
+  /** Resolves when all are accepted; a key that was accepted before is accepted again, whatever its content. */
+  onMessages: (messages: LoggedMessage[]) => Promise<unknown>;
+  onRejected?: (fragment: RejectedFragment, path: string) => void;
+  onFault?: (fault: TielineError, path: string) => void;
+  signal: AbortSignal;
+  /** What to do with the content of files that are there at the start and that nothing is remembered of. */
+  unknownFiles?: "read" | "skip";
+  /** How long a file must be quiet until its last entry counts as ended. */
+  settleMs?: number;
+  rescanMs?: number;
+  now?: () => number;
+}
+
+/** Runs until the signal aborts; resolves when nothing is open any more. Never rejects. */
+export async function tailLogs(options: TailOptions): Promise<void> {
+  const bell = createBell(options.signal);
+  const tails = new Map<string, FileTail>();
+  const watchers = new Map<string, Watcher | undefined>();
+  try {
+    for (let first = true; !options.signal.aborted; first = false) {
+      const paths = pathsOf(options);
+      const unwatched = renewWatchers(watchers, options.root, paths, bell.ring);
+      const dueInMs = await sweep(options, tails, paths, first && options.unknownFiles === "skip");
+      await bell.wait(Math.min(unwatched ? 500 : (options.rescanMs ?? 5_000), dueInMs));
+    }
+  } finally {
+    for (const watcher of watchers.values()) watcher?.close();
+    for (const tail of tails.values()) tail.close();
+  }
+}
+
+function pathsOf({ root, pattern, onFault }: TailOptions): string[] {
+  try {
+    return [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true, onlyFiles: true })].sort().map((path) => join(root, path));
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) onFault?.(asTielineError(error), root);
+    return [];
+  }
+}
+
+/** Says whether some directory cannot be watched. */
+function renewWatchers(watchers: Map<string, Watcher | undefined>, root: string, paths: string[], ring: () => void): boolean {
+  const directories = new Set([root, ...paths.map((path) => dirname(path))]);
+  for (const [directory, watcher] of watchers) {
+    if (directories.has(directory)) continue;
+    watcher?.close();
+    watchers.delete(directory);
+  }
+  for (const directory of directories) watchers.set(directory, renewWatcher(watchers.get(directory), directory, ring));
+  return [...watchers.values()].includes(undefined);
+}
+
+/** Reads everything that is new. Returns in how many milliseconds a quiet file is due. */
+async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: string[], skip: boolean): Promise<number> {
+  let dueInMs = Infinity;
+  followRenames(tails, paths);
+  for (const path of new Set([...tails.keys(), ...paths])) {
+    if (options.signal.aborted) break;
+    try {
+      const inode = inodeOf(path);
+      let tail = tails.get(path);
+      if (tail && tail.inode !== inode) {
+        await tail.finish();
+        tail.close();
+        tails.delete(path);
+        tail = undefined;
+      }
+      if (inode === undefined) continue;
+      if (!tail) tails.set(path, (tail = new FileTail(path, options, skip)));
+      dueInMs = Math.min(dueInMs, await tail.read());
+    } catch (error) {
+      // What was not accepted is read again from what is remembered.
+      tails.get(path)?.close();
+      tails.delete(path);
+      if (!isErrno(error, "ENOENT")) options.onFault?.(asTielineError(error), path);
+    }
+  }
+  return dueInMs;
+}
+
+/** A log that was rotated to a name that also matches is still the same log. */
+function followRenames(tails: Map<string, FileTail>, paths: string[]): void {
+  for (const path of paths) {
+    const inode = inodeOf(path);
+    if (tails.get(path)?.inode === inode) continue;
+    for (const tail of tails.values()) {
+      if (tail.inode !== inode || inodeOf(tail.path) === inode) continue;
+      tails.delete(tail.path);
+      tail.moveTo(path);
+      tails.set(path, tail);
+      break;
+    }
+  }
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+const chunkSize = 64 * 1024;
+
+class FileTail {
+  readonly inode: number;
+  private readonly fd: number;
+  private position: LogPosition;
+  private readTo = 0;
+  private splitter!: LogSplitter;
+  private parser!: TextParser;
+  private decoder!: TextDecoder;
+  private inResponse = false;
+  private grewAt: number;
+  private settled = true;
+
+  constructor(
+    public path: string,
+    private readonly options: TailOptions,
+    skip: boolean,
+  ) {
+    this.fd = openSync(path, "r");
+    const { ino, size } = fstatSync(this.fd);
+    this.inode = ino;
+    this.grewAt = this.now();
+    const remembered = options.offsets.get(path);
+    if (remembered?.inode === ino && this.holds(remembered)) this.position = remembered;
+    else this.position = { inode: ino, offset: remembered || !skip ? 0 : this.lineStartBefore(size), loggedAt: "", through: -1 };
+    this.startAt(this.position.offset);
+    // From here on the file is a known one, also when it stays as it is until the next start.
+    if (!remembered) options.offsets.set(path, this.position);
+  }
+
+  /** Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended. */
+  async read(): Promise<number> {
+    const { size } = fstatSync(this.fd);
+    if (size < this.readTo || !this.holds(this.position)) this.startOver();
+    await this.readToEnd();
+    return this.settle();
+  }
+
+  /** The file was rotated away or removed: its end is the end of its last entry. */
+  async finish(): Promise<void> {
+    await this.readToEnd();
+    await this.deliver(this.fresh(this.parser.end()), { ...this.position });
+  }
+
+  moveTo(path: string): void {
+    this.path = path;
+    this.options.offsets.set(path, this.position);
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  private now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+
+  private startOver(): void {
+    this.position = { inode: this.inode, offset: 0, loggedAt: "", through: -1 };
+    this.startAt(0);
+  }
+
+  private startAt(offset: number): void {
+    this.readTo = offset;
+    this.splitter = createLogSplitter(offset);
+    this.beginTurn();
+    this.inResponse = false;
+  }
+
+  private beginTurn(): void {
+    const { onRejected } = this.options;
+    this.decoder = new TextDecoder();
+    this.parser = createTextParser(onRejected ? { onRejected: (fragment) => onRejected(fragment, this.path) } : {});
+  }
+
+  private async readToEnd(): Promise<void> {
+    const chunk = new Uint8Array(chunkSize);
+    while (!this.options.signal.aborted) {
+      const count = readSync(this.fd, chunk, 0, chunkSize, this.readTo);
+      if (count === 0) return;
+      this.readTo += count;
+      this.grewAt = this.now();
+      this.settled = false;
+      await this.take(chunk.subarray(0, count));
+    }
+  }
+
+  private async take(bytes: Uint8Array): Promise<void> {
+    const messages: LoggedMessage[] = [];
+    for (const piece of this.splitter.push(bytes)) {
+      if (piece.kind === "text") messages.push(...this.fresh(this.parser.push(this.decoder.decode(piece.bytes, { stream: true }))));
+      else {
+        if (this.inResponse) messages.push(...this.fresh(this.parser.end()));
+        this.inResponse = piece.isResponse;
+        // The entry that reading began with may be one of which some messages are accepted already.
+        if (piece.offset !== this.position.offset || this.position.loggedAt === "") {
+          this.position = { inode: this.inode, offset: piece.offset, loggedAt: piece.loggedAt, through: -1 };
+        }
+        this.beginTurn();
+      }
+    }
+    await this.deliver(messages, this.position);
+  }
+
+  /** When the file is quiet, its last entry counts as ended. Later additions to it are read as its continuation. */
+  private async settle(): Promise<number> {
+    if (this.settled || !this.inResponse) return Infinity;
+    const quietMs = this.now() - this.grewAt;
+    const settleMs = this.options.settleMs ?? 1_000;
+    if (quietMs < settleMs) return settleMs - quietMs;
+    await this.deliver(this.fresh(this.parser.peekEnd()), this.position);
+    this.settled = true;
+    return Infinity;
+  }
+
+  /** The messages of the current entry that were not accepted yet, with their keys. */
+  private fresh(messages: ParsedMessage[]): LoggedMessage[] {
+    const { offset, loggedAt, through } = this.position;
+    const fresh = messages.filter(({ at }) => at > through);
+    const last = fresh.at(-1);
+    if (last) this.position = { ...this.position, through: last.at };
+    return fresh.map((message) => ({ ...message, key: `${this.inode}:${offset}:${loggedAt}:${message.at}` }));
+  }
+
+  private async deliver(messages: LoggedMessage[], position: LogPosition): Promise<void> {
+    if (messages.length > 0) await this.options.onMessages(messages);
+    this.options.offsets.set(this.path, position);
+  }
+
+  /** Whether the remembered entry still stands where it stood. */
+  private holds({ offset, loggedAt }: LogPosition): boolean {
+    if (fstatSync(this.fd).size < offset) return false;
+    const start = Buffer.alloc(loggedAt.length + 1);
+    return loggedAt === "" || (readSync(this.fd, start, 0, start.length, offset) > 0 && start.toString("latin1") === `[${loggedAt}`);
+  }
+
+  private lineStartBefore(size: number): number {
+    const last = Buffer.alloc(1);
+    let at = size;
+    while (at > 0 && readSync(this.fd, last, 0, 1, at - 1) === 1 && last[0] !== 0x0a) at--;
+    return at;
+  }
+}
