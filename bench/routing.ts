@@ -2,8 +2,14 @@
  * Resolve and permit, with 10,000 agents and 100,000 edges, against two map lookups as the floor, and against the
  * same with ten agents. The target is 50 µs.
  */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { resolve } from "../src/addressing/resolve.ts";
 import type { Lookups } from "../src/addressing/rules.ts";
+import { Projects } from "../src/config/projects.ts";
+import { lookupsOver } from "../src/directory/lookups.ts";
+import { Profiles } from "../src/directory/profiles.ts";
 import { IndexedRoster } from "../src/directory/roster.ts";
 import type { Agent } from "../src/model/agent.ts";
 import { anAgent, paneEndpoint } from "../src/testing/agents.ts";
@@ -68,3 +74,25 @@ for (const [what, address] of [["name", (n: number) => `agent${n}`], ["role", (n
     `resolve + permit by ${what}, 10,000 agents, 100,000 edges  ${large.toFixed(2)} µs  (${(large / base).toFixed(1)} × floor, ${(large / small).toFixed(1)} × ten agents; target ${targetMicroseconds} µs: ${verdict})`,
   );
 }
+
+/** The same through the real directory, which looks at the project's and the user's files for every address. */
+function withFiles(agents: number): number {
+  const root = mkdtempSync(join(tmpdir(), "tl-routing-"));
+  const file = join(root, "tieline.yaml");
+  mkdirSync(join(root, ".tieline", "agents"), { recursive: true });
+  const { lookups, names } = town(agents, 1);
+  writeFileSync(file, `team: web\ntopology:\n${names.map((name, index) => `  - ${name} -> ${names[(index + 1) % agents]}\n`).join("")}`);
+  const projects = new Projects();
+  const real = lookupsOver({ roster: lookups.roster, profiles: new Profiles(join(root, "agents")), projectOf: () => projects.load(file) });
+  const members = names.map((name) => real.roster.named("web", name)!);
+  const each = microsecondsPer((round) => {
+    const from = members[round % agents]!;
+    const { agents: found } = resolve(names[(round + 1) % agents]!, from, real);
+    return permit(real.topology("web"), from, found).permitted.length === 1;
+  });
+  rmSync(root, { recursive: true });
+  return each;
+}
+
+const files = withFiles(10_000);
+console.log(`the same with profiles looked up on disk   ${files.toFixed(2)} µs  (${(files / base).toFixed(1)} × floor; target ${targetMicroseconds} µs: ${files < targetMicroseconds ? "ok" : "TOO SLOW"})`);

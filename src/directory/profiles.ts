@@ -80,21 +80,29 @@ export class Profiles {
     if (project && declared) yield { origin: "project", source: project.file, root: project.root, fields: declared };
     if (project) yield* this.#file("project", join(projectProfilesDirectory(project.root), `${name}.md`), project.root);
     yield* this.#file("user", join(this.#userDirectory, `${name}.md`), this.#userDirectory);
-    const text = builtinProfiles.get(name);
-    const source = `built in: ${name}`;
-    if (text !== undefined) yield { origin: "built in", source, root: this.#userDirectory, fields: parseProfileFile(source, text) };
+    yield* this.#builtin(name);
   }
 
   *#file(origin: ProfileOrigin, source: string, root: string): Iterable<Entry> {
     const stat = statSync(source, { throwIfNoEntry: false });
     if (!stat?.isFile()) return;
     const version = `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
-    let known = this.#files.get(source);
-    if (known?.version !== version) {
-      known = { version, fields: parseProfileFile(source, readFileSync(source, "utf8")) };
-      this.#files.set(source, known);
-    }
-    yield { origin, source, root, fields: known!.fields };
+    yield { origin, source, root, fields: this.#parsed(source, version, () => readFileSync(source, "utf8")) };
+  }
+
+  *#builtin(name: string): Iterable<Entry> {
+    const text = builtinProfiles.get(name);
+    if (text === undefined) return;
+    const source = `built in: ${name}`;
+    yield { origin: "built in", source, root: this.#userDirectory, fields: this.#parsed(source, "", () => text) };
+  }
+
+  #parsed(source: string, version: string, read: () => string): ProfileFields {
+    const known = this.#files.get(source);
+    if (known?.version === version) return known.fields;
+    const fields = parseProfileFile(source, read());
+    this.#files.set(source, { version, fields });
+    return fields;
   }
 }
 
