@@ -21,8 +21,12 @@ export const agentVariables = [
 /** How often a call finds a daemon gone and starts another before it gives up. */
 const maxStarts = 3;
 
+type Start = (home: Home, env: Environment) => Promise<void>;
+
+const lazyStart: Start = async (home, env) => (await import("./start.ts")).startDaemon(home, env);
+
 /** Calls that start a daemon when none answers, and are made again after that. */
-export function connect(home: Home, env: Environment, team?: string): Client {
+export function connect(home: Home, env: Environment, team?: string, start = lazyStart): Client {
   return {
     async call(name, input, signal) {
       for (let starts = 0; ; starts++) {
@@ -31,8 +35,7 @@ export function connect(home: Home, env: Environment, team?: string): Client {
           return await client.call(name, input, signal);
         } catch (error) {
           if (starts === maxStarts || !mayStart(name, input, error, env)) throw error;
-          const { startDaemon } = await import("./start.ts");
-          await startDaemon(home, env);
+          await start(home, env);
         }
       }
     },

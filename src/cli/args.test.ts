@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { TielineError } from "../model/errors.ts";
+import { command, parse } from "./args.ts";
+import { count, durationMs, positiveDurationMs, span } from "./times.ts";
+
+const sample = command({
+  name: "sample",
+  group: "Messages",
+  summary: "for the test",
+  usage: ["sample <to> [message…]"],
+  args: [
+    { name: "to", summary: "" },
+    { name: "message", optional: true, many: true, summary: "" },
+  ],
+  flags: {
+    file: { short: "f", value: "FILE", summary: "" },
+    stdin: { short: "", summary: "" },
+    when: { value: "WHEN", choices: ["turn", "tool"], summary: "" },
+    ttl: { value: "TIME", parse: positiveDurationMs, summary: "" },
+    hard: { summary: "" },
+  },
+  examples: [],
+  run: async () => 0,
+});
+
+const pick = command({ ...sample, args: [{ name: "shell", choices: ["bash", "zsh"], summary: "" }], flags: { name: { value: "NAME", required: true, summary: "" } }, run: async () => 0 });
+
+const good: [string[], object, object][] = [
+  [["ana"], { to: "ana", message: [] }, {}],
+  [["ana", "hi", "you"], { to: "ana", message: ["hi", "you"] }, {}],
+  [["--hard", "ana", "hi", "--json"], { to: "ana", message: ["hi"] }, { hard: true, json: true }],
+  [["ana", "-f", "x"], { to: "ana", message: [] }, { file: "x" }],
+  [["ana", "-f", "-"], { to: "ana", message: [] }, { file: "-" }],
+  [["ana", "--file=x=y"], { to: "ana", message: [] }, { file: "x=y" }],
+  [["ana", "--file="], { to: "ana", message: [] }, { file: "" }],
+  [["ana", "-"], { to: "ana", message: [] }, { stdin: true }],
+  [["ana", "--", "-"], { to: "ana", message: ["-"] }, {}],
+  [["ana", "--", "-x", "--hard", "--"], { to: "ana", message: ["-x", "--hard", "--"] }, {}],
+  [["--", "ana", "--help"], { to: "ana", message: ["--help"] }, {}],
+  [["ana", "--when", "tool", "--ttl", "2m"], { to: "ana", message: [] }, { when: "tool", ttl: 120_000 }],
+  [["ana", "", "x"], { to: "ana", message: ["", "x"] }, {}],
+  [["ana", "--team", "web"], { to: "ana", message: [] }, { team: "web" }],
+  [["ana", "--nonsense", "-h"], {}, { help: true }],
+];
+
+const bad: [typeof sample | typeof pick, string[], RegExp][] = [
+  [sample, [], /<to> is missing/],
+  [sample, ["ana", "--hrad"], /unknown flag --hrad; did you mean --hard\?/],
+  [sample, ["ana", "-x"], /unknown flag -x/],
+  [sample, ["ana", "-v is verbose"], /unknown flag -v is verbose/],
+  [sample, ["ana", "--file"], /--file needs a value: --file FILE/],
+  [sample, ["ana", "--hard=yes"], /--hard takes no value/],
+  [sample, ["ana", "--when", "soon"], /--when is one of turn, tool; not "soon"/],
+  [sample, ["ana", "--ttl", "soon"], /--ttl: "soon" is not a duration/],
+  [sample, ["ana", "--ttl", "0"], /zero/],
+  [pick, ["bash"], /--name NAME is missing/],
+  [pick, ["tcsh", "--name", "x"], /shell is one of bash, zsh; not "tcsh"/],
+  [pick, ["bash", "more", "--name", "x"], /unexpected "more"/],
+];
+
+describe("parse", () => {
+  test.each(good)("%j", async (argv, args, flags) => {
+    expect(await parse(sample, argv)).toEqual({ args, flags } as never);
+  });
+
+  test.each(bad)("%# is refused with its reason", async (data, argv, reason) => {
+    const error = await parse(data, argv).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(TielineError);
+    expect((error as TielineError).code).toBe("USAGE");
+    expect((error as TielineError).message).toMatch(reason);
+  });
+});
+
+describe("times", () => {
+  test.each([
+    ["500ms", 500],
+    ["5s", 5000],
+    ["2m", 120_000],
+    ["1h", 3_600_000],
+    ["7d", 604_800_000],
+    ["3", 3000],
+    ["0.5", 500],
+    ["1.5s", 1500],
+  ])("%s is %d ms", (text, ms) => expect(durationMs(text)).toBe(ms));
+
+  test.each(["", "s", "-1s", "5 s", "5x", "1e3", "٣s"])("%j is no duration", (text) => expect(() => durationMs(text)).toThrow("not a duration"));
+  test.each(["", "-1", "1.5", "x", "99999999999"])("%j is no count", (text) => expect(() => count(text)).toThrow("not a whole number"));
+
+  test.each([
+    [-5, "0.0 s"],
+    [312, "0.3 s"],
+    [12_000, "12 s"],
+    [240_000, "4 min"],
+    [7_200_000, "2 h"],
+    [259_200_000, "3 d"],
+  ])("%d ms reads %s", (ms, text) => expect(span(ms)).toBe(text));
+});
