@@ -88,22 +88,26 @@ function followsSentence(line: string, at: number): boolean {
  * after it on the same line. It walks the line once, so that a line full of addresses costs no more than its length.
  */
 function quotationsOf(line: string): (at: number) => boolean {
-  const tokens = line.matchAll(/`+|["“”«»']/g);
-  let token = tokens.next();
+  let seenTo = 0;
   /** The characters that would close what is open, with the place of the last one in the line. */
   const open = new Map<string, number>();
   const close = (closer: string) => open.delete(closer);
-  const begin = (closer: string) => open.set(closer, line.lastIndexOf(closer));
+  const lastSeen = new Map<string, number>();
+  const begin = (closer: string) => {
+    if (!lastSeen.has(closer)) lastSeen.set(closer, line.lastIndexOf(closer));
+    open.set(closer, lastSeen.get(closer)!);
+  };
   return (at) => {
-    for (; !token.done && token.value.index < at; token = tokens.next()) {
-      const [text] = token.value;
+    for (const token of line.slice(seenTo, at).matchAll(/`+|["“”«»']/g)) {
+      const [text] = token;
       if (text === "“") begin("”");
       else if (text === "«") begin("»");
       else if (text === "”" || text === "»") close(text);
       else if (text === "'") {
-        if (!close("'") && opensSingleQuote(line, token.value.index)) begin("'");
+        if (!close("'") && opensSingleQuote(line, seenTo + token.index)) begin("'");
       } else if (!close(text[0]!)) begin(text[0]!);
     }
+    seenTo = at;
     for (const last of open.values()) if (last >= at) return true;
     return false;
   };

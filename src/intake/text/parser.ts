@@ -164,9 +164,9 @@ class Scanner implements TextParser {
       if (!turn.open) {
         const candidate = turn.fence ? seek(turn.fence.run, at) : nextCandidate(seek, at);
         if (candidate >= limit) return limit;
-        at = Math.max(at, text.lastIndexOf("\n", candidate) + 1);
+        if (seek("\n", at) < candidate) at = text.lastIndexOf("\n", candidate) + 1;
       }
-      const end = text.indexOf("\n", at);
+      const end = seek("\n", at);
       const bare = turn.open !== undefined && nextCandidate(seek, at) > end;
       const blockAt = this.takeLine(text, at, end, bare);
       if (blockAt !== undefined) return blockAt;
