@@ -48,7 +48,8 @@ export function unknownGroup(name: string, asker: Asker, teams: readonly string[
 function unknownName(team: string, name: string, address: SingleAddress, asker: Asker, lookups: Lookups): TielineError {
   if (team !== asker.team && lookups.roster.inTeam(team).length === 0) {
     const near = nearNames(team, lookups.roster.teams());
-    return unknown(`there is no agent in a team "${team}"${didYouMean(near)}`, address, near, "`tieline ls --all` shows every team");
+    const message = `there is no agent in a team "${team}"${didYouMean(near)}`;
+    return unknown(message, address, near, "`tieline ls --all` shows every team");
   }
   const near = nearNames(name, namesIn(team, asker, lookups));
   return unknown(`no agent "${name}" in team ${team}${didYouMean(near)}`, address, near, "`tieline ls` shows who is there");

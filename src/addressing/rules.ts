@@ -84,7 +84,8 @@ function findByProfile({ team, name, asker }: NameQuery, lookups: Lookups): Find
   const found = lookups.profile(team, name);
   if (!found) return miss(`no profile ${name} in the project, the user's directory or built in`);
   const holder = roster.named(team, name);
-  if (holder) return isLive(holder) ? hit(holder, `a ${found.origin} profile, and its live agent`) : miss(`${name} is ${holder.state}`);
+  if (holder && !isLive(holder)) return miss(`${name} is ${holder.state}`);
+  if (holder) return hit(holder, `a ${found.origin} profile, and its live agent`);
   const started = othersOf(roster.ofProfile(team, name), asker);
   const hits = started.filter((agent) => isLive(agent) && !isInstance(agent, name));
   if (hits.length > 0) return { hits, why: `started from the ${found.origin} profile ${name}` };

@@ -22,7 +22,8 @@ function complaint(schema: z.ZodType, sourced: Sourced, issue: Issue): TielineEr
   const value = valueAt(sourced.value, issue.path);
   const given = value === undefined ? "missing" : JSON.stringify(value);
   const key = dotted(issue.path) || "the file";
-  return invalid(sourced.placeOf(issue.path), `${key} is ${given}, but must be ${wanted(issue)}`, `set ${key} to ${wanted(issue)}`);
+  const right = wanted(issue);
+  return invalid(sourced.placeOf(issue.path), `${key} is ${given}, but must be ${right}`, `set ${key} to ${right}`);
 }
 
 function unknownKey(schema: z.ZodType, sourced: Sourced, path: Path, key: string): TielineError {
@@ -86,10 +87,13 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
   return here instanceof z.ZodObject ? Object.keys(here.shape) : [];
 }
 
+const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault];
+
 function unwrapped(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodPipe) return unwrapped((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    return unwrapped(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) {
+    const preprocessed = schema.in instanceof z.ZodTransform;
+    return unwrapped((preprocessed ? schema.out : schema.in) as z.ZodType);
   }
-  return schema;
+  const wrapped = wrappers.some((wrapper) => schema instanceof wrapper);
+  return wrapped ? unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap()) : schema;
 }

@@ -31,7 +31,7 @@ export const HomeConfig = z.strictObject({
     pollIntervalMs: milliseconds.min(10).default(200).describe("How often to look where the system gives no signal; nowhere else."),
     readyTimeoutMs: milliseconds.min(1).default(30_000).describe("How long to wait for a pane to become ready before a sender who waits is told why it is not."),
     quietMs: milliseconds.default(300).describe("How long a generic program must have written nothing to count as idle."),
-    copyMode: z.enum(copyModes).default("hold").describe("A pane in copy mode: `hold` waits for the person, `leave` ends copy mode when nobody views the pane."),
+    copyMode: z.enum(copyModes).default("leave").describe("A pane in copy mode: `leave` waits while somebody views the pane and ends copy mode when nobody does, `hold` always waits."),
   }),
   guards: section({
     maxHops: count.min(1).default(8).describe("How many messages in a row may answer each other without a person's word."),

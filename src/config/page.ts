@@ -61,7 +61,9 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 const jsonOf = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
 
 function homeRows(): Row[] {
-  return rowsOf(HomeConfig).flatMap(({ key: section, schema }) => propertiesOf(schema).map(({ key, schema: inner }) => ({ key: `${section}.${key}`, schema: inner })));
+  return rowsOf(HomeConfig).flatMap((section) =>
+    propertiesOf(section.schema).map(({ key, schema }) => ({ key: `${section.key}.${key}`, schema })),
+  );
 }
 
 const rowsOf = (schema: z.ZodType): Row[] => propertiesOf(jsonOf(schema));

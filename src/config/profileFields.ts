@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { namePattern, permissions } from "../model/agent.ts";
 import { copyModes, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
 
@@ -58,12 +58,12 @@ export interface ProfilePlace {
 }
 
 /** What the fields say, then what the base says, then the defaults. */
-export function toProfile(fields: ProfileFields, { name: ownName, origin, source, root }: ProfilePlace, base: Profile | null): Profile {
-  const path = (given: string | undefined): string | null => (given === undefined ? null : isAbsolute(given) ? given : resolve(root, given));
+export function toProfile(fields: ProfileFields, place: ProfilePlace, base: Profile | null): Profile {
+  const path = (given: string | undefined): string | null => (given === undefined ? null : resolve(place.root, given));
   return {
-    name: ownName,
-    origin,
-    source,
+    name: place.name,
+    origin: place.origin,
+    source: place.source,
     description: fields.description ?? base?.description ?? null,
     provider: fields.provider ?? (fields.command ? "generic" : (base?.provider ?? "claude-code")),
     command: fields.command ?? base?.command ?? null,
@@ -80,7 +80,7 @@ export function toProfile(fields: ProfileFields, { name: ownName, origin, source
     network: fields.network ?? base?.network ?? true,
     permissions: fields.permissions ?? base?.permissions ?? "ask",
     may: fields.may ?? base?.may ?? [],
-    logs: fields.logs?.map((log) => path(log)!) ?? base?.logs ?? [],
+    logs: fields.logs?.map((log) => resolve(place.root, log)) ?? base?.logs ?? [],
     promptPattern: fields.promptPattern ?? base?.promptPattern ?? null,
     bracketedPaste: fields.bracketedPaste ?? base?.bracketedPaste ?? null,
     pasteLimit: fields.pasteLimit ?? base?.pasteLimit ?? null,

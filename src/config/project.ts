@@ -12,9 +12,8 @@ import { invalid, parseYaml, type Sourced } from "./text.ts";
 export const projectFileName = "tieline.yaml";
 export const defaultTeam = "default";
 
-const agentName = name.refine((text) => !reservedNames.includes(text) && text !== switchName, "a name that is not reserved");
-const objectName = name.refine((text) => isSystemObject(text) || (!reservedNames.includes(text) && text !== switchName), "a name that is not reserved");
-const aliasName = name.refine((text) => !reservedNames.includes(text), "a name that is not reserved");
+const agentName = name.refine((text) => !isReserved(text), "a name that is not reserved");
+const objectName = name.refine((text) => isSystemObject(text) || !isReserved(text), "a name that is not reserved");
 
 /** An object is a handler with its own settings; the system objects bring their handlers along. */
 export const ObjectFields = z.strictObject({
@@ -33,7 +32,7 @@ export const ProjectFile = z.strictObject({
   agents: sparse(agentName, ProfileFields).describe("Who can be started here: a name, and what it is started from."),
   objects: sparse(objectName, ObjectFields).describe("Participants that are not agents: a handler each; `metrics`, `tick` and `gateway` are built in."),
   topology: z.array(z.string()).nullable().default(null).describe("Who may write to whom: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it everyone may write to everyone."),
-  aliases: z.record(aliasName, z.array(z.string()).min(1)).default({}).describe("`@name` for a list of addresses."),
+  aliases: z.record(agentName, z.array(z.string()).min(1)).default({}).describe("`@name` for a list of addresses."),
 });
 
 /** A map whose values may be left empty. */
@@ -98,7 +97,8 @@ function checkAliases(sourced: Sourced, aliases: Readonly<Record<string, readonl
     members.forEach((member, index) => {
       if (!isSingle(member)) {
         const place = sourced.placeOf(["aliases", alias, index]);
-        throw invalid(place, `aliases.${alias} contains ${JSON.stringify(member)}, but must list names`, "write names, or team:name");
+        const problem = `aliases.${alias} contains ${JSON.stringify(member)}, but must list names`;
+        throw invalid(place, problem, "write names, or team:name");
       }
     });
   }
@@ -114,4 +114,5 @@ function isSingle(text: string): boolean {
   }
 }
 
+const isReserved = (text: string): boolean => reservedNames.includes(text) || text === switchName;
 const isSystemObject = (text: string): boolean => (systemObjects as readonly string[]).includes(text);

@@ -34,10 +34,13 @@ export class Projects {
 }
 
 /** Changes whenever a file's content may have: an editor may keep the size, and a copy may keep the time. */
-export function versionOf(file: string): string {
+function versionOf(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat) throw new TielineError("CONFIG_INVALID", `${file} is not there any more`, { remedy: "`tieline init` writes a new one", operands: { file } });
-  return `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
+  if (stat) return `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
+  throw new TielineError("CONFIG_INVALID", `${file} is not there any more`, {
+    remedy: "`tieline init` writes a new one",
+    operands: { file },
+  });
 }
 
 export interface CallerTeam {

@@ -32,7 +32,8 @@ export function parseJson(file: string, text: string): Sourced {
     return { file, value: JSON.parse(text), placeOf, line };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.replace(/^JSON Parse error: /, "") : String(cause);
-    throw invalid(place(document.errors[0]?.pos[0] ?? 0), `not valid JSON: ${reason}`, "correct the file, or remove it to get the defaults", cause);
+    const where = place(document.errors[0]?.pos[0] ?? 0);
+    throw invalid(where, `not valid JSON: ${reason}`, "correct the file, or remove it to get the defaults", cause);
   }
 }
 

@@ -7,7 +7,7 @@ export type Sandbox = (typeof sandboxes)[number];
 export const permissionModes = ["ask", "auto", "skip"] as const;
 export type PermissionMode = (typeof permissionModes)[number];
 
-/** What to do when a person scrolls in the pane: wait for them, or leave copy mode when nobody looks. */
+/** A pane in copy mode: always wait, or wait while somebody views it and end copy mode when nobody does. */
 export const copyModes = ["hold", "leave"] as const;
 export type CopyMode = (typeof copyModes)[number];
 
