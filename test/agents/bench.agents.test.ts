@@ -5,7 +5,7 @@ import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/s
 import { recipes, startBench } from "./bench.ts";
 import { installAgent, type AgentProgram } from "./install.ts";
 
-const deadlineMs = 180_000;
+const deadlineMs = 300_000;
 const prompt = "[msg 1 from ana]\ngrüße, 世界 👩‍👩‍👧  two spaces, a \"quote\" and a \\ backslash\n[end msg 1]";
 
 for (const program of Object.keys(recipes) as AgentProgram[]) {

@@ -161,7 +161,7 @@ export class Bench implements AsyncDisposable {
   }
 
   /** The first screen that fits. Rejects after the deadline with the last one. */
-  async waitForScreen(fits: (screen: Screen) => boolean, deadlineMs = 60_000): Promise<Screen> {
+  async waitForScreen(fits: (screen: Screen) => boolean, deadlineMs = 120_000): Promise<Screen> {
     let screen = await this.capture();
     await until(async () => fits((screen = await this.capture())), {
       deadlineMs,
@@ -202,7 +202,7 @@ export class Bench implements AsyncDisposable {
     return sessions.find((session) => session.pid === this.agentPid);
   }
 
-  async untilStatus(status: RegisteredSession["status"], deadlineMs = 60_000): Promise<RegisteredSession> {
+  async untilStatus(status: RegisteredSession["status"], deadlineMs = 120_000): Promise<RegisteredSession> {
     let session: RegisteredSession | undefined;
     await until(async () => (session = await this.registry())?.status === status, {
       deadlineMs,
@@ -225,7 +225,10 @@ export class Bench implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await endProcesses(await processesIn(this.#root));
+    // A program may start a last child while it ends, so this repeats until the folders are deserted.
+    for (let pids = await processesIn(this.#root); pids.length > 0; pids = await processesIn(this.#root)) {
+      await endProcesses(pids);
+    }
     await this.tmux("kill-server").catch((thrown: Error) => {
       if (!/no server running|error connecting/.test(thrown.message)) throw thrown;
     });
@@ -249,7 +252,7 @@ async function runTmux(args: string[], env: Record<string, string>, input = ""):
 /** Programs announce neither their screens nor their files, so this one place looks again and again. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  { deadlineMs = 60_000, what }: { deadlineMs?: number; what: () => Promise<string> },
+  { deadlineMs = 120_000, what }: { deadlineMs?: number; what: () => Promise<string> },
 ): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (!(await holds())) {

@@ -9,7 +9,7 @@ import { installAgent } from "./install.ts";
 import { pausedTool } from "./pausedTool.ts";
 import type { Json } from "./recipe.ts";
 
-const deadlineMs = 180_000;
+const deadlineMs = 300_000;
 const installed = await installAgent("claude-code");
 const missing = "missing" in installed ? installed.missing : undefined;
 if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);

@@ -7,7 +7,7 @@ import { startBench, type Bench, type BenchOptions } from "./bench.ts";
 import { installAgent } from "./install.ts";
 import { pausedTool } from "./pausedTool.ts";
 
-const deadlineMs = 180_000;
+const deadlineMs = 300_000;
 const installed = await installAgent("codex");
 const missing = "missing" in installed ? installed.missing : undefined;
 if (missing) console.error(`SKIPPED: codex ${installed.version} cannot be installed here: ${missing}`);
