@@ -119,7 +119,7 @@ export function createCourier(parts: CourierParts): Courier {
   async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Errand | null> {
     for (const delivery of heads) {
       const message = mailbox.message(delivery.messageId)!;
-      let hold: Hold = { reason: "offline", detail: `${agent.name} is ${agent.state === "starting" ? "starting" : "not running"}` };
+      let hold = notRunning(agent);
       for (const endpoint of agent.endpoints) {
         const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
         const readiness = await transportOf(endpoint.transport).ready(errand);
@@ -231,6 +231,11 @@ export function createCourier(parts: CourierParts): Courier {
     if (transport === undefined) throw new Error(`no transport is called ${name}`);
     return transport;
   }
+}
+
+function notRunning({ name, state, stateReason }: Agent): Hold {
+  if (state === "starting") return { reason: "starting", detail: `${name} is starting` };
+  return { reason: "offline", detail: stateReason === null ? `${name} is not running` : `${name} is not running: ${stateReason}` };
 }
 
 /**

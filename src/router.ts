@@ -28,12 +28,17 @@ export interface Refusal {
 
 export interface RouterParts {
   readonly mailbox: Pick<Mailbox, "accept" | "message">;
-  /** Whom an address means. ADDRESS_UNKNOWN with near names, ADDRESS_AMBIGUOUS with candidates, TARGET_NOT_FOUND. */
-  readonly resolve: (address: string, from: Sender) => readonly Agent[];
+  /**
+   * Whom an address means; some may be known only by their profile yet. ADDRESS_UNKNOWN with near names,
+   * ADDRESS_AMBIGUOUS with candidates, TARGET_NOT_FOUND.
+   */
+  readonly resolve: (address: string, from: Sender) => Resolved;
   /** Whom of them the sender may write to. ROUTE_DENIED with the allowed targets, unless it is a broadcast. */
   readonly permit: (from: Sender, agents: readonly Agent[], route: Route) => Permitted;
   /** How far the conversation has come; HOP_LIMIT or RATE_LIMITED when it goes on too long or too fast. */
   readonly guard: (from: Sender, agents: readonly Agent[], inReplyTo: Message | null) => number;
+  /** Makes a recipient known to the directory, so that its mail has a place to wait. */
+  readonly enlist: (agent: Agent) => Agent;
   /** May this sender's mail start that offline agent? */
   readonly mayStart: (from: Sender, agent: Agent) => boolean;
   readonly emit: Emit;
@@ -48,24 +53,30 @@ export interface Route {
   readonly inReplyTo: Message | null;
 }
 
+export interface Resolved {
+  readonly agents: readonly Agent[];
+  /** Members of a broadcast that are not there. */
+  readonly missing: readonly Refusal[];
+}
+
 export interface Permitted {
   readonly recipients: readonly Agent[];
   readonly refused: readonly Refusal[];
 }
 
 export function createRouter(parts: RouterParts): Router {
-  const { mailbox, resolve, permit, guard, mayStart, emit, clock = systemClock, random = systemRandom } = parts;
+  const { mailbox, resolve, permit, guard, enlist, mayStart, emit, clock = systemClock, random = systemRandom } = parts;
 
   return {
     async send(draft, from) {
       const inReplyTo = original(draft);
       const broadcast = isBroadcast(parseAddress(draft.to));
-      const agents = resolve(draft.to, from);
+      const { agents, missing } = resolve(draft.to, from);
       const { recipients, refused } = permit(from, agents, { address: draft.to, broadcast, inReplyTo });
       const hops = guard(from, recipients, inReplyTo);
       const starts = (draft.spawn ?? !broadcast) && recipients.some((agent) => mayStart(from, agent));
-      const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients);
-      return { receipt, refused };
+      const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients.map(enlist));
+      return { receipt, refused: [...missing, ...refused] };
     },
   };
 

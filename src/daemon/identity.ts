@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { Caller } from "../client/schema.ts";
 import { personId, personName, type Agent } from "../model/agent.ts";
+import { digestOf } from "../directory/token.ts";
 import { TielineError } from "../model/errors.ts";
 import type { IdentityProof, Sender } from "../model/message.ts";
 
@@ -31,8 +32,6 @@ export async function identify(caller: Caller, known: KnownAgents, team: string)
   }
   throw unknown("the caller has no token of the person or of an agent");
 }
-
-export const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 function byToken({ token }: Caller, known: KnownAgents): Identity | null {
   if (token === undefined) return null;

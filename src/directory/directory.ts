@@ -36,8 +36,13 @@ export class Directory {
   }
 
   register(agent: NewAgent): Agent {
+    return this.add(this.prepare(agent));
+  }
+
+  /** An agent as it would be registered; nobody knows it yet. */
+  prepare(agent: NewAgent): Agent {
     const now = this.clock();
-    const registered: Agent = {
+    return {
       kind: "program" satisfies AgentKind,
       role: null,
       endpoints: [],
@@ -59,10 +64,16 @@ export class Directory {
       id: agentId(uuidv7(now, this.random)),
       createdAt: now,
     };
-    this.index(registered);
-    this.save(registered);
-    this.emit({ type: "agent.registered", agent: registered.id, name: registered.name, team: registered.team });
-    return registered;
+  }
+
+  /** Registers what was prepared. The same agent again changes nothing. */
+  add(agent: Agent): Agent {
+    const known = this.roster.byId(agent.id);
+    if (known !== null) return known;
+    this.index(agent);
+    this.save(agent);
+    this.emit({ type: "agent.registered", agent: agent.id, name: agent.name, team: agent.team });
+    return agent;
   }
 
   /** Changes what is known of an agent. Only lasting knowledge is written to disk. */

@@ -43,6 +43,15 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   generic: { bracketedPaste: null, quietMs: 300 },
 };
 
-export function terminalTraits(provider: string, profile: Partial<TerminalTraits> = {}): TerminalTraits {
-  return { ...program, ...byProvider[provider], ...profile };
+export interface HomeTraits {
+  readonly copyMode?: "hold" | "leave";
+  /** How long programs that can only be judged by their silence must be silent. */
+  readonly quietMs?: number;
+}
+
+export function terminalTraits(provider: string, profile: Partial<TerminalTraits> = {}, home: HomeTraits = {}): TerminalTraits {
+  const own = { ...program, ...byProvider[provider] };
+  const copyMode = home.copyMode ?? own.copyMode;
+  const quietMs = own.quietMs === 0 ? 0 : (home.quietMs ?? own.quietMs);
+  return { ...own, copyMode, quietMs, ...profile };
 }

@@ -6,11 +6,11 @@ import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import { screenManifest, withPrompt, type ScreenManifest } from "../../providers/screen.ts";
-import { terminalTraits, type TerminalTraits } from "../../providers/traits.ts";
+import { terminalTraits, type HomeTraits, type TerminalTraits } from "../../providers/traits.ts";
 import { ttyMode, type Processes } from "../../tmux/process.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { enterGuarded, leaveMode, pasteGuarded, type Guards } from "../../tmux/write.ts";
-import type { Errand, Transport } from "../port.ts";
+import type { Errand, Readiness, Transport } from "../port.ts";
 import { paneLocator, type PaneLocator } from "./locator.ts";
 import { judge, see, type Sight, type There } from "./sight.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
@@ -24,6 +24,8 @@ export interface TmuxTransportParts {
   readonly watches: PaneWatch;
   /** What the pane showed about its agent. */
   readonly observed: (agent: Agent, state: AgentState, reason: string | null) => void;
+  /** Settings of the home, below what a profile says. */
+  readonly defaults?: HomeTraits;
   /** The user's own screen rules for a provider, where there are any. */
   readonly manifest?: (provider: string) => ScreenManifest;
   readonly clock?: Clock;
@@ -41,7 +43,12 @@ interface Access {
   readonly manifest: ScreenManifest;
 }
 
-export function tmuxTransport(parts: TmuxTransportParts): Transport {
+export interface TmuxTransport extends Transport {
+  /** Could this agent be written to now? What `ready` answers, without a message. */
+  probe(agent: Agent, endpoint: Endpoint): Promise<Readiness>;
+}
+
+export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { processes, watches, observed, clock = systemClock, platform = process.platform, enterRepeats = 2, pause = Bun.sleep } = parts;
   const manifests = new Map<string, ScreenManifest>();
 
@@ -49,13 +56,8 @@ export function tmuxTransport(parts: TmuxTransportParts): Transport {
     name: "tmux",
     traits: { bestProof: "screen", authority: "user" },
 
-    async ready({ agent, endpoint }) {
-      const access = accessTo(agent, endpoint);
-      const sight = await seeAgent(agent, access);
-      if (sight.kind === "gone") return sight;
-      const verdict = judge(sight, access.traits, watches, clock());
-      return verdict.kind === "ready" ? { kind: "ready", observed: sight } : verdict;
-    },
+    ready: ({ agent, endpoint }) => probe(agent, endpoint),
+    probe,
 
     async deliver(errand, signal) {
       const access = accessTo(errand.agent, errand.endpoint);
@@ -88,6 +90,14 @@ export function tmuxTransport(parts: TmuxTransportParts): Transport {
     },
   };
 
+  async function probe(agent: Agent, endpoint: Endpoint): Promise<Readiness> {
+    const access = accessTo(agent, endpoint);
+    const sight = await seeAgent(agent, access);
+    if (sight.kind === "gone") return sight;
+    const verdict = judge(sight, access.traits, watches, clock());
+    return verdict.kind === "ready" ? { kind: "ready", observed: sight } : verdict;
+  }
+
   /** Waits until exactly our text stands in the composer, then presses Enter; never on anything else. */
   async function submit(access: Access, errand: Errand, text: string, before: There, signal: AbortSignal): Promise<Outcome> {
     const { pane } = access.locator;
@@ -113,7 +123,7 @@ export function tmuxTransport(parts: TmuxTransportParts): Transport {
 
   function accessTo(agent: Agent, endpoint: Endpoint): Access {
     const locator = paneLocator(endpoint);
-    const traits = terminalTraits(agent.provider, locator.terminal);
+    const traits = terminalTraits(agent.provider, locator.terminal, parts.defaults);
     return { server: parts.server(locator.socket), locator, traits, manifest: manifestOf(agent.provider, traits.prompt) };
   }
 

@@ -1,0 +1,147 @@
+/** The switch, put together. The only file that names concrete drivers. */
+import { mkdirSync } from "node:fs";
+import { loadHomeConfig, type HomeConfig } from "./config/home.ts";
+import { Projects } from "./config/projects.ts";
+import { createCourier, type Courier } from "./courier.ts";
+import { Directory } from "./directory/directory.ts";
+import { documentMigrations, sqliteDocuments } from "./directory/documents/sqlite.ts";
+import type { Lookups } from "./addressing/rules.ts";
+import { lookupsOver } from "./directory/lookups.ts";
+import { Profiles } from "./directory/profiles.ts";
+import { teamsOver, type Teams } from "./directory/teams.ts";
+import { loopGuard } from "./guards.ts";
+import { AgentStarter } from "./life/starter.ts";
+import { TmuxServers } from "./life/servers.ts";
+import { Spawner } from "./life/spawner.ts";
+import { openMailbox } from "./mailbox/mailbox.ts";
+import type { Mailbox } from "./mailbox/port.ts";
+import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
+import { sqliteStore } from "./mailbox/sqlite/store.ts";
+import type { Event, Fact } from "./model/event.ts";
+import { systemClock, type Clock } from "./model/ids.ts";
+import { createRouter, type Router } from "./router.ts";
+import { routes } from "./routes.ts";
+import { connect } from "./sqlite/connection.ts";
+import { systemProcesses, type Processes } from "./tmux/process.ts";
+import type { Transport } from "./transports/port.ts";
+import { PaneWatch } from "./transports/tmux/watch.ts";
+import { tmuxTransport } from "./transports/tmux/transport.ts";
+
+export interface SwitchOptions {
+  readonly root: string;
+  readonly mailboxPath: string;
+  readonly configPath: string;
+  readonly profilesDirectory: string;
+  /** The tmux server for agents that we start, unless somebody says otherwise. */
+  readonly tmuxSocket: string;
+  /** The environment of tmux processes, and so of a tmux server that we start. */
+  readonly env: Record<string, string>;
+  /** Where the `tieline` command is, for agents that we start. */
+  readonly binDirectory: string;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly clock?: Clock;
+}
+
+export interface Switch extends AsyncDisposable {
+  readonly config: HomeConfig;
+  readonly mailbox: Mailbox;
+  readonly directory: Directory;
+  readonly projects: Projects;
+  readonly profiles: Profiles;
+  readonly teams: Teams;
+  readonly lookups: Lookups;
+  readonly router: Router;
+  readonly courier: Courier;
+  readonly transports: ReadonlyMap<string, Transport>;
+  readonly servers: TmuxServers;
+  readonly processes: Processes;
+  readonly starter: AgentStarter;
+  onEvent(listener: (event: Event) => void): () => void;
+  /** Begins to serve. Until then nothing is delivered or started. */
+  start(): Promise<void>;
+}
+
+/** Throws DatabaseTaken when another process serves this home. */
+export function compose(options: SwitchOptions): Switch {
+  const { report, clock = systemClock } = options;
+  mkdirSync(options.root, { recursive: true, mode: 0o700 });
+  const config = loadHomeConfig(options.configPath);
+  const connection = connect(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations });
+  const listeners = new Set<(event: Event) => void>();
+  const emit = (fact: Fact): void => {
+    for (const listener of listeners) listener({ ...fact, at: clock() });
+  };
+
+  const mailbox = openMailbox(sqliteStore(connection, options.mailboxPath), { clock, maxAttempts: config.delivery.retries + 1 });
+  const documents = sqliteDocuments(connection, options.mailboxPath);
+  const directory = new Directory(documents, emit, clock);
+  const projects = new Projects();
+  const profiles = new Profiles(options.profilesDirectory);
+  const teams = teamsOver(directory, projects, documents);
+  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf });
+  const guard = loopGuard(mailbox, config.guards, clock);
+  const router = createRouter({ mailbox, guard, emit, clock, ...routes(directory, lookups, emit) });
+
+  const processes = systemProcesses();
+  const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout });
+  const watches = new PaneWatch(report, clock);
+  const tmux = tmuxTransport({
+    server: (socket) => servers.at(socket),
+    processes,
+    watches,
+    clock,
+    enterRepeats: config.delivery.retries,
+    defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
+    observed: (agent, state, reason) => directory.observe(agent.id, state, reason),
+  });
+  const transports = new Map<string, Transport>([[tmux.name, tmux]]);
+  const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, agent: (id) => directory.agent(id) });
+  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, tmux, options });
+  const spawner = new Spawner({
+    mailbox,
+    clock,
+    perMinute: config.spawn.perMinute,
+    agent: (id) => directory.agent(id),
+    start: async (agent) => void (await starter.start(agent)),
+    failed: (agent, error) => {
+      directory.observe(agent.id, "gone", error.message);
+      courier.wake(agent.id);
+    },
+  });
+  mailbox.onTransitions((changes) => {
+    for (const { transition, delivery, message } of changes) {
+      emit({ type: `delivery.${transition.to}`, tag: message.tag, agentName: delivery.agentName, messageId: message.id, ...transition });
+    }
+  });
+
+  return {
+    config,
+    mailbox,
+    directory,
+    projects,
+    profiles,
+    teams,
+    lookups,
+    router,
+    courier,
+    transports,
+    servers,
+    processes,
+    starter,
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async start() {
+      await courier.start();
+      spawner.start();
+    },
+    async [Symbol.asyncDispose]() {
+      spawner[Symbol.dispose]();
+      await courier[Symbol.asyncDispose]();
+      await watches.close();
+      await servers[Symbol.asyncDispose]();
+      await mailbox[Symbol.asyncDispose]();
+    },
+  };
+}

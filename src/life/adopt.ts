@@ -1,0 +1,137 @@
+import type { Agent } from "../model/agent.ts";
+import { TielineError } from "../model/errors.ts";
+import type { Directory } from "../directory/directory.ts";
+import { screenProviders } from "../providers/screen.ts";
+import type { TerminalTraits } from "../providers/traits.ts";
+import { listPanes, type PaneFacts } from "../tmux/pane.ts";
+import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
+import type { TmuxServer } from "../tmux/server.ts";
+import { paneEndpoint, paneLocator, type PaneLocator } from "../transports/tmux/locator.ts";
+import { isLive } from "../model/agent.ts";
+
+export interface Adoption {
+  /** `%14`, or the exact name of a session, whose active pane is meant. */
+  readonly target: string;
+  readonly name: string;
+  readonly team: string;
+  readonly provider?: string | undefined;
+  readonly role?: string | undefined;
+  readonly workspace?: string | undefined;
+}
+
+export interface AdoptParts {
+  readonly directory: Directory;
+  readonly processes: Processes;
+}
+
+/** Makes a program that already runs in a pane reachable under a name. */
+export async function adopt(server: TmuxServer, adoption: Adoption, { directory, processes }: AdoptParts): Promise<Agent> {
+  const pane = await findPane(server, adoption.target);
+  const program = await foreground(processes, pane.pid);
+  if (program === undefined || pane.dead) throw nothingRuns(pane);
+  const argv = await processes.argv(program.pid);
+  const provider = chooseProvider(adoption.provider, program, argv, pane);
+  checkPaneIsFree(directory, adoption, pane, server.socketPath);
+  const endpoint = paneEndpoint(locatorOf(server, pane, program, {}));
+  const { name, team, role, workspace } = adoption;
+  const change = { provider, endpoints: [endpoint], ...(role && { role }), ...(workspace && { workspace }) };
+  const known = directory.roster.named(team, name);
+  if (known === null) return directory.register({ name, team, ...change });
+  if (isLive(known) && !isIn(known, pane, server.socketPath)) throw nameIsLive(known);
+  return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
+}
+
+/** All that tells this agent in this pane from any other, now or later. */
+export function locatorOf(server: TmuxServer, pane: PaneFacts, program: ProcessFacts, terminal: Partial<TerminalTraits>): PaneLocator {
+  return {
+    socket: server.socketPath,
+    serverPid: pane.serverPid,
+    serverStartedAt: pane.serverStartedAt,
+    pane: pane.id,
+    panePid: pane.pid,
+    agentPid: program.pid,
+    agentStartMark: program.startMark,
+    terminal,
+  };
+}
+
+async function findPane(server: TmuxServer, target: string): Promise<PaneFacts> {
+  await server.version();
+  const panes = await listPanes(server);
+  if (target.startsWith("%")) {
+    const pane = panes.find(({ id }) => id === target);
+    if (pane) return pane;
+  } else {
+    const inSession = panes.filter(({ sessionName }) => sessionName === target);
+    if (inSession.length === 1) return inSession[0]!;
+    if (inSession.length > 1) throw severalPanes(target, inSession);
+  }
+  throw new TielineError("PANE_UNKNOWN", `there is no pane or session ${target} on ${server.socketPath}`, {
+    remedy: "`tmux list-panes -a` shows what there is; `$TMUX_PANE` is the pane you are in",
+    operands: { target, socket: server.socketPath },
+  });
+}
+
+const programs: Readonly<Record<string, string>> = { claude: "claude-code", codex: "codex", gemini: "gemini", opencode: "opencode", pi: "pi" };
+const shells = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "busybox"]);
+
+/** The provider that was asked for, or the one that the program's name tells; a bare shell only when asked for. */
+function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv: readonly string[], pane: PaneFacts): string {
+  if (wanted !== undefined && !(screenProviders as readonly string[]).includes(wanted)) {
+    throw new TielineError("USAGE", `there is no provider ${wanted}`, {
+      remedy: `use one of ${screenProviders.join(", ")}`,
+      operands: { provider: wanted },
+    });
+  }
+  if (isBareShell(program, argv) && wanted !== "shell") {
+    throw new TielineError("CONFLICT", `${pane.id} is a bare shell (${program.command}); text typed there would run as commands`, {
+      remedy: "start the agent program in it first, or adopt it with --provider shell if a shell is really meant",
+      operands: { pane: pane.id, command: program.command },
+    });
+  }
+  if (wanted !== undefined) return wanted;
+  return programs[baseName(argv[0] ?? "")] ?? programs[program.command] ?? "generic";
+}
+
+/** A shell that runs a script is a program; one without is a prompt. */
+export function isBareShell({ command }: Pick<ProcessFacts, "command">, argv: readonly string[]): boolean {
+  if (!shells.has(command.replace(/^-/, ""))) return false;
+  return !argv.slice(1).some((argument, at) => !argument.startsWith("-") || argument === "-c" || argv[at] === "-c");
+}
+
+const baseName = (path: string): string => path.split("/").at(-1) ?? "";
+
+function checkPaneIsFree(directory: Directory, { name, team }: Adoption, pane: PaneFacts, socket: string): void {
+  const holder = directory.roster.byPane(pane.id).find((agent) => isLive(agent) && isIn(agent, pane, socket));
+  if (holder === undefined || (holder.name === name && holder.team === team)) return;
+  throw new TielineError("CONFLICT", `${pane.id} is already the agent ${holder.team}:${holder.name}`, {
+    remedy: `write to it as ${holder.name}, or \`tieline rm ${holder.name}\` first`,
+    operands: { pane: pane.id, agent: holder.name },
+  });
+}
+
+function isIn(agent: Agent, pane: PaneFacts, socket: string): boolean {
+  return agent.endpoints.some((endpoint) => {
+    if (endpoint.transport !== "tmux") return false;
+    const locator = paneLocator(endpoint);
+    return locator.socket === socket && locator.serverPid === pane.serverPid && locator.pane === pane.id;
+  });
+}
+
+const nothingRuns = (pane: PaneFacts): TielineError =>
+  new TielineError("PANE_UNKNOWN", `nothing runs in ${pane.id} any more`, {
+    remedy: "start the agent program there, then adopt it",
+    operands: { pane: pane.id },
+  });
+
+const severalPanes = (session: string, panes: readonly PaneFacts[]): TielineError =>
+  new TielineError("ADDRESS_AMBIGUOUS", `session ${session} has ${panes.length} panes`, {
+    remedy: `name one: ${panes.map(({ id, currentCommand }) => `${id} (${currentCommand})`).join(", ")}`,
+    operands: { session, candidates: panes.map(({ id }) => id) },
+  });
+
+const nameIsLive = (agent: Agent): TielineError =>
+  new TielineError("CONFLICT", `the agent ${agent.team}:${agent.name} is running elsewhere`, {
+    remedy: `choose another name, or stop the other one first (tieline rm ${agent.name})`,
+    operands: { agent: agent.name, team: agent.team },
+  });

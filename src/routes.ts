@@ -1,0 +1,59 @@
+/** The router's parts over the real directory: whom an address means there, and who may write to whom. */
+import { resolve as resolveAddress } from "./addressing/resolve.ts";
+import type { Lookups } from "./addressing/rules.ts";
+import type { Directory } from "./directory/directory.ts";
+import { personAgent } from "./directory/roster.ts";
+import { agentOf } from "./life/start.ts";
+import { personId, type Agent } from "./model/agent.ts";
+import { TielineError } from "./model/errors.ts";
+import type { Emit } from "./model/event.ts";
+import type { Sender } from "./model/message.ts";
+import type { RouterParts } from "./router.ts";
+import { routeDenied } from "./topology/check.ts";
+import { allowedTargets, permit, type Party } from "./topology/topology.ts";
+
+export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
+  return {
+    resolve(address, from) {
+      const { agents, startable, missing } = resolveAddress(address, partyOf(from, directory), lookups);
+      const prospects = startable.map(({ profile, name, team }) => agentOf(profile, name, team, directory));
+      return { agents: [...agents, ...prospects], missing: missing.map(({ name, error }) => ({ agent: name, error })) };
+    },
+
+    permit(from, agents, { address, broadcast, inReplyTo }) {
+      const party = partyOf(from, directory);
+      const topology = lookups.topology(party.team);
+      const answers = (agent: Agent): boolean => inReplyTo !== null && inReplyTo.from.id === agent.id;
+      const reply = agents.length > 0 && agents.every(answers);
+      const { permitted, denied } = permit(topology, party, agents, { reply, everyone: address === "*" });
+      if (denied.length === 0) return { recipients: permitted, refused: [] };
+      emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed: allowedTargets(topology, party) });
+      const self = denied.find((agent) => agent.id === from.id);
+      if (self && !broadcast) throw writesToItself(from);
+      if (!broadcast) throw routeDenied(topology, party, denied);
+      return { recipients: permitted, refused: denied.map((agent) => ({ agent: agent.name, error: routeDenied(topology, party, [agent]) })) };
+    },
+
+    enlist: (agent) => directory.add(agent),
+
+    /** A person's mail starts whatever has a profile; an agent's only what its own project or user wrote down. */
+    mayStart(from, agent) {
+      if (agent.launch === null) return false;
+      if (from.id === personId) return true;
+      const profile = lookups.profile(agent.team, agent.launch.profile ?? agent.name);
+      return agent.team === from.team && (profile?.origin === "project" || profile?.origin === "user");
+    },
+  };
+}
+
+/** The person speaks in the team that they call from. */
+export function partyOf(from: Sender, directory: Directory): Party {
+  if (from.id === personId) return { ...personAgent, team: from.team };
+  return directory.agent(from.id) ?? { ...personAgent, id: from.id, name: from.name, team: from.team, kind: "object", may: [] };
+}
+
+const writesToItself = (from: Sender): TielineError =>
+  new TielineError("ROUTE_DENIED", `${from.name} can not write to itself`, {
+    remedy: "write to somebody else",
+    operands: { from: from.name, to: [from.name] },
+  });
