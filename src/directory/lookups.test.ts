@@ -1,15 +1,18 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resolve } from "../addressing/resolve.ts";
 import { parseProject } from "../config/project.ts";
+import { Projects } from "../config/projects.ts";
 import type { Agent } from "../model/agent.ts";
 import { anAgent } from "../testing/agents.ts";
-import { parseEdge } from "../topology/edge.ts";
+import { edgeKey, parseEdge } from "../topology/edge.ts";
 import { addEdges, noOverlay } from "../topology/overlay.ts";
 import { permit } from "../topology/topology.ts";
-import { lookupsOver } from "./lookups.ts";
+import { Directory } from "./directory.ts";
+import { memoryDocuments } from "./documents/memory.ts";
+import { lookupsOver, teamLookups } from "./lookups.ts";
 import { Profiles } from "./profiles.ts";
 import { IndexedRoster } from "./roster.ts";
 
@@ -63,5 +66,30 @@ describe("two teams and a bridge", () => {
     expect(lookups.profile("web", "lead")!.source).toBe(projects.web.file);
     expect(lookups.profile("elsewhere", "lead")).toBeNull();
     expect([...lookups.profileNames("web")]).toContain("engineer");
+  });
+});
+
+describe("the lookups of the running switch", () => {
+  test("read the project that a team belongs to, and keep run-time edges over a restart", () => {
+    const shop = join(root, "shop");
+    mkdirSync(shop);
+    writeFileSync(join(shop, "tieline.yaml"), "team: shop\ntopology: [lead -> coder]\naliases: { crew: [lead] }\n");
+    const documents = memoryDocuments();
+    const open = () => {
+      const directory = new Directory(documents, () => {});
+      return { directory, lookups: teamLookups(directory, new Projects(), new Profiles(join(root, "agents")), documents) };
+    };
+    const { directory, lookups } = open();
+    directory.joinTeam("shop", shop);
+    expect(lookups.project("shop")!.root).toBe(shop);
+    expect(lookups.project("elsewhere")).toBeNull();
+    expect(lookups.topology("elsewhere").edges).toBeNull();
+    expect(lookups.alias("shop", "crew")).toEqual(["lead"]);
+
+    const added = addEdges(lookups.overlay("shop"), lookups.project("shop")!.edges, parseEdge("coder -> lead", "shop"));
+    lookups.setOverlay("shop", added);
+    for (const at of [lookups, open().lookups]) {
+      expect(at.topology("shop").edges!.map((edge) => `${edgeKey(edge)} (${edge.origin})`)).toEqual(["lead -> coder (config)", "coder -> lead (run time)"]);
+    }
   });
 });
