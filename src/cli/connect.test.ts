@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { TielineError } from "../model/errors.ts";
+import type { TielineError } from "../model/errors.ts";
 import { commandLine, type CommandLine } from "../testing/command-line.ts";
 import { fakeDaemon, type FakeDaemon } from "../testing/fake-daemon.ts";
 import { callerOf, connect } from "./connect.ts";

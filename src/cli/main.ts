@@ -7,12 +7,17 @@ import { registry } from "./registry.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
 /** What people type first, whatever the command is called. */
-const otherNames: Readonly<Record<string, string>> = { "--help": "help", "-h": "help", "--version": "version", "-V": "version" };
+const otherNames = new Map([
+  ["--help", "help"],
+  ["-h", "help"],
+  ["--version", "version"],
+  ["-V", "version"],
+]);
 
 const terminal = openTerminal(process.env);
 const [written = "help", ...argv] = process.argv.slice(2);
 // Leaving at once, instead of waiting for idle connections to close.
-process.exit(await main(otherNames[written] ?? written, argv).catch((thrown: unknown) => fail(thrown, argv, terminal)));
+process.exit(await main(otherNames.get(written) ?? written, argv).catch((thrown: unknown) => fail(thrown, argv, terminal)));
 
 async function main(name: string, argv: readonly string[]): Promise<number> {
   const command = await load(name);

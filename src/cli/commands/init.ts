@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { namePattern } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 
@@ -8,19 +9,25 @@ export default command({
   group: "Project",
   summary: "write a commented tieline.yaml to start from",
   usage: ["init [directory]"],
-  details: ["Never overwrites one that is there."],
+  details: ["The team is named after the directory unless --team says otherwise. Never overwrites a file that is there."],
   args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" }],
   flags: {},
   examples: [["tieline init && $EDITOR tieline.yaml && tieline up", "from nothing to a running team"]],
   async run({ args, flags, terminal }) {
-    const { projectTemplate } = await import("../../config/project.ts");
-    const path = join(args.directory ?? process.cwd(), "tieline.yaml");
-    create(path, projectTemplate);
+    const { projectTemplate } = await import("../../config/template.ts");
+    const directory = resolve(args.directory ?? "");
+    const path = join(directory, "tieline.yaml");
+    create(path, projectTemplate(flags.team ?? teamNamedAfter(directory)));
     if (flags.json) await terminal.json({ path });
     else await terminal.print(`${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`);
     return 0;
   },
 });
+
+function teamNamedAfter(directory: string): string {
+  const name = basename(directory);
+  return namePattern.test(name) ? name : "default";
+}
 
 function create(path: string, text: string): void {
   try {

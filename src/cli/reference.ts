@@ -1,0 +1,84 @@
+import { errorCodes } from "../model/errors.ts";
+import type { AnyCommand, Argument } from "./command.ts";
+import { argumentName, describe, flagName, flagsOf, groups } from "./help.ts";
+
+/** docs/cli.md, made from the data of the commands. */
+export function reference(commands: readonly AnyCommand[]): string {
+  return [
+    "# The command line",
+    "Made by `scripts/docs-cli.ts` from `src/cli/commands/`; change it there.",
+    contents(commands),
+    scripts,
+    exitCodes(),
+    ...groups.flatMap((group) => commands.filter((command) => command.group === group).map(page)),
+  ].join("\n\n").concat("\n");
+}
+
+function contents(commands: readonly AnyCommand[]): string {
+  return groups
+    .map((group) => {
+      const names = commands.filter((command) => command.group === group).map(({ name, summary }) => `- [\`${name}\`](#tieline-${name}): ${summary}`);
+      return [`**${group}**`, "", ...names].join("\n");
+    })
+    .join("\n\n");
+}
+
+const scripts = `## What scripts may rely on
+
+\`TIELINE_HOME\` holds all state, \`TIELINE_TMUX_SOCKET\` names the tmux server (\`tmux -L\`), \`TIELINE_TEAM\` the team. The daemon is
+started by the first command that needs it, except where \`TIELINE_SANDBOX\` is set. Colour appears only on a terminal, and not with
+\`NO_COLOR\`.
+
+With \`--json\` exactly one JSON value is printed on stdout, also for errors: \`{"error":{"code","message","remedy"}}\`, and nothing on
+stderr. Without it, errors are \`error CODE: text\` on stderr, followed by an indented line that says what to do. Fields may be added;
+these stay. Times are ISO-8601 in UTC.
+
+| Command | Prints |
+|---|---|
+| \`send\`, \`broadcast\`, \`reply\` | \`{id, tag, from, to, deliveries: [{agent, state, proof, transport, authority, reason, attempts}]}\`; a broadcast also \`successful\` and \`failed\`; after \`--wait\` in vain also \`error\` |
+| \`status\` | the same with \`history: [{at, agent, verb, from, to, reason, proof, transport}]\` |
+| \`ls\` | an array of \`{id, name, team, role, provider, state, reason, presence, pane, pending}\`; with \`--watch\` one array on a line for every change |
+| \`inbox\` | an array of \`{id, tag, from, to, body, state, reason, at}\` |
+| \`daemon status\` | \`{running, pid, version, socket}\`; \`pid\` and \`version\` are null when it does not run |
+
+Every \`send\` carries an idempotency key, so the command itself repeats it safely when the daemon dies in between. Give \`--key\` to make
+your own repetitions safe, too.`;
+
+const meanings: Readonly<Record<number, string>> = {
+  0: "done",
+  1: "a fault in Tieline",
+  2: "usage: the command, the text or a file is not right",
+  3: "refused: address, route, limit, identity",
+  4: "not in the wanted state in time: held, failed, expired",
+  5: "not available: daemon, tmux, disk",
+  6: "a broadcast was refused for some",
+};
+
+function exitCodes(): string {
+  const rows = Object.entries(meanings).map(([exit, meaning]) => {
+    const codes = Object.entries(errorCodes).filter(([, row]) => row.exit === Number(exit)).map(([code]) => `\`${code}\``);
+    return `| ${exit} | ${meaning} | ${codes.join(" ")} |`;
+  });
+  return ["## Exit codes", "", "| Exit | Meaning | Error codes |", "|---|---|---|", ...rows].join("\n");
+}
+
+function page(command: AnyCommand): string {
+  const args = command.args.map((argument: Argument) => [argumentName(argument), describe(argument)]);
+  const flags = flagsOf(command).map(([name, flag]) => [flagName(name, flag), describe(flag)]);
+  return [
+    `## tieline ${command.name}`,
+    `${sentence(command.summary)}`,
+    ["```sh", ...command.usage.map((form) => `tieline ${form}`), "```"].join("\n"),
+    ...(command.details ?? []),
+    rowsOf("Argument", args),
+    rowsOf("Flag", flags),
+    ["```sh", ...command.examples.flatMap(([line, why]) => [`# ${why}`, line]), "```"].join("\n"),
+  ].filter(Boolean).join("\n\n");
+}
+
+function rowsOf(title: string, rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  return [`| ${title} | |`, "|---|---|", ...rows.map(([name, text]) => `| \`${name}\` | ${text!.replaceAll("|", "\\|")} |`)].join("\n");
+}
+
+const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;
