@@ -39,7 +39,6 @@ export const transitions: readonly Row[] = [
   ["uncertain", "cancel", ["cancelled"]],
   ["handed", "confirm", ["handed", "seen", "answered"]],
   ["seen", "confirm", ["seen", "answered"]],
-  ["answered", "confirm", ["answered"]],
   ["failed", "retry", ["queued"]],
   ["failed", "confirm", ["failed"]],
   ["expired", "retry", ["queued"]],

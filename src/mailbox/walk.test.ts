@@ -1,0 +1,14 @@
+import { test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { walkMailboxes } from "../testing/mailboxWalk.ts";
+
+test("memory and SQLite tell the same story of any walk, and keep every promise on the way", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tieline-walk-"));
+  try {
+    await walkMailboxes(directory, 200);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}, 120_000);
