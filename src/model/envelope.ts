@@ -1,5 +1,5 @@
 import type { Authority } from "./delivery.ts";
-import type { Message } from "./message.ts";
+import { summarise, type Message } from "./message.ts";
 
 /**
  * The text that a transport writes for a message. Its first line begins with `[` or `M`, because programs give a
@@ -27,7 +27,7 @@ export function envelope(message: Message, traits: EnvelopeTraits, authority: Au
   if (fits && new TextEncoder().encode(whole).length <= traits.inlineLimit && !whole.endsWith("\\")) {
     return { text: whole, inline: true };
   }
-  return { text: doorbell(message, traits), inline: false };
+  return { text: doorbell(message, traits, authority), inline: false };
 }
 
 function framed(message: Message, body: string, authority: Authority): string {
@@ -46,12 +46,13 @@ function header(message: Message, authority: Authority): string {
   return `[${message.tag} from ${message.from.name}${urgent}${disclaimer}]`;
 }
 
-function doorbell(message: Message, traits: EnvelopeTraits): string {
-  const summary = sanitise(message.summary, traits.stripInvisible ?? false);
+/** A summary is the sender's text too: it is cut to one short line, whatever it says it is. */
+function doorbell(message: Message, traits: EnvelopeTraits, authority: Authority): string {
+  const summary = summarise(sanitise(message.summary, traits.stripInvisible ?? false));
   const size = new TextEncoder().encode(message.body).length;
   const read = `read it with: tieline show ${message.tag}`;
   return traits.multiline
-    ? [`[${message.tag} from ${message.from.name}]`, summary, `[${size} bytes · ${read}]`].join("\n")
+    ? [header(message, authority), summary, `[${size} bytes · ${read}]`].join("\n")
     : `${message.tag}: ${summary} [from ${message.from.name}, ${size} bytes, ${read}]`;
 }
 

@@ -162,7 +162,7 @@ function checkBody(body: string): void {
 }
 
 export function summarise(body: string): string {
-  const line = body.trim().split("\n", 1)[0]!.replaceAll(/\s+/g, " ");
+  const line = body.trim().split("\n", 1)[0]!.replaceAll(/\s+/g, " ").trimEnd();
   const characters = [...line];
   return characters.length <= maxSummaryLength ? line : `${characters.slice(0, maxSummaryLength - 1).join("")}…`;
 }
