@@ -9,8 +9,8 @@ import type { Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
 
 const defaultTimeoutMs: Record<Wanted, number> = { handed: 30_000, seen: 30_000, answered: 600_000 };
-/** A long poll ends by then, so that neither side takes the other for dead. */
-const longestPollMs = 20_000;
+/** A poll is shorter than the ten seconds after which an HTTP server takes a silent connection for dead. */
+const longestPollMs = 5_000;
 
 export interface Following {
   readonly daemon: Client;
