@@ -1,5 +1,5 @@
 import type { FileSink, Subprocess } from "bun";
-import { TielineError } from "../model/errors.ts";
+import type { TielineError } from "../model/errors.ts";
 import { commandFailed, tmuxUnavailable } from "./failure.ts";
 import { type Notification, parseNotification } from "./notification.ts";
 
