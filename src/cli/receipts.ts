@@ -65,9 +65,8 @@ function evidence(receipt: ReceiptView | StoryView, delivery: DeliveryView): str
   return `(${[delivery.transport, ...steps, ...word].filter(Boolean).join(", ")})`;
 }
 
+/** Every proof once, with the state that it proved, in the order in which they came. */
 function provedSteps(story: StoryView, agent: string): string[] {
-  const steps = story.history.filter((step) => step.agent === agent && step.proof !== null);
-  return [...new Set(steps.map((step) => `${step.proof === "submitted" ? "submitted" : step.to}: ${step.proof}`))].map((text) =>
-    text === "submitted: submitted" ? "submitted" : text,
-  );
+  const proved = story.history.filter((step) => step.agent === agent && step.proof !== null);
+  return [...new Set(proved.map(({ to, proof }) => `${to}: ${proof}`))];
 }

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { commandLine } from "../testing/command-line.ts";
+
+test("the first commands share one daemon, the next one after a kill -9 brings another, and stop ends it", async () => {
+  using tieline = commandLine();
+  const env = { TIELINE_TMUX_SOCKET: `tl-cli-${process.pid}` };
+  const status = async () => JSON.parse((await tieline.run(["daemon", "status", "--json"], { env })).stdout);
+  try {
+    const first = await Promise.all(Array.from({ length: 5 }, () => tieline.run(["ls", "--json"], { env })));
+    expect(first.map(({ code, stdout }) => [code, stdout])).toEqual(first.map(() => [0, "[]\n"]));
+    const before = await status();
+    expect(before).toMatchObject({ running: true, socket: tieline.home.socket });
+
+    process.kill(before.pid, "SIGKILL");
+    expect(await tieline.run(["ls", "--json"], { env })).toMatchObject({ code: 0, stdout: "[]\n" });
+    expect((await status()).pid).not.toBe(before.pid);
+  } finally {
+    expect(await tieline.run(["daemon", "stop"], { env })).toMatchObject({ code: 0, stdout: "✓ the daemon stopped\n" });
+  }
+  expect(await status()).toMatchObject({ running: false });
+}, 60_000);
