@@ -39,6 +39,14 @@ describe("reading messages", () => {
     expect(inputs()).toEqual([{}, { agent: "engineer", pending: true, peek: true, limit: 3 }]);
   });
 
+  test("what inbox took out of the queue is confirmed after it was printed", async () => {
+    daemon.answers.inbox = () => [letter({ delivery: 7 }), letter(), letter({ delivery: 9 })];
+    daemon.answers.collected = ({ deliveries }) => ({ seen: deliveries.length });
+    expect(await tieline.run(["inbox"])).toMatchObject({ code: 0, stderr: "" });
+    expect(daemon.calls.map(({ name }) => name)).toEqual(["inbox", "collected"]);
+    expect(inputs()[1]).toEqual({ deliveries: [7, 9] });
+  });
+
   test("an empty inbox", async () => {
     daemon.answers.inbox = () => [];
     expect((await tieline.run(["inbox"])).stdout).toBe("no mail\n");

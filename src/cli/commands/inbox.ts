@@ -1,3 +1,4 @@
+import type { Client } from "../../client/client.ts";
 import type { InboxView } from "../../client/schema.ts";
 import { command } from "../args.ts";
 import { mark } from "../receipts.ts";
@@ -31,9 +32,16 @@ export default command({
     if (flags.json) await terminal.json(mail);
     else if (mail.length === 0) await terminal.print(terminal.paint("dim", flags.pending ? "nothing waits" : "no mail"));
     else await terminal.print(mail.map((message) => letter(message, terminal.paint, Date.now())).join("\n\n"));
+    await confirmShown(mail, daemon);
     return 0;
   },
 });
+
+/** Only what was printed counts as seen; a reader that died before gets its mail again. */
+async function confirmShown(mail: readonly InboxView[], daemon: Client): Promise<void> {
+  const deliveries = mail.flatMap(({ delivery }) => delivery ?? []);
+  if (deliveries.length > 0) await daemon.call("collected", { deliveries });
+}
 
 function letter(message: InboxView, paint: Paint, now: number): string {
   const state = message.reason === null ? message.state : `${message.state}: ${message.reason}`;
