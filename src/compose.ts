@@ -19,13 +19,13 @@ import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import type { Event, Fact } from "./model/event.ts";
 import { systemClock, type Clock } from "./model/ids.ts";
-import { createRouter, type Router } from "./router.ts";
+import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
 import { connect } from "./sqlite/connection.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import type { Transport } from "./transports/port.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
-import { tmuxTransport } from "./transports/tmux/transport.ts";
+import { tmuxTransport, type TmuxTransport } from "./transports/tmux/transport.ts";
 
 export interface SwitchOptions {
   readonly root: string;
@@ -39,6 +39,8 @@ export interface SwitchOptions {
   /** Where the `tieline` command is, for agents that we start. */
   readonly binDirectory: string;
   readonly report: (context: string, fault: unknown) => void;
+  /** Told every tmux command and its answer; null: nobody wants to know. */
+  readonly debug?: ((line: string) => void) | null;
   readonly clock?: Clock;
 }
 
@@ -56,6 +58,10 @@ export interface Switch extends AsyncDisposable {
   readonly servers: TmuxServers;
   readonly processes: Processes;
   readonly starter: AgentStarter;
+  readonly tmux: TmuxTransport;
+  readonly tmuxSocket: string;
+  /** Whom an address means for a sender, as when sending to it. */
+  readonly resolve: RouterParts["resolve"];
   onEvent(listener: (event: Event) => void): () => void;
   /** Begins to serve. Until then nothing is delivered or started. */
   start(): Promise<void>;
@@ -80,10 +86,11 @@ export function compose(options: SwitchOptions): Switch {
   const teams = teamsOver(directory, projects, documents);
   const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf });
   const guard = loopGuard(mailbox, config.guards, clock);
-  const router = createRouter({ mailbox, guard, emit, clock, ...routes(directory, lookups, emit) });
+  const ways = routes(directory, lookups, emit);
+  const router = createRouter({ mailbox, guard, emit, clock, ...ways });
 
   const processes = systemProcesses();
-  const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout });
+  const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null);
   const watches = new PaneWatch(report, clock);
   const tmux = tmuxTransport({
     server: (socket) => servers.at(socket),
@@ -128,6 +135,9 @@ export function compose(options: SwitchOptions): Switch {
     servers,
     processes,
     starter,
+    tmux,
+    tmuxSocket: options.tmuxSocket,
+    resolve: ways.resolve,
     onEvent(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

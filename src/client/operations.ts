@@ -8,6 +8,7 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   status: "GET",
   wait: "GET",
   inbox: "POST",
+  collected: "POST",
   log: "GET",
   cancel: "POST",
   retry: "POST",

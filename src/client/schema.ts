@@ -101,6 +101,8 @@ export const InboxView = z.object({
   thread: z.string(),
   inReplyTo: z.string().nullable(),
   at: time,
+  /** Set when this call took the message out of the queue: say `collected` with it once it was shown. */
+  delivery: z.number().int().optional(),
 });
 
 export const AgentView = z.object({
@@ -157,6 +159,7 @@ export const schemas = {
   /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
   wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: count, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },
   inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
+  collected: { input: z.object({ deliveries: z.array(z.number().int()) }), output: z.object({ seen: z.number().int() }) },
   log: { input: z.object({ agent: z.string().optional(), thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), limit: count.optional() }), output: z.array(ReceiptView) },
   cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
   retry: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },

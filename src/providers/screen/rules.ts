@@ -45,6 +45,8 @@ function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, comp
   const shift = Math.max(screen.lines.length - (screen.height ?? screen.lines.length), 0);
   const slack = screen.height === undefined ? scrollback : 0;
   const row = screen.cursor.y + shift;
+  // A program without a prompt waits in the row below what it printed.
+  if (wanted === "last" && screen.cursor.x === 0 && row === rows.length) return true;
   return row >= from - slack && row < to;
 }
 

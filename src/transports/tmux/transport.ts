@@ -103,16 +103,21 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const { pane } = access.locator;
     await pause(access.traits.enterGapMs);
     let presses = 0;
+    let enteredAt: There | null = null;
     for (const delay of backingOff()) {
       const sight = await seeAgent(errand.agent, access);
       if (sight.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${sight.detail}` };
       const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
       if (presses > 0 && stands !== "ours") return { kind: "handed", proof: "screen", detail: `typed into ${pane}` };
       if (presses > 0 && !access.traits.echo) return { kind: "handed", proof: "screen", detail: `typed into ${pane}, which shows nothing` };
-      const mayPress = presses === 0 || (delay.sinceMs > 500 * presses && presses <= enterRepeats);
+      if (enteredAt && !sameCursor(enteredAt, sight)) return { kind: "handed", proof: "screen", detail: `typed into ${pane}` };
+      const mayPress = presses === 0 || (delay.sinceMs > enterPatienceMs * presses && presses <= enterRepeats);
       if (stands === "ours" && mayPress && safeToEnter(sight)) {
         const entered = await enterGuarded(access.server, { ...guardedBy(access, sight), mark: errand.mark });
-        if (entered.done) presses++;
+        if (entered.done) {
+          presses++;
+          enteredAt = sight;
+        }
       }
       if (signal.aborted) break;
       await pause(delay.ms);
@@ -156,6 +161,11 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null };
   }
 }
+
+/** A program that takes this long over an Enter has swallowed it. */
+const enterPatienceMs = 1_000;
+
+const sameCursor = (a: There, b: There): boolean => a.look.pane.cursor.x === b.look.pane.cursor.x && a.look.pane.cursor.y === b.look.pane.cursor.y;
 
 function guardedBy({ locator }: Access, { look: { pane } }: There): { pane: string; panePid: number; guards: Guards } {
   const { title, cursor, currentCommand: command, pasted } = pane;

@@ -17,12 +17,13 @@ export function standing(manifest: ScreenManifest, traits: TerminalTraits, sight
 }
 
 /**
- * For programs whose composer we do not know: the screen up to the cursor ends with our text. White space is left
- * out of the comparison, because wrapping and tabs show as spaces; of a text that is taller than the screen, the
- * part that still shows must be all that shows.
+ * For programs whose composer we do not know: the screen up to the cursor ends with our text, and the cursor still
+ * stands in its last row. White space is left out of the comparison, because wrapping and tabs show as spaces; of a
+ * text that is taller than the screen, the part that still shows must be all that shows.
  */
 function beforeCursor({ look: { pane, plain } }: There, text: string): Standing {
   const rows = plain.slice(0, pane.cursor.y + 1);
+  if (pane.cursor.x === 0 || (rows.at(-1) ?? "").trim() === "") return "nothing";
   const shown = squeeze(rows.join("\n"));
   const wanted = squeeze(text);
   if (wanted.length <= shown.length) return shown.endsWith(wanted) ? "ours" : "nothing";

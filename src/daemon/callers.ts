@@ -1,0 +1,61 @@
+import type { Caller } from "../client/schema.ts";
+import type { Switch } from "../compose.ts";
+import { teamOf } from "../config/projects.ts";
+import { personId, type Permission, isLive } from "../model/agent.ts";
+import { TielineError } from "../model/errors.ts";
+import type { Sender } from "../model/message.ts";
+import { ancestry } from "../tmux/process.ts";
+import { paneLocator } from "../transports/tmux/locator.ts";
+import { identify, type KnownAgents } from "./identity.ts";
+
+/** Who calls, and for which team. */
+export class Callers {
+  private readonly known: KnownAgents;
+
+  constructor(
+    private readonly tieline: Switch,
+    personToken: string,
+  ) {
+    const { directory, processes } = tieline;
+    this.known = {
+      personToken,
+      withToken: (digest) => directory.withToken(digest),
+      withSession: (sessionId) => directory.withSession(sessionId),
+      async withDescendant(pid) {
+        const byPid = new Map(directory.agents().flatMap((agent) => agent.endpoints.filter((one) => one.transport === "tmux").map((one) => [paneLocator(one).agentPid, { agent, locator: paneLocator(one) }] as const)));
+        if (byPid.size === 0) return null;
+        for (const { pid: ancestor, startMark } of await ancestry(processes, pid)) {
+          const found = byPid.get(ancestor);
+          if (found?.locator.agentStartMark === startMark) return found.agent;
+        }
+        return null;
+      },
+      inPane(socket, pane) {
+        const there = directory.roster.byPane(pane).filter(isLive);
+        return there.find((agent) => agent.endpoints.some((one) => one.transport === "tmux" && paneLocator(one).socket === socket)) ?? null;
+      },
+    };
+  }
+
+  async sender(caller: Caller): Promise<Sender> {
+    return identify(caller, this.known, this.teamOf(caller));
+  }
+
+  /** The caller's team; its project becomes the team's, and the same team from another project is a CONFLICT. */
+  teamOf({ team: flag, cwd }: Caller): string {
+    const { team, project } = teamOf({ flag, cwd: cwd ?? "/" }, this.tieline.projects);
+    this.tieline.directory.joinTeam(team, project?.root ?? null);
+    return team;
+  }
+
+  /** Only the person, or an agent whose profile allows it. */
+  async allow(caller: Caller, permission: Permission): Promise<Sender> {
+    const sender = await this.sender(caller);
+    const agent = this.tieline.directory.agent(sender.id);
+    if (sender.id === personId || agent?.may.includes(permission)) return sender;
+    throw new TielineError("NOT_PERMITTED", `${sender.name} may not do this`, {
+      remedy: `the person can, or add \`may: [${permission}]\` to the profile of ${sender.name}`,
+      operands: { agent: sender.name, permission },
+    });
+  }
+}

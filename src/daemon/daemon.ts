@@ -1,0 +1,98 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Home } from "../client/home.ts";
+import { compose, type SwitchOptions } from "../compose.ts";
+import { loadHomeConfig } from "../config/home.ts";
+import { newToken } from "../directory/token.ts";
+import { TielineError } from "../model/errors.ts";
+import { Callers } from "./callers.ts";
+import { createHandle, maxRequestBytes, type Operations } from "./http.ts";
+import { openLog } from "./log.ts";
+import { agentOperations } from "./operations/agents.ts";
+import { messageOperations } from "./operations/messages.ts";
+import { selfOperations } from "./operations/self.ts";
+
+export interface DaemonOptions {
+  readonly home: Home;
+  readonly version: string;
+  readonly tmuxSocket: string;
+  readonly env: Record<string, string>;
+  readonly binDirectory: string;
+}
+
+export interface Daemon {
+  /** Resolves when the daemon has stopped, whoever asked for it. */
+  readonly stopped: Promise<void>;
+  stop(): void;
+}
+
+/**
+ * One process that serves a home. Whoever gets the mailbox's lock is the daemon and may replace a socket that an
+ * earlier one left behind; the others throw DatabaseTaken.
+ */
+export async function startDaemon({ home, version, tmuxSocket, env, binDirectory }: DaemonOptions): Promise<Daemon> {
+  mkdirSync(home.root, { recursive: true, mode: 0o700 });
+  const { logging } = loadHomeConfig(home.config);
+  const log = openLog(home.log, logging);
+  const options: SwitchOptions = {
+    root: home.root,
+    mailboxPath: home.mailbox,
+    configPath: home.config,
+    profilesDirectory: home.agents,
+    tmuxSocket,
+    env,
+    binDirectory,
+    report: (context, fault) => log.fault(context, fault),
+    debug: logging.tmuxDebug ? (line) => log.info(line) : null,
+  };
+  const tieline = compose(options);
+  const stopping = new AbortController();
+  const callers = new Callers(tieline, personTokenIn(home));
+  const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()) };
+  const operations: Operations = {
+    ...messageOperations(tieline, callers),
+    ...agentOperations(tieline, callers),
+    ...selfOperations(tieline, callers, facts),
+  };
+  const handle = createHandle(operations, options.report);
+  const server = listen(home.socket, (request) => handle(request, stopping.signal));
+  await tieline.start();
+  log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);
+
+  const stopped = new Promise<void>((resolve, reject) => {
+    const finish = async (): Promise<void> => {
+      await server.stop();
+      await tieline[Symbol.asyncDispose]();
+      rmSync(home.socket, { force: true });
+      log.info("stopped");
+    };
+    stopping.signal.addEventListener("abort", () => finish().then(resolve, reject), { once: true });
+  });
+  return { stopped, stop: () => stopping.abort() };
+}
+
+function listen(socket: string, fetch: (request: Request) => Promise<Response>): Bun.Server<undefined> {
+  mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+  rmSync(socket, { force: true });
+  const before = process.umask(0o177);
+  try {
+    // Waiting is what some callers came for. Bun honours idleTimeout on a unix socket, although its types do not say so.
+    const patient = { idleTimeout: 0 } as object;
+    return Bun.serve({ unix: socket, maxRequestBodySize: maxRequestBytes, fetch, ...patient });
+  } catch (cause) {
+    throw new TielineError("DAEMON_UNAVAILABLE", `can not listen at ${socket}`, {
+      remedy: "check that its directory is writable, or set TIELINE_HOME to another one",
+      operands: { socket },
+      cause,
+    });
+  } finally {
+    process.umask(before);
+    if (existsSync(socket)) chmodSync(socket, 0o600);
+  }
+}
+
+/** Whoever can read this file is the person. */
+function personTokenIn(home: Home): string {
+  if (!existsSync(home.personToken)) writeFileSync(home.personToken, `${newToken()}\n`, { mode: 0o600, flush: true });
+  return readFileSync(home.personToken, "utf8").trim();
+}

@@ -1,0 +1,38 @@
+/** The daemon's process. It says one line on its stdout: `ready`, `taken`, or an error as JSON. */
+import { join } from "node:path";
+import { homeOf } from "../client/home.ts";
+import { asTielineError } from "../model/errors.ts";
+import { DatabaseTaken } from "../sqlite/connection.ts";
+import { socketPathOf } from "../tmux/server.ts";
+import { version } from "../../package.json";
+import { startDaemon } from "./daemon.ts";
+
+const { TIELINE_TMUX_SOCKET: name = "default", TMUX_TMPDIR: tmuxTmpdir } = process.env;
+
+try {
+  const daemon = await startDaemon({
+    home: homeOf(process.env),
+    version,
+    tmuxSocket: socketPathOf(name, { uid: process.getuid!(), tmuxTmpdir }),
+    env: definedIn(process.env),
+    binDirectory: join(import.meta.dir, "../../bin"),
+  });
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => daemon.stop());
+  say("ready");
+  await daemon.stopped;
+  process.exit(0);
+} catch (thrown) {
+  if (thrown instanceof DatabaseTaken) say("taken");
+  else say(JSON.stringify({ error: asTielineError(thrown).toJSON() }));
+  process.exit(thrown instanceof DatabaseTaken ? 0 : 1);
+}
+
+/** The starter may be gone already; the daemon does not depend on it. */
+function say(line: string): void {
+  process.stdout.on("error", () => undefined);
+  process.stdout.write(`${line}\n`);
+}
+
+function definedIn(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

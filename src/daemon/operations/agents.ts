@@ -1,0 +1,131 @@
+import type { Switch } from "../../compose.ts";
+import { adopt } from "../../life/adopt.ts";
+import { agentOf, teamSession } from "../../life/start.ts";
+import { isLive, personId, type Agent } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import { capture } from "../../tmux/pane.ts";
+import { killPane } from "../../tmux/session.ts";
+import { paneLocator, type PaneLocator } from "../../transports/tmux/locator.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+import { agentView } from "../views.ts";
+
+type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "read" | "up" | "down">;
+
+export function agentOperations(tieline: Switch, callers: Callers): AgentOperations {
+  const { mailbox, directory, courier, servers, starter, teams, profiles, config } = tieline;
+
+  return {
+    async ls({ all = false }, { caller }) {
+      const { team } = await callers.sender(caller);
+      const listed = directory.agents().filter((agent) => all || agent.team === team);
+      await Promise.all(listed.map(lookAt));
+      return directory.agents().filter((agent) => listed.some(({ id }) => id === agent.id)).map((agent) => agentView(agent, tieline));
+    },
+
+    async adopt({ target, name, provider, workspace, role }, { caller }) {
+      const { team } = await callers.allow(caller, "spawn");
+      const server = servers.at(caller.tmuxServer ?? tieline.tmuxSocket);
+      const agent = await adopt(server, { target, name, team, provider, workspace, role }, tieline);
+      await lookAt(agent);
+      courier.wake(agent.id);
+      return agentView(directory.agent(agent.id)!, tieline);
+    },
+
+    async rm({ agent: address, force = false }, { caller }) {
+      const from = await callers.allow(caller, "kill");
+      const agent = one(address, tieline.resolve(address, from).agents);
+      if (agent.kind !== "program") throw cannotRemove(agent);
+      const pending = mailbox.pending(agent.id);
+      if (pending > 0 && !force) throw hasMail(agent, pending);
+      await failMail(agent);
+      directory.remove(agent.id);
+      courier.wake(agent.id);
+      return { name: agent.name, failedDeliveries: pending };
+    },
+
+    async read({ agent: address, lines = config.terminal.readLines }, { caller }) {
+      const from = await callers.sender(caller);
+      const agent = one(address, tieline.resolve(address, from).agents);
+      const { socket, pane } = paneOf(agent);
+      const text = await capture(servers.at(socket), pane, { history: lines });
+      return { agent: agent.name, pane, text: text.join("\n").trimEnd().split("\n").slice(-lines).join("\n") };
+    },
+
+    async up({ only }, { caller }) {
+      const { team } = await callers.allow(caller, "spawn");
+      const project = teams.projectOf(team);
+      if (project === null) throw noProject();
+      const socket = caller.tmuxServer ?? tieline.tmuxSocket;
+      const names = [...project.agents.keys()].filter((name) => only === undefined || only.includes(name));
+      const wanted = names.map((name) => agentOf(profiles.lookup(project, name)!, name, team, directory));
+      await Promise.all(wanted.filter(isLive).map(lookAt));
+      const running = wanted.filter((agent) => isLive(directory.agent(agent.id) ?? agent));
+      const started: Agent[] = [];
+      for (const agent of wanted.filter((one) => !running.includes(one))) started.push(await starter.start(agent, socket));
+      const session = teamSession(team, config);
+      return {
+        session,
+        socket,
+        attach: `tmux -S ${socket} attach -t =${session}`,
+        started: started.map((agent) => agentView(agent, tieline)),
+        already: running.map((agent) => agent.name),
+      };
+    },
+
+    async down(_, { caller }) {
+      const { team } = await callers.allow(caller, "kill");
+      const own = directory.roster.inTeam(team).filter((agent) => agent.launch !== null && isLive(agent));
+      for (const agent of own) {
+        const { socket, pane } = paneOf(agent);
+        await lookAt(agent);
+        if (isLive(directory.agent(agent.id)!)) await killPane(servers.at(socket), pane);
+        directory.update(agent.id, { endpoints: [], state: agent.sessionId === null ? "gone" : "suspended", stateReason: "stopped by tieline down" });
+      }
+      return { stopped: own.map((agent) => agent.name) };
+    },
+  };
+
+  /** Brings what is known of an agent up to date. */
+  async function lookAt(agent: Agent): Promise<void> {
+    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    if (endpoint) await tieline.tmux.probe(agent, endpoint);
+  }
+
+  /** Its mail can never arrive; each sender is told. */
+  async function failMail(agent: Agent): Promise<void> {
+    for (const { delivery } of mailbox.inbox(agent.id, { pending: true, limit: Number.MAX_SAFE_INTEGER })) {
+      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: Date.now(), transport: "removed" });
+      if (claimed) await mailbox.settle(delivery.id, { kind: "removed", detail: `${agent.name} was removed` }, { transport: null, authority: null });
+    }
+  }
+
+  function paneOf(agent: Agent): PaneLocator {
+    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    if (endpoint) return paneLocator(endpoint);
+    throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane`, { remedy: "start or adopt it first", operands: { agent: agent.name } });
+  }
+}
+
+function one(address: string, agents: readonly Agent[]): Agent {
+  if (agents.length === 1) return agents[0]!;
+  throw new TielineError("ADDRESS_AMBIGUOUS", `${address} means ${agents.length} agents`, {
+    remedy: "name one agent",
+    operands: { address, candidates: agents.map((agent) => agent.name) },
+  });
+}
+
+const hasMail = (agent: Agent, pending: number): TielineError =>
+  new TielineError("CONFLICT", `${pending} messages for ${agent.name} are not delivered yet`, {
+    remedy: `see \`tieline inbox ${agent.name} --pending\`; with --force they fail and their senders are told`,
+    operands: { agent: agent.name, pending },
+  });
+
+const cannotRemove = (agent: Agent): TielineError =>
+  new TielineError("CONFLICT", `${agent.id === personId ? "the person" : `the object ${agent.name}`} can not be removed`, {
+    remedy: "objects are removed from tieline.yaml",
+    operands: { agent: agent.name },
+  });
+
+const noProject = (): TielineError =>
+  new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", { remedy: "`tieline init` writes one" });

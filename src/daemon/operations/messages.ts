@@ -1,0 +1,201 @@
+import type { Caller, StoryView } from "../../client/schema.ts";
+import type { Switch } from "../../compose.ts";
+import { isBroadcast, parseAddress } from "../../model/address.ts";
+import { personId, personName, switchId, type Agent } from "../../model/agent.ts";
+import { provesSeen } from "../../model/delivery.ts";
+import { TielineError } from "../../model/errors.ts";
+import { deliveryId } from "../../model/ids.ts";
+import type { Draft, Message, Sender } from "../../model/message.ts";
+import { reached, type Wanted } from "../../model/receipt.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+import { inboxView, messageView, receiptView, sentView, storyView } from "../views.ts";
+
+type MessageOperations = Pick<
+  Operations,
+  "send" | "reply" | "show" | "status" | "wait" | "inbox" | "collected" | "log" | "cancel" | "retry" | "dead"
+>;
+
+interface Words {
+  readonly body: string;
+  readonly summary?: string | undefined;
+  readonly when?: Draft["when"] | undefined;
+  readonly hard?: boolean | undefined;
+  readonly ttlMs?: number | undefined;
+  readonly key?: string | undefined;
+  readonly kind?: "text" | "ack" | undefined;
+  readonly from?: string | undefined;
+  readonly wait?: Wanted | undefined;
+  readonly expectsReply?: boolean | undefined;
+  readonly spawn?: boolean | undefined;
+}
+
+export function messageOperations(tieline: Switch, callers: Callers): MessageOperations {
+  const { mailbox, directory, router, courier } = tieline;
+
+  return {
+    async send({ to, replyTo, ...words }, { caller }) {
+      const from = await senderFor(caller, words.from);
+      const inReplyTo = replyTo === undefined ? undefined : mustFind(replyTo).id;
+      return send({ to, ...draftOf(words), ...(inReplyTo && { inReplyTo }) }, from, words.wait);
+    },
+
+    async reply({ tag, ...words }, { caller }) {
+      const from = await senderFor(caller, words.from);
+      const original = mustFind(tag);
+      return send({ to: replyAddress(original), inReplyTo: original.id, ...draftOf(words) }, from, words.wait);
+    },
+
+    async show({ tag }, { caller }) {
+      await callers.sender(caller);
+      return messageView(mustFind(tag));
+    },
+
+    async status({ tag }, { caller }) {
+      await callers.sender(caller);
+      return story(tag);
+    },
+
+    async wait({ tag, state, timeoutMs, after }, { caller, signal }) {
+      await callers.sender(caller);
+      const message = mustFind(tag);
+      const enough = (): boolean => {
+        const { deliveries } = mailbox.receipt(message.id)!;
+        const results = deliveries.map((delivery) => reached(delivery, state));
+        const news = after !== undefined && deliveries.some((delivery) => delivery.updatedAt > after);
+        return news || results.includes("never") || results.every((result) => result === "yes");
+      };
+      await untilChange(message, enough, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      return story(tag);
+    },
+
+    async inbox({ agent: address, pending = false, limit = 50, peek = false }, { caller }) {
+      const from = await callers.sender(caller);
+      const owner = address === undefined ? from.id : agentCalled(address, from).id;
+      const filter = { pending, limit };
+      if (peek || owner !== from.id) return mailbox.inbox(owner, filter).map((row) => inboxView(row, tieline));
+      const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit });
+      const taken = new Map(collected.items.map(({ delivery }) => [delivery.id, delivery.id as number]));
+      return mailbox.inbox(owner, filter).map((row) => ({
+        ...inboxView(row, tieline),
+        ...(taken.has(row.delivery.id) && { delivery: taken.get(row.delivery.id)! }),
+      }));
+    },
+
+    async collected({ deliveries }, { caller }) {
+      const from = await callers.sender(caller);
+      const own = deliveries.map((id) => mailbox.delivery(deliveryId(id))).filter((one) => one?.agent === from.id && one.state === "claimed");
+      await Promise.all(own.map((one) => mailbox.settle(one!.id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" })));
+      return { seen: own.length };
+    },
+
+    async log({ agent: address, thread, grep, since, limit }, { caller }) {
+      const from = await callers.sender(caller);
+      const agent = address === undefined ? undefined : agentCalled(address, from).id;
+      const threadId = thread === undefined ? undefined : mustFind(thread).thread;
+      const filter = { ...(agent && { agent }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(limit && { limit }) };
+      return mailbox.log(filter).map((receipt) => receiptView(receipt, tieline));
+    },
+
+    cancel: async ({ tag, agent }, { caller }) => receiptView(await change("cancel", tag, agent, caller), tieline),
+
+    retry: async ({ tag, agent }, { caller }) => receiptView(await change("retry", tag, agent, caller), tieline),
+
+    async dead({ limit = 50 }, { caller }) {
+      await callers.sender(caller);
+      const ids = new Set(mailbox.deliveriesIn(["failed", "expired"], limit).map((delivery) => delivery.messageId));
+      return [...ids].map((id) => receiptView(mailbox.receipt(id)!, tieline));
+    },
+  };
+
+  async function send(draft: Draft, from: Sender, wait: Wanted | undefined) {
+    if (wait === "seen") checkProvable(draft, from);
+    const sent = await router.send(draft, from);
+    return sentView(sent, isBroadcast(parseAddress(draft.to)), tieline);
+  }
+
+  /** With --from the person speaks for an object of the team. */
+  async function senderFor(caller: Caller, name: string | undefined): Promise<Sender> {
+    const sender = await callers.sender(caller);
+    if (name === undefined || name === sender.name) return sender;
+    const object = directory.roster.named(sender.team, name);
+    if (sender.id === personId && object?.kind === "object") return { id: object.id, name, team: object.team, knownBy: "object" };
+    throw new TielineError("NOT_PERMITTED", `${sender.name} can not write as ${name}`, {
+      remedy: "--from is for the person, and names an object of the team",
+      operands: { sender: sender.name, from: name },
+    });
+  }
+
+  /** Waiting for a proof that no way in can give would be waiting for nothing. */
+  function checkProvable(draft: Draft, from: Sender): void {
+    const { agents } = tieline.resolve(draft.to, from);
+    for (const agent of agents) {
+      const proofs = agent.endpoints.map(({ transport }) => tieline.transports.get(transport)?.traits.bestProof);
+      if (agent.endpoints.length > 0 && !proofs.some((proof) => proof !== undefined && provesSeen(proof))) throw unprovable(agent);
+    }
+  }
+
+  async function change(verb: "cancel" | "retry", tag: string, address: string | undefined, caller: Caller) {
+    const from = await callers.sender(caller);
+    const message = mustFind(tag);
+    if (from.id !== personId && from.id !== message.from.id) throw notYours(message, from);
+    return mailbox[verb](message.id, address === undefined ? undefined : agentCalled(address, from).id);
+  }
+
+  function untilChange(message: Message, enough: () => boolean, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = mailbox.onTransitions((changes) => {
+        if (changes.some((one) => one.message.id === message.id) && enough()) finish();
+      });
+      const finish = (): void => {
+        stop();
+        resolve();
+      };
+      if (enough() || signal.aborted) finish();
+      else signal.addEventListener("abort", finish, { once: true });
+    });
+  }
+
+  function agentCalled(address: string, from: Sender): Agent {
+    const { agents } = tieline.resolve(address, from);
+    if (agents.length === 1) return agents[0]!;
+    throw new TielineError("ADDRESS_AMBIGUOUS", `${address} means ${agents.length} agents`, { remedy: "name one agent", operands: { address } });
+  }
+
+  function mustFind(tag: string): Message {
+    const message = mailbox.message(tag);
+    if (message !== null) return message;
+    throw new TielineError("MESSAGE_UNKNOWN", `there is no message ${tag}`, {
+      remedy: "`tieline log` lists the messages; old ones are removed by the retention settings",
+      operands: { message: tag },
+    });
+  }
+
+  function story(tag: string): StoryView {
+    return storyView(mailbox.story(mustFind(tag).id)!, tieline);
+  }
+}
+
+/** A reply goes to the sender itself, wherever it is, by its id. */
+function replyAddress({ from, tag }: Message): string {
+  if (from.id === personId) return personName;
+  if (from.id !== switchId) return from.id;
+  throw new TielineError("TARGET_NOT_FOUND", `${tag} was written by the switch itself, which reads nothing`, { remedy: "there is nobody to answer" });
+}
+
+function draftOf({ body, summary, when, hard, ttlMs, key, kind, expectsReply, spawn }: Words): Omit<Draft, "to"> {
+  const given = { summary, when, hard, ttlMs, kind, expectsReply, spawn, idempotencyKey: key };
+  return { body, ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Draft>) };
+}
+
+const unprovable = (agent: Agent): TielineError =>
+  new TielineError("PROOF_UNAVAILABLE", `nothing can prove that ${agent.name} (${agent.provider}) has seen a message`, {
+    remedy: "use --wait handed, or --wait answered if it will reply",
+    operands: { agent: agent.name, provider: agent.provider },
+  });
+
+const notYours = (message: Message, from: Sender): TielineError =>
+  new TielineError("NOT_PERMITTED", `${message.tag} was sent by ${message.from.name}, not by ${from.name}`, {
+    remedy: "only its sender or the person can do this",
+    operands: { tag: message.tag, sender: message.from.name },
+  });

@@ -1,0 +1,106 @@
+import { statfsSync, statSync } from "node:fs";
+import type { Check } from "../../client/schema.ts";
+import type { Switch } from "../../compose.ts";
+import { isLive } from "../../model/agent.ts";
+import { asTielineError } from "../../model/errors.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+
+export interface DaemonFacts {
+  readonly version: string;
+  readonly socket: string;
+  readonly home: string;
+  readonly startedAt: number;
+  readonly stop: () => void;
+}
+
+export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop"> {
+  return {
+    async daemonStatus() {
+      const { version, socket, home, startedAt } = facts;
+      return {
+        running: true,
+        pid: process.pid,
+        version,
+        socket,
+        home,
+        startedAt,
+        agents: tieline.directory.agents().length,
+        waiting: tieline.mailbox.waiting().length,
+        residentBytes: process.memoryUsage.rss(),
+      };
+    },
+
+    async daemonStop(_, { caller }) {
+      await callers.allow(caller, "kill");
+      facts.stop();
+      return { stopping: true };
+    },
+
+    async doctor(_, { caller }) {
+      await callers.sender(caller);
+      const socket = caller.tmuxServer ?? tieline.tmuxSocket;
+      const checks = [
+        check("bun", async () => ok(`Bun ${Bun.version}`)),
+        check("tmux", async () => ok(`tmux ${(await tieline.servers.at(socket).version()).text}`)),
+        check("tmux server", () => tmuxServer(socket)),
+        check("socket", async () => daemonSocket(facts.socket)),
+        check("disk", async () => disk(facts.home)),
+        check("clock", async () => clock()),
+        ...tieline.directory.agents().map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
+      ];
+      return Promise.all(checks);
+    },
+  };
+
+  async function tmuxServer(socket: string): Promise<Finding> {
+    if (!(await tieline.servers.at(socket).alive())) return warning(`no server at ${socket}`, "it is started with the first agent");
+    const { pid } = await tieline.servers.at(socket).identity();
+    return ok(`pid ${pid} at ${socket}`);
+  }
+
+  /** Every way in is tried as far as it goes without writing anything. */
+  async function wayIn(id: Parameters<Switch["directory"]["agent"]>[0]): Promise<Finding> {
+    const agent = tieline.directory.agent(id)!;
+    if (!isLive(agent)) return warning(`not running${agent.stateReason ? ` (${agent.stateReason})` : ""}`, agent.launch ? "mail starts it" : `\`tieline rm ${agent.name}\` if it will not come back`);
+    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    if (endpoint === undefined) return ok(agent.endpoints.map(({ transport }) => transport).join(", "));
+    const readiness = await tieline.tmux.probe(agent, endpoint);
+    if (readiness.kind === "ready") return ok(`${endpoint.transport} ${String(endpoint.locator["pane"])}: ready`);
+    return warning(readiness.kind === "held" ? readiness.hold.detail : readiness.detail, `\`tieline read ${agent.name}\` shows its screen`);
+  }
+}
+
+type Finding = Pick<Check, "status" | "detail" | "remedy">;
+
+const ok = (detail: string): Finding => ({ status: "ok", detail, remedy: null });
+const warning = (detail: string, remedy: string): Finding => ({ status: "warning", detail, remedy });
+
+async function check(name: string, run: () => Promise<Finding>): Promise<Check> {
+  try {
+    return { name, ...(await run()) };
+  } catch (thrown) {
+    const { message, remedy } = asTielineError(thrown);
+    return { name, status: "failed", detail: message, remedy };
+  }
+}
+
+function daemonSocket(path: string): Finding {
+  const mode = statSync(path).mode & 0o777;
+  return mode === 0o600 ? ok(path) : warning(`${path} has mode ${mode.toString(8)}`, `chmod 600 ${path}`);
+}
+
+const leastFreeBytes = 100 * 1024 * 1024;
+
+function disk(home: string): Finding {
+  const { bavail, bsize } = statfsSync(home);
+  const free = bavail * bsize;
+  const text = `${Math.round(free / 1024 / 1024)} MB free for ${home}`;
+  return free > leastFreeBytes ? ok(text) : warning(text, "free some space; a full disk refuses messages");
+}
+
+/** Times in receipts are wall-clock times; a clock that jumps makes them puzzling. */
+function clock(): Finding {
+  const driftMs = Math.abs(performance.timeOrigin + performance.now() - Date.now());
+  return driftMs < 2_000 ? ok(new Date().toISOString()) : warning(`the clock moved by ${Math.round(driftMs)} ms since the daemon started`, "check time synchronisation");
+}

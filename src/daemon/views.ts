@@ -1,0 +1,73 @@
+/** The model as clients see it. */
+import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, StoryView } from "../client/schema.ts";
+import type { Courier } from "../courier.ts";
+import type { InboxRow, Mailbox } from "../mailbox/port.ts";
+import type { Agent } from "../model/agent.ts";
+import type { Delivery, Transition } from "../model/delivery.ts";
+import type { Message } from "../model/message.ts";
+import type { Receipt, Story } from "../model/receipt.ts";
+import type { Sent } from "../router.ts";
+import type { Transport } from "../transports/port.ts";
+
+export interface ViewParts {
+  readonly courier: Pick<Courier, "holdOf">;
+  readonly mailbox: Pick<Mailbox, "pending">;
+  readonly transports: ReadonlyMap<string, Transport>;
+}
+
+export function receiptView({ message, deliveries }: Receipt, parts: ViewParts): ReceiptView {
+  const { id, tag, from, to, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt } = message;
+  const views = deliveries.map((delivery) => deliveryView(delivery, parts));
+  return { id, tag, from: from.name, knownBy: from.knownBy, to, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt, deliveries: views };
+}
+
+export function sentView({ receipt, refused }: Sent, broadcast: boolean, parts: ViewParts): ReceiptView {
+  const view = receiptView(receipt, parts);
+  if (!broadcast) return view;
+  const successful = receipt.deliveries.map((delivery) => delivery.agentName);
+  const failed = refused.map(({ agent, error }) => ({ agent, code: error.code, message: error.message }));
+  const notice = successful.length === 0 && failed.length === 0 ? { notice: "the broadcast reached no one: there is nobody you may write to" } : {};
+  return { ...view, successful, failed, ...notice };
+}
+
+export function storyView(story: Story, parts: ViewParts): StoryView {
+  const names = new Map(story.deliveries.map((delivery) => [delivery.id, delivery.agentName]));
+  const steps = [...story.history.values()].flat().toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
+  return { ...receiptView(story, parts), history: steps.map((step) => historyView(step, names.get(step.delivery) ?? "")) };
+}
+
+export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, thread, acceptedAt }: Message): MessageView {
+  return { id, tag, from: from.name, to, team, kind, body, inReplyTo, thread, acceptedAt };
+}
+
+export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): InboxView {
+  const { id, tag, from, to, kind, body, thread, inReplyTo, acceptedAt } = message;
+  const { state, reason } = deliveryView(delivery, parts);
+  return { id, tag, from: from.name, to, kind, body, state, reason, thread, inReplyTo, at: acceptedAt };
+}
+
+export function agentView(agent: Agent, { courier, mailbox, transports }: ViewParts): AgentView {
+  const { id, name, team, role, kind, provider, state, stateReason: reason, presence, sessionId, workspace, note, profile, may, lastActivityAt } = agent;
+  const hold = courier.holdOf(agent.id);
+  const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
+  const waysIn = agent.endpoints.flatMap(({ transport }) => {
+    const traits = transports.get(transport)?.traits;
+    return traits ? [{ transport, bestProof: traits.bestProof, authority: traits.authority }] : [];
+  });
+  const held = { held: hold?.detail ?? null, heldAt: hold?.at ?? null };
+  return {
+    ...{ id, name, team, role, kind, provider, state, reason, presence, pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
+    ...{ sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt },
+  };
+}
+
+/** A delivery that waits behind others has no reason of its own; the one at the head speaks for it. */
+function deliveryView(delivery: Delivery, { courier }: ViewParts): DeliveryView {
+  const { agentName: agent, state, proof, transport, authority, attempts, warning, answeredAt, updatedAt } = delivery;
+  const waitsBehind = state === "queued" && delivery.detail === null ? courier.holdOf(delivery.agent)?.detail : null;
+  return { agent, state, proof, transport, authority, reason: delivery.detail ?? waitsBehind ?? null, attempts, warning, answeredAt, updatedAt };
+}
+
+function historyView({ at, verb, from, to, reason, detail, proof, transport }: Transition, agent: string): StoryView["history"][number] {
+  return { at, agent, verb, from, to, reason: detail ?? reason, proof, transport };
+}
