@@ -59,9 +59,12 @@ test.skipIf(process.platform !== "linux")("a file is stale when its pid went to 
 });
 
 test.skipIf(process.platform !== "linux")("a process that ended but was not collected by its parent is not alive", async () => {
-  const parent = Bun.spawn(["sh", "-c", "true & echo $!; exec cat"], { stdin: "pipe", stdout: "pipe" });
+  const parent = Bun.spawn(["sh", "-c", "sleep 1000 & echo $!; exec cat"], { stdin: "pipe", stdout: "pipe" });
   const { value } = await parent.stdout.getReader().read();
   const zombie = Number(new TextDecoder().decode(value));
+  // The shell would collect its child; cat, which takes its place, does not.
+  while ((await Bun.file(`/proc/${parent.pid}/comm`).text()) !== "cat\n") await Bun.sleep(5);
+  process.kill(zombie);
   while (!(await Bun.file(`/proc/${zombie}/stat`).text()).includes(") Z ")) await Bun.sleep(5);
   expect(await isSameProcess(zombie, undefined)).toBe(false);
   parent.kill();
