@@ -181,7 +181,8 @@ class Walk {
         const earlier = this.pickMessage(action.message);
         if (!earlier) return async () => null;
         const fresh = seal({ to: "x", body: "a twin" }, agents[0]!, { inReplyTo: null, hops: 0 }, { clock: this.clock, random: this.random });
-        const twin = action.sameId ? earlier : { ...fresh, tag: earlier.tag };
+        // Nobody but the mailbox itself writes bounces.
+        const twin = action.sameId && earlier.kind !== "bounce" ? earlier : { ...fresh, tag: earlier.tag };
         this.recipients.set(twin.id, [agents[1]!.id]);
         return (mailbox) => mailbox.accept(twin, [agents[1]!]);
       }
