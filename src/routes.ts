@@ -5,7 +5,6 @@ import type { Directory } from "./directory/directory.ts";
 import { personAgent } from "./directory/roster.ts";
 import { agentOf } from "./life/start.ts";
 import { personId, type Agent } from "./model/agent.ts";
-import { TielineError } from "./model/errors.ts";
 import type { Emit } from "./model/event.ts";
 import type { Sender } from "./model/message.ts";
 import type { RouterParts } from "./router.ts";
@@ -28,20 +27,24 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
       const { permitted, denied } = permit(topology, party, agents, { reply, everyone: address === "*" });
       if (denied.length === 0) return { recipients: permitted, refused: [] };
       emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed: allowedTargets(topology, party) });
-      const self = denied.find((agent) => agent.id === from.id);
-      if (self && !broadcast) throw writesToItself(from);
       if (!broadcast) throw routeDenied(topology, party, denied);
       return { recipients: permitted, refused: denied.map((agent) => ({ agent: agent.name, error: routeDenied(topology, party, [agent]) })) };
     },
 
     enlist: (agent) => directory.add(agent),
 
-    /** A person's mail starts whatever has a profile; an agent's only what its own project or user wrote down. */
+    /**
+     * A person's mail starts whatever can be started; an agent's only what its own project or user wrote down, and
+     * only along an edge: a reply may go without one, but it wakes nobody.
+     */
     mayStart(from, agent) {
       if (agent.launch === null) return false;
-      if (from.id === personId) return true;
       const profile = lookups.profile(agent.team, agent.launch.profile ?? agent.name);
-      return agent.team === from.team && (profile?.origin === "project" || profile?.origin === "user");
+      if (profile?.autostart === false) return false;
+      if (from.id === personId) return true;
+      const party = partyOf(from, directory);
+      const ownProfile = agent.team === party.team && (profile?.origin === "project" || profile?.origin === "user");
+      return ownProfile && permit(lookups.topology(party.team), party, [agent]).permitted.length === 1;
     },
   };
 }
@@ -51,9 +54,3 @@ export function partyOf(from: Sender, directory: Directory): Party {
   if (from.id === personId) return { ...personAgent, team: from.team };
   return directory.agent(from.id) ?? { ...personAgent, id: from.id, name: from.name, team: from.team, kind: "object", may: [] };
 }
-
-const writesToItself = (from: Sender): TielineError =>
-  new TielineError("ROUTE_DENIED", `${from.name} can not write to itself`, {
-    remedy: "write to somebody else",
-    operands: { from: from.name, to: [from.name] },
-  });

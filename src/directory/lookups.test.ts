@@ -12,9 +12,10 @@ import { addEdges, noOverlay } from "../topology/overlay.ts";
 import { permit } from "../topology/topology.ts";
 import { Directory } from "./directory.ts";
 import { memoryDocuments } from "./documents/memory.ts";
-import { lookupsOver, teamLookups } from "./lookups.ts";
+import { lookupsOver } from "./lookups.ts";
 import { Profiles } from "./profiles.ts";
 import { IndexedRoster } from "./roster.ts";
+import { teamsOver } from "./teams.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tl-lookups-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -77,17 +78,18 @@ describe("the lookups of the running switch", () => {
     const documents = memoryDocuments();
     const open = () => {
       const directory = new Directory(documents, () => {});
-      return { directory, lookups: teamLookups(directory, new Projects(), new Profiles(join(root, "agents")), documents) };
+      const teams = teamsOver(directory, new Projects(), documents);
+      return { directory, teams, lookups: lookupsOver({ roster: directory.roster, profiles: new Profiles(join(root, "agents")), ...teams }) };
     };
-    const { directory, lookups } = open();
+    const { directory, teams, lookups } = open();
     directory.joinTeam("shop", shop);
-    expect(lookups.project("shop")!.root).toBe(shop);
-    expect(lookups.project("elsewhere")).toBeNull();
+    expect(teams.projectOf("shop")!.root).toBe(shop);
+    expect(teams.projectOf("elsewhere")).toBeNull();
     expect(lookups.topology("elsewhere").edges).toBeNull();
     expect(lookups.alias("shop", "crew")).toEqual(["lead"]);
 
-    const added = addEdges(lookups.overlay("shop"), lookups.project("shop")!.edges, parseEdge("coder -> lead", "shop"));
-    lookups.setOverlay("shop", added);
+    const added = addEdges(teams.overlayOf("shop"), teams.projectOf("shop")!.edges, parseEdge("coder -> lead", "shop"));
+    teams.setOverlay("shop", added);
     for (const at of [lookups, open().lookups]) {
       expect(at.topology("shop").edges!.map((edge) => `${edgeKey(edge)} (${edge.origin})`)).toEqual(["lead -> coder (config)", "coder -> lead (run time)"]);
     }

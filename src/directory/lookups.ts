@@ -1,13 +1,9 @@
-import { join } from "node:path";
 import type { Roster } from "../addressing/roster.ts";
 import type { Lookups } from "../addressing/rules.ts";
-import { type Project, projectFileName } from "../config/project.ts";
-import type { Projects } from "../config/projects.ts";
+import type { Project } from "../config/project.ts";
 import type { Agent } from "../model/agent.ts";
 import { noOverlay, type Overlay } from "../topology/overlay.ts";
 import { type Topology, topologyOf } from "../topology/topology.ts";
-import type { Directory } from "./directory.ts";
-import type { Documents } from "./documents/port.ts";
 import type { Profiles } from "./profiles.ts";
 
 export interface LookupSources {
@@ -44,35 +40,4 @@ export function lookupsOver(sources: LookupSources): Lookups {
     aliasNames: (team) => sources.projectOf(team)?.aliases.keys() ?? [],
     nativeMember: (team, name) => sources.nativeMember?.(team, name) ?? null,
   };
-}
-
-/** The lookups of the running switch, with what they come from: each team's project and its run-time edges. */
-export interface TeamLookups extends Lookups {
-  project(team: string): Project | null;
-  overlay(team: string): Overlay;
-  /** Keeps the team's run-time edges; they hold from the next message on. */
-  setOverlay(team: string, overlay: Overlay): void;
-}
-
-export function teamLookups(
-  directory: Pick<Directory, "roster" | "team">,
-  projects: Projects,
-  profiles: Profiles,
-  documents: Documents,
-): TeamLookups {
-  const overlays = new Map(documents.all("overlay").map(({ key, value }) => [key, value as Overlay]));
-  const overlay = (team: string): Overlay => overlays.get(team) ?? noOverlay;
-
-  function project(team: string): Project | null {
-    const root = directory.team(team)?.root ?? null;
-    return root === null ? null : projects.load(join(root, projectFileName));
-  }
-
-  function setOverlay(team: string, changed: Overlay): void {
-    documents.put("overlay", team, changed);
-    overlays.set(team, changed);
-  }
-
-  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: project, overlayOf: overlay });
-  return { ...lookups, project, overlay, setOverlay };
 }
