@@ -54,11 +54,20 @@ export async function hasSession(server: TmuxServer, name: string): Promise<bool
 }
 
 /** Makes the session unless it is there. `place` is its first pane when it was made by this call. */
-export async function ensureSession(
-  server: TmuxServer,
-  session: NewSession,
-): Promise<{ created: false } | { created: true; place: PanePlace }> {
+export async function ensureSession(server: TmuxServer, session: NewSession): Promise<EnsuredSession> {
   if (await hasSession(server, session.name)) return { created: false };
+  try {
+    return await createSession(server, session);
+  } catch (thrown) {
+    // Somebody else made it since we looked.
+    if (await hasSession(server, session.name)) return { created: false };
+    throw thrown;
+  }
+}
+
+export type EnsuredSession = { created: false } | { created: true; place: PanePlace };
+
+async function createSession(server: TmuxServer, session: NewSession): Promise<EnsuredSession> {
   const { name, window, width = 200, height = 50 } = session;
   const size = ["-x", String(width), "-y", String(height)];
   const argv = ["new-session", "-d", "-P", "-F", placeFormat, "-s", name, "-n", window, ...size];
