@@ -2,6 +2,7 @@ import { createClient, mayHaveArrived, type Client } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
 import { operations } from "../client/operations.ts";
 import type { Caller, OperationName } from "../client/schema.ts";
+import { tmuxServerOf } from "../client/tmuxSocket.ts";
 import { TielineError } from "../model/errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -62,6 +63,7 @@ export async function callerOf(home: Home, env: Environment, team = env["TIELINE
     sessionId: env["CLAUDE_CODE_SESSION_ID"] || env["CODEX_THREAD_ID"],
     pane: env["TMUX_PANE"],
     tmuxSocket: env["TMUX"]?.split(",", 1)[0],
+    tmuxServer: tmuxServerOf(env),
     agentVariables: agentVariables.filter((name) => env[name] !== undefined),
     personToken: token ? undefined : await personTokenIn(home),
   });

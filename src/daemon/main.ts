@@ -3,17 +3,15 @@ import { join } from "node:path";
 import { homeOf } from "../client/home.ts";
 import { asTielineError } from "../model/errors.ts";
 import { DatabaseTaken } from "../sqlite/connection.ts";
-import { socketPathOf } from "../tmux/server.ts";
+import { tmuxSocketNamed } from "../client/tmuxSocket.ts";
 import { version } from "../../package.json";
 import { startDaemon } from "./daemon.ts";
-
-const { TIELINE_TMUX_SOCKET: name = "default", TMUX_TMPDIR: tmuxTmpdir } = process.env;
 
 try {
   const daemon = await startDaemon({
     home: homeOf(process.env),
     version,
-    tmuxSocket: socketPathOf(name, { uid: process.getuid!(), tmuxTmpdir }),
+    tmuxSocket: tmuxSocketNamed(process.env["TIELINE_TMUX_SOCKET"] || "default", process.env),
     env: definedIn(process.env),
     binDirectory: join(import.meta.dir, "../../bin"),
   });

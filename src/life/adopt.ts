@@ -1,13 +1,13 @@
-import type { Agent } from "../model/agent.ts";
+import { checkAgentName, isLive, type Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Directory } from "../directory/directory.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
-import { listPanes, type PaneFacts } from "../tmux/pane.ts";
+import { listPanes, look, type PaneFacts } from "../tmux/pane.ts";
+import { cursorLine } from "../transports/tmux/sight.ts";
 import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { paneEndpoint, paneLocator, type PaneLocator } from "../transports/tmux/locator.ts";
-import { isLive } from "../model/agent.ts";
 
 export interface Adoption {
   /** `%14`, or the exact name of a session, whose active pane is meant. */
@@ -26,13 +26,15 @@ export interface AdoptParts {
 
 /** Makes a program that already runs in a pane reachable under a name. */
 export async function adopt(server: TmuxServer, adoption: Adoption, { directory, processes }: AdoptParts): Promise<Agent> {
+  checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
   const program = await foreground(processes, pane.pid);
   if (program === undefined || pane.dead) throw nothingRuns(pane);
   const argv = await processes.argv(program.pid);
   const provider = chooseProvider(adoption.provider, program, argv, pane);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
-  const endpoint = paneEndpoint(locatorOf(server, pane, program, {}));
+  const restingLine = cursorLine(await look(server, pane.id));
+  const endpoint = paneEndpoint(locatorOf(server, pane, program, { restingLine }));
   const { name, team, role, workspace } = adoption;
   const change = { provider, endpoints: [endpoint], ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);

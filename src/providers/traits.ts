@@ -16,6 +16,11 @@ export interface TerminalTraits {
   readonly quietMs: number;
   /** A shell runs what it is given, so its messages are wrapped in a command that does nothing. */
   readonly shell: boolean;
+  /**
+   * What stood on the cursor's line when the program was first seen at rest; more than that is a person's draft.
+   * null: the screen rules find the composer.
+   */
+  readonly restingLine: string | null;
   /** What the last line looks like when the program waits for input; null: the screen rules tell. */
   readonly prompt: string | null;
 }
@@ -29,6 +34,7 @@ const program: TerminalTraits = {
   copyMode: "leave",
   quietMs: 0,
   shell: false,
+  restingLine: null,
   prompt: null,
 };
 

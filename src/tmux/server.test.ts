@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { attachPerson, privateTmux } from "../testing/tmux.ts";
 import type { Exec } from "./exec.ts";
-import { socketPathOf, TmuxServer } from "./server.ts";
+import { TmuxServer } from "./server.ts";
 
 const display = (word: string) => [["display-message", "-p", word]];
 
@@ -117,9 +117,4 @@ test("no server, no tmux and an old tmux each say what to do", async () => {
     await using server = new TmuxServer({ ...tmux, exec: printing(`tmux ${text}\n`) });
     expect((await server.version()).text).toBe(text);
   }
-});
-
-test("a socket name becomes the path that tmux uses", () => {
-  expect(socketPathOf("work", { uid: 1000 })).toBe("/tmp/tmux-1000/work");
-  expect(socketPathOf("work", { uid: 0, tmuxTmpdir: "/run" })).toBe("/run/tmux-0/work");
 });

@@ -32,11 +32,6 @@ export interface ServerIdentity {
 /** A list of commands: argument vectors, which are quoted here, or one line in tmux's own syntax. */
 export type CommandList = readonly (readonly string[])[] | string;
 
-/** Where tmux puts the socket of `-L name`. */
-export function socketPathOf(name: string, { uid, tmuxTmpdir }: { uid: number; tmuxTmpdir?: string | undefined }): string {
-  return `${tmuxTmpdir || "/tmp"}/tmux-${uid}/${name}`;
-}
-
 /**
  * One tmux server, known by its socket. Commands go through a control client that sits on an existing session; while
  * there is none to sit on, each list is a process of its own that reads it from its input, so that no body or secret

@@ -9,7 +9,8 @@ import type { PaneLocator } from "./locator.ts";
 
 /** What was found where an agent should be. */
 export type Sight =
-  | { readonly kind: "gone"; readonly detail: string }
+  /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. */
+  | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string }
   | { readonly kind: "there"; readonly look: Look; readonly reading: Reading; readonly screen: Screen };
 
 export type There = Extract<Sight, { kind: "there" }>;
@@ -30,9 +31,9 @@ export async function see(server: TmuxServer, processes: Processes, locator: Pan
     return gone(`the tmux server was restarted; ${locator.pane} is another pane now`);
   }
   if (pane.pid !== locator.panePid) return gone(`another program was started in ${locator.pane}`);
-  if (pane.dead) return gone(`the program in ${locator.pane} has ended`);
+  if (pane.dead) return ended(locator);
   const agent = { pid: locator.agentPid, startMark: locator.agentStartMark };
-  if (!(await isSameProcess(processes, agent))) return gone(`the program in ${locator.pane} has ended`);
+  if (!(await isSameProcess(processes, agent))) return ended(locator);
   const front = await foreground(processes, locator.panePid);
   const inFront = front?.pid === locator.agentPid;
   if (!inFront && manifest.provider !== "shell") {
@@ -57,7 +58,9 @@ export type Verdict =
 const surelyPastMs = 1_500;
 
 /** May something be typed now? The checks go from what would do most harm to what would do least. */
-export function judge({ look: { pane, clients }, reading }: There, traits: TerminalTraits, quiet: Quiet, now: number): Verdict {
+export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: number): Verdict {
+  const { reading } = seen;
+  const { pane, clients } = seen.look;
   const held = (reason: HoldReason, detail: string, againInMs?: number): Verdict => ({
     kind: "held",
     hold: { reason, detail },
@@ -79,7 +82,7 @@ export function judge({ look: { pane, clients }, reading }: There, traits: Termi
     case "done":
       return held("offline", `the program in ${pane.id} has ended`);
   }
-  if (reading.draft) return held("draft", `a draft stands in the composer of ${pane.id}`);
+  if (reading.draft || exceedsRest(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
   const keyAt = lastKeyAt(pane, clients);
   if (keyAt !== undefined && now - keyAt < surelyPastMs) {
     return held("typing", `somebody types in ${pane.id}`, keyAt + surelyPastMs - now);
@@ -93,6 +96,16 @@ export function judge({ look: { pane, clients }, reading }: There, traits: Termi
   return { kind: "ready", leaveMode: pane.inMode };
 }
 
+/** The line that the cursor stands on. */
+export const cursorLine = ({ pane, plain }: Look): string => (plain[pane.cursor.y] ?? "").trimEnd();
+
+/** For programs whose composer is not known: the line at rest, and something behind it. */
+function exceedsRest({ look: seen, reading }: There, { restingLine, prompt }: TerminalTraits): boolean {
+  if (restingLine === null || prompt !== null || reading.composer) return false;
+  const line = cursorLine(seen);
+  return line.length > restingLine.length && line.startsWith(restingLine);
+}
+
 /** How long until a pane has been silent for long enough. */
 export interface Quiet {
   waitMs(pane: Look["pane"], quietMs: number, now: number): number;
@@ -103,4 +116,5 @@ export const quietBySecond: Quiet = {
   waitMs: (pane, quietMs, now) => (quietMs === 0 ? 0 : Math.max(0, pane.windowActivityAt + 1_000 + quietMs - now)),
 };
 
-const gone = (detail: string): Sight => ({ kind: "gone", detail });
+const gone = (detail: string): Sight => ({ kind: "gone", state: "gone", detail });
+const ended = ({ pane }: PaneLocator): Sight => ({ kind: "gone", state: "done", detail: `the program in ${pane} has ended` });

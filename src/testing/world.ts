@@ -1,0 +1,150 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { AgentView, InboxView, StoryView } from "../client/schema.ts";
+import { bunExec } from "../tmux/exec.ts";
+
+/** Tieline as a user has it: the command, a home, a tmux server and a project directory, all of them private. */
+export interface World extends AsyncDisposable {
+  readonly dir: string;
+  readonly project: string;
+  readonly env: Readonly<Record<string, string>>;
+  tieline(args: readonly string[], options?: { env?: Record<string, string>; cwd?: string; stdin?: string }): Promise<Result>;
+  /** The JSON that a command printed; throws when it did not exit with 0. */
+  json<T>(args: readonly string[], options?: { env?: Record<string, string> }): Promise<T>;
+  ls(): Promise<AgentView[]>;
+  inbox(agent: string): Promise<InboxView[]>;
+  status(tag: string): Promise<StoryView>;
+  tmux(...argv: string[]): Promise<string>;
+  /** A new window with that program; its pane id. */
+  pane(command: readonly string[], env?: Record<string, string>): Promise<string>;
+  screen(pane: string): Promise<string>;
+  file(name: string, text: string): string;
+  daemonPid(): Promise<number>;
+  /** SIGKILL, and waits until the process is gone. */
+  killDaemon(): Promise<void>;
+  stopTmux(): Promise<void>;
+}
+
+export interface Result {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
+
+export interface WorldOptions {
+  /** Files of the project. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** `config.json` of the home. */
+  readonly config?: object;
+}
+
+export async function startWorld({ files = {}, config }: WorldOptions = {}): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), "tl-"));
+  const project = join(dir, "project");
+  mkdirSync(project);
+  const env = {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    HOME: dir,
+    LANG: "C.UTF-8",
+    TERM: "xterm-256color",
+    TMUX_TMPDIR: dir,
+    TIELINE_HOME: join(dir, "home"),
+    TIELINE_TMUX_SOCKET: "private",
+  };
+  const tmuxArgv = ["tmux", "-u", "-L", "private", "-f", "/dev/null"];
+
+  const world: World = {
+    dir,
+    project,
+    env,
+
+    async tieline(args, { env: more = {}, cwd = project, stdin = "" } = {}) {
+      const child = Bun.spawn([launcher, ...args], { cwd, env: { ...env, ...more }, stdin: new Blob([stdin]), stdout: "pipe", stderr: "pipe" });
+      const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      return { code, stdout, stderr };
+    },
+
+    async json<T>(args: readonly string[], options = {}) {
+      const result = await world.tieline([...args, "--json"], options);
+      if (result.code !== 0) throw new Error(`tieline ${args.join(" ")}: exit ${result.code}\n${result.stdout}${result.stderr}`);
+      return JSON.parse(result.stdout) as T;
+    },
+
+    ls: () => world.json<AgentView[]>(["ls"]),
+    inbox: (agent) => world.json<InboxView[]>(["inbox", agent]),
+    status: (tag) => world.json<StoryView>(["status", tag]),
+
+    async tmux(...argv) {
+      const { code, stdout, stderr } = await bunExec([...tmuxArgv, ...argv], { env });
+      if (code !== 0) throw new Error(`tmux ${argv.join(" ")}: ${stderr.trim() || `exit ${code}`}`);
+      return stdout.replace(/\n$/, "");
+    },
+
+    async pane(command, more = {}) {
+      const format = ["-P", "-F", "#{pane_id}"];
+      const variables = Object.entries(more).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
+      const running = await bunExec([...tmuxArgv, "has-session", "-t", "=main"], { env });
+      const verb = running.code === 0 ? ["new-window", "-d", "-t", "=main:"] : ["new-session", "-d", "-s", "main", "-x", "120", "-y", "40"];
+      return world.tmux(...verb, ...format, ...variables, "--", "env", ...command);
+    },
+
+    screen: (pane) => world.tmux("capture-pane", "-p", "-t", pane),
+
+    file(name, text) {
+      const path = join(project, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+      return path;
+    },
+
+    async daemonPid() {
+      const { pid } = JSON.parse((await world.tieline(["daemon", "status", "--json"])).stdout) as { pid: number | null };
+      if (pid === null) throw new Error("no daemon runs");
+      return pid;
+    },
+
+    async killDaemon() {
+      const pid = await world.daemonPid();
+      process.kill(pid, "SIGKILL");
+      await untilGone(pid);
+    },
+
+    async stopTmux() {
+      await bunExec([...tmuxArgv, "kill-server"], { env });
+    },
+
+    async [Symbol.asyncDispose]() {
+      await world.tieline(["daemon", "stop"]);
+      await world.stopTmux();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  mkdirSync(env.TIELINE_HOME, { mode: 0o700 });
+  if (config) writeFileSync(join(env.TIELINE_HOME, "config.json"), JSON.stringify(config));
+  for (const [name, text] of Object.entries(files)) world.file(name, text);
+  return world;
+}
+
+/** A killed process is gone when it can not be signalled, or waits for its parent to notice. */
+export async function untilGone(pid: number): Promise<void> {
+  await until(() => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
+    } catch {
+      return true;
+    }
+  }, `process ${pid} to end`);
+}
+
+/** For states of the outside world that nobody announces. Fails with what it waited for. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string, deadlineMs = 20_000): Promise<void> {
+  const deadline = Date.now() + deadlineMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms for ${what}`);
+    await Bun.sleep(10);
+  }
+}
