@@ -1,0 +1,45 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { PermissionMode } from "../../model/profile.ts";
+import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
+
+const permissionModes: Readonly<Record<PermissionMode, string>> = { ask: "manual", auto: "auto", skip: "bypassPermissions" };
+
+export const claudeCode: Provider = {
+  name: "claude-code",
+  program: "claude",
+  install: "npm install -g @anthropic-ai/claude-code",
+  takesSessionId: true,
+  resumes: true,
+
+  launchCommand(profile, { sessionId, resume, prompt, permissions, model }) {
+    const own = flags(
+      sessionId !== null && [resume ? "--resume" : "--session-id", sessionId],
+      ["--permission-mode", permissionModes[permissions]],
+      model !== null && ["--model", model],
+      prompt && ["--append-system-prompt", prompt.text],
+    );
+    return {
+      command: withArguments(profile.command ?? ["claude"], [...own, ...profile.args]),
+      // A suggestion stands in the composer like a draft.
+      env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" },
+    };
+  },
+
+  /** `--resume` refuses a session in which nothing was ever said; a transcript is written with the first prompt. */
+  async hasConversation(sessionId, env) {
+    const config = env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? "", ".claude");
+    const folders = await readdir(join(config, "projects")).catch(() => []);
+    const found = await Promise.all(folders.map((folder) => isFile(join(config, "projects", folder, `${sessionId}.jsonl`))));
+    return found.includes(true);
+  },
+
+  exitWords: "/exit",
+  interruptKeys: ["Escape"],
+  dialogs: numberedChoices,
+};
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isFile() ?? false;
+}

@@ -1,0 +1,68 @@
+import type { PermissionMode, Profile } from "../model/profile.ts";
+
+/**
+ * What differs between agent programs when a person starts, resumes, answers, interrupts or stops them. Reading their
+ * screens is `screen.ts`, writing to their terminals `traits.ts`.
+ */
+export interface Provider {
+  readonly name: string;
+  /** The program as it is called on the PATH; null: only a profile's own command says what to run. */
+  readonly program: string | null;
+  /** How people get the program, for the error that says that it is missing. */
+  readonly install: string | null;
+  /** Whether a new conversation may be given an id of our choice. */
+  readonly takesSessionId: boolean;
+  /** Whether the program can go on with a conversation by its id. */
+  readonly resumes: boolean;
+  /** Pure: nothing is started or written here. */
+  launchCommand(profile: Profile, options: LaunchOptions): LaunchPlan;
+  /** Whether the program has kept this conversation. Without it, one that it was given is taken to be there. */
+  hasConversation?(sessionId: string, env: Readonly<Record<string, string>>): Promise<boolean>;
+  /** Typed at an idle prompt, it ends the program; null: the program has no such words. */
+  readonly exitWords: string | null;
+  /** What stops the running turn, as tmux names keys. */
+  readonly interruptKeys: readonly string[];
+  /** How its dialogs are answered; null: it has none that we know. */
+  readonly dialogs: DialogKeys | null;
+}
+
+export interface LaunchOptions {
+  /** The conversation to begin or, with `resume`, to go on with. null: the program chooses. */
+  readonly sessionId: string | null;
+  readonly resume: boolean;
+  /** What is appended to the program's own system prompt, and the file that holds the same text. */
+  readonly prompt: { readonly text: string; readonly file: string } | null;
+  readonly permissions: PermissionMode;
+  readonly model: string | null;
+}
+
+export interface LaunchPlan {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How a choice is found on the screen, and which keys take it. */
+export interface DialogKeys {
+  /** One choice, with its number in the group `number` and its words in `label`; may match several times in a line. */
+  readonly choice: RegExp;
+  /** The keys for the choice at this place, counted from one, as tmux names them. */
+  keys(place: number): readonly string[];
+}
+
+/** Menus of numbered lines, where a digit takes the choice at once. */
+export const numberedChoices: DialogKeys = {
+  choice: /^[\s│┃|]*(?:[❯›●○>*]\s*)?(?<number>\d)\.\s+(?<label>\S.*?)\s*[│┃|]?\s*$/u,
+  keys: (place) => [String(place)],
+};
+
+/** A command with more arguments. A shell line takes them as its own, behind all that it says. */
+export function withArguments(command: readonly string[], args: readonly string[]): readonly string[] {
+  const [shell, option, line, ...rest] = command;
+  if (shell !== "sh" || option !== "-c" || line === undefined || rest.length > 0 || args.length === 0) return [...command, ...args];
+  return ["sh", "-c", `${line} "$@"`, "sh", ...args];
+}
+
+/** Flags of which some are left out. */
+export function flags(...given: readonly (readonly string[] | false | null)[]): string[] {
+  return given.flatMap((words) => words || []);
+}
