@@ -1,8 +1,11 @@
 /** The switch, put together. The only file that names concrete drivers. */
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { loadHomeConfig, type HomeConfig } from "./config/home.ts";
 import { Projects } from "./config/projects.ts";
 import { createCourier, type Courier } from "./courier.ts";
+import { openEventStore } from "./events/sqlite.ts";
+import { Spine } from "./events/spine.ts";
 import { Directory } from "./directory/directory.ts";
 import { documentMigrations, sqliteDocuments } from "./directory/documents/sqlite.ts";
 import type { Lookups } from "./addressing/rules.ts";
@@ -17,7 +20,6 @@ import { openMailbox } from "./mailbox/mailbox.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
-import type { Event, Fact } from "./model/event.ts";
 import { systemClock, type Clock } from "./model/ids.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
@@ -62,7 +64,7 @@ export interface Switch extends AsyncDisposable {
   readonly tmuxSocket: string;
   /** Whom an address means for a sender, as when sending to it. */
   readonly resolve: RouterParts["resolve"];
-  onEvent(listener: (event: Event) => void): () => void;
+  readonly events: Spine;
   /** Begins to serve. Until then nothing is delivered or started. */
   start(): Promise<void>;
 }
@@ -73,10 +75,13 @@ export function compose(options: SwitchOptions): Switch {
   mkdirSync(options.root, { recursive: true, mode: 0o700 });
   const config = loadHomeConfig(options.configPath);
   const connection = connect(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations });
-  const listeners = new Set<(event: Event) => void>();
-  const emit = (fact: Fact): void => {
-    for (const listener of listeners) listener({ ...fact, at: clock() });
-  };
+  const events = new Spine(openEventStore(join(options.root, "events.db"), report), {
+    report,
+    clock,
+    maxAgeMs: config.retention.maxAgeDays * 86_400_000,
+    maxBytes: config.retention.eventsMegabytes * 1024 * 1024,
+  });
+  const { emit } = events;
 
   const mailbox = openMailbox(sqliteStore(connection, options.mailboxPath), { clock, maxAttempts: config.delivery.retries + 1 });
   const documents = sqliteDocuments(connection, options.mailboxPath);
@@ -103,21 +108,23 @@ export function compose(options: SwitchOptions): Switch {
   });
   const transports = new Map<string, Transport>([[tmux.name, tmux]]);
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, agent: (id) => directory.agent(id) });
-  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, tmux, options });
+  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, options });
   const spawner = new Spawner({
     mailbox,
     clock,
     perMinute: config.spawn.perMinute,
     agent: (id) => directory.agent(id),
+    report,
+    mayStart: ways.mayStart,
     start: async (agent) => void (await starter.start(agent)),
-    failed: (agent, error) => {
-      directory.observe(agent.id, "gone", error.message);
+    explain: (agent, why) => {
+      directory.observe(agent.id, "gone", why);
       courier.wake(agent.id);
     },
   });
   mailbox.onTransitions((changes) => {
     for (const { transition, delivery, message } of changes) {
-      emit({ type: `delivery.${transition.to}`, tag: message.tag, agentName: delivery.agentName, messageId: message.id, ...transition });
+      emit(deliveryFact(transition, delivery, message));
     }
   });
 
@@ -138,10 +145,7 @@ export function compose(options: SwitchOptions): Switch {
     tmux,
     tmuxSocket: options.tmuxSocket,
     resolve: ways.resolve,
-    onEvent(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    events,
     async start() {
       await courier.start();
       spawner.start();
@@ -152,6 +156,7 @@ export function compose(options: SwitchOptions): Switch {
       await watches.close();
       await servers[Symbol.asyncDispose]();
       await mailbox[Symbol.asyncDispose]();
+      events[Symbol.dispose]();
     },
   };
 }

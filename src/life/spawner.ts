@@ -1,27 +1,38 @@
 /** Starts agents for which mail waits. It watches the mailbox; sending knows nothing of it. */
-import type { Agent } from "../model/agent.ts";
-import { canStart } from "../model/agent.ts";
+import { canStart, type Agent } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
-import type { Mailbox } from "../mailbox/port.ts";
+import type { Message, Sender } from "../model/message.ts";
+import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 
 export interface SpawnerParts {
-  readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "heads" | "message">;
+  readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "inbox" | "claim" | "settle">;
   readonly agent: (id: AgentId) => Agent | null;
+  /** Resolves when the agent was started, ready or not; rejects when it was not, or ended before it was ready. */
   readonly start: (agent: Agent) => Promise<void>;
-  readonly failed: (agent: Agent, error: TielineError) => void;
+  /** May this sender's mail start that agent? */
+  readonly mayStart: (from: Sender, agent: Agent) => boolean;
+  /** Why the agent is not running, for whoever waits for it. */
+  readonly explain: (agent: Agent, why: string) => void;
+  /** Faults that no sender can be told about. */
+  readonly report: (context: string, fault: unknown) => void;
   readonly perMinute: number;
+  /** Pauses after the first, second, … start in a row that failed. One more failure, and the mail is given back. */
+  readonly pausesMs?: readonly number[];
   readonly clock?: Clock;
 }
 
 const minuteMs = 60_000;
-/** Waits after the first, second, … failed or short-lived start. */
-const backoffMs = [1_000, 5_000, 15_000, 60_000];
+const defaultPausesMs = [1_000, 5_000, 15_000, 60_000];
+/** A program that ends sooner than this has not really run. */
+const shortLifeMs = 10_000;
 
 export class Spawner implements Disposable {
-  private readonly running = new Map<AgentId, Promise<void>>();
-  private readonly failures = new Map<AgentId, { count: number; notBefore: number }>();
-  private readonly timers = new Set<Timer>();
+  private readonly starting = new Set<AgentId>();
+  private readonly pauses = new Map<AgentId, Timer>();
+  private readonly failures = new Map<AgentId, number>();
+  /** The last start of each agent, and whether it took any mail since. */
+  private readonly lives = new Map<AgentId, { readonly startedAt: number; served: boolean }>();
   private startedAt: number[] = [];
   private stopListening: () => void = () => undefined;
 
@@ -29,74 +40,118 @@ export class Spawner implements Disposable {
 
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) => {
-      for (const { transition, delivery, message } of changes) {
-        if (transition.to === "queued" && message.starts) this.consider(delivery.agent);
+      for (const { transition, delivery } of changes) {
+        if (transition.to === "queued") this.consider(delivery.agent);
+        else if (tookMail.has(transition.to)) this.served(delivery.agent);
       }
     });
-    for (const agent of this.parts.mailbox.waiting()) this.considerWaiting(agent);
+    for (const agent of this.parts.mailbox.waiting()) this.consider(agent);
   }
 
   [Symbol.dispose](): void {
     this.stopListening();
-    for (const timer of this.timers) clearTimeout(timer);
+    for (const timer of this.pauses.values()) clearTimeout(timer);
   }
 
-  /** One start for any number of waiting messages. */
+  /** One start for any number of waiting messages; while it runs, or pauses, more of them change nothing. */
   private consider(id: AgentId): void {
     const agent = this.parts.agent(id);
-    if (agent === null || !canStart(agent) || this.running.has(id)) return;
-    const waitMs = Math.max(this.backoffLeft(id), this.limitLeft());
-    if (waitMs > 0) {
-      const error = new TielineError("SPAWN_FAILED", `${agent.name} is started again in ${Math.ceil(waitMs / 1_000)} s`, {
-        remedy: "`tieline doctor` and the agent's pane show why it ended",
-      });
-      this.parts.failed(agent, error);
-      this.later(waitMs, () => this.considerWaiting(id));
-      return;
-    }
+    if (agent === null || !canStart(agent) || this.starting.has(id) || this.pauses.has(id)) return;
+    if (this.askingFor(agent).length === 0) return;
+    if (this.endLife(agent) === "short") return this.fail(agent, endedSoon(agent));
+    const waitMs = this.limitLeftMs();
+    if (waitMs > 0) return this.pause(agent, waitMs, `${this.parts.perMinute} agents were started within a minute, which is the limit`);
     this.startedAt.push(this.now());
-    this.running.set(id, this.run(agent));
-  }
-
-  private considerWaiting(id: AgentId): void {
-    const heads = this.parts.mailbox.heads(id, this.now());
-    if (heads.some((head) => this.parts.mailbox.message(head.messageId)?.starts)) this.consider(id);
+    this.starting.add(id);
+    void this.run(agent);
   }
 
   private async run(agent: Agent): Promise<void> {
     try {
       await this.parts.start(agent);
-      this.failures.delete(agent.id);
+      this.lives.set(agent.id, { startedAt: this.now(), served: false });
+      this.starting.delete(agent.id);
+      this.consider(agent.id);
     } catch (thrown) {
-      const count = (this.failures.get(agent.id)?.count ?? 0) + 1;
-      const pauseMs = backoffMs[Math.min(count, backoffMs.length) - 1]!;
-      this.failures.set(agent.id, { count, notBefore: this.now() + pauseMs });
-      this.parts.failed(agent, asTielineError(thrown));
-      this.later(pauseMs, () => this.considerWaiting(agent.id));
-    } finally {
-      this.running.delete(agent.id);
+      this.starting.delete(agent.id);
+      this.fail(agent, asTielineError(thrown));
     }
   }
 
-  private backoffLeft(id: AgentId): number {
-    return Math.max(0, (this.failures.get(id)?.notBefore ?? 0) - this.now());
+  /** A short life without any mail taken is a failed start; with some, the program may be made for one message each. */
+  private endLife({ id, stateAt }: Agent): "short" | "long" {
+    const life = this.lives.get(id);
+    this.lives.delete(id);
+    if (life === undefined) return "long";
+    const short = stateAt - life.startedAt < shortLifeMs;
+    if (!short || life.served) this.failures.delete(id);
+    return short ? "short" : "long";
   }
 
-  private limitLeft(): number {
+  private served(id: AgentId): void {
+    const life = this.lives.get(id);
+    if (life) life.served = true;
+  }
+
+  private fail(agent: Agent, error: TielineError): void {
+    if (this.parts.agent(agent.id) === null) return;
+    const { pausesMs = defaultPausesMs } = this.parts;
+    const count = (this.failures.get(agent.id) ?? 0) + 1;
+    this.failures.set(agent.id, count);
+    if (count > pausesMs.length) void this.giveBack(agent, `it was started ${count} times in a row in vain; ${error.message}`);
+    this.pause(agent, pausesMs[Math.min(count, pausesMs.length) - 1]!, error.message);
+  }
+
+  private pause(agent: Agent, ms: number, why: string): void {
+    const timer = setTimeout(() => {
+      this.pauses.delete(agent.id);
+      this.consider(agent.id);
+    }, ms);
+    this.pauses.set(agent.id, timer);
+    this.parts.explain(agent, `${why}; the next start is in ${Math.ceil(ms / 1_000)} s`);
+  }
+
+  /** Its senders are told, and can have it tried again with `tieline retry`. */
+  private async giveBack(agent: Agent, why: string): Promise<void> {
+    const { mailbox, report } = this.parts;
+    try {
+      for (const { delivery } of this.askingFor(agent)) {
+        const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.now(), transport: "none" });
+        if (claimed === null) continue;
+        await mailbox.settle(delivery.id, { kind: "removed", detail: `SPAWN_FAILED: ${why}` }, { transport: null, authority: null });
+      }
+    } catch (thrown) {
+      report(`give back the mail of ${agent.name}`, thrown);
+    }
+  }
+
+  /** The waiting mail that may start its recipient. */
+  private askingFor(agent: Agent): InboxRow[] {
+    const rows = this.parts.mailbox.inbox(agent.id, { pending: true, limit: Number.MAX_SAFE_INTEGER });
+    const decided = new Map<AgentId, boolean>();
+    const mayStart = ({ starts, from }: Message): boolean => {
+      if (!starts) return false;
+      if (!decided.has(from.id)) decided.set(from.id, this.parts.mayStart(from, agent));
+      return decided.get(from.id)!;
+    };
+    return rows.filter(({ message, delivery }) => delivery.state === "queued" && mayStart(message));
+  }
+
+  private limitLeftMs(): number {
     const now = this.now();
     this.startedAt = this.startedAt.filter((at) => at > now - minuteMs);
     return this.startedAt.length < this.parts.perMinute ? 0 : this.startedAt[0]! + minuteMs - now;
-  }
-
-  private later(ms: number, run: () => void): void {
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      run();
-    }, ms);
-    this.timers.add(timer);
   }
 
   private now(): number {
     return (this.parts.clock ?? systemClock)();
   }
 }
+
+const tookMail: ReadonlySet<string> = new Set(["handed", "seen", "answered"]);
+
+const endedSoon = ({ name, stateReason }: Agent): TielineError =>
+  new TielineError("SPAWN_FAILED", `${name} ended soon after it was started${stateReason === null ? "" : ` (${stateReason})`}`, {
+    remedy: "run its command by hand to see why",
+    operands: { agent: name },
+  });

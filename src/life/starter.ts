@@ -2,6 +2,7 @@ import type { HomeConfig } from "../config/home.ts";
 import type { Courier } from "../courier.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { Lookups } from "../addressing/rules.ts";
+import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { HoldReason } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
@@ -16,7 +17,8 @@ export interface AgentStarterParts {
   readonly servers: TmuxServers;
   readonly processes: Processes;
   readonly config: HomeConfig;
-  readonly courier: Courier;
+  readonly courier: Pick<Courier, "wake">;
+  readonly mailbox: Pick<Mailbox, "heads" | "hold">;
   readonly tmux: Pick<TmuxTransport, "probe" | "watch">;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }
@@ -38,24 +40,36 @@ export class AgentStarter {
       binDirectory: options.binDirectory,
       path: options.env["PATH"] ?? "",
     });
-    await this.untilReady(started);
+    const overdue = await this.untilReady(started);
+    if (overdue !== null) await this.tellWaitingMail(started, overdue);
     courier.wake(started.id);
     return directory.agent(started.id) ?? started;
   }
 
-  /** A dialog counts as ready: only a person can go on from there, and its mail says what it waits for. */
-  private async untilReady(agent: Agent): Promise<void> {
+  /**
+   * Resolves with what the program still does when its time is over. A dialog counts as ready: only a person can go
+   * on from there, and its mail says what it waits for.
+   */
+  private async untilReady(agent: Agent): Promise<string | null> {
     const { tmux, config } = this.parts;
     const endpoint = agent.endpoints[0]!;
     const deadline = AbortSignal.timeout(config.spawn.readyTimeoutMs);
     const changes = new Pulse();
     using _ = tmux.watch(agent, endpoint, () => changes.beat());
-    while (!deadline.aborted) {
+    for (;;) {
       const readiness = await tmux.probe(agent, endpoint);
       if (readiness.kind === "gone") throw endedAtOnce(agent, readiness.detail);
-      if (readiness.kind === "ready" || !startsUp.has(readiness.hold.reason)) return;
+      if (readiness.kind === "ready" || !startsUp.has(readiness.hold.reason)) return null;
+      if (deadline.aborted) return readiness.hold.detail;
       await changes.next(readiness.againInMs ?? config.delivery.pollIntervalMs);
     }
+  }
+
+  /** The mail stays queued, and its story says that the start took too long. */
+  private async tellWaitingMail(agent: Agent, doing: string): Promise<void> {
+    const { mailbox, config } = this.parts;
+    const detail = `${agent.name} was started, but is not ready after ${config.spawn.readyTimeoutMs / 1_000} s: ${doing}`;
+    for (const { id } of mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER)) await mailbox.hold(id, { reason: "starting", detail });
   }
 }
 
