@@ -5,7 +5,7 @@ import { personId, type Permission, isLive } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
 import { ancestry } from "../tmux/process.ts";
-import { paneLocator } from "../transports/tmux/locator.ts";
+import { paneLocator } from "../transports/paneLocator.ts";
 import { identify, type KnownAgents } from "./identity.ts";
 
 /** Who calls, and for which team. */

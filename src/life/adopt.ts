@@ -3,11 +3,10 @@ import { TielineError } from "../model/errors.ts";
 import type { Directory } from "../directory/directory.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
-import { listPanes, look, type PaneFacts } from "../tmux/pane.ts";
-import { cursorLine } from "../transports/tmux/sight.ts";
+import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
 import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { paneEndpoint, paneLocator, type PaneLocator } from "../transports/tmux/locator.ts";
+import { paneEndpoint, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 
 export interface Adoption {
   /** `%14`, or the exact name of a session, whose active pane is meant. */

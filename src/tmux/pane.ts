@@ -98,6 +98,9 @@ export async function look(server: TmuxServer, paneId: string): Promise<Look> {
   return { pane: onlyPane(facts, paneId, border), clients: parseClients(clients), styled, plain };
 }
 
+/** What stands on the line of the cursor. */
+export const cursorLine = ({ pane, plain }: Look): string => (plain[pane.cursor.y] ?? "").trimEnd();
+
 /** A person's keys go to this pane. */
 export function isViewed(pane: PaneFacts, clients: readonly ClientFacts[]): boolean {
   return clients.some((client) => !client.control && !client.readOnly && client.paneId === pane.id);

@@ -29,6 +29,11 @@ export interface Transport {
   watch(agent: Agent, endpoint: Endpoint, changed: () => void): Disposable;
 }
 
+/** A way in that can be tried without a message, as far as it goes without writing anything. */
+export interface ProbingTransport extends Transport {
+  probe(agent: Agent, endpoint: Endpoint): Promise<Readiness>;
+}
+
 export interface TransportTraits {
   /** The best proof that this way can ever give. */
   readonly bestProof: Proof;

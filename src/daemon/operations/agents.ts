@@ -5,7 +5,7 @@ import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { capture } from "../../tmux/pane.ts";
 import { killPane } from "../../tmux/session.ts";
-import { paneLocator, type PaneLocator } from "../../transports/tmux/locator.ts";
+import { paneLocator, type PaneLocator } from "../../transports/paneLocator.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { agentView } from "../views.ts";

@@ -1,5 +1,5 @@
-import type { Endpoint } from "../../model/agent.ts";
-import type { TerminalTraits } from "../../providers/traits.ts";
+import type { Endpoint } from "../model/agent.ts";
+import type { TerminalTraits } from "../providers/traits.ts";
 
 /**
  * Everything that makes an agent in a pane this agent and no other. Pane ids start anew with every tmux server, and
