@@ -20,6 +20,7 @@ import { openMailbox } from "./mailbox/mailbox.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
+import { deliveryFact } from "./model/event.ts";
 import { systemClock, type Clock } from "./model/ids.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
@@ -123,9 +124,7 @@ export function compose(options: SwitchOptions): Switch {
     },
   });
   mailbox.onTransitions((changes) => {
-    for (const { transition, delivery, message } of changes) {
-      emit(deliveryFact(transition, delivery, message));
-    }
+    for (const { transition, delivery, message } of changes) emit(deliveryFact(transition, delivery, message));
   });
 
   return {

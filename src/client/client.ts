@@ -43,7 +43,7 @@ export function mayHaveArrived(error: TielineError): boolean {
 }
 
 /** The daemon's problem+json, as the error that it was. */
-function fromProblem(body: unknown): TielineError {
+export function fromProblem(body: unknown): TielineError {
   const problem = body as { code?: ErrorCode; detail?: string; remedy?: string; operands?: Operands };
   return new TielineError(problem.code ?? "INTERNAL", problem.detail ?? "the daemon answered with an error", {
     remedy: problem.remedy ?? "see `tieline daemon logs`",
@@ -54,7 +54,7 @@ function fromProblem(body: unknown): TielineError {
 /** What connecting fails with before a single byte is written. */
 const notConnected = ["ENOENT", "ECONNREFUSED", "EAGAIN", "EACCES", "EPERM", "ConnectionRefused", "FailedToOpenSocket"];
 
-function unavailable(cause: unknown): never {
+export function unavailable(cause: unknown): never {
   if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
   const code = String((cause as { code?: unknown }).code ?? "no answer");
   throw new TielineError("DAEMON_UNAVAILABLE", `the daemon does not answer (${code})`, {

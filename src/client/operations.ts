@@ -19,6 +19,7 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   read: "GET",
   up: "POST",
   down: "POST",
+  events: "GET",
   doctor: "POST",
   daemonStatus: "GET",
   daemonStop: "POST",

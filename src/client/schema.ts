@@ -7,6 +7,7 @@ import { agentStates, permissions, presences } from "../model/agent.ts";
 import { deliveryStates } from "../model/delivery.ts";
 import { kinds, whens } from "../model/message.ts";
 import { wantedStates } from "../model/receipt.ts";
+import { eventSchemas } from "./schemas/events.ts";
 
 /** GET inputs arrive as text. */
 const count = z.coerce.number().int().nonnegative();
@@ -171,6 +172,7 @@ export const schemas = {
   up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()) }) },
   down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
   doctor: { input: z.object({}), output: z.array(Check) },
+  ...eventSchemas,
   daemonStatus: { input: z.object({}), output: z.object({ running: z.literal(true), pid: z.number().int(), version: z.string(), socket: z.string(), home: z.string(), startedAt: time, agents: z.number().int(), waiting: z.number().int(), residentBytes: z.number() }) },
   daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;

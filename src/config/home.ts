@@ -41,6 +41,7 @@ export const HomeConfig = z.strictObject({
   retention: section({
     maxAgeDays: z.number().positive().default(30).describe("Finished messages and events older than this are removed."),
     maxMegabytes: z.number().positive().default(512).describe("The oldest finished messages are removed when the mailbox is larger than this."),
+    eventsMegabytes: z.number().positive().default(128).describe("The oldest events are removed when they take more than this."),
   }),
   spawn: section({
     readyTimeoutMs: milliseconds.min(1).default(15_000).describe("How long a started agent may take to become ready; its mail then stays queued and says so."),

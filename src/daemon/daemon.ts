@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Home } from "../client/home.ts";
+import { pathOf } from "../client/operations.ts";
 import { compose, type SwitchOptions } from "../compose.ts";
 import { loadHomeConfig } from "../config/home.ts";
 import { newToken } from "../directory/token.ts";
@@ -9,6 +10,7 @@ import { Callers } from "./callers.ts";
 import { createHandle, maxRequestBytes, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
 import { agentOperations } from "./operations/agents.ts";
+import { eventOperations, eventStreams } from "./operations/events.ts";
 import { messageOperations } from "./operations/messages.ts";
 import { selfOperations } from "./operations/self.ts";
 
@@ -53,8 +55,9 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...messageOperations(tieline, callers),
     ...agentOperations(tieline, callers),
     ...selfOperations(tieline, callers, facts),
+    ...eventOperations(tieline, callers),
   };
-  const handle = createHandle(operations, options.report);
+  const handle = createHandle(operations, options.report, { [pathOf("events")]: eventStreams(tieline, callers) });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
   await tieline.start();
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);

@@ -22,19 +22,29 @@ export const maxRequestBytes = 8 * 1024 * 1024;
 
 export type Handle = (request: Request, signal: AbortSignal) => Promise<Response>;
 
-export function createHandle(implementations: Operations, report: (context: string, fault: unknown) => void): Handle {
+/** An answer that is no JSON; null leaves the request to the operation at the same place. */
+export type Answer = (request: Request, call: Call) => Promise<Response | null>;
+
+export function createHandle(
+  implementations: Operations,
+  report: (context: string, fault: unknown) => void,
+  answers: Readonly<Record<string, Answer>> = {},
+): Handle {
   const byPath = new Map(Object.keys(operations).map((name) => [pathOf(name as OperationName), name as OperationName]));
 
   return async (request, signal) => {
     const url = new URL(request.url);
     const name = byPath.get(url.pathname);
     try {
+      const caller = parse(Caller, callerOf(request), url.pathname);
+      const call = { caller, signal: AbortSignal.any([request.signal, signal]) };
+      const answer = request.method === "GET" ? await answers[url.pathname]?.(request, call) : null;
+      if (answer) return answer;
       if (name === undefined) throw notFound(url.pathname);
       if (request.method !== operations[name]) throw wrongMethod(name);
       const input = parse(schemas[name].input, await inputOf(request, url), name);
-      const caller = parse(Caller, callerOf(request), name);
       const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
-      const output = await run(input, { caller, signal: AbortSignal.any([request.signal, signal]) });
+      const output = await run(input, call);
       return Response.json(output);
     } catch (thrown) {
       const error = asTielineError(thrown);
@@ -78,7 +88,8 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: OperationName): z.output<Schema> {
+/** What came in, as the schema wants it, or USAGE. */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`);

@@ -1,16 +1,87 @@
 import type { AgentState, Presence } from "./agent.ts";
-import type { AgentId, DeliveryId, MessageId, Tag } from "./ids.ts";
-import type { Transition } from "./delivery.ts";
+import type { Delivery, DeliveryState, Transition } from "./delivery.ts";
+import type { AgentId, MessageId, Tag } from "./ids.ts";
+import type { Message } from "./message.ts";
+
+/** Whom a fact is about. */
+interface About {
+  readonly agent: AgentId;
+  readonly name: string;
+  readonly team: string;
+}
+
+/** Who wrote to whom, in the sender's team. */
+interface Along {
+  readonly from: string;
+  readonly to: string;
+  readonly team: string;
+}
 
 /** Past-tense facts. Losing one loses no mail: the mailbox is the truth, events are for those who watch. */
 export type Fact =
-  | { readonly type: "message.accepted"; readonly id: MessageId; readonly tag: Tag; readonly from: string; readonly to: string; readonly team: string; readonly recipients: readonly string[] }
-  | { readonly type: "route.denied"; readonly from: string; readonly to: string; readonly team: string; readonly allowed: readonly string[] }
-  | ({ readonly type: `delivery.${string}`; readonly tag: Tag; readonly agentName: string; readonly messageId: MessageId } & Omit<Transition, "delivery"> & { readonly delivery: DeliveryId })
-  | { readonly type: "agent.registered" | "agent.removed"; readonly agent: AgentId; readonly name: string; readonly team: string }
-  | { readonly type: "agent.changed"; readonly agent: AgentId; readonly name: string; readonly team: string; readonly state: AgentState; readonly reason: string | null; readonly presence: Presence };
+  | (Along & { readonly type: "message.accepted"; readonly id: MessageId; readonly tag: Tag; readonly recipients: readonly string[] })
+  | (Along & { readonly type: "route.routed"; readonly tag: Tag; readonly recipients: readonly string[]; readonly allowed: readonly string[] })
+  | (Along & { readonly type: "route.denied"; readonly allowed: readonly string[] })
+  | DeliveryFact
+  | (About & { readonly type: "agent.registered" | "agent.removed" })
+  | (About & { readonly type: "agent.changed"; readonly state: AgentState; readonly reason: string | null; readonly presence: Presence })
+  | (About & { readonly type: "tool.call"; readonly tool: string; readonly input: unknown })
+  | (About & { readonly type: "user.prompt"; readonly prompt: string })
+  | (About & { readonly type: "agent.response"; readonly summary: string });
 
-export type Event = Fact & { readonly at: number };
+/** One step of a delivery. `from` and `to` are its states, `sender` is who wrote. */
+export interface DeliveryFact extends Transition {
+  readonly type: `delivery.${DeliveryState}`;
+  readonly tag: Tag;
+  readonly messageId: MessageId;
+  readonly agent: AgentId;
+  readonly agentName: string;
+  /** The sender's team, in which the message was routed. */
+  readonly team: string;
+  readonly sender: string;
+  readonly acceptedAt: number;
+}
+
+export function deliveryFact(transition: Transition, { agent, agentName }: Delivery, { id, tag, from, team, acceptedAt }: Message): DeliveryFact {
+  return { type: `delivery.${transition.to}`, tag, messageId: id, agent, agentName, team, sender: from.name, acceptedAt, ...transition };
+}
+
+/** A fact with its number. A later event has a higher number, also after a restart; numbers may be left out. */
+export type Event = Fact & { readonly seq: number; readonly at: number };
 
 /** Where facts go. Emitting never throws and never waits. */
 export type Emit = (fact: Fact) => void;
+
+/** Every agent whose name stands in a fact. */
+export function namesIn(fact: Fact): readonly string[] {
+  switch (fact.type) {
+    case "message.accepted":
+    case "route.routed":
+      return [fact.from, ...fact.recipients];
+    case "route.denied":
+      return [fact.from, fact.to];
+    case "agent.registered":
+    case "agent.removed":
+    case "agent.changed":
+    case "tool.call":
+    case "user.prompt":
+    case "agent.response":
+      return [fact.name];
+    default:
+      return [fact.agentName, fact.sender];
+  }
+}
+
+/** What somebody wants to see. Left out means everything. */
+export interface EventFilter {
+  readonly agent?: string;
+  readonly team?: string;
+  /** Whole types, or their beginning: `delivery` is every state of a delivery. */
+  readonly types?: readonly string[];
+}
+
+export function isWanted(event: Event, { agent, team, types }: EventFilter): boolean {
+  if (team !== undefined && event.team !== team) return false;
+  if (agent !== undefined && !namesIn(event).includes(agent)) return false;
+  return types === undefined || types.some((type) => event.type === type || event.type.startsWith(`${type}.`));
+}

@@ -1,0 +1,101 @@
+import { TielineError } from "../model/errors.ts";
+import type { Event, EventFilter } from "../model/event.ts";
+import { fromProblem, unavailable, type Daemon } from "./client.ts";
+import { callerHeader, pathOf } from "./operations.ts";
+import type { Caller } from "./schema.ts";
+
+export type StreamedEvent = Event;
+
+export interface StreamOptions extends EventFilter {
+  /** Everything after this number; left out: what happens from now on. */
+  readonly after?: number;
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+
+/**
+ * The events of a daemon, each once and in order, until the signal is aborted. A connection that breaks is made again
+ * and goes on after the last event; only a daemon that was never there, or that refuses, is an error.
+ */
+export async function* streamEvents(daemon: Daemon, caller: Caller, options: StreamOptions = {}, signal?: AbortSignal): AsyncGenerator<StreamedEvent, void, void> {
+  let after = options.after;
+  let pauseMs = firstPauseMs;
+  let connected = false;
+  while (!signal?.aborted) {
+    try {
+      const body = await open(daemon, caller, { ...options, ...(after !== undefined && { after }) }, signal);
+      connected = true;
+      for await (const { id, data } of blocks(body)) {
+        pauseMs = firstPauseMs;
+        if (id !== null) after = id;
+        if (data !== "") yield JSON.parse(data) as StreamedEvent;
+      }
+    } catch (thrown) {
+      if (signal?.aborted) return;
+      if (!connected || !isBroken(thrown)) throw thrown;
+    }
+    await pause(pauseMs, signal);
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+  }
+}
+
+async function open(daemon: Daemon, caller: Caller, { after, agent, team, types }: StreamOptions, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
+  const base = "url" in daemon ? daemon.url : "http://tieline";
+  const query = new URLSearchParams();
+  if (agent !== undefined) query.set("agent", agent);
+  if (team !== undefined) query.set("team", team);
+  if (types !== undefined) query.set("types", types.join(","));
+  const request: RequestInit & { unix?: string } = {
+    headers: {
+      accept: "text/event-stream",
+      [callerHeader]: encodeURIComponent(JSON.stringify(caller)),
+      ...(after !== undefined && { "last-event-id": String(after) }),
+    },
+    ...(signal && { signal }),
+    ...("socket" in daemon && { unix: daemon.socket }),
+  };
+  const response = await fetch(`${base}${pathOf("events")}?${query}`, request).catch(unavailable);
+  if (response.ok && response.body) return response.body as ReadableStream<Uint8Array>;
+  throw fromProblem(await response.json().catch(unavailable));
+}
+
+interface Block {
+  readonly id: number | null;
+  readonly data: string;
+}
+
+/** The fields of a text/event-stream that we use; comments keep the connection alive and say nothing. */
+async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<Block, void, void> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    const parts = (text + decoder.decode(chunk, { stream: true })).split("\n\n");
+    text = parts.pop()!;
+    yield* parts.map(blockOf);
+  }
+}
+
+function blockOf(text: string): Block {
+  let id: number | null = null;
+  let data = "";
+  for (const line of text.split("\n")) {
+    if (line.startsWith("id: ")) id = Number(line.slice(4));
+    if (line.startsWith("data: ")) data += line.slice(6);
+  }
+  return { id, data };
+}
+
+/** The daemon went away, or left us behind; both end the connection and neither ends the stream. */
+const isBroken = (thrown: unknown): boolean => !(thrown instanceof TielineError) || thrown.code === "DAEMON_UNAVAILABLE";
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = (): void => resolve();
+  signal?.addEventListener("abort", stop, { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  });
+}

@@ -1,0 +1,50 @@
+import { EventQuery } from "../../client/schemas/events.ts";
+import type { Switch } from "../../compose.ts";
+import { isWanted, type Event, type EventFilter } from "../../model/event.ts";
+import type { Callers } from "../callers.ts";
+import { parse, type Call, type Operations } from "../http.ts";
+import { eventStream } from "../stream.ts";
+
+const scanned = 1_000;
+
+export function eventOperations({ events }: Switch, callers: Callers): Pick<Operations, "events"> {
+  return {
+    async events({ after, since, limit = 100, ...fields }, { caller }) {
+      await callers.sender(caller);
+      const filter = filterOf(fields);
+      if (after === undefined && since === undefined) return newest(filter, limit);
+      const from = Math.max(after ?? 0, since === undefined ? 0 : events.before(since));
+      const page = events.after(from, scanned);
+      return { events: page.filter((event) => isWanted(event, filter)), last: page.at(-1)?.seq ?? from, more: page.length === scanned };
+    },
+  };
+
+  async function newest(filter: EventFilter, limit: number): Promise<{ events: Event[]; last: number; more: boolean }> {
+    const { last } = events;
+    const found: Event[] = [];
+    for (let upTo = last, page = events.upTo(upTo, scanned); found.length < limit && page.length > 0; page = events.upTo(upTo, scanned)) {
+      found.unshift(...page.filter((event) => isWanted(event, filter)));
+      upTo = page[0]!.seq - 1;
+      // A rare type may be far back; others get their turn meanwhile.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return { events: limit === 0 ? [] : found.slice(-limit), last, more: false };
+  }
+}
+
+/** The live answer at the same place, for whoever accepts text/event-stream. */
+export function eventStreams({ events }: Switch, callers: Callers) {
+  return async (request: Request, { caller, signal }: Call): Promise<Response | null> => {
+    if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
+    const now = events.last;
+    const { after, since, ...fields } = parse(EventQuery, Object.fromEntries(new URL(request.url).searchParams), "events");
+    await callers.sender(caller);
+    const resumed = Number(request.headers.get("last-event-id") ?? after ?? NaN);
+    const from = since === undefined ? now : events.before(since);
+    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, filterOf(fields), signal);
+  };
+}
+
+function filterOf({ agent, team, types }: { [Name in keyof EventFilter]: EventFilter[Name] | undefined }): EventFilter {
+  return { ...(agent !== undefined && { agent }), ...(team !== undefined && { team }), ...(types !== undefined && { types }) };
+}

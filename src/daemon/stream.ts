@@ -1,0 +1,91 @@
+/** The live face of the events: text/event-stream, from any number on. */
+import type { Spine } from "../events/spine.ts";
+import { isWanted, type Event, type EventFilter } from "../model/event.ts";
+
+export interface StreamTimes {
+  /** A comment this often, so that a dead connection is noticed. */
+  readonly heartbeatMs?: number;
+  /** A reader that takes nothing for this long is cut off; it can come back with the last number it has. */
+  readonly patienceMs?: number;
+}
+
+const pageSize = 256;
+
+/**
+ * Nothing is kept for a reader but its number: each time that it can take more, the next page is read from the spine.
+ * The past and what happens meanwhile are one sequence, and a slow reader costs no memory.
+ */
+export function eventStream(events: Pick<Spine, "after" | "onEvent">, from: number, filter: EventFilter, signal: AbortSignal, times: StreamTimes = {}): Response {
+  const { heartbeatMs = 15_000, patienceMs = 60_000 } = times;
+  const encoder = new TextEncoder();
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  let last = from;
+  let patience: Timer | undefined;
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        controller.enqueue(encoder.encode(": events follow\n\n"));
+      },
+      async pull(controller) {
+        clearTimeout(patience);
+        const text = await next();
+        if (text === null) return close(controller);
+        controller.enqueue(encoder.encode(text));
+        patience = setTimeout(() => cutOff(controller), patienceMs);
+      },
+      cancel() {
+        clearTimeout(patience);
+        over.abort();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+  return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+
+  /** What to say next: events, or a heartbeat when there were none; null at the end. */
+  async function next(): Promise<string | null> {
+    while (!ended.aborted) {
+      const page = events.after(last, pageSize);
+      if (page.length === 0) {
+        if (!(await happens())) return ended.aborted ? null : `: still here\nid: ${last}\n\n`;
+        continue;
+      }
+      last = page.at(-1)!.seq;
+      const wanted = page.filter((event) => isWanted(event, filter));
+      if (wanted.length > 0) return wanted.map(block).join("");
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return null;
+  }
+
+  /** Resolves at the next event, or without one after a while or at the end. */
+  function happens(): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const stop = events.onEvent(() => resolve(true));
+    const timer = setTimeout(() => resolve(false), heartbeatMs);
+    const end = (): void => resolve(false);
+    ended.addEventListener("abort", end, { once: true });
+    return promise.finally(() => {
+      stop();
+      clearTimeout(timer);
+      ended.removeEventListener("abort", end);
+    });
+  }
+
+  function close(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    if (over.signal.aborted) return;
+    over.abort();
+    clearTimeout(patience);
+    controller.close();
+  }
+
+  /** An error, unlike an end, does not wait for what the reader has not taken. */
+  function cutOff(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    over.abort();
+    controller.error(new Error("the reader is too slow"));
+  }
+}
+
+const block = (event: Event): string => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;

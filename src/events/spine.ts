@@ -1,0 +1,136 @@
+/**
+ * Every transition's one event, on its way to those who watch. Emitting gives the fact a number, tells the listeners
+ * and returns; the disk comes later, many events at a time.
+ */
+import type { Emit, Event, Fact } from "../model/event.ts";
+import { systemClock, type Clock } from "../model/ids.ts";
+import type { EventBounds, EventStore } from "./store.ts";
+
+export interface SpineOptions {
+  readonly report: (context: string, fault: unknown) => void;
+  readonly maxAgeMs: number;
+  readonly maxBytes: number;
+  readonly clock?: Clock;
+}
+
+const flushMs = 25;
+const flushAt = 512;
+const pruneMs = 60_000;
+/** So many of the newest events are at hand without asking the store. */
+const recentCount = 2_048;
+
+export class Spine implements Disposable {
+  readonly #store: EventStore;
+  readonly #options: SpineOptions;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(event: Event) => void>();
+  #last: number;
+  /** Everything after `#recentFrom`, with nothing left out. */
+  #recent: Event[] = [];
+  #recentFrom: number;
+  #unwritten: Event[] = [];
+  #lost = 0;
+  #flushing: Timer | null = null;
+  readonly #pruning: Timer;
+
+  constructor(store: EventStore, options: SpineOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#last = this.#recentFrom = store.highest;
+    this.#pruning = setInterval(() => this.#prune(), pruneMs);
+    this.#pruning.unref();
+  }
+
+  readonly emit: Emit = (fact: Fact) => {
+    const event: Event = { ...fact, seq: ++this.#last, at: this.#clock() };
+    this.#remember(event);
+    this.#unwritten.push(event);
+    if (this.#unwritten.length >= flushAt) this.#flush();
+    else this.#flushing ??= setTimeout(() => this.#flush(), flushMs);
+    for (const listener of this.#listeners) this.#tell(listener, event);
+  };
+
+  /** Listeners are called in the order of the events. They must be quick: whoever emits waits for them. */
+  onEvent(listener: (event: Event) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The number of the newest event. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** How many events could not be written. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** The first events after a number. Asking again with the last number of the answer misses none and repeats none. */
+  after(seq: number, limit: number): readonly Event[] {
+    if (seq >= this.#recentFrom) {
+      const first = this.#recent.findIndex((event) => event.seq > seq);
+      return first < 0 ? [] : this.#recent.slice(first, first + limit);
+    }
+    this.#flush();
+    return this.#store.after(seq, limit);
+  }
+
+  /** The last events up to and including a number, in order. */
+  upTo(seq: number, limit: number): readonly Event[] {
+    this.#flush();
+    return this.#store.upTo(seq, limit);
+  }
+
+  /** The number before the first event of that moment or later. */
+  before(at: number): number {
+    this.#flush();
+    return this.#store.before(at);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#pruning);
+    this.#flush();
+    this.#store[Symbol.dispose]();
+  }
+
+  #tell(listener: (event: Event) => void, event: Event): void {
+    try {
+      listener(event);
+    } catch (fault) {
+      this.#options.report(`event ${event.type}`, fault);
+    }
+  }
+
+  #remember(event: Event): void {
+    this.#recent.push(event);
+    if (this.#recent.length < 2 * recentCount) return;
+    this.#recentFrom = this.#recent[recentCount - 1]!.seq;
+    this.#recent = this.#recent.slice(recentCount);
+  }
+
+  #flush(): void {
+    if (this.#flushing) clearTimeout(this.#flushing);
+    this.#flushing = null;
+    const events = this.#unwritten;
+    this.#unwritten = [];
+    if (events.length === 0) return;
+    try {
+      this.#store.add(events);
+    } catch (fault) {
+      this.#lost += events.length;
+      this.#options.report(`write ${events.length} events`, fault);
+    }
+  }
+
+  #prune(): void {
+    const { maxAgeMs, maxBytes, report } = this.#options;
+    const bounds: EventBounds = { olderThan: this.#clock() - maxAgeMs, maxBytes };
+    try {
+      if (this.#store.prune(bounds) > 0) setTimeout(() => this.#prune(), flushMs).unref();
+    } catch (fault) {
+      report("prune events", fault);
+    }
+  }
+}
