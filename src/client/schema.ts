@@ -7,12 +7,12 @@ import { agentStates, permissions, presences } from "../model/agent.ts";
 import { deliveryStates } from "../model/delivery.ts";
 import { kinds, whens } from "../model/message.ts";
 import { wantedStates } from "../model/receipt.ts";
+import { askingSchemas } from "./schemas/asking.ts";
+import { count, flag, time } from "./schemas/fields.ts";
+import { profileSchemas } from "./schemas/profiles.ts";
+import { routingSchemas } from "./schemas/routing.ts";
 import { eventSchemas } from "./schemas/events.ts";
 
-/** GET inputs arrive as text. */
-const count = z.coerce.number().int().nonnegative();
-const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
-const time = z.number().describe("milliseconds since the epoch");
 
 /** What a caller says about itself; the daemon decides by the ladder in daemon/identity.ts who it is. */
 export const Caller = z.object({
@@ -114,6 +114,7 @@ export const AgentView = z.object({
   kind: z.enum(["program", "person", "object"]),
   provider: z.string(),
   state: z.enum(agentStates),
+  draft: z.boolean().describe("text that nobody has sent stands in its composer"),
   reason: z.string().nullable(),
   presence: z.enum(presences),
   pane: z.string().nullable(),
@@ -171,10 +172,13 @@ export const schemas = {
   read: { input: z.object({ agent: z.string(), lines: count.optional() }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }) },
   up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()) }) },
   down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
-  doctor: { input: z.object({}), output: z.array(Check) },
   ...eventSchemas,
+  doctor: { input: z.object({}), output: z.array(Check) },
   daemonStatus: { input: z.object({}), output: z.object({ running: z.literal(true), pid: z.number().int(), version: z.string(), socket: z.string(), home: z.string(), startedAt: time, agents: z.number().int(), waiting: z.number().int(), residentBytes: z.number() }) },
   daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },
+  ...profileSchemas,
+  ...routingSchemas,
+  ...askingSchemas,
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;
 
 export type Schemas = typeof schemas;

@@ -10,9 +10,13 @@ import { Callers } from "./callers.ts";
 import { createHandle, maxRequestBytes, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
 import { agentOperations } from "./operations/agents.ts";
+import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
 import { messageOperations } from "./operations/messages.ts";
+import { profileOperations } from "./operations/profiles.ts";
 import { selfOperations } from "./operations/self.ts";
+import { teamOperations } from "./operations/teams.ts";
+import { topologyOperations } from "./operations/topology.ts";
 
 export interface DaemonOptions {
   readonly home: Home;
@@ -41,6 +45,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     mailboxPath: home.mailbox,
     configPath: home.config,
     profilesDirectory: home.agents,
+    screensDirectory: home.screens,
     tmuxSocket,
     env,
     binDirectory,
@@ -51,11 +56,16 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const stopping = new AbortController();
   const callers = new Callers(tieline, personTokenIn(home));
   const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()) };
+  const agents = agentOperations(tieline, callers);
   const operations: Operations = {
     ...messageOperations(tieline, callers),
-    ...agentOperations(tieline, callers),
-    ...selfOperations(tieline, callers, facts),
+    ...agents,
+    ...profileOperations(tieline, callers),
+    ...topologyOperations(tieline, callers),
+    ...teamOperations(tieline, callers, agents.down),
+    ...askingOperations(tieline, callers),
     ...eventOperations(tieline, callers),
+    ...selfOperations(tieline, callers, facts),
   };
   const handle = createHandle(operations, options.report, { [pathOf("events")]: eventStreams(tieline, callers) });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));

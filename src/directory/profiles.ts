@@ -46,6 +46,11 @@ export class Profiles {
     ];
   }
 
+  /** Where files of one's own go. */
+  directoryFor(project: Project | null): string {
+    return project ? projectProfilesDirectory(project.root) : this.#userDirectory;
+  }
+
   list(project: Project | null): Profile[] {
     return this.names(project).map((name) => this.lookup(project, name)!);
   }

@@ -11,21 +11,43 @@ export interface Teams {
   /** null: the team has no project, or its file was removed. */
   projectOf(team: string): Project | null;
   overlayOf(team: string): Overlay;
+  /** Holds from the next message on. */
   setOverlay(team: string, overlay: Overlay): void;
+  /** The record of the team and its run-time edges under another name. Its agents move by themselves. */
+  rename(team: string, name: string): void;
+  remove(team: string): void;
 }
 
 export function teamsOver(directory: Directory, projects: Projects, documents: Documents): Teams {
   const overlays = new Map(documents.all("overlay").map(({ key, value }) => [key, value as Overlay]));
+
+  function projectOf(team: string): Project | null {
+    const root = directory.team(team)?.root;
+    const file = root ? join(root, projectFileName) : null;
+    return file !== null && existsSync(file) ? projects.load(file) : null;
+  }
+
+  function setOverlay(team: string, overlay: Overlay): void {
+    overlays.set(team, overlay);
+    documents.put("overlay", team, overlay);
+  }
+
+  function remove(team: string): void {
+    overlays.delete(team);
+    documents.remove("overlay", team);
+    directory.removeTeam(team);
+  }
+
   return {
-    projectOf(team) {
-      const root = directory.team(team)?.root;
-      const file = root ? join(root, projectFileName) : null;
-      return file !== null && existsSync(file) ? projects.load(file) : null;
-    },
+    projectOf,
     overlayOf: (team) => overlays.get(team) ?? noOverlay,
-    setOverlay(team, overlay) {
-      overlays.set(team, overlay);
-      documents.put("overlay", team, overlay);
+    setOverlay,
+    remove,
+    rename(team, name) {
+      const [root, overlay] = [directory.team(team)?.root ?? null, overlays.get(team)];
+      remove(team);
+      directory.joinTeam(name, root);
+      if (overlay) setOverlay(name, overlay);
     },
   };
 }

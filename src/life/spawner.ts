@@ -4,6 +4,7 @@ import { asTielineError, TielineError } from "../model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
 import type { Message, Sender } from "../model/message.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
+import { giveBack } from "./giveBack.ts";
 
 export interface SpawnerParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "inbox" | "claim" | "settle">;
@@ -98,7 +99,7 @@ export class Spawner implements Disposable {
     const { pausesMs = defaultPausesMs } = this.parts;
     const count = (this.failures.get(agent.id) ?? 0) + 1;
     this.failures.set(agent.id, count);
-    if (count > pausesMs.length) void this.giveBack(agent, `it was started ${count} times in a row in vain; ${error.message}`);
+    if (count > pausesMs.length) void this.giveUp(agent, `it was started ${count} times in a row in vain; ${error.message}`);
     this.pause(agent, pausesMs[Math.min(count, pausesMs.length) - 1]!, error.message);
   }
 
@@ -112,17 +113,10 @@ export class Spawner implements Disposable {
   }
 
   /** Its senders are told, and can have it tried again with `tieline retry`. */
-  private async giveBack(agent: Agent, why: string): Promise<void> {
+  private async giveUp(agent: Agent, why: string): Promise<void> {
     const { mailbox, report } = this.parts;
-    try {
-      for (const { delivery } of this.askingFor(agent)) {
-        const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.now(), transport: "none" });
-        if (claimed === null) continue;
-        await mailbox.settle(delivery.id, { kind: "removed", detail: `SPAWN_FAILED: ${why}` }, { transport: null, authority: null });
-      }
-    } catch (thrown) {
-      report(`give back the mail of ${agent.name}`, thrown);
-    }
+    const waiting = this.askingFor(agent).map((row) => row.delivery);
+    await giveBack(mailbox, waiting, `SPAWN_FAILED: ${why}`, this.parts.clock).catch((fault: unknown) => report(`give back the mail of ${agent.name}`, fault));
   }
 
   /** The waiting mail that may start its recipient. */

@@ -7,6 +7,7 @@ import { TielineError } from "../../model/errors.ts";
 import { deliveryId } from "../../model/ids.ts";
 import type { Draft, Message, Sender } from "../../model/message.ts";
 import { reached, type Wanted } from "../../model/receipt.ts";
+import { messageCalled, onlyAgent } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { inboxView, messageView, receiptView, sentView, storyView } from "../views.ts";
@@ -157,18 +158,11 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
   }
 
   function agentCalled(address: string, from: Sender): Agent {
-    const { agents } = tieline.resolve(address, from);
-    if (agents.length === 1) return agents[0]!;
-    throw new TielineError("ADDRESS_AMBIGUOUS", `${address} means ${agents.length} agents`, { remedy: "name one agent", operands: { address } });
+    return onlyAgent(address, tieline.resolve(address, from).agents);
   }
 
   function mustFind(tag: string): Message {
-    const message = mailbox.message(tag);
-    if (message !== null) return message;
-    throw new TielineError("MESSAGE_UNKNOWN", `there is no message ${tag}`, {
-      remedy: "`tieline log` lists the messages; old ones are removed by the retention settings",
-      operands: { message: tag },
-    });
+    return messageCalled(tag, mailbox);
   }
 
   function story(tag: string): StoryView {

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { permissions } from "../../model/agent.ts";
+import { permissionModes, profileOrigins } from "../../model/profile.ts";
+
+export const ProfileView = z.object({
+  name: z.string(),
+  origin: z.enum(profileOrigins),
+  source: z.string().describe("the file that says so, for people"),
+  /** The Markdown file of the profile, if it has one of its own; tieline.yaml and built-in profiles have none. */
+  file: z.string().nullable(),
+  description: z.string().nullable(),
+  provider: z.string(),
+  command: z.array(z.string()).nullable(),
+  model: z.string().nullable(),
+  role: z.string().nullable(),
+  cwd: z.string().nullable(),
+  permissions: z.enum(permissionModes),
+  may: z.array(z.enum(permissions)),
+  autostart: z.boolean(),
+  prompt: z.string().nullable(),
+  /** Agents of the caller's team that were started from it. */
+  agents: z.array(z.object({ name: z.string(), state: z.string() })),
+});
+export type ProfileView = z.infer<typeof ProfileView>;
+
+export const newProfileFields = {
+  description: z.string().optional(),
+  provider: z.string().optional(),
+  profile: z.string().optional().describe("the profile whose settings it takes over"),
+  command: z.string().optional().describe("a line for the shell"),
+  model: z.string().optional(),
+  role: z.string().optional(),
+  cwd: z.string().optional(),
+  prompt: z.string().optional(),
+};
+
+export const profileSchemas = {
+  profiles: { input: z.object({}), output: z.array(ProfileView) },
+  profile: { input: z.object({ name: z.string() }), output: ProfileView },
+  profileAdd: { input: z.object({ name: z.string(), scope: z.enum(["project", "user"]), ...newProfileFields }), output: ProfileView },
+  profileRemove: { input: z.object({ name: z.string() }), output: z.object({ name: z.string(), file: z.string() }) },
+  note: { input: z.object({ text: z.string().max(500).nullable(), agent: z.string().optional() }), output: z.object({ agent: z.string(), note: z.string().nullable() }) },
+} as const;

@@ -1,0 +1,105 @@
+import type { ResolutionView, TopologyView } from "../../client/schemas/routing.ts";
+import { explain } from "../../addressing/resolve.ts";
+import type { Switch } from "../../compose.ts";
+import { agentOf } from "../../life/start.ts";
+import { isLive, type Agent } from "../../model/agent.ts";
+import type { TielineError } from "../../model/errors.ts";
+import { formatPlace, type Place } from "../../model/place.ts";
+import { partyOf } from "../../routes.ts";
+import { checkEdges } from "../../topology/check.ts";
+import { parseEdge, type Edge } from "../../topology/edge.ts";
+import { exportTopology } from "../../topology/export.ts";
+import { addEdges, removeEdges, type Overlay } from "../../topology/overlay.ts";
+import { permit, topologyOf } from "../../topology/topology.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+
+type TopologyOperations = Pick<Operations, "resolve" | "topology" | "topologyAdd" | "topologyRemove" | "topologyCheck" | "topologyExport">;
+
+export function topologyOperations(tieline: Switch, callers: Callers): TopologyOperations {
+  const { directory, lookups, teams, profiles } = tieline;
+
+  return {
+    async resolve({ address }, { caller }) {
+      const from = await callers.sender(caller);
+      const party = partyOf(from, directory);
+      const { steps, resolution, error } = explain(address, party, lookups);
+      const prospects = (resolution?.startable ?? []).map(({ profile, name, team }) => agentOf(profile, name, team, directory));
+      const meant = [...(resolution?.agents ?? []), ...prospects];
+      const everyone = resolution?.address.kind === "everyone";
+      const permitted = new Set<Agent>(permit(lookups.topology(party.team), party, meant, { everyone }).permitted);
+      return {
+        address,
+        team: party.team,
+        steps: [...steps],
+        rule: resolution?.rule ?? null,
+        agents: meant.map((agent) => meantView(agent, prospects.includes(agent), permitted.has(agent))),
+        missing: (resolution?.missing ?? []).map((one) => ({ name: one.name, ...failure(one.error) })),
+        error: error && failure(error),
+      };
+    },
+
+    async topology(_, { caller }) {
+      return view((await callers.sender(caller)).team);
+    },
+
+    /** A name that nobody has is refused: the edge would look as if it worked. */
+    async topologyAdd({ edge }, { caller }) {
+      const { team } = await callers.allow(caller, "topology");
+      const edges = parseEdge(edge, team);
+      const [problem] = checkEdges(topologyOf({ team, edges }), knownLabels);
+      if (problem) throw problem;
+      return overlay(team, addEdges(teams.overlayOf(team), written(team), edges));
+    },
+
+    async topologyRemove({ edge }, { caller }) {
+      const { team } = await callers.allow(caller, "topology");
+      return overlay(team, removeEdges(teams.overlayOf(team), written(team), parseEdge(edge, team)));
+    },
+
+    async topologyCheck(_, { caller }) {
+      const { team } = await callers.sender(caller);
+      const problems = checkEdges(lookups.topology(team), knownLabels).map((problem) => ({
+        ...failure(problem),
+        place: placeText(problem.operands["place"] as Place | null),
+      }));
+      return { team, problems };
+    },
+
+    async topologyExport({ format }, { caller }) {
+      const { team } = await callers.sender(caller);
+      return { text: exportTopology(lookups.topology(team), format) };
+    },
+  };
+
+  function written(team: string): readonly Edge[] | null {
+    return teams.projectOf(team)?.edges ?? null;
+  }
+
+  function overlay(team: string, changed: Overlay): TopologyView {
+    teams.setOverlay(team, changed);
+    return view(team);
+  }
+
+  function view(team: string): TopologyView {
+    const { edges } = lookups.topology(team);
+    return { team, edges: edges && edges.map(({ from, to, origin, places }) => ({ from, to, origin, place: placeText(places?.from ?? null) })) };
+  }
+
+  /** Names and roles of agents and objects that are there, and of profiles that could be started. */
+  function knownLabels(team: string): ReadonlySet<string> {
+    const labels = new Set<string>(teams.projectOf(team)?.declared ?? []);
+    const add = ({ name, role }: { name: string; role: string | null }): void => void labels.add(name).add(role ?? name);
+    directory.roster.inTeam(team).forEach(add);
+    profiles.list(teams.projectOf(team)).forEach(add);
+    return labels;
+  }
+}
+
+function meantView(agent: Agent, prospect: boolean, permitted: boolean): ResolutionView["agents"][number] {
+  const state = prospect ? "not started yet" : isLive(agent) ? agent.state : `${agent.state}, offline`;
+  return { name: agent.name, team: agent.team, id: prospect ? null : agent.id, state, permitted };
+}
+
+const failure = ({ code, message, remedy }: TielineError) => ({ code, message, remedy });
+const placeText = (place: Place | null | undefined): string | null => (place ? formatPlace(place) : null);
