@@ -109,7 +109,7 @@ export function compose(options: SwitchOptions): Switch {
   });
   const transports = new Map<string, Transport>([[tmux.name, tmux]]);
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, agent: (id) => directory.agent(id) });
-  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, options });
+  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, options });
   const spawner = new Spawner({
     mailbox,
     clock,

@@ -1,16 +1,22 @@
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Agent, LaunchData } from "../model/agent.ts";
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Directory } from "../directory/directory.ts";
 import { digestOf, newToken } from "../directory/token.ts";
 import type { HomeConfig } from "../config/home.ts";
+import type { Provider } from "../providers/provider.ts";
+import { providerOf } from "../providers/providers.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { readPane } from "../tmux/pane.ts";
 import type { Processes } from "../tmux/process.ts";
-import { ensureSession, newWindow, sessionName, type PanePlace } from "../tmux/session.ts";
+import type { PanePlace } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { paneEndpoint } from "../transports/tmux/locator.ts";
+import { paneEndpoint } from "../transports/paneLocator.ts";
 import { locatorOf } from "./adopt.ts";
+import { conversationOf, promptOf, sandboxed, wishedProfile } from "./launch.ts";
+import { settleIn } from "./place.ts";
 
 export interface StartParts {
   readonly directory: Directory;
@@ -19,7 +25,10 @@ export interface StartParts {
   /** What a started agent needs to find us: the home, and where the `tieline` command is. */
   readonly home: string;
   readonly binDirectory: string;
-  readonly path: string;
+  /** What the tmux server gives to programs: where they look for theirs, and the person's own home. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where agents work when nobody said otherwise; null: wherever tmux happens to be. */
+  readonly directoryOf: (team: string) => string | null;
 }
 
 /** Variables by which agent programs tell their own children that they are nested; a new agent is nobody's child. */
@@ -42,54 +51,81 @@ export const nestedVariables = [
 /** The agent that a profile stands for: the one that holds its name, or a new one that is offline until started. */
 export function agentOf(profile: Profile, name: string, team: string, directory: Directory): Agent {
   const { provider, role, may, workspace } = profile;
-  const launch: LaunchData = { profile: profile.name };
-  const change = { provider, role, may, workspace, profile: profile.name, launch };
   const known = directory.roster.named(team, name);
+  const launch: LaunchData = { ...known?.launch, profile: profile.name };
+  const change = { provider, role, may, workspace, profile: profile.name, launch };
   return known ? { ...known, ...change } : directory.prepare({ name, team, ...change, state: "gone" });
 }
 
-/** Starts an enlisted agent in a window of its own, in the session of its team. */
-export async function start(server: TmuxServer, agent: Agent, profile: Profile, parts: StartParts): Promise<Agent> {
+/** Starts an enlisted agent where it belongs in tmux, going on with its conversation or with a new one. */
+export async function start(server: TmuxServer, agent: Agent, base: Profile, conversation: "resume" | "new", parts: StartParts): Promise<Agent> {
   const { directory, processes, config } = parts;
-  const command = profile.command;
-  if (command === null) throw noCommand(profile);
+  const profile = wishedProfile(base, agent.launch);
+  const provider = providerOf(profile.provider);
+  const { permissions, model } = profile;
+  const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
+  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: writePrompt(agent, profile, parts.home) });
   const token = newToken();
-  const session = teamSession(agent.team, config);
-  if (config.session.autoCreate) await ensureSession(server, { name: session, window: config.session.defaultWindow });
   const env = {
+    ...plan.env,
     ...profile.env,
     TIELINE_TOKEN: token,
     TIELINE_HOME: parts.home,
     TIELINE_TEAM: agent.team,
     TIELINE_AGENT: agent.name,
-    PATH: `${parts.binDirectory}:${parts.path}`,
+    PATH: `${parts.binDirectory}:${profile.env["PATH"] ?? parts.env["PATH"] ?? ""}`,
   };
-  const scrubbed = ["env", ...nestedVariables.filter((name) => !(name in env)).flatMap((name) => ["-u", name]), ...command, ...profile.args];
-  const place = await newWindow(server, { session, name: agent.role ?? agent.name, command: scrubbed, env, ...(profile.cwd && { cwd: profile.cwd }) });
-  await server.run([["set-option", "-p", "-t", place.pane, "@tieline_agent", agent.id]]);
-  const endpoint = paneEndpoint(await locate(server, place, processes, terminalOf(profile)));
+  const cwd = profile.cwd ?? parts.directoryOf(agent.team);
+  const command = sandboxed(plan.command, profile);
+  checkLaunch(profile, provider, command, cwd, env.PATH);
+  const launch = { command: scrubbed(command, env), env, ...(cwd !== null && { cwd }) };
+  const place = await settleIn(server, { ...agent, role: profile.role }, agent.launch?.task, launch, config);
+  const endpoint = paneEndpoint(await locate(server, place, agent, processes, terminalOf(profile)));
+  const { role, may, workspace } = profile;
   return directory.update(agent.id, {
+    provider: provider.name,
+    ...{ role, may, workspace, profile: profile.name },
+    launch: { ...agent.launch, profile: profile.name, socket: server.socketPath },
     endpoints: [endpoint],
     state: "starting",
     stateReason: null,
+    sessionId: spoken.sessionId,
     tokenDigest: digestOf(token),
   });
 }
 
-/** One session per team; the team `default` has the session that the configuration names. */
-export function teamSession(team: string, config: HomeConfig): string {
-  return sessionName(team === "default" ? config.session.name : team);
+function scrubbed(command: readonly string[], env: Readonly<Record<string, string>>): readonly string[] {
+  return ["env", ...nestedVariables.filter((name) => !(name in env)).flatMap((name) => ["-u", name]), ...command];
 }
 
-async function locate(server: TmuxServer, place: PanePlace, processes: Processes, terminal: Partial<TerminalTraits>) {
-  const [pane, program] = await Promise.all([readPane(server, place.pane), processes.read(place.panePid)]);
-  if (program === undefined || pane.dead) {
-    throw new TielineError("SPAWN_FAILED", `the program ended at once in ${place.pane}`, {
-      remedy: "run its command by hand in the profile's directory to see why",
-      operands: { pane: place.pane },
-    });
+/** Under the home, for programs that read their prompt from a file and for people who want to know what it was. */
+function writePrompt({ id }: Agent, profile: Profile, home: string): { text: string; file: string } | null {
+  const text = promptOf(profile);
+  if (text === null) return null;
+  const file = join(home, "prompts", `${id}.md`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, text, { mode: 0o600 });
+  return { text, file };
+}
+
+/** tmux would start nothing, or somewhere else, without a word. */
+function checkLaunch(profile: Profile, provider: Provider, [program]: readonly string[], cwd: string | null, path: string): void {
+  if (program === undefined) throw noCommand(profile);
+  if (cwd !== null && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw noDirectory(profile, cwd);
+  if (Bun.which(program, { PATH: path, ...(cwd !== null && { cwd }) }) === null) throw notInstalled(profile, provider, program);
+}
+
+async function locate(server: TmuxServer, place: PanePlace, agent: Agent, processes: Processes, terminal: Partial<TerminalTraits>) {
+  try {
+    await server.run([["set-option", "-p", "-t", place.pane, "@tieline_agent", agent.id]]);
+    const [pane, program] = await Promise.all([readPane(server, place.pane), processes.read(place.panePid)]);
+    if (program === undefined || pane.dead) throw endedAtOnce(agent, place);
+    return locatorOf(server, pane, program, terminal);
+  } catch (thrown) {
+    // Its pane, and perhaps its session and the server, went with it.
+    if (["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw endedAtOnce(agent, place, thrown);
+    throw thrown;
   }
-  return locatorOf(server, pane, program, terminal);
 }
 
 /** What a profile says about its terminal; the provider's own traits hold for the rest. */
@@ -107,4 +143,23 @@ const noCommand = (profile: Profile): TielineError =>
   new TielineError("SPAWN_FAILED", `the profile ${profile.name} has no command`, {
     remedy: `give it a \`command:\` in ${profile.source}`,
     operands: { profile: profile.name },
+  });
+
+const noDirectory = (profile: Profile, cwd: string): TielineError =>
+  new TielineError("SPAWN_FAILED", `${profile.name} works in ${cwd}, which is not a directory`, {
+    remedy: "make it, or name another one with --cwd",
+    operands: { profile: profile.name, cwd },
+  });
+
+const notInstalled = (profile: Profile, { install }: Provider, program: string): TielineError =>
+  new TielineError("SPAWN_FAILED", `${program} is not installed, or not on the PATH of Tieline's daemon`, {
+    remedy: `${install === null ? `install it, or change \`command:\` in ${profile.source}` : `\`${install}\` installs it`}; after a change of PATH, \`tieline daemon stop\` lets the next command start a new one`,
+    operands: { profile: profile.name, program },
+  });
+
+const endedAtOnce = ({ name }: Agent, { pane }: PanePlace, cause?: unknown): TielineError =>
+  new TielineError("SPAWN_FAILED", `the program of ${name} ended at once in ${pane}`, {
+    remedy: "run its command by hand in the profile's directory to see why",
+    operands: { agent: name, pane },
+    cause,
   });

@@ -5,9 +5,9 @@ import type { Lookups } from "../addressing/rules.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { HoldReason } from "../model/delivery.ts";
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Processes } from "../tmux/process.ts";
-import type { TmuxTransport } from "../transports/tmux/transport.ts";
+import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
 import { start } from "./start.ts";
 
@@ -19,8 +19,17 @@ export interface AgentStarterParts {
   readonly config: HomeConfig;
   readonly courier: Pick<Courier, "wake">;
   readonly mailbox: Pick<Mailbox, "heads" | "hold">;
-  readonly tmux: Pick<TmuxTransport, "probe" | "watch">;
+  readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
+  /** The directory of a team's project. */
+  readonly directoryOf: (team: string) => string | null;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
+}
+
+export interface Start {
+  /** The tmux server; without it, the one it lived in before. */
+  readonly socket?: string;
+  /** Whether to go on with its last conversation, where the program can. */
+  readonly conversation?: "resume" | "new";
 }
 
 /** Starts agents from their profiles and waits until they can be written to. */
@@ -28,22 +37,24 @@ export class AgentStarter {
   constructor(private readonly parts: AgentStarterParts) {}
 
   /** Resolves when the agent is ready, or when it is still starting after the time that it is given. */
-  async start(agent: Agent, socket: string = this.parts.options.tmuxSocket): Promise<Agent> {
-    const { directory, lookups, servers, config, courier, options, processes } = this.parts;
+  async start(agent: Agent, { socket, conversation = "resume" }: Start = {}): Promise<Agent> {
+    const { directory, lookups, servers, courier, options } = this.parts;
     const profile = lookups.profile(agent.team, agent.launch?.profile ?? agent.profile ?? agent.name);
     if (profile === null) throw noProfile(agent);
-    const started = await start(servers.at(socket), directory.add(agent), profile, {
-      directory,
-      processes,
-      config,
-      home: options.root,
-      binDirectory: options.binDirectory,
-      path: options.env["PATH"] ?? "",
-    });
-    const overdue = await this.untilReady(started);
+    const enlisted = directory.update(directory.add(agent).id, { launch: agent.launch });
+    const server = servers.at(socket ?? usualSocket(agent) ?? options.tmuxSocket);
+    const started = await start(server, enlisted, profile, conversation, { ...this.parts, ...options, home: options.root });
+    const overdue = await this.untilReady(started).catch((thrown: unknown) => this.gone(started, thrown));
     if (overdue !== null) await this.tellWaitingMail(started, overdue);
     courier.wake(started.id);
     return directory.agent(started.id) ?? started;
+  }
+
+  /** What ended is not left behind as something that may still be there. */
+  private gone({ id }: Agent, thrown: unknown): never {
+    const { directory } = this.parts;
+    if (directory.agent(id) !== null) directory.update(id, { endpoints: [], state: "gone", stateReason: asTielineError(thrown).message });
+    throw thrown;
   }
 
   /**
@@ -71,6 +82,12 @@ export class AgentStarter {
     const detail = `${agent.name} was started, but is not ready after ${config.spawn.readyTimeoutMs / 1_000} s: ${doing}`;
     for (const { id } of mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER)) await mailbox.hold(id, { reason: "starting", detail });
   }
+}
+
+/** Where it lived before. */
+function usualSocket({ launch }: Agent): string | null {
+  const socket = launch?.["socket"];
+  return typeof socket === "string" ? socket : null;
 }
 
 /** What a program may look like before it takes input. */

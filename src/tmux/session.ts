@@ -71,12 +71,14 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
   const { name, window, width = 200, height = 50 } = session;
   const size = ["-x", String(width), "-y", String(height)];
   const argv = ["new-session", "-d", "-P", "-F", placeFormat, "-s", name, "-n", window, ...size];
+  // Where the person's tmux.conf sets `destroy-unattached`, a session that nobody views yet would end at once.
+  const keep = ["set-option", "-t", exactSession(name), "destroy-unattached", "off"];
   if (await server.alive()) {
-    return { created: true, place: parsePlace(await server.run([[...argv, ...launchArguments(session)]])) };
+    return { created: true, place: parsePlace(await server.run([[...argv, ...launchArguments(session)], keep])) };
   }
   // The arguments of the process that starts the server can be read by everybody, so its first pane starts bare and
   // is given program and environment afterwards.
-  const bare = parsePlace(await server.startServer([...argv, ...directory(session)]));
+  const bare = parsePlace(await server.startServer([...argv, ...directory(session), ";", ...keep]));
   if (!session.command && !session.env) return { created: true, place: bare };
   return { created: true, place: await respawn(server, bare.pane, session) };
 }
@@ -85,6 +87,12 @@ export async function newWindow(server: TmuxServer, window: NewWindow): Promise<
   const argv = ["new-window", "-P", "-F", placeFormat, "-t", exactSession(window.session), "-n", window.name];
   if (!window.select) argv.push("-d");
   return parsePlace(await server.run([[...argv, ...launchArguments(window)]]));
+}
+
+/** A window with the person's shell, unless the session has one of that name. */
+export async function ensureWindow(server: TmuxServer, session: string, name: string): Promise<void> {
+  const names = await server.read([["list-windows", "-t", exactSession(session), "-F", "#{window_name}"]]);
+  if (!names.includes(name)) await newWindow(server, { session, name });
 }
 
 /** Ends what runs in the pane, if anything does, and starts anew in its place. */

@@ -1,6 +1,7 @@
 import type { Switch } from "../../compose.ts";
 import { adopt } from "../../life/adopt.ts";
-import { agentOf, teamSession } from "../../life/start.ts";
+import { teamSession } from "../../life/place.ts";
+import { agentOf } from "../../life/start.ts";
 import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { capture } from "../../tmux/pane.ts";
@@ -62,7 +63,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       await Promise.all(wanted.filter(isLive).map(lookAt));
       const running = wanted.filter((agent) => isLive(directory.agent(agent.id) ?? agent));
       const started: Agent[] = [];
-      for (const agent of wanted.filter((one) => !running.includes(one))) started.push(await starter.start(agent, socket));
+      for (const agent of wanted.filter((one) => !running.includes(one))) started.push(await starter.start(agent, { socket }));
       const session = teamSession(team, config);
       return {
         session,

@@ -1,0 +1,86 @@
+/** What an agent is started from: its profile, and what was wished for it when it was first started. */
+import type { Agent, LaunchData } from "../model/agent.ts";
+import { TielineError } from "../model/errors.ts";
+import type { PermissionMode, Profile, Sandbox } from "../model/profile.ts";
+import type { Provider } from "../providers/provider.ts";
+
+/** Kept as the agent's launch data, so that whoever starts it again gets the same agent. */
+export interface Wishes {
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly task?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  /** Follows the profile's own prompt. */
+  readonly prompt?: string | undefined;
+  readonly skill?: string | undefined;
+  readonly sandbox?: Sandbox | undefined;
+  readonly permissions?: PermissionMode | undefined;
+}
+
+export function launchData(profile: Profile, wishes: Wishes): LaunchData {
+  const given = Object.entries(wishes).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(given), profile: profile.name };
+}
+
+/** The profile with the wishes in it. Another provider does not run the command of the first. */
+export function wishedProfile(profile: Profile, launch: LaunchData | null): Profile {
+  const wishes = (launch ?? {}) as Wishes;
+  const sameProgram = wishes.provider === undefined || wishes.provider === profile.provider;
+  const prompt = [profile.prompt, wishes.prompt].filter((text) => text !== null && text !== undefined).join("\n\n");
+  return {
+    ...profile,
+    provider: wishes.provider ?? profile.provider,
+    command: sameProgram ? profile.command : null,
+    args: [...(sameProgram ? profile.args : []), ...(wishes.args ?? [])],
+    model: wishes.model ?? profile.model,
+    cwd: wishes.cwd ?? profile.cwd,
+    prompt: prompt === "" ? null : prompt,
+    skill: wishes.skill ?? profile.skill,
+    sandbox: wishes.sandbox ?? profile.sandbox,
+    permissions: wishes.permissions ?? profile.permissions,
+  };
+}
+
+/** What the program is told about itself, in one text. */
+export function promptOf({ prompt, skill }: Profile): string | null {
+  const begin = skill === null ? null : `Begin with the skill \`${skill}\`: load it before you do anything else, and follow it.`;
+  const parts = [prompt, begin].filter((text) => text !== null);
+  return parts.length === 0 ? null : `${parts.join("\n\n")}\n`;
+}
+
+export interface Conversation {
+  readonly sessionId: string | null;
+  readonly resume: boolean;
+}
+
+/** The conversation that a start goes on with where the program can, or else begins. */
+export async function conversationOf(
+  { sessionId }: Pick<Agent, "sessionId">,
+  provider: Provider,
+  wanted: "resume" | "new",
+  env: Readonly<Record<string, string>>,
+): Promise<Conversation> {
+  if (wanted === "resume" && sessionId !== null && provider.resumes) {
+    const kept = (await provider.hasConversation?.(sessionId, env)) ?? true;
+    // Nothing was ever said in it, so that it can still be begun.
+    return { sessionId, resume: kept };
+  }
+  return { sessionId: provider.takesSessionId ? crypto.randomUUID() : null, resume: false };
+}
+
+/** The command inside its sandbox. What was asked for is never left out. */
+export function sandboxed(command: readonly string[], profile: Profile): readonly string[] {
+  switch (profile.sandbox) {
+    case "none":
+      return command;
+    case "command":
+      if (profile.sandboxCommand !== null) return [...profile.sandboxCommand, ...command];
+      throw noSandbox(profile, "`sandbox: command` needs a sandboxCommand", `give it a \`sandboxCommand:\` in ${profile.source}`);
+    case "bwrap":
+      throw noSandbox(profile, "bubblewrap sandboxes are not available here", "use `sandbox: command` with a wrapper of your own");
+  }
+}
+
+const noSandbox = (profile: Profile, why: string, remedy: string): TielineError =>
+  new TielineError("SPAWN_FAILED", `${profile.name} can not be sandboxed: ${why}`, { remedy, operands: { profile: profile.name, sandbox: profile.sandbox } });
