@@ -28,6 +28,8 @@ export interface Collection {
   readonly transport: string;
   readonly authority: Authority;
   readonly whens?: readonly When[];
+  /** Asked about each message in turn before it is claimed: does it go this way, and does it still fit? */
+  readonly take?: (message: Message) => boolean;
   readonly limit?: number;
 }
 
@@ -71,10 +73,10 @@ export function createCourier(parts: CourierParts): Courier {
 
     wake: (agent) => rounds.ask(agent),
 
-    async collect(agent, { transport, authority, whens, limit = 20 }) {
+    async collect(agent, { transport, authority, whens, take = () => true, limit = 20 }) {
       const due = mailbox.inbox(agent.id, { pending: true, limit: 1_000, ...(whens && { when: whens }) });
       const items: { message: Message; delivery: Delivery }[] = [];
-      for (const { message, delivery } of due.filter((row) => row.delivery.state === "queued").slice(0, limit)) {
+      for (const { message, delivery } of due.filter((row) => row.delivery.state === "queued" && take(row.message)).slice(0, limit)) {
         const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: clock(), transport });
         if (claimed !== null) items.push({ message, delivery: claimed });
       }

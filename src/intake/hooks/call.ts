@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+/**
+ * One hook call of an agent program: it is about to do something, or has done it, and asks whether we have a word to
+ * say. Claude Code and Codex write the same JSON.
+ */
+export interface HookCall {
+  readonly provider: string;
+  readonly event: string;
+  readonly sessionId: string;
+  /** Set when a subagent calls: it shares its parent's session, but what it is told the main thread does not read. */
+  readonly subagent: string | null;
+  readonly cwd: string | null;
+  readonly transcriptPath: string | null;
+  readonly tool: ToolUse | null;
+  readonly prompt: string | null;
+  /** What the program says besides, as it says it. */
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolUse {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly id: string;
+}
+
+const Payload = z.looseObject({
+  hook_event_name: z.string(),
+  session_id: z.string().min(1),
+  agent_id: z.string().optional(),
+  cwd: z.string().optional(),
+  transcript_path: z.string().nullish(),
+  tool_name: z.string().optional(),
+  tool_input: z.unknown(),
+  tool_use_id: z.string().optional(),
+  prompt: z.string().optional(),
+});
+
+/** The call that a payload describes; null when it is none that we understand. */
+export function readHookCall(provider: string, payload: unknown): HookCall | null {
+  const parsed = Payload.safeParse(payload);
+  if (!parsed.success) return null;
+  const { hook_event_name: event, session_id: sessionId, agent_id: subagent, cwd, transcript_path: transcriptPath, prompt } = parsed.data;
+  return {
+    provider,
+    event,
+    sessionId,
+    subagent: subagent ?? null,
+    cwd: cwd ?? null,
+    transcriptPath: transcriptPath ?? null,
+    tool: toolOf(parsed.data),
+    prompt: prompt ?? null,
+    payload: parsed.data,
+  };
+}
+
+function toolOf({ tool_name: name, tool_input: input, tool_use_id: id }: z.infer<typeof Payload>): ToolUse | null {
+  if (name === undefined) return null;
+  const fields = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : { input };
+  return { name, input: fields, id: id ?? "" };
+}
+
+/** A call in few words, for the sender of the message that stopped it: `Edit src/auth.ts`. */
+export function describeTool({ name, input }: ToolUse): string {
+  const telling = ["file_path", "command", "cmd", "path", "url", "pattern", "description", "input"];
+  const value = telling.map((key) => input[key]).find((one) => typeof one === "string");
+  if (typeof value !== "string") return name;
+  const line = value.replaceAll(/\s+/g, " ").trim();
+  const characters = [...line];
+  return `${name} ${characters.length <= 80 ? line : `${characters.slice(0, 79).join("")}…`}`;
+}

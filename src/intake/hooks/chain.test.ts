@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { anAgent } from "../../testing/agents.ts";
+import { hookCall } from "../../testing/hookCalls.ts";
+import { describeTool, readHookCall } from "./call.ts";
+import { createHookChain, type Answer, type HandlerKind, type HookHandler } from "./chain.ts";
+import { answerFor } from "./wire.ts";
+
+const agent = anAgent({ name: "ana" });
+const faults: string[] = [];
+const report = (context: string) => void faults.push(context);
+
+function handler(name: string, priority: number, kind: HandlerKind, handle: () => Promise<Answer | undefined>): HookHandler {
+  return { name, events: ["PreToolUse"], priority, kind, handle };
+}
+const silent = async (): Promise<undefined> => undefined;
+const broken = async (): Promise<undefined> => {
+  throw new Error("out of order");
+};
+
+test("handlers are asked by priority, and only for their events", async () => {
+  const asked: string[] = [];
+  const noting = (name: string, priority: number) =>
+    handler(name, priority, "observer", async () => {
+      asked.push(name);
+      return undefined;
+    });
+  const chain = createHookChain([noting("last", 9), noting("first", 1), { ...noting("never", 2), events: ["Stop"] }], report);
+  expect(await chain.run(hookCall(), agent)).toMatchObject({ refusal: null, context: null });
+  expect(asked).toEqual(["first", "last"]);
+});
+
+test("an observer and a speaker fail open, a guard fails closed, and each fault is reported", async () => {
+  faults.length = 0;
+  const open = createHookChain([handler("eye", 1, "observer", broken), handler("voice", 2, "speaker", broken)], report);
+  expect((await open.run(hookCall(), agent)).refusal).toBeNull();
+  const closed = createHookChain([handler("gate", 1, "guard", broken)], report);
+  expect((await closed.run(hookCall(), agent)).refusal).toContain("out of order");
+  expect(faults).toEqual(["hook handler eye, PreToolUse", "hook handler voice, PreToolUse", "hook handler gate, PreToolUse"]);
+});
+
+test("after a refusal nobody else is asked, and what was to be said before it counts as lost", async () => {
+  const fates: string[] = [];
+  const fate = (name: string) => ({ written: async () => void fates.push(`${name} written`), lost: async () => void fates.push(`${name} lost`) });
+  const chain = createHookChain(
+    [
+      handler("speaks", 1, "speaker", async () => ({ context: "some news", ...fate("news") })),
+      handler("refuses", 2, "guard", async () => ({ refusal: "stop", ...fate("stop") })),
+      handler("late", 3, "speaker", async () => ({ context: "more", ...fate("more") })),
+    ],
+    report,
+  );
+  const verdict = await chain.run(hookCall(), agent);
+  expect(verdict).toMatchObject({ refusal: "stop", context: null });
+  await verdict.written();
+  expect(fates.toSorted()).toEqual(["news lost", "stop written"]);
+});
+
+test("a call that nobody waits for reaches the observers only", async () => {
+  const asked: string[] = [];
+  const noting = (kind: HandlerKind) =>
+    handler(kind, 1, kind, async () => {
+      asked.push(kind);
+      return undefined;
+    });
+  await createHookChain([noting("observer"), noting("speaker"), noting("guard")], report).observe(hookCall(), agent);
+  expect(asked).toEqual(["observer"]);
+  expect(await silent()).toBeUndefined();
+});
+
+test("verdicts in the words of the programs", () => {
+  const context = { refusal: null, context: "news" };
+  expect(answerFor("PreToolUse", { refusal: "stop", context: null })).toEqual({
+    hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "stop" },
+  });
+  expect(answerFor("PostToolUse", context)).toEqual({ hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "news" } });
+  expect(answerFor("Stop", context)).toEqual({ decision: "block", reason: "news" });
+  expect(answerFor("Stop", { refusal: "stop", context: null })).toBeNull();
+  expect(answerFor("PreToolUse", { refusal: null, context: null })).toBeNull();
+});
+
+test("a payload is read with its tool, and one that makes no sense is none", () => {
+  const payload = { hook_event_name: "PreToolUse", session_id: "s", agent_id: "a7", tool_name: "Edit", tool_input: { file_path: "src/auth.ts" }, tool_use_id: "t" };
+  const call = readHookCall("claude-code", payload)!;
+  expect(call).toMatchObject({ event: "PreToolUse", sessionId: "s", subagent: "a7", tool: { name: "Edit", id: "t" } });
+  expect(describeTool(call.tool!)).toBe("Edit src/auth.ts");
+  expect(readHookCall("claude-code", { ...payload, session_id: 7 })).toBeNull();
+  expect(readHookCall("claude-code", "text")).toBeNull();
+});

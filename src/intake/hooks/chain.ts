@@ -1,0 +1,102 @@
+/**
+ * Every hook call goes through one chain of handlers. Handlers are data with a function: which events they want, in
+ * which order they are asked, and what it means when they fail.
+ */
+import type { Agent } from "../../model/agent.ts";
+import type { HookCall } from "./call.ts";
+
+/**
+ * - observer: looks on, and has no answer. When it fails, the agent goes on.
+ * - speaker: has text for the model. When it fails, the text is not said, and the agent goes on.
+ * - guard: can refuse. When it fails, it refuses.
+ */
+export type HandlerKind = "observer" | "speaker" | "guard";
+
+export interface HookHandler {
+  readonly name: string;
+  readonly events: readonly string[];
+  /** Lower is asked first. */
+  readonly priority: number;
+  /** What it may do; it also says what its failure means. */
+  readonly kind: HandlerKind;
+  /** Undefined: nothing to say. */
+  handle(call: HookCall, agent: Agent): Promise<Answer | undefined>;
+}
+
+/** A refusal, or text that the model should read. Exactly one of `written` and `lost` follows, once. */
+export type Answer = (
+  | { readonly refusal: string; readonly context?: never }
+  | { readonly context: string; readonly refusal?: never }
+) & {
+  /** The answer has left us. Only now may anything be marked as given. */
+  readonly written?: () => Promise<void>;
+  /** The answer did not leave us. */
+  readonly lost?: () => Promise<void>;
+};
+
+export interface Verdict {
+  readonly refusal: string | null;
+  readonly context: string | null;
+  written(): Promise<void>;
+  lost(): Promise<void>;
+}
+
+export type Report = (context: string, fault: unknown) => void;
+
+export interface HookChain {
+  run(call: HookCall, agent: Agent): Promise<Verdict>;
+  /** For a call whose program does not wait for an answer: only the observers hear of it. */
+  observe(call: HookCall, agent: Agent): Promise<void>;
+}
+
+export function createHookChain(handlers: readonly HookHandler[], report: Report): HookChain {
+  const inOrder = handlers.toSorted((a, b) => a.priority - b.priority);
+  const interested = (event: string): HookHandler[] => inOrder.filter(({ events }) => events.includes(event));
+
+  return {
+    async run(call, agent) {
+      const answers: Answer[] = [];
+      for (const handler of interested(call.event)) {
+        const answer = await ask(handler, call, agent, report);
+        if (answer === undefined) continue;
+        answers.push(answer);
+        // What was refused does not happen, so nobody else need be asked about it.
+        if (answer.refusal !== undefined) break;
+      }
+      return verdictOf(answers);
+    },
+
+    async observe(call, agent) {
+      for (const handler of interested(call.event)) if (handler.kind === "observer") await ask(handler, call, agent, report);
+    },
+  };
+}
+
+async function ask(handler: HookHandler, call: HookCall, agent: Agent, report: Report): Promise<Answer | undefined> {
+  try {
+    return await handler.handle(call, agent);
+  } catch (fault) {
+    report(`hook handler ${handler.name}, ${call.event}`, fault);
+    if (handler.kind !== "guard") return undefined;
+    return { refusal: `Tieline could not check this call (${fault instanceof Error ? fault.message : String(fault)}); try it again` };
+  }
+}
+
+/** A refused call carries no other text: what the handlers before it had to say counts as not said. */
+function verdictOf(answers: readonly Answer[]): Verdict {
+  const refusing = answers.find(({ refusal }) => refusal !== undefined);
+  const said = refusing ? [refusing] : answers;
+  const unsaid = answers.filter((answer) => !said.includes(answer));
+  const context = refusing ? null : answers.map((answer) => answer.context).join("\n\n");
+  const lost = (some: readonly Answer[]): Promise<unknown> => Promise.all(some.map((answer) => answer.lost?.()));
+  return {
+    refusal: refusing?.refusal ?? null,
+    context: context === "" ? null : context,
+    async written() {
+      await Promise.all([...said.map((answer) => answer.written?.()), lost(unsaid)]);
+    },
+    async lost() {
+      await lost(answers);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Courier } from "../../../courier.ts";
+import { personId } from "../../../model/agent.ts";
+import type { Message, When } from "../../../model/message.ts";
+import { describeTool, type HookCall } from "../call.ts";
+import type { HookHandler } from "../chain.ts";
+
+export interface MailParts {
+  readonly courier: Pick<Courier, "collect">;
+  readonly text: (message: Message, call: HookCall) => string;
+}
+
+/** A program takes this many characters of hook text at once; what is longer it cuts off. */
+export const hookTextLimit = 9_000;
+
+/** Which mail goes out at which moment. */
+const dueAt: Readonly<Record<string, readonly When[]>> = {
+  PostToolUse: ["interrupt", "tool"],
+  PostToolBatch: ["interrupt", "tool"],
+  UserPromptSubmit: ["interrupt", "tool", "turn"],
+  Stop: ["interrupt", "tool", "turn"],
+};
+
+/** Waiting mail goes to the model with what it reads next anyway: a tool's result, a prompt, the end of its turn. */
+export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
+  return {
+    name: "waiting mail",
+    events: Object.keys(dueAt),
+    priority: 50,
+    kind: "speaker",
+
+    async handle(call, agent) {
+      if (call.subagent !== null) return undefined;
+      let room = hookTextLimit;
+      const collected = await courier.collect(agent, {
+        transport: "hook",
+        authority: "peer",
+        whens: dueAt[call.event]!,
+        take(message) {
+          if (!goesHere(message)) return false;
+          room -= text(message, call).length + 2;
+          return room >= 0;
+        },
+      });
+      if (collected.items.length === 0) return undefined;
+      const where = call.tool === null ? `with ${call.event}` : `after ${describeTool(call.tool)}`;
+      return {
+        context: collected.items.map(({ message }) => text(message, call)).join("\n\n"),
+        written: () => collected.flushed({ kind: "handed", proof: "submitted", detail: where }),
+        lost: () => collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away before it was answered" } }),
+      };
+    },
+  };
+}
+
+/** At idle a person's message goes as the user's own word, which a hook's text is not; it waits for that. */
+const goesHere = ({ from, when }: Message): boolean => when !== "turn" || from.id !== personId;

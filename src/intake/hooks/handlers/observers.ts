@@ -1,0 +1,62 @@
+import type { Directory } from "../../../directory/directory.ts";
+import type { Mailbox } from "../../../mailbox/port.ts";
+import type { Agent, AgentState } from "../../../model/agent.ts";
+import type { HookCall } from "../call.ts";
+import type { HookHandler } from "../chain.ts";
+
+/** The session that an agent is in now. It changes when the person clears or resumes a conversation. */
+export function sessionObserver(directory: Pick<Directory, "agent" | "update">, joined: (agent: Agent, call: HookCall) => void): HookHandler {
+  return {
+    name: "session",
+    events: ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"],
+    priority: 0,
+    kind: "observer",
+    async handle(call, { id }) {
+      const agent = directory.agent(id);
+      if (agent === null || call.subagent !== null) return undefined;
+      const known = agent.sessionId === call.sessionId;
+      joined(known ? agent : directory.update(id, { sessionId: call.sessionId }), call);
+      return undefined;
+    },
+  };
+}
+
+/** What each event says about what the agent does. */
+const stateAt: Readonly<Record<string, AgentState>> = {
+  UserPromptSubmit: "working",
+  PreToolUse: "working",
+  PostToolUse: "working",
+  PermissionRequest: "permission",
+  Stop: "idle",
+  SessionEnd: "done",
+};
+
+export function stateObserver(observed: (agent: Agent, state: AgentState, call: HookCall) => void): HookHandler {
+  return {
+    name: "state",
+    events: Object.keys(stateAt),
+    priority: 1,
+    kind: "observer",
+    async handle(call, agent) {
+      if (call.subagent === null) observed(agent, stateAt[call.event]!, call);
+      return undefined;
+    },
+  };
+}
+
+/** A prompt that carries a tag of ours proves that what was typed has been submitted. */
+export function submissionObserver(mailbox: Pick<Mailbox, "message" | "receipt" | "confirm">): HookHandler {
+  return {
+    name: "submitted prompts",
+    events: ["UserPromptSubmit"],
+    priority: 2,
+    kind: "observer",
+    async handle({ prompt }, agent) {
+      for (const [tag] of (prompt ?? "").matchAll(/\bMSG_[A-Z0-9_]+_[0-9a-f]{8}\b/g)) {
+        const delivery = mailbox.receipt(tag)?.deliveries.find((one) => one.agent === agent.id && one.state === "handed");
+        if (delivery) await mailbox.confirm(delivery.id, "submitted", "the program took it as a prompt");
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * An urgent message arrives before the next tool call: the call is refused, and the refusal is the message. A model
+ * may have asked for several calls at once, so every call is refused until the main thread asks its model again.
+ * Subagents are stopped as well, but what they are told the main thread does not read: it counts as told to nobody.
+ */
+import type { Collected, Courier } from "../../../courier.ts";
+import type { Mailbox } from "../../../mailbox/port.ts";
+import type { Agent } from "../../../model/agent.ts";
+import type { Delivery } from "../../../model/delivery.ts";
+import { systemClock, type AgentId, type Clock, type DeliveryId } from "../../../model/ids.ts";
+import type { Message } from "../../../model/message.ts";
+import { describeTool, type HookCall } from "../call.ts";
+import type { Answer, HookHandler } from "../chain.ts";
+
+export interface UrgencyParts {
+  readonly courier: Pick<Courier, "collect">;
+  readonly mailbox: Pick<Mailbox, "inbox">;
+  /** What the model reads of a message in a hook's answer. */
+  readonly text: (message: Message, call: HookCall) => string;
+  readonly clock?: Clock;
+}
+
+export interface Urgency {
+  readonly handlers: readonly HookHandler[];
+  /** The calls that a message stopped, once the batch of calls is over; undefined when it stopped none. */
+  stoppedBy(delivery: DeliveryId): Promise<string | undefined>;
+}
+
+/** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
+const underwayMs = 10_000;
+
+export function urgency({ courier, mailbox, text, clock = systemClock }: UrgencyParts): Urgency {
+  const stands = new Map<AgentId, Stand>();
+  const stopped = new Map<DeliveryId, Stand>();
+  const turns = new Map<AgentId, Promise<unknown>>();
+
+  const guard: HookHandler = {
+    name: "urgent mail stops the call",
+    events: ["PreToolUse"],
+    priority: 20,
+    kind: "guard",
+    // The calls of a batch may ask at the same moment; the second must find what the first took.
+    handle: (call, agent) => oneAtATime(agent.id, () => (call.subagent === null ? stopMain(call, agent) : stopSubagent(call, agent))),
+  };
+
+  const batchEnds: HookHandler = {
+    name: "refused calls are answered",
+    events: ["PostToolBatch"],
+    priority: 10,
+    kind: "observer",
+    async handle(call, agent) {
+      if (call.subagent === null) stands.get(agent.id)?.endBatch();
+      return undefined;
+    },
+  };
+
+  const turnEnds: HookHandler = {
+    name: "the main thread went on",
+    events: ["Stop", "UserPromptSubmit", "SessionStart", "SessionEnd"],
+    priority: 10,
+    kind: "observer",
+    async handle(call, agent) {
+      if (call.subagent === null) lift(agent.id);
+      return undefined;
+    },
+  };
+
+  return {
+    handlers: [guard, batchEnds, turnEnds],
+    async stoppedBy(delivery) {
+      const stand = stopped.get(delivery);
+      stopped.delete(delivery);
+      return stand?.ended;
+    },
+  };
+
+  async function stopMain(call: HookCall, agent: Agent): Promise<Answer | undefined> {
+    // The batch is over and here is another call: the model has been asked in between, and has read the refusal.
+    if (stands.get(agent.id)?.batchOver) lift(agent.id);
+    const collected = await courier.collect(agent, { transport: "hook", authority: "peer", whens: ["interrupt"] });
+    if (collected.items.length > 0) return refuse(call, agent, collected);
+    const stand = stands.get(agent.id);
+    if (stand) return stand.refuse(call);
+    const [underway] = unread(agent, (state) => state !== "queued");
+    if (underway) return { refusal: `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to reach you. Read it before you go on.` };
+    return undefined;
+  }
+
+  function refuse(call: HookCall, agent: Agent, collected: Collected): Answer {
+    const words = collected.items.map(({ message }) => text(message, call)).join("\n\n");
+    const stand = stands.get(agent.id) ?? new Stand();
+    stand.words = words;
+    stands.set(agent.id, stand);
+    for (const { delivery } of collected.items) stopped.set(delivery.id, stand);
+    return {
+      ...stand.refuse(call),
+      written: () => collected.flushed({ kind: "handed", proof: "submitted", detail: stand.told() }),
+      async lost() {
+        lift(agent.id);
+        await collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away before it was answered" } });
+      },
+    };
+  }
+
+  async function stopSubagent(call: HookCall, agent: Agent): Promise<Answer | undefined> {
+    const stand = stands.get(agent.id);
+    const [waiting] = unread(agent, () => true);
+    if (stand === undefined && waiting === undefined) return undefined;
+    const words = stand?.words ?? text(waiting!.message, call);
+    return { refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.` };
+  }
+
+  /** Urgent mail of which nobody knows yet that the model has read it. */
+  function unread(agent: Agent, inState: (state: Delivery["state"]) => boolean) {
+    const recent = (delivery: Delivery): boolean => clock() - (delivery.claimedAt ?? 0) < underwayMs;
+    return mailbox
+      .inbox(agent.id, { when: ["interrupt"], limit: 20 })
+      .filter(({ delivery }) => inState(delivery.state))
+      .filter(({ delivery }) => delivery.state === "queued" || (["claimed", "handed", "uncertain"].includes(delivery.state) && recent(delivery)));
+  }
+
+  function lift(agent: AgentId): void {
+    stands.get(agent)?.endBatch();
+    stands.delete(agent);
+  }
+
+  async function oneAtATime<T>(agent: AgentId, run: () => Promise<T>): Promise<T> {
+    const before = turns.get(agent) ?? Promise.resolve();
+    const mine = before.then(run, run);
+    const settled = mine.catch(() => undefined);
+    turns.set(agent, settled);
+    try {
+      return await mine;
+    } finally {
+      if (turns.get(agent) === settled) turns.delete(agent);
+    }
+  }
+}
+
+/** One message's stand against a batch of calls. */
+class Stand {
+  words = "";
+  batchOver = false;
+  private readonly calls: string[] = [];
+  private readonly end = Promise.withResolvers<string>();
+
+  /** Resolves with what was stopped. */
+  get ended(): Promise<string> {
+    return this.end.promise;
+  }
+
+  refuse({ tool }: HookCall): Answer {
+    if (tool) this.calls.push(describeTool(tool));
+    return { refusal: this.words };
+  }
+
+  told(): string {
+    return `stopped ${this.calls.join(", ")}`;
+  }
+
+  endBatch(): void {
+    this.batchOver = true;
+    this.end.resolve(this.told());
+  }
+}

@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hookPlaceIn, layHookPlace, raiseFlag } from "./place.ts";
+import { watchSpool, type SpooledCall } from "./spool.ts";
+
+/** A home with its hook programs, and a client that writes down what it was called with. */
+async function aHome({ daemon = true } = {}) {
+  const home = mkdtempSync(join(tmpdir(), "tl-it's "));
+  const place = hookPlaceIn(home);
+  const tieline = join(home, "tieline");
+  writeFileSync(tieline, `#!/bin/sh\necho '{"answer":"of the client"}'\necho "$@" >'${home.replaceAll("'", `'\\''`)}/called'\n`, { mode: 0o700 });
+  const socket = join(home, "daemon.sock");
+  layHookPlace(place, { socket, tieline });
+  const server = createServer();
+  if (daemon) await new Promise<void>((listening) => server.listen(socket, listening));
+  return {
+    home,
+    place,
+    async hook(event: string, payload: object, env: Record<string, string> = {}) {
+      const child = Bun.spawn([place.hook, "claude-code", event], {
+        env: { PATH: process.env["PATH"]!, TMUX: "/tmp/tmux.sock,1,2", TMUX_PANE: "%3", CLAUDE_PID: "77", ...env },
+        stdin: new Blob([JSON.stringify(payload)]),
+        stdout: "pipe",
+      });
+      return { code: await child.exited, stdout: await new Response(child.stdout).text() };
+    },
+    [Symbol.dispose]() {
+      server.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+const payload = { session_id: "s-1", hook_event_name: "PostToolUse", text: "x".repeat(300_000) };
+
+async function firstOf(folder: string): Promise<SpooledCall> {
+  const stop = new AbortController();
+  const found = Promise.withResolvers<SpooledCall>();
+  const watching = watchSpool({ folder, take: async (call) => found.resolve(call), report: (_, fault) => found.reject(fault), signal: stop.signal });
+  const call = await found.promise;
+  stop.abort();
+  await watching;
+  return call;
+}
+
+test("without mail a hook leaves its call in the spool and says nothing", async () => {
+  using home = await aHome();
+  const spooled = firstOf(home.place.spool);
+  expect(await home.hook("PostToolUse", payload, { CLAUDE_CODE_SESSION_ID: "s-1" })).toEqual({ code: 0, stdout: "" });
+  expect(await spooled).toEqual({ provider: "claude-code", payload, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid: 77 } });
+  expect(readdirSync(home.place.spool)).toEqual([]);
+});
+
+test("with mail the client answers, whether the session is in the environment or only in the payload", async () => {
+  using home = await aHome();
+  raiseFlag(home.place, "s-1", true);
+  for (const env of [{ CLAUDE_CODE_SESSION_ID: "s-1" }, {}]) {
+    expect(await home.hook("PostToolUse", payload, env)).toEqual({ code: 0, stdout: '{"answer":"of the client"}\n' });
+    expect(readFileSync(join(home.home, "called"), "utf8")).toStartWith(`hook ${home.place.spool}/`);
+  }
+  raiseFlag(home.place, "s-1", false);
+  expect((await home.hook("PostToolUse", payload)).stdout).toBe("");
+});
+
+test("without a daemon only the start of a session is written down", async () => {
+  using home = await aHome({ daemon: false });
+  expect((await home.hook("PostToolUse", payload)).code).toBe(0);
+  expect(readdirSync(home.place.spool)).toEqual([]);
+  expect((await home.hook("SessionStart", payload)).code).toBe(0);
+  expect(readdirSync(home.place.spool)).toHaveLength(2);
+});
+
+test("a home that is gone, or a session id that is no file name, does not stop the agent", async () => {
+  using home = await aHome();
+  expect(await home.hook("PostToolUse", { ...payload, session_id: "../../etc" })).toEqual({ code: 0, stdout: "" });
+  rmSync(home.place.spool, { recursive: true });
+  expect((await home.hook("PostToolUse", payload)).code).toBe(0);
+});
+
+test("a waiter ends with 2 and the text of the mail; one that is not alone leaves it to the other", async () => {
+  using home = await aHome();
+  const bell = join(home.place.bells, "s-1");
+  const wait = () => Bun.spawn([home.place.wait], { env: { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1" }, stdin: "ignore", stderr: "pipe" });
+  const first = wait();
+  while (!existsSync(`${bell}.pid`)) await Bun.sleep(5);
+  expect(await wait().exited).toBe(0);
+  const ring = (word: string) => Bun.spawn(["sh", "-c", 'echo "$1" >"$0"', bell, word]).exited;
+  await ring("no-such-mail");
+  writeFileSync(join(home.place.bells, "s-1.mail.7"), "two\nlines 'quoted'");
+  await ring("s-1.mail.7");
+  expect(await first.exited).toBe(2);
+  expect(await new Response(first.stderr).text()).toBe("two\nlines 'quoted'");
+  expect(readdirSync(home.place.bells)).toEqual(["s-1"]);
+});
