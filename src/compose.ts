@@ -22,19 +22,25 @@ import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import { deliveryFact } from "./model/event.ts";
 import { systemClock, type Clock } from "./model/ids.ts";
+import { UserScreens } from "./providers/userScreens.ts";
+import { observing } from "./sensing/observing.ts";
+import { Sensing } from "./sensing/sensing.ts";
+import { Objects } from "./objects/objects.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
 import { connect } from "./sqlite/connection.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
-import type { Transport } from "./transports/port.ts";
+import type { ProbingTransport, Transport } from "./transports/port.ts";
+import { objectEndpoint, objectTransport } from "./transports/object/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
-import { tmuxTransport, type TmuxTransport } from "./transports/tmux/transport.ts";
+import { tmuxTransport } from "./transports/tmux/transport.ts";
 
 export interface SwitchOptions {
   readonly root: string;
   readonly mailboxPath: string;
   readonly configPath: string;
   readonly profilesDirectory: string;
+  readonly screensDirectory: string;
   /** The tmux server for agents that we start, unless somebody says otherwise. */
   readonly tmuxSocket: string;
   /** The environment of tmux processes, and so of a tmux server that we start. */
@@ -61,7 +67,9 @@ export interface Switch extends AsyncDisposable {
   readonly servers: TmuxServers;
   readonly processes: Processes;
   readonly starter: AgentStarter;
-  readonly tmux: TmuxTransport;
+  readonly objects: Objects;
+  readonly tmux: ProbingTransport;
+  readonly sensing: Sensing;
   readonly tmuxSocket: string;
   /** Whom an address means for a sender, as when sending to it. */
   readonly resolve: RouterParts["resolve"];
@@ -105,9 +113,15 @@ export function compose(options: SwitchOptions): Switch {
     clock,
     enterRepeats: config.delivery.retries,
     defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
-    observed: (agent, state, reason) => directory.observe(agent.id, state, reason),
+    screens: new UserScreens(options.screensDirectory),
+    readyTimeoutMs: config.delivery.readyTimeoutMs,
+    pollIntervalMs: config.delivery.pollIntervalMs,
+    agent: (id) => directory.agent(id),
+    observed: observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }),
   });
-  const transports = new Map<string, Transport>([[tmux.name, tmux]]);
+  const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env: options.env, endpoint: objectEndpoint });
+  const sensing = new Sensing({ eyes: tmux, directory, onEvent: (listener) => events.onEvent(listener), report });
+  const transports = new Map<string, Transport>([tmux, objectTransport(objects)].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, options });
   const spawner = new Spawner({
@@ -141,16 +155,21 @@ export function compose(options: SwitchOptions): Switch {
     servers,
     processes,
     starter,
+    objects,
     tmux,
+    sensing,
     tmuxSocket: options.tmuxSocket,
     resolve: ways.resolve,
     events,
     async start() {
+      objects.start();
       await courier.start();
       spawner.start();
     },
     async [Symbol.asyncDispose]() {
       spawner[Symbol.dispose]();
+      sensing[Symbol.dispose]();
+      await objects.close();
       await courier[Symbol.asyncDispose]();
       await watches.close();
       await servers[Symbol.asyncDispose]();

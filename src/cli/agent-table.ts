@@ -37,7 +37,7 @@ export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal
       { text: dot, style },
       { text: agent.role !== null && agent.role !== agent.name ? `${agent.name} (${agent.role})` : agent.name, style: "bold" },
       ...(teams ? [{ text: agent.team }] : []),
-      styled(agent.state, stateStyles[agent.state]),
+      styled(agent.draft ? `${agent.state}, draft` : agent.state, stateStyles[agent.state]),
       { text: agent.provider },
       { text: agent.pane ?? "–" },
       agent.pending > 0 ? { text: String(agent.pending), style: "yellow" } : { text: "–", style: "dim" },

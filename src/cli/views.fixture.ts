@@ -58,6 +58,7 @@ export function agent(change: Partial<AgentView> = {}): AgentView {
     kind: "program",
     provider: "generic",
     state: "idle",
+    draft: false,
     reason: null,
     presence: "active",
     pane: "%14",

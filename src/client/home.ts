@@ -10,6 +10,8 @@ export interface Home {
   readonly personToken: string;
   /** The person's profiles. */
   readonly agents: string;
+  /** The person's own screen rules, a file per provider. */
+  readonly screens: string;
 }
 
 /** The kernel cuts longer socket paths off (104 bytes on macOS, 108 on Linux). */
@@ -27,6 +29,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     log: `${root}/daemon.log`,
     personToken: `${root}/user.token`,
     agents: `${root}/agents`,
+    screens: `${root}/screens`,
   };
 }
 

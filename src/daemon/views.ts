@@ -47,7 +47,7 @@ export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): In
 }
 
 export function agentView(agent: Agent, { courier, mailbox, transports }: ViewParts): AgentView {
-  const { id, name, team, role, kind, provider, state, stateReason: reason, presence, sessionId, workspace, note, profile, may, lastActivityAt } = agent;
+  const { id, name, team, role, kind, provider, state, draft, stateReason: reason, presence, sessionId, workspace, note, profile, may, lastActivityAt } = agent;
   const hold = courier.holdOf(agent.id);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
   const waysIn = agent.endpoints.flatMap(({ transport }) => {
@@ -56,7 +56,7 @@ export function agentView(agent: Agent, { courier, mailbox, transports }: ViewPa
   });
   const held = { held: hold?.detail ?? null, heldAt: hold?.at ?? null };
   return {
-    ...{ id, name, team, role, kind, provider, state, reason, presence, pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
+    ...{ id, name, team, role, kind, provider, state, draft, reason, presence, pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
     ...{ sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt },
   };
 }

@@ -49,6 +49,7 @@ export class Directory {
       state: "unknown",
       stateReason: null,
       stateAt: now,
+      draft: false,
       presence: "idle",
       lastActivityAt: now,
       sessionId: null,
@@ -83,18 +84,18 @@ export class Directory {
     this.unindex(before);
     this.index(after);
     if (lasting(before) !== lasting(after)) this.save(after);
-    if (before.state !== after.state || before.stateReason !== after.stateReason || before.presence !== after.presence) {
+    if (before.state !== after.state || before.stateReason !== after.stateReason || before.draft !== after.draft || before.presence !== after.presence) {
       const { name, team, state, stateReason, presence } = after;
       this.emit({ type: "agent.changed", agent: id, name, team, state, reason: stateReason, presence });
     }
     return after;
   }
 
-  observe(id: AgentId, state: AgentState, reason: string | null = null): Agent {
+  observe(id: AgentId, state: AgentState, reason: string | null = null, draft = false): Agent {
     const agent = this.mustFind(id);
-    if (agent.state === state && agent.stateReason === reason) return agent;
+    if (agent.state === state && agent.stateReason === reason && agent.draft === draft) return agent;
     const now = this.clock();
-    return this.update(id, { state, stateReason: reason, stateAt: agent.state === state ? agent.stateAt : now, lastActivityAt: now });
+    return this.update(id, { state, stateReason: reason, draft, stateAt: agent.state === state ? agent.stateAt : now, lastActivityAt: now });
   }
 
   remove(id: AgentId): void {
@@ -171,14 +172,14 @@ export class Directory {
   }
 }
 
-function lasting({ state: _s, stateReason: _r, stateAt: _a, presence: _p, lastActivityAt: _l, ...rest }: Agent): string {
+function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, presence: _p, lastActivityAt: _l, ...rest }: Agent): string {
   return JSON.stringify(rest);
 }
 
 /** After a restart nothing is known of what an agent does, until somebody looks. */
 function remembered(agent: Agent): Agent {
   const offline = agent.endpoints.length === 0;
-  return { ...agent, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null };
+  return { ...agent, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null, draft: false };
 }
 
 const teamTaken = (name: string, known: string, other: string): TielineError =>

@@ -14,6 +14,7 @@ export const personAgent: Agent = {
   state: "idle",
   stateReason: null,
   stateAt: 0,
+  draft: false,
   presence: "active",
   lastActivityAt: 0,
   sessionId: null,

@@ -72,6 +72,8 @@ export interface Agent {
   /** Why it is in that state, for people: "waiting: permission dialog". */
   readonly stateReason: string | null;
   readonly stateAt: number;
+  /** Text that nobody has sent stands in its composer. */
+  readonly draft: boolean;
   readonly presence: Presence;
   readonly lastActivityAt: number;
   /** The program's own conversation id, kept when the program ends, so that it can be resumed. */
@@ -90,7 +92,7 @@ export interface Agent {
 /** Can it be written to now? The person always can: their mail waits to be read. */
 export function isLive(agent: Agent): boolean {
   if (agent.kind === "person") return true;
-  return agent.endpoints.length > 0 && agent.state !== "gone" && agent.state !== "suspended";
+  return agent.endpoints.length > 0 && !["done", "gone", "suspended"].includes(agent.state);
 }
 
 /** Is it offline, with what is needed to start it again? */

@@ -12,6 +12,7 @@ export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: st
     state: "idle",
     stateReason: null,
     stateAt: 0,
+    draft: false,
     presence: "idle",
     lastActivityAt: 0,
     sessionId: null,

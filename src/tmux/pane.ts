@@ -68,6 +68,28 @@ export async function listPanes(server: TmuxServer): Promise<PaneFacts[]> {
   return parsePanes(await server.read([["list-panes", "-a", "-F", paneFormat(border)]]), border);
 }
 
+/** The little that tells whether a pane must be read again; a fifth of the price of all facts. */
+export interface Glance {
+  pid: number;
+  dead: boolean;
+  windowActivityAt: number;
+  serverPid: number;
+}
+
+/** Every pane of the server by its id. */
+export async function glancePanes(server: TmuxServer): Promise<Map<string, Glance>> {
+  const [serverPid, ...lines] = await server.read([
+    ["display-message", "-p", "#{pid}"],
+    ["list-panes", "-a", "-F", "#{pane_id} #{pane_pid} #{window_activity} #{pane_dead}"],
+  ]);
+  return new Map(
+    lines.map((line) => {
+      const [id = "", pid, activity, dead] = line.split(" ");
+      return [id, { pid: Number(pid), dead: dead === "1", windowActivityAt: Number(activity) * 1000, serverPid: Number(serverPid) }];
+    }),
+  );
+}
+
 export async function readPane(server: TmuxServer, paneId: string): Promise<PaneFacts> {
   const border = crypto.randomUUID();
   return onlyPane(await server.read([showPane(paneId, border)]), paneId, border);

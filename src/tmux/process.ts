@@ -35,6 +35,15 @@ export async function isSameProcess(processes: Processes, known: Pick<ProcessFac
   return (await processes.read(known.pid))?.startMark === known.startMark;
 }
 
+/** Without reading anything about it. True as well for one that has ended and waits to be reaped. */
+export function processExists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
 /** All processes below `pid`, parents before children, from one listing. */
 export async function descendants(processes: Processes, pid: number): Promise<ProcessFacts[]> {
   const children = Map.groupBy(await processes.all(), ({ ppid }) => ppid);

@@ -168,10 +168,10 @@ export function composerHolds(manifest: ScreenManifest, screen: Screen, text: st
   const composer = spec && findComposer(spec, visibleRows(screen), screen);
   if (!composer) return "other";
   if (!composer.draft) return "empty";
-  const shown = bare(composer.lines.join(""));
-  if (shown === bare(text)) return "exactly";
+  const shown = bareText(composer.lines.join(""));
+  if (shown === bareText(text)) return "exactly";
   const mark = spec.paste?.exec(composer.lines.map((line) => line.trim()).join(" "));
-  return mark && bare(mark[0]) === shown && sizeMatches(mark.groups ?? {}, text) ? "collapsed" : "other";
+  return mark && bareText(mark[0]) === shown && sizeMatches(mark.groups ?? {}, text) ? "collapsed" : "other";
 }
 
 function sizeMatches({ lines, chars }: Record<string, string | undefined>, text: string): boolean {
@@ -183,8 +183,8 @@ function sizeMatches({ lines, chars }: Record<string, string | undefined>, text:
   return [normal, normal.trim()].some((form) => [...form].length === Number(chars));
 }
 
-/** Without white space and without the invisible characters that terminals drop. */
-function bare(text: string): string {
+/** What is compared: without white space and without the invisible characters that terminals drop. */
+export function bareText(text: string): string {
   return text.normalize("NFC").replace(/[\s\p{Cf}\p{Cc}\ufe00-\ufe0f]/gu, "");
 }
 

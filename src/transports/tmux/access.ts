@@ -3,7 +3,7 @@ import { withPrompt, type ScreenManifest } from "../../providers/screen.ts";
 import { UserScreens } from "../../providers/userScreens.ts";
 import { terminalTraits, type HomeTraits, type TerminalTraits } from "../../providers/traits.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { paneLocator, type PaneLocator } from "./locator.ts";
+import { paneLocator, type PaneLocator } from "../paneLocator.ts";
 
 /** How an agent's pane is read and written. */
 export interface Access {

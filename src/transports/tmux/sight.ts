@@ -1,17 +1,21 @@
+import type { Agent, AgentState } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Hold, HoldReason } from "../../model/delivery.ts";
 import { classify, type Reading, type Screen, type ScreenManifest } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
-import { isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
+import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
 import { foreground, isSameProcess, type Processes } from "../../tmux/process.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import type { PaneLocator } from "./locator.ts";
+import type { PaneLocator } from "../paneLocator.ts";
 
 /** What was found where an agent should be. */
 export type Sight =
   /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. */
   | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string }
   | { readonly kind: "there"; readonly look: Look; readonly reading: Reading; readonly screen: Screen };
+
+/** Told what a pane showed about its agent. */
+export type Observed = (agent: Agent, seen: { readonly state: AgentState; readonly reason: string | null; readonly draft: boolean }) => void;
 
 export type There = Extract<Sight, { kind: "there" }>;
 
@@ -55,7 +59,7 @@ export type Verdict =
   | { readonly kind: "held"; readonly hold: Hold; readonly againInMs?: number };
 
 /** tmux knows the time of a key, and of output, to the second; this much later it is surely half a second ago. */
-const surelyPastMs = 1_500;
+export const surelyPastMs = 1_500;
 
 /** May something be typed now? The checks go from what would do most harm to what would do least. */
 export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: number): Verdict {
@@ -95,9 +99,6 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
   if (waitMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, waitMs);
   return { kind: "ready", leaveMode: pane.inMode };
 }
-
-/** The line that the cursor stands on. */
-export const cursorLine = ({ pane, plain }: Look): string => (plain[pane.cursor.y] ?? "").trimEnd();
 
 /** For programs whose composer is not known: the line at rest, and something behind it. */
 function exceedsRest({ look: seen, reading }: There, { restingLine, prompt }: TerminalTraits): boolean {

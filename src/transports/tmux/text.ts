@@ -10,14 +10,30 @@ export interface Taking {
   readonly multiline: boolean;
   /** Bytes of one line, where the terminal limits them. */
   readonly lineLimit: number | null;
+  /** The size of the pane, where the composer has to show all of a text for it to be checked. */
+  readonly room: { readonly columns: number; readonly rows: number } | null;
 }
 
-/** What is pasted for a message. */
-export function paneText(message: Message, traits: TerminalTraits, taking: Taking, authority: Authority): Envelope {
+/** What is pasted for a message; null: no form of it fits into the pane. */
+export function paneText(message: Message, traits: TerminalTraits, taking: Taking, authority: Authority): Envelope | null {
   const { stripInvisible } = traits;
+  const { multiline, room } = taking;
   const inlineLimit = Math.min(traits.pasteLimit, taking.lineLimit ?? Number.MAX_SAFE_INTEGER);
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
-  return envelope(message, { multiline: taking.multiline, inlineLimit, stripInvisible }, authority);
+  const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible }, authority));
+  return forms.find(({ text }) => fits(text, room)) ?? null;
+}
+
+/** Programs show a longer paste as one short mark, whatever the size of the pane. */
+const surelyCollapsed = 1_200;
+/** What a composer's frame and the lines around it take, and how full rows are when words are wrapped. */
+const frame = { columns: 4, rows: 6, fill: 0.75 };
+
+function fits(text: string, room: Taking["room"]): boolean {
+  if (room === null || text.length > surelyCollapsed) return true;
+  const columns = Math.max(1, Math.floor((room.columns - frame.columns) * frame.fill));
+  const rows = text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
+  return rows <= room.rows - frame.rows;
 }
 
 /** `: '…'` does nothing and shows everything; inside single quotes a shell leaves all text alone. */

@@ -2,55 +2,45 @@
  * Delivery into a program in a tmux pane: look, paste, look, Enter. Each write is guarded by what the look before it
  * saw, and leaves a mark in the tmux server, so that after a crash it is known how far it came.
  */
-import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
+import type { Agent, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
-import { systemClock, type Clock } from "../../model/ids.ts";
-import { screenManifest, withPrompt, type ScreenManifest } from "../../providers/screen.ts";
-import { terminalTraits, type HomeTraits, type TerminalTraits } from "../../providers/traits.ts";
-import { ttyMode, type Processes } from "../../tmux/process.ts";
-import type { TmuxServer } from "../../tmux/server.ts";
-import { enterGuarded, leaveMode, pasteGuarded, type Guards } from "../../tmux/write.ts";
-import type { Errand, Readiness, Transport } from "../port.ts";
-import { paneLocator, type PaneLocator } from "./locator.ts";
-import { judge, see, type Sight, type There } from "./sight.ts";
+import { asTielineError } from "../../model/errors.ts";
+import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
+import { processExists, ttyMode, type Processes } from "../../tmux/process.ts";
+import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
+import type { Explanation, Eyes } from "../../sensing/port.ts";
+import type { Errand, ProbingTransport, Readiness } from "../port.ts";
+import { accessOver, type Access, type AccessParts } from "./access.ts";
+import { judge, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
+import { guardedBy, submit, type Pasted } from "./submit.ts";
+import { Survey } from "./survey.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
 import { standing } from "./verify.ts";
 import type { PaneWatch } from "./watch.ts";
 
-export interface TmuxTransportParts {
-  /** The server behind a socket path. */
-  readonly server: (socket: string) => TmuxServer;
+export interface TmuxTransportParts extends AccessParts {
   readonly processes: Processes;
   readonly watches: PaneWatch;
-  /** What the pane showed about its agent. */
-  readonly observed: (agent: Agent, state: AgentState, reason: string | null) => void;
-  /** Settings of the home, below what a profile says. */
-  readonly defaults?: HomeTraits;
-  /** The user's own screen rules for a provider, where there are any. */
-  readonly manifest?: (provider: string) => ScreenManifest;
+  readonly observed: Observed;
+  /** What is known of an agent now. */
+  readonly agent: (id: AgentId) => Agent | null;
   readonly clock?: Clock;
   readonly platform?: NodeJS.Platform;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
   readonly enterRepeats?: number;
+  /** How long a person who types into our text may take to finish. */
+  readonly readyTimeoutMs?: number;
+  readonly pollIntervalMs?: number;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** How an agent's pane is read and written. */
-interface Access {
-  readonly server: TmuxServer;
-  readonly locator: PaneLocator;
-  readonly traits: TerminalTraits;
-  readonly manifest: ScreenManifest;
-}
-
-export interface TmuxTransport extends Transport {
-  /** Could this agent be written to now? What `ready` answers, without a message. */
-  probe(agent: Agent, endpoint: Endpoint): Promise<Readiness>;
-}
+export type TmuxTransport = ProbingTransport & Eyes;
 
 export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { processes, watches, observed, clock = systemClock, platform = process.platform, enterRepeats = 2, pause = Bun.sleep } = parts;
-  const manifests = new Map<string, ScreenManifest>();
+  const { readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
+  const accessTo = accessOver(parts);
+  const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAt, observed, exists: processExists, clock });
 
   return {
     name: "tmux",
@@ -58,16 +48,23 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 
     ready: ({ agent, endpoint }) => probe(agent, endpoint),
     probe,
+    explain,
+    look: lookAt,
+    survey: (agents) => survey.of(agents),
 
+    /** Looks again although `ready` has looked: the claim in between takes long enough for a dialog to open. */
     async deliver(errand, signal) {
       const access = accessTo(errand.agent, errand.endpoint);
-      const sight = (errand.observed as There | undefined) ?? (await seeAgent(errand.agent, access));
+      const sight = await seeAgent(errand.agent, access);
       if (sight.kind === "gone") return sight;
-      if (sight.look.pane.inMode) return leaveCopyMode(access, sight);
+      const verdict = verdictOn(access, sight);
+      if (verdict.kind === "held") return verdict;
+      if (verdict.leaveMode) return leaveCopyMode(access, sight);
       const text = await textFor(errand, access, sight);
+      if (text === null) return tooSmall(sight);
       const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark: errand.mark });
       if (!pasted.done) return changed(access, pasted.failed);
-      return submit(access, errand, text, sight, signal);
+      return finish(errand, { access, text, mark: errand.mark, before: sight }, signal);
     },
 
     async inspect(errand) {
@@ -78,10 +75,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       if (entered === errand.mark) return { kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" };
       if (pasted !== errand.mark) return { kind: "absent", detail: "nothing was typed" };
       const text = await textFor(errand, access, sight);
-      if (standing(access.manifest, access.traits, sight, text, null) !== "ours") {
-        return { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and is not there any more` };
+      if (text === null || standing(access.manifest, access.traits, sight, text, null) !== "ours") {
+        return { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
       }
-      return submit(access, errand, text, sight, AbortSignal.timeout(5_000));
+      return finish(errand, { access, text, mark: errand.mark, before: null }, AbortSignal.timeout(5_000));
     },
 
     watch(agent, endpoint, changed) {
@@ -91,85 +88,70 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   };
 
   async function probe(agent: Agent, endpoint: Endpoint): Promise<Readiness> {
+    try {
+      const access = accessTo(agent, endpoint);
+      const sight = await seeAgent(agent, access);
+      if (sight.kind === "gone") return { kind: "gone", detail: sight.detail };
+      const verdict = verdictOn(access, sight);
+      return verdict.kind === "ready" ? { kind: "ready" } : verdict;
+    } catch (thrown) {
+      const { code, message } = asTielineError(thrown);
+      if (code !== "CONFIG_INVALID") throw thrown;
+      observed(agent, { state: "unknown", reason: message, draft: false });
+      return { kind: "held", hold: { reason: "unreadable", detail: message } };
+    }
+  }
+
+  async function lookAt(agent: Agent): Promise<void> {
+    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    if (endpoint) await probe(agent, endpoint);
+  }
+
+  async function explain(agent: Agent, endpoint: Endpoint): Promise<Explanation> {
     const access = accessTo(agent, endpoint);
     const sight = await seeAgent(agent, access);
-    if (sight.kind === "gone") return sight;
-    const verdict = judge(sight, access.traits, watches, clock());
-    return verdict.kind === "ready" ? { kind: "ready", observed: sight } : verdict;
-  }
-
-  /** Waits until exactly our text stands in the composer, then presses Enter; never on anything else. */
-  async function submit(access: Access, errand: Errand, text: string, before: There, signal: AbortSignal): Promise<Outcome> {
     const { pane } = access.locator;
-    await pause(access.traits.enterGapMs);
-    let presses = 0;
-    let enteredAt: There | null = null;
-    for (const delay of backingOff()) {
-      const sight = await seeAgent(errand.agent, access);
-      if (sight.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${sight.detail}` };
-      const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
-      if (presses > 0 && stands !== "ours") return { kind: "handed", proof: "screen", detail: `typed into ${pane}` };
-      if (presses > 0 && !access.traits.echo) return { kind: "handed", proof: "screen", detail: `typed into ${pane}, which shows nothing` };
-      if (enteredAt && !sameCursor(enteredAt, sight)) return { kind: "handed", proof: "screen", detail: `typed into ${pane}` };
-      const mayPress = presses === 0 || (delay.sinceMs > enterPatienceMs * presses && presses <= enterRepeats);
-      if (stands === "ours" && mayPress && safeToEnter(sight)) {
-        const entered = await enterGuarded(access.server, { ...guardedBy(access, sight), mark: errand.mark });
-        if (entered.done) {
-          presses++;
-          enteredAt = sight;
-        }
-      }
-      if (signal.aborted) break;
-      await pause(delay.ms);
-    }
-    const what = presses > 0 ? "Enter did not submit it" : "it could not be checked on the screen, so Enter was not pressed";
-    return { kind: "unknown", detail: `it was pasted into ${pane}; ${what}` };
+    if (sight.kind === "gone") return { pane, state: sight.state, draft: false, rule: null, why: sight.detail, hold: sight.detail, known: null };
+    const verdict = verdictOn(access, sight);
+    return explanationOf(sight, verdict.kind === "held" ? verdict.hold.detail : null);
   }
 
-  function accessTo(agent: Agent, endpoint: Endpoint): Access {
-    const locator = paneLocator(endpoint);
-    const traits = terminalTraits(agent.provider, locator.terminal, parts.defaults);
-    return { server: parts.server(locator.socket), locator, traits, manifest: manifestOf(agent.provider, traits.prompt) };
+  function verdictOn({ traits }: Access, sight: There): Verdict {
+    return judge(sight, traits, watches, clock());
   }
 
-  function manifestOf(provider: string, prompt: string | null): ScreenManifest {
-    const key = `${provider} ${prompt ?? ""}`;
-    let manifest = manifests.get(key);
-    if (manifest === undefined) {
-      const base = (parts.manifest ?? screenManifest)(provider);
-      manifests.set(key, (manifest = prompt === null ? base : withPrompt(base, prompt)));
-    }
-    return manifest;
+  function finish({ agent }: Errand, pasted: Pasted, signal: AbortSignal): Promise<Outcome> {
+    const looking = { see: () => seeAgent(agent, pasted.access), clock, pause, pollMs: pollIntervalMs };
+    return submit(pasted, { ...looking, enterRepeats, personMs: readyTimeoutMs }, signal);
   }
 
   async function seeAgent(agent: Agent, { server, locator, manifest }: Access): Promise<Sight> {
     const sight = await see(server, processes, locator, manifest);
-    if (sight.kind === "gone") observed(agent, "gone", sight.detail);
-    else observed(agent, sight.reading.state, null);
+    if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
+    else observed(agent, { state: sight.reading.state, reason: null, draft: sight.reading.draft });
     return sight;
   }
 
-  async function textFor({ message }: Errand, access: Access, sight: There): Promise<string> {
-    return paneText(message, access.traits, await takingOf(access, sight), "user").text;
+  /** Null: the pane is so small that not even a doorbell could be checked in it. */
+  async function textFor({ message }: Errand, access: Access, sight: There): Promise<string | null> {
+    return paneText(message, access.traits, await takingOf(access, sight), "user")?.text ?? null;
   }
 
   /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
-  async function takingOf({ traits, locator }: Access, { look: { pane } }: There): Promise<Taking> {
+  async function takingOf({ traits, locator, manifest }: Access, { look: { pane } }: There): Promise<Taking> {
+    const room = manifest.composer?.top || manifest.composer?.side ? { columns: pane.width, rows: pane.height } : null;
     const asked = pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? traits.bracketedPaste;
-    if (asked === true) return { multiline: true, lineLimit: null };
+    if (asked === true) return { multiline: true, lineLimit: null, room };
     const canonical = (await ttyMode(pane.tty, { platform })) === "canonical";
-    return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null };
+    return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room };
   }
 }
 
-/** A program that takes this long over an Enter has swallowed it. */
-const enterPatienceMs = 1_000;
-
-const sameCursor = (a: There, b: There): boolean => a.look.pane.cursor.x === b.look.pane.cursor.x && a.look.pane.cursor.y === b.look.pane.cursor.y;
-
-function guardedBy({ locator }: Access, { look: { pane } }: There): { pane: string; panePid: number; guards: Guards } {
-  const { title, cursor, currentCommand: command, pasted } = pane;
-  return { pane: locator.pane, panePid: locator.panePid, guards: { serverPid: locator.serverPid, title, cursor, command, pasted } };
+function explanationOf({ look: { pane }, reading }: There, hold: string | null): Explanation {
+  const { state, draft, rule, why, composer } = reading;
+  const { title, cursor, currentCommand: command, width, height, inMode: copyMode } = pane;
+  const known = { title, cursor: [cursor.x, cursor.y] as const, command, size: [width, height] as const, copyMode, composer: composer?.text ?? null };
+  return { pane: pane.id, state, draft, rule, why, hold, known };
 }
 
 /** Leaving copy mode redraws the pane; the next look decides about typing. */
@@ -182,17 +164,6 @@ function changed({ locator }: Access, failed: readonly string[]): Outcome {
   return { kind: "held", hold: { reason: "busy", detail: `${locator.pane} changed just before the paste (${failed.join(", ")})` } };
 }
 
-/** A dialog can open between the paste and Enter; the paste is ignored by it, and Enter would answer it. */
-function safeToEnter({ reading, look: { pane } }: There): boolean {
-  return !pane.inMode && !["permission", "question", "dialog", "limited", "done"].includes(reading.state);
+function tooSmall({ look: { pane } }: There): Outcome {
+  return { kind: "held", hold: { reason: "unreadable", detail: `${pane.id} is too small to check what is typed there (${pane.width} × ${pane.height})` } };
 }
-
-/** Echo comes within a millisecond or two on a quiet machine and may take long on a busy one. */
-function* backingOff(): Generator<{ ms: number; sinceMs: number }> {
-  let sinceMs = 0;
-  for (let ms = 1; ; ms = Math.min(ms * 1.5, 50)) {
-    yield { ms, sinceMs };
-    sinceMs += ms;
-  }
-}
-

@@ -15,7 +15,7 @@ export class PaneWatch implements Quiet {
   constructor(
     private readonly report: (context: string, fault: unknown) => void,
     private readonly clock: Clock = systemClock,
-    /** Output comes in bursts; one look after the burst is enough. */
+    /** Output comes in bursts; one look after the burst is enough, and one now and then while it does not end. */
     private readonly settleMs = 30,
   ) {}
 
@@ -69,12 +69,17 @@ export class PaneWatch implements Quiet {
     const key = `${server.socketPath} ${sessionName}`;
     let session = this.sessions.get(key);
     if (session === undefined) {
-      session = new WatchedSession(key, this.clock, this.settleMs, () => this.ended(key));
+      session = new WatchedSession(key, this.clock, this.settleMs, () => this.ended(key, server, sessionName));
       this.sessions.set(key, session);
       session.start(server, sessionName);
     }
     session.add(pane, changed);
-    await session.started;
+    try {
+      await session.started;
+    } catch (fault) {
+      if (this.sessions.get(key) === session) this.sessions.delete(key);
+      throw fault;
+    }
     return session;
   }
 
@@ -85,32 +90,49 @@ export class PaneWatch implements Quiet {
     session.close().catch((fault: unknown) => this.report(`stop watching ${session.key}`, fault));
   }
 
-  /** The session is over; whoever waited for one of its panes should look again. */
-  private ended(key: string): void {
+  /**
+   * The session is over, or somebody detached us, as `attach -d` does. Whoever waited for one of its panes should look
+   * again, and while somebody waits we come back.
+   */
+  private ended(key: string, server: TmuxServer, name: string): void {
     const session = this.sessions.get(key);
-    this.sessions.delete(key);
-    session?.tellAll();
+    if (session === undefined) return;
+    session.tellAll();
+    setTimeout(() => {
+      if (this.sessions.get(key) !== session) return;
+      session.start(server, name);
+      session.started.then(
+        () => session.tellAll(),
+        () => this.sessions.delete(key),
+      );
+    }, comeBackMs);
   }
 }
+
+/** Somebody who detaches everybody again and again is not fought over it. */
+const comeBackMs = 250;
+/** Output that goes on for this long is looked at although it has not settled. */
+const endlessMs = 250;
 
 class WatchedSession {
   readonly panes = new Map<string, Set<() => void>>();
   readonly outputAt = new Map<string, number>();
-  readonly startedAt: number;
+  /** What was printed before is not known. */
+  startedAt = 0;
   watch: SessionWatch | null = null;
   started: Promise<void> = Promise.resolve();
-  private readonly settling = new Map<string, Timer>();
+  private readonly settling = new Map<string, { since: number; timer: Timer }>();
 
   constructor(
     readonly key: string,
     private readonly clock: Clock,
     private readonly settleMs: number,
     private readonly onEnded: () => void,
-  ) {
-    this.startedAt = clock();
-  }
+  ) {}
 
   start(server: TmuxServer, session: string): void {
+    this.startedAt = this.clock();
+    this.outputAt.clear();
     const watching = watchSession(server, session, (change) => {
       if (change.type === "ended") return this.onEnded();
       if (change.type === "output") this.outputAt.set(change.pane, this.clock());
@@ -138,20 +160,23 @@ class WatchedSession {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.settling.values()) clearTimeout(timer);
+    for (const { timer } of this.settling.values()) clearTimeout(timer);
     await this.started.catch(() => undefined);
     await this.watch?.close();
   }
 
   private settle(pane: string): void {
-    const listeners = this.panes.get(pane);
-    if (listeners === undefined || this.settling.has(pane)) return;
-    this.settling.set(
-      pane,
-      setTimeout(() => {
-        this.settling.delete(pane);
-        for (const changed of this.panes.get(pane) ?? []) changed();
-      }, this.settleMs),
-    );
+    if (!this.panes.has(pane)) return;
+    const now = this.clock();
+    const waiting = this.settling.get(pane);
+    if (waiting) clearTimeout(waiting.timer);
+    const since = waiting?.since ?? now;
+    const ms = Math.max(0, Math.min(this.settleMs, since + endlessMs - now));
+    this.settling.set(pane, { since, timer: setTimeout(() => this.tell(pane), ms) });
+  }
+
+  private tell(pane: string): void {
+    this.settling.delete(pane);
+    for (const changed of this.panes.get(pane) ?? []) changed();
   }
 }

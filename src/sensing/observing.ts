@@ -1,0 +1,30 @@
+import type { Agent, AgentState } from "../model/agent.ts";
+import type { AgentId, Clock } from "../model/ids.ts";
+
+export interface Observation {
+  readonly state: AgentState;
+  readonly reason: string | null;
+  readonly draft: boolean;
+}
+
+export interface Observable {
+  agent(id: AgentId): Agent | null;
+  observe(id: AgentId, state: AgentState, reason: string | null, draft: boolean): Agent;
+}
+
+export interface ObservingOptions {
+  /** How long an unreadable screen of a program that was started counts as its start. */
+  readonly startingMs: number;
+  readonly clock: Clock;
+}
+
+/** What is seen becomes what is known, save where what is known says more than what is seen. */
+export function observing(directory: Observable, { startingMs, clock }: ObservingOptions): (agent: Pick<Agent, "id">, seen: Observation) => void {
+  return ({ id }, { state, reason, draft }) => {
+    const known = directory.agent(id);
+    // It was removed while somebody looked.
+    if (known === null) return;
+    if (known.state === "starting" && state === "unknown" && clock() - known.stateAt < startingMs) return;
+    directory.observe(id, state, reason, draft);
+  };
+}

@@ -1,0 +1,32 @@
+import type { Agent, AgentState, Endpoint } from "../model/agent.ts";
+
+/** What a look at an agent tells, and by which rule. */
+export interface Explanation {
+  readonly pane: string;
+  readonly state: AgentState;
+  readonly draft: boolean;
+  /** The rule that fired; `none` when no rule did, null where no screen was read. */
+  readonly rule: string | null;
+  readonly why: string;
+  /** Why nothing would be typed now; null: it would. */
+  readonly hold: string | null;
+  readonly known: {
+    readonly title: string;
+    readonly cursor: readonly [x: number, y: number];
+    readonly command: string;
+    readonly size: readonly [columns: number, rows: number];
+    readonly copyMode: boolean;
+    readonly composer: string | null;
+  } | null;
+}
+
+/** Where agents can be looked at. */
+export interface Eyes {
+  /** Brings what is known of these agents up to date, reading only what may have changed since the last time. */
+  survey(agents: readonly Agent[]): Promise<void>;
+  /** Brings what is known of one agent up to date. */
+  look(agent: Agent): Promise<void>;
+  explain(agent: Agent, endpoint: Endpoint): Promise<Explanation>;
+  /** Calls back soon after something about the agent changed. */
+  watch(agent: Agent, endpoint: Endpoint, changed: () => void): Disposable;
+}

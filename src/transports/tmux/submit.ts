@@ -1,0 +1,133 @@
+/**
+ * The second half of a write: our text was pasted; see it stand there, press Enter, see it leave. Enter is pressed
+ * only while exactly our text stands in the composer, no dialog is open and nobody types. Whatever ends the waiting
+ * is said precisely, and what cannot be told is `unknown`.
+ */
+import type { Outcome } from "../../model/delivery.ts";
+import type { Clock } from "../../model/ids.ts";
+import { lastKeyAt } from "../../tmux/pane.ts";
+import { enterGuarded, type Guards } from "../../tmux/write.ts";
+import type { Access } from "./access.ts";
+import { surelyPastMs, type Sight, type There } from "./sight.ts";
+import { hasComposer, sameScreen, standing, type Standing } from "./verify.ts";
+
+export interface Pasted {
+  readonly access: Access;
+  readonly text: string;
+  readonly mark: string;
+  /** The pane as it was just before the paste; null when that is not known any more. */
+  readonly before: There | null;
+}
+
+export interface SubmitParts {
+  readonly see: () => Promise<Sight>;
+  readonly clock: Clock;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Enter may be pressed again this often. */
+  readonly enterRepeats: number;
+  /** How long a person who types into our text may take to finish. */
+  readonly personMs: number;
+  /** The longest pause between two looks. */
+  readonly pollMs: number;
+}
+
+/** A program that takes this long over an Enter has swallowed it. */
+const enterPatienceMs = 1_000;
+
+export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSignal): Promise<Outcome> {
+  const { access, text, mark, before } = pasted;
+  const { clock, pause } = parts;
+  const { pane } = access.locator;
+  const handed = (detail: string): Outcome => ({ kind: "handed", proof: "screen", detail });
+  const latest = clock() + parts.personMs;
+  let presses = 0;
+  let enteredAt = 0;
+  let entered: There | null = null;
+  let dialogSeen = false;
+  let last: { sight: There; stands: Standing } | null = null;
+
+  await pause(access.traits.enterGapMs);
+  for (let delayMs = 1; ; delayMs = Math.min(delayMs * 1.5, parts.pollMs)) {
+    const sight = await parts.see();
+    if (sight.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${sight.detail}` };
+    const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
+    last = { sight, stands };
+    dialogSeen ||= isDialog(sight);
+    if (entered && wasTaken(access, entered, sight, stands)) return handed(`typed into ${pane}`);
+    if (presses > 0 && !access.traits.echo) return handed(`typed into ${pane}, which shows nothing`);
+    if (stands === "ours" && mayPress(sight) && safeToEnter(sight) && nobodyTyped(sight, before, clock())) {
+      if ((await enterGuarded(access.server, { ...guardedBy(access, sight), mark })).done) {
+        presses++;
+        enteredAt = clock();
+        entered = sight;
+        delayMs = 1;
+      }
+    }
+    if (signal.aborted && !(isWaitingForPerson(last) && clock() < latest)) break;
+    await pause(delayMs);
+  }
+  return unfinished(pasted, presses, dialogSeen, last);
+
+  /** Again only where the composer is known: elsewhere the text that still shows may be the program's own echo. */
+  function mayPress(sight: There): boolean {
+    if (presses === 0) return true;
+    return hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && clock() - enteredAt > enterPatienceMs * presses;
+  }
+
+  /** A person who types into our text will finish; a daemon that stops does not wait for that. */
+  function isWaitingForPerson({ sight, stands }: { sight: There; stands: Standing }): boolean {
+    const timedOut = (signal.reason as { name?: string } | undefined)?.name === "TimeoutError";
+    return timedOut && (stands === "mixed" || !nobodyTyped(sight, before, clock()));
+  }
+}
+
+export function guardedBy({ locator }: Access, { look: { pane } }: There): { pane: string; panePid: number; guards: Guards } {
+  const { title, cursor, currentCommand: command, pasted } = pane;
+  return { pane: locator.pane, panePid: locator.panePid, guards: { serverPid: locator.serverPid, title, cursor, command, pasted } };
+}
+
+function wasTaken({ manifest }: Access, entered: There, now: There, stands: Standing): boolean {
+  if (stands === "mixed") return false;
+  if (stands !== "ours") return true;
+  return !hasComposer(manifest, now) && !sameScreen(entered, now);
+}
+
+/** A dialog can open between the paste and Enter; the paste is ignored by it, and Enter would answer it. */
+function safeToEnter(sight: There): boolean {
+  return !sight.look.pane.inMode && !isDialog(sight);
+}
+
+function isDialog({ reading }: There): boolean {
+  return ["permission", "question", "dialog", "limited", "done"].includes(reading.state);
+}
+
+/** No key since the look before the paste, or none for a while: what a person types now is not ours to submit. */
+function nobodyTyped({ look: { pane, clients } }: There, before: There | null, now: number): boolean {
+  const keyAt = lastKeyAt(pane, clients);
+  if (keyAt === undefined || now - keyAt >= surelyPastMs) return true;
+  return before !== null && keyAt === lastKeyAt(before.look.pane, before.look.clients);
+}
+
+function unfinished({ access, before }: Pasted, presses: number, dialogSeen: boolean, last: { sight: There; stands: Standing }): Outcome {
+  const { pane } = access.locator;
+  const unknown = (detail: string): Outcome => ({ kind: "unknown", detail: `it was pasted into ${pane}; ${detail}` });
+  if (presses > 0) return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
+  switch (last.stands) {
+    case "mixed":
+      return unknown("somebody typed beside it, so Enter was not pressed");
+    case "ours":
+      return unknown(isDialog(last.sight) ? "a dialog opened over it, so Enter was not pressed" : "the pane kept changing, so Enter was not pressed");
+    case "nothing":
+      // Without Enter, by us or by anybody, an empty composer means that a dialog took the paste and dropped it.
+      if (dialogSeen && hasComposer(access.manifest, last.sight) && untouched(last.sight, before)) {
+        return { kind: "absent", detail: `a dialog opened in ${pane} at the same moment and swallowed the paste` };
+      }
+      return unknown("it never showed there, so Enter was not pressed");
+    case "other":
+      return unknown("it could not be found on the screen, so Enter was not pressed");
+  }
+}
+
+function untouched({ look: { pane, clients } }: There, before: There | null): boolean {
+  return before !== null && lastKeyAt(pane, clients) === lastKeyAt(before.look.pane, before.look.clients);
+}
