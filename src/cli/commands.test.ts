@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
+import type { Event } from "../model/event.ts";
+import { agentId } from "../model/ids.ts";
 import { commandLine, textOf, type CommandLine } from "../testing/command-line.ts";
 import { fakeDaemon, type FakeDaemon } from "../testing/fake-daemon.ts";
 import { loadAll, registry } from "./registry.ts";
@@ -122,8 +124,14 @@ describe("agents", () => {
   });
 
   test("ls --watch prints every change and ends on Ctrl-C", async () => {
-    let polls = 0;
-    daemon.answers.ls = () => [agent({ pending: polls++ })];
+    let pending = 0;
+    const changed = (): void => daemon.tell({ type: "agent.registered", agent: agentId("x"), name: "x", team: "default", seq: ++pending, at: 0 });
+    daemon.answers.events = () => ({ events: [], last: 0, more: false });
+    daemon.answers.ls = () => {
+      const agents = [agent({ pending })];
+      if (pending === 0) changed();
+      return agents;
+    };
     const watching = tieline.start(["ls", "--watch", "--json"]);
     const reader = watching.stdout.getReader();
     let text = "";
@@ -131,6 +139,23 @@ describe("agents", () => {
     watching.kill("SIGINT");
     expect(await watching.exited).toBe(0);
     expect(text.split("\n").slice(0, 2).map((line) => JSON.parse(line)[0].pending)).toEqual([0, 1]);
+  });
+
+  test("events go on with what happens, after the number up to which they have told the past", async () => {
+    const event = (seq: number): Event => ({ type: "user.prompt", agent: agentId("a"), name: "ana", team: "default", prompt: `do ${seq}\nnow`, seq, at: 0 });
+    daemon.answers.events = ({ after = 0, since }) => ({ events: [event(Number(after) + 1)], last: Number(after) + 1, more: since !== undefined });
+    const past = await tieline.run(["events", "--since", "1h", "--type", "user,tool.call"]);
+    expect(past.stdout).toMatch(/^\S+ \S+  user\.prompt +ana   do 1 ⏎ now\n\S+ \S+  user\.prompt +ana   do 2 ⏎ now\n$/);
+    expect(inputs()).toMatchObject([{ types: ["user", "tool.call"] }, { types: ["user", "tool.call"], after: 1 }]);
+
+    daemon.tell(event(7));
+    const following = tieline.start(["events", "-f", "--json"]);
+    const reader = following.stdout.getReader();
+    let text = "";
+    while (text.split("\n").length < 3) text += new TextDecoder().decode((await reader.read()).value);
+    following.kill("SIGINT");
+    expect(await following.exited).toBe(0);
+    expect(text.trim().split("\n").map((line) => JSON.parse(line).seq)).toEqual([1, 7]);
   });
 
   test("adopt, rm and read", async () => {

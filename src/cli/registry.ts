@@ -21,6 +21,7 @@ export const registry: Readonly<Record<string, Load>> = {
   init: () => import("./commands/init.ts"),
   up: () => import("./commands/up.ts"),
   down: () => import("./commands/down.ts"),
+  events: () => import("./commands/events.ts"),
   daemon: () => import("./commands/daemon.ts"),
   doctor: () => import("./commands/doctor.ts"),
   demo: () => import("./commands/demo.ts"),

@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { AgentView } from "../client/schema.ts";
+import type { StreamedEvent } from "../client/stream.ts";
 import { agentTable } from "./agent-table.ts";
 import { fit } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -7,28 +8,38 @@ import type { Terminal } from "./terminal.ts";
 export interface Watching {
   readonly all?: boolean;
   readonly json: boolean;
-  readonly everyMs?: number;
+  /** Everything that happens after an event's number, until the signal aborts. */
+  readonly eventsAfter: (last: number) => AsyncIterable<StreamedEvent>;
+  readonly stop: AbortSignal;
 }
 
 const hideCursor = "\u001b[?25l";
 const showCursor = "\u001b[?25h";
 const clearBelow = "\u001b[J";
+/** Several events of one moment make one picture. */
+const momentMs = 50;
+/** Times grow old without an event. */
+const ageMs = 10_000;
 
 /** Shows the agents until Ctrl-C: in place on a terminal, elsewhere once for every change. */
-export async function watchAgents(daemon: Client, terminal: Terminal, { all = false, json, everyMs = 1000 }: Watching): Promise<number> {
-  const stop = stopSignal();
+export async function watchAgents(daemon: Client, terminal: Terminal, { all = false, json, eventsAfter, stop }: Watching): Promise<number> {
   const inPlace = terminal.interactive && !json;
   let drawn = 0;
   let last = "";
+  let news = Promise.withResolvers<void>();
   if (inPlace) await terminal.write(hideCursor);
   try {
+    const { last: known } = await daemon.call("events", { limit: 0 }, stop);
+    const listening = listen(eventsAfter(known));
     while (!stop.aborted) {
       const agents = await daemon.call("ls", all ? { all } : {}, stop);
       const seen = JSON.stringify(agents);
       if (inPlace) drawn = await redraw(agents, drawn);
       else if (seen !== last) await (json ? terminal.json(agents) : terminal.print(`${shown(agents)}\n`));
       last = seen;
-      await pause(everyMs, stop);
+      await Promise.race([news.promise, listening, pause(ageMs, stop)]);
+      await pause(momentMs, stop);
+      news = Promise.withResolvers();
     }
   } catch (error) {
     if (!stop.aborted) throw error;
@@ -36,6 +47,10 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
     if (inPlace) await terminal.write(showCursor);
   }
   return 0;
+
+  async function listen(events: AsyncIterable<StreamedEvent>): Promise<void> {
+    for await (const _ of events) news.resolve();
+  }
 
   function shown(agents: readonly AgentView[]): string {
     return agentTable(agents, terminal, { now: Date.now(), teams: all });
@@ -51,15 +66,13 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
   }
 }
 
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  return stop.signal;
-}
-
 function pause(ms: number, stop: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  stop.addEventListener("abort", () => resolve(), { once: true });
-  return promise.finally(() => clearTimeout(timer));
+  const end = (): void => resolve();
+  stop.addEventListener("abort", end, { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", end);
+  });
 }

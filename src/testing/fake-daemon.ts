@@ -2,6 +2,7 @@ import { chmodSync } from "node:fs";
 import { callerHeader, operations, pathOf } from "../client/operations.ts";
 import { Caller, schemas, type Input, type OperationName, type Output } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
+import type { Event } from "../model/event.ts";
 
 export interface RecordedCall {
   readonly name: OperationName;
@@ -16,6 +17,8 @@ export interface FakeDaemon extends AsyncDisposable {
   readonly calls: readonly RecordedCall[];
   /** May be changed while it runs. */
   answers: Answers;
+  /** Tells an event to everybody who streams them, now or later. */
+  tell(event: Event): void;
 }
 
 /**
@@ -24,6 +27,8 @@ export interface FakeDaemon extends AsyncDisposable {
  */
 export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
   const calls: RecordedCall[] = [];
+  const told: string[] = [];
+  const streams = new Set<ReadableStreamDefaultController<string>>();
   const byPath = new Map((Object.keys(operations) as OperationName[]).map((name) => [pathOf(name), name]));
   const fake = { calls, answers };
 
@@ -31,6 +36,7 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
     unix: socket,
     async fetch(request) {
       const url = new URL(request.url);
+      if (request.headers.get("accept") === "text/event-stream") return stream();
       const name = byPath.get(url.pathname);
       if (name === undefined || operations[name] !== request.method) return new Response("no such operation", { status: 404 });
       const raw: unknown = request.method === "GET" ? Object.fromEntries(url.searchParams) : await request.json();
@@ -41,6 +47,15 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
     },
   });
   chmodSync(socket, 0o600);
+
+  function stream(): Response {
+    let own: ReadableStreamDefaultController<string>;
+    const start = (controller: ReadableStreamDefaultController<string>): void => {
+      streams.add((own = controller));
+      controller.enqueue([": here\n\n", ...told].join(""));
+    };
+    return new Response(new ReadableStream({ start, cancel: () => void streams.delete(own) }));
+  }
 
   async function answer(name: OperationName, input: Record<string, unknown>, caller: Caller): Promise<Response> {
     const reply = fake.answers[name] as ((input: unknown, caller: Caller) => unknown) | undefined;
@@ -54,6 +69,10 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
   }
 
   return Object.assign(fake, {
+    tell(event: Event) {
+      told.push(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
+      for (const one of streams) one.enqueue(told.at(-1)!);
+    },
     async [Symbol.asyncDispose]() {
       await server.stop(true);
     },

@@ -1,5 +1,8 @@
+import type { StreamedEvent } from "../../client/stream.ts";
 import { command } from "../args.ts";
 import { agentTable } from "../agent-table.ts";
+import { callerOf } from "../connect.ts";
+import { stopSignal } from "../stop-signal.ts";
 
 export default command({
   name: "ls",
@@ -17,11 +20,14 @@ export default command({
     ["tieline ls --all --watch", "every team, live"],
     ["tieline ls --json | jq -r '.[] | select(.pending > 0) | .name'", "who has mail waiting"],
   ],
-  async run({ flags, daemon, terminal }) {
+  async run({ flags, env, home, daemon, terminal }) {
     const all = flags.all ? { all: true } : {};
     if (flags.watch) {
-      const { watchAgents } = await import("../watch.ts");
-      return watchAgents(daemon, terminal, { ...all, json: flags.json ?? false });
+      const [{ watchAgents }, { streamEvents }] = await Promise.all([import("../watch.ts"), import("../../client/stream.ts")]);
+      const stop = stopSignal();
+      const caller = await callerOf(home, env, flags.team);
+      const eventsAfter = (after: number): AsyncIterable<StreamedEvent> => streamEvents({ socket: home.socket }, caller, { after }, stop);
+      return watchAgents(daemon, terminal, { ...all, json: flags.json ?? false, eventsAfter, stop });
     }
     const agents = await daemon.call("ls", all);
     if (flags.json) await terminal.json(agents);
