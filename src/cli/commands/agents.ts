@@ -1,0 +1,136 @@
+import type { ProfileView } from "../../client/schemas/profiles.ts";
+import { TielineError } from "../../model/errors.ts";
+import { command, usage } from "../args.ts";
+import type { Context } from "../command.ts";
+import { table, type Cell } from "../table.ts";
+
+const actions = ["ls", "add", "show", "rm", "edit"] as const;
+const args = [
+  { name: "action", choices: actions, summary: "what to do" },
+  { name: "name", optional: true, summary: "the profile" },
+] as const;
+const flags = {
+  user: { summary: "add: for all your projects, instead of this one" },
+  provider: { value: "PROVIDER", summary: "add: which program it is" },
+  profile: { value: "NAME", summary: "add: the profile whose settings it takes over" },
+  command: { value: "LINE", summary: "add: how it is started, for the shell" },
+  model: { value: "MODEL", summary: "add: the model, as the program names it" },
+  role: { value: "ROLE", summary: "add: a label that several agents may share" },
+  cwd: { value: "DIR", complete: "directory", summary: "add: where it works" },
+  description: { value: "TEXT", summary: "add: what it is for" },
+  prompt: { value: "TEXT", summary: "add: what it is told at its start; - is stdin" },
+} as const;
+type Running = Context<typeof args, typeof flags>;
+
+const agents = command({
+  name: "agents",
+  group: "Agents",
+  summary: "list, add, show, remove or edit the profiles that agents are started from",
+  usage: ["agents ls", "agents add <name>", "agents show|edit|rm <name>"],
+  details: [
+    "A profile is looked for in the project (tieline.yaml, then .tieline/agents), then in your own agents directory, then among those that are built in. `add` writes a Markdown file with front matter, and `rm` removes such a file; tieline.yaml is never changed.",
+    "`edit` opens the file with $VISUAL or $EDITOR on a terminal, and prints its path elsewhere.",
+  ],
+  args,
+  flags,
+  examples: [
+    ["tieline agents ls", "who could be started here"],
+    ['tieline agents add ana --profile engineer --model opus --prompt "You look after the API."', "a new one for this project"],
+    ["tieline agents edit ana", "change it in your editor"],
+  ],
+  run: (context) => run[context.args.action as keyof typeof run](context),
+});
+export default agents;
+
+const run = { ls, add, show, rm, edit } satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
+
+async function ls({ daemon, flags, terminal }: Running): Promise<number> {
+  const profiles = await daemon.call("profiles", {});
+  const rows = profiles.map((profile): Cell[] => [
+    { text: profile.name, style: "bold" },
+    { text: profile.provider },
+    { text: profile.origin },
+    { text: profile.agents.map(({ name, state }) => (name === profile.name ? state : `${name} ${state}`)).join(", ") || "–" },
+    { text: profile.description ?? profile.source, style: "dim" },
+  ]);
+  if (flags.json) await terminal.json(profiles);
+  else await terminal.print(table(["PROFILE", "PROVIDER", "FROM", "AGENTS", "ABOUT"], rows, terminal.paint, terminal.width()).join("\n"));
+  return 0;
+}
+
+async function add(context: Running): Promise<number> {
+  const { flags, daemon, terminal } = context;
+  const { provider, profile, command: line, model, role, cwd, description } = flags;
+  const prompt = flags.prompt === "-" ? await Bun.stdin.text() : flags.prompt;
+  const given = { provider, profile, command: line, model, role, cwd, description, prompt };
+  const settings = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const added = await daemon.call("profileAdd", { name: nameOf(context), scope: flags.user ? "user" : "project", ...settings });
+  if (flags.json) await terminal.json(added);
+  else await terminal.print(`${terminal.paint("green", "✓")} ${added.source}`);
+  return 0;
+}
+
+async function show(context: Running): Promise<number> {
+  const { flags, daemon, terminal } = context;
+  const profile = await daemon.call("profile", { name: nameOf(context) });
+  if (flags.json) await terminal.json(profile);
+  else await terminal.print(portrait(profile, terminal));
+  return 0;
+}
+
+async function rm(context: Running): Promise<number> {
+  const { flags, daemon, terminal } = context;
+  const removed = await daemon.call("profileRemove", { name: nameOf(context) });
+  if (flags.json) await terminal.json(removed);
+  else await terminal.print(`removed ${removed.file}`);
+  return 0;
+}
+
+async function edit(context: Running): Promise<number> {
+  const { env, flags, daemon, terminal } = context;
+  const profile = await daemon.call("profile", { name: nameOf(context) });
+  if (profile.origin === "built in") throw builtIn(profile.name);
+  const editor = env["VISUAL"] || env["EDITOR"];
+  if (flags.json) await terminal.json({ name: profile.name, file: profile.source });
+  else if (editor && terminal.interactive) return openEditor(editor, profile.source);
+  else await terminal.print(profile.source);
+  return 0;
+}
+
+/** An editor's setting may hold flags, so it goes through the shell; the file's name does not. */
+async function openEditor(editor: string, file: string): Promise<number> {
+  const child = Bun.spawn(["sh", "-c", `${editor} "$1"`, "sh", file], { stdin: "inherit", stdout: "inherit", stderr: "inherit" });
+  return child.exited;
+}
+
+function nameOf({ args }: Running): string {
+  if (args.name !== undefined) return args.name;
+  throw usage(agents, "<name> is missing");
+}
+
+function portrait(profile: ProfileView, { paint }: Running["terminal"]): string {
+  const facts: [string, string | null][] = [
+    ["from", `${profile.origin}: ${profile.source}`],
+    ["provider", profile.provider],
+    ["command", profile.command?.join(" ") ?? null],
+    ["model", profile.model],
+    ["role", profile.role],
+    ["directory", profile.cwd],
+    ["permissions", profile.permissions],
+    ["may", profile.may.join(", ") || null],
+    ["started by mail", profile.autostart ? "yes" : "no"],
+    ["agents", profile.agents.map(({ name, state }) => `${name} (${state})`).join(", ") || null],
+  ];
+  const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  return [
+    `${paint("bold", profile.name)}   ${profile.description ?? ""}`.trimEnd(),
+    ...known.map(([name, value]) => `  ${paint("dim", name.padEnd(16))}${value}`),
+    ...(profile.prompt === null ? [] : ["", profile.prompt]),
+  ].join("\n");
+}
+
+const builtIn = (name: string): TielineError =>
+  new TielineError("CONFLICT", `${name} is built in and has no file to edit`, {
+    remedy: `\`tieline agents add ${name}\` writes one that takes over its settings and goes before it`,
+    operands: { name },
+  });

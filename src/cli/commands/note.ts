@@ -1,0 +1,26 @@
+import { command, usage } from "../args.ts";
+
+const note = command({
+  name: "note",
+  group: "Agents",
+  summary: "say in a few words what you are doing; `ls` shows it",
+  usage: ["note <text…>", "note --clear"],
+  args: [{ name: "text", optional: true, many: true, summary: "the note; several words are joined by spaces" }],
+  flags: {
+    clear: { summary: "take the note away" },
+    agent: { value: "NAME", complete: "agent", summary: "the person only: whose note it is" },
+  },
+  examples: [
+    ['tieline note "migrating the login tests, back at four"', "as an agent, about yourself"],
+    ["tieline note --clear", "nothing special any more"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    if (flags.clear ? args.text.length > 0 : args.text.length === 0) throw usage(note, "give either a text or --clear");
+    const text = flags.clear ? null : args.text.join(" ");
+    const result = await daemon.call("note", { text, ...(flags.agent !== undefined && { agent: flags.agent }) });
+    if (flags.json) await terminal.json(result);
+    else await terminal.print(`${result.agent}: ${result.note ?? terminal.paint("dim", "no note")}`);
+    return 0;
+  },
+});
+export default note;

@@ -1,0 +1,48 @@
+import type { ResolutionView } from "../../client/schemas/routing.ts";
+import { errorCodes, type ErrorCode } from "../../model/errors.ts";
+import { command } from "../args.ts";
+import type { Paint } from "../terminal.ts";
+
+export default command({
+  name: "resolve",
+  group: "Agents",
+  summary: "tell whom an address means, without writing to anybody",
+  usage: ["resolve <address>"],
+  details: ["Answers as `send` would: the same rules in the same order, for your team, with your edges. When it means nobody it exits as `send` would."],
+  args: [{ name: "address", complete: "agent", summary: "a name, team:name, %pane, @all, @team, @alias, * or user" }],
+  flags: { explain: { summary: "show each rule that was tried, and why it hit or missed" } },
+  examples: [
+    ["tieline resolve engineer --explain", "why a name means whom it means"],
+    ["tieline resolve @reviewers --json | jq -r '.agents[].name'", "who is behind an alias"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const resolution = await daemon.call("resolve", { address: args.address });
+    const { error } = resolution;
+    if (flags.json) await terminal.json(resolution);
+    else {
+      const lines = [...(flags.explain ? explanation(resolution, terminal.paint) : []), ...meaning(resolution, terminal.paint)];
+      if (lines.length > 0) await terminal.print(lines.join("\n"));
+      if (error) await terminal.complain(`error ${error.code}: ${error.message}\n  ${error.remedy}`);
+    }
+    return error ? errorCodes[error.code as ErrorCode].exit : 0;
+  },
+});
+
+function explanation({ steps }: ResolutionView, paint: Paint): string[] {
+  const width = Math.max(0, ...steps.map(({ rule }) => rule.length));
+  return steps.map(({ rule, says, hit, why }) => {
+    const mark = hit ? paint("green", "✓") : paint("dim", "·");
+    return `${mark} ${rule.padEnd(width)}   ${why}   ${paint("dim", says)}`;
+  });
+}
+
+function meaning({ address, agents, missing, error, team }: ResolutionView, paint: Paint): string[] {
+  if (error) return [];
+  const found = agents.map((agent) => {
+    const where = agent.team === team || agent.team === "" ? agent.name : `${agent.team}:${agent.name}`;
+    const denied = agent.permitted ? "" : `   ${paint("yellow", "you may not write to it")}`;
+    return `${paint("bold", where)}   ${agent.state}${denied}`;
+  });
+  const absent = missing.map(({ name, code, message }) => `${paint("red", "✗")} ${name}   ${code}: ${message}`);
+  return found.length + absent.length === 0 ? [`${address} means nobody at the moment`] : [...found, ...absent];
+}

@@ -1,0 +1,111 @@
+import type { TeamView } from "../../client/schemas/routing.ts";
+import { command, usage } from "../args.ts";
+import type { Context } from "../command.ts";
+import { table, type Cell } from "../table.ts";
+
+const actions = ["create", "ls", "show", "join", "leave", "rename", "disband", "shutdown"] as const;
+const args = [
+  { name: "action", choices: actions, summary: "what to do" },
+  { name: "name", optional: true, summary: "the team" },
+  { name: "other", optional: true, complete: "agent", summary: "join, leave: the agent, you when left out; rename: the new name" },
+] as const;
+const flags = { force: { summary: "disband: although mail waits or agents run; the mail fails and its senders are told" } } as const;
+type Running = Context<typeof args, typeof flags>;
+
+const team = command({
+  name: "team",
+  group: "Agents",
+  summary: "make, show, change or end teams",
+  usage: ["team ls", "team create|show|shutdown <team>", "team join <team> [agent]", "team leave [team] [agent]", "team rename <team> <name>", "team disband <team>"],
+  details: [
+    "A team is the namespace in which names are unique and a topology holds. It belongs to one project; the same name from another project is refused. `leave` puts an agent into the team `default`.",
+    "`shutdown` stops the agents that Tieline started and keeps everything else; `disband` forgets the team and its agents.",
+  ],
+  args,
+  flags,
+  examples: [
+    ["tieline team create feat-auth", "a team for the project that you are in"],
+    ["tieline team show feat-auth", "its members, their mail and its aliases"],
+    ["tieline team join feat-auth ana", "move ana there"],
+    ["tieline team disband feat-auth --force", "also when mail is still waiting"],
+  ],
+  run: (context) => run[context.args.action as keyof typeof run](context),
+});
+export default team;
+
+const run = {
+  create: async (context) => present(await context.daemon.call("teamCreate", { team: nameOf(context) }), context),
+  show: async (context) => present(await context.daemon.call("team", { team: nameOf(context) }), context),
+  join: async (context) => present(await context.daemon.call("teamJoin", { team: nameOf(context), ...agentOf(context) }), context),
+  leave: async (context) => present(await context.daemon.call("teamLeave", { ...(context.args.name !== undefined && { team: context.args.name }), ...agentOf(context) }), context),
+  ls,
+  rename,
+  disband,
+  shutdown,
+} satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
+
+async function ls({ daemon, flags, terminal }: Running): Promise<number> {
+  const teams = await daemon.call("teams", {});
+  const rows = teams.map(({ name, members, pending, edges, root }): Cell[] => [
+    { text: name, style: "bold" },
+    { text: String(members.length) },
+    pending > 0 ? { text: String(pending), style: "yellow" } : { text: "–", style: "dim" },
+    { text: edges === null ? "open" : `${edges} edges` },
+    { text: root ?? "no project", style: "dim" },
+  ]);
+  if (flags.json) await terminal.json(teams);
+  else if (teams.length === 0) await terminal.print(terminal.paint("dim", "no teams; `tieline team create NAME` makes one"));
+  else await terminal.print(table(["TEAM", "AGENTS", "MAIL", "TOPOLOGY", "PROJECT"], rows, terminal.paint, terminal.width()).join("\n"));
+  return 0;
+}
+
+async function rename(context: Running): Promise<number> {
+  const { other: name } = context.args;
+  if (name === undefined) throw usage(team, "the new name is missing");
+  return present(await context.daemon.call("teamRename", { team: nameOf(context), name }), context);
+}
+
+async function disband(context: Running): Promise<number> {
+  const { daemon, flags, terminal } = context;
+  const result = await daemon.call("teamDisband", { team: nameOf(context), ...(flags.force && { force: true }) });
+  const failed = result.failedDeliveries === 0 ? "" : `, ${result.failedDeliveries} messages failed`;
+  if (flags.json) await terminal.json(result);
+  else await terminal.print(`${terminal.paint("green", "✓")} team ${result.name} is gone: ${result.removed.join(", ") || "it had no agents"}${failed}`);
+  return 0;
+}
+
+async function shutdown(context: Running): Promise<number> {
+  const { daemon, flags, terminal } = context;
+  const result = await daemon.call("teamShutdown", { team: nameOf(context) });
+  if (flags.json) await terminal.json(result);
+  else await terminal.print(result.stopped.length === 0 ? "nobody was running" : `stopped: ${result.stopped.join(", ")}`);
+  return 0;
+}
+
+function nameOf({ args }: Running): string {
+  if (args.name !== undefined) return args.name;
+  throw usage(team, "<team> is missing");
+}
+
+const agentOf = ({ args }: Running): { agent?: string } => (args.other === undefined ? {} : { agent: args.other });
+
+async function present(view: TeamView, { flags, terminal }: Running): Promise<number> {
+  if (flags.json) await terminal.json(view);
+  else await terminal.print(portrait(view, terminal));
+  return 0;
+}
+
+function portrait({ name, root, members, edges, aliases }: TeamView, { paint, width }: Running["terminal"]): string {
+  const rows = members.map((member): Cell[] => [
+    { text: member.name, style: "bold" },
+    { text: member.role ?? "–" },
+    { text: member.state },
+    member.pending > 0 ? { text: String(member.pending), style: "yellow" } : { text: "–", style: "dim" },
+    { text: member.reason ?? "" },
+  ]);
+  return [
+    `${paint("bold", name)}   ${root ?? "no project"}   ${edges === null ? "no topology: everyone may write to everyone" : `${edges} edges`}`,
+    ...Object.entries(aliases).map(([alias, of]) => `  @${alias}: ${of.join(", ")}`),
+    ...(members.length === 0 ? [paint("dim", "  no agents yet")] : table(["NAME", "ROLE", "STATE", "MAIL", "WHY"], rows, paint, width())),
+  ].join("\n");
+}

@@ -1,0 +1,84 @@
+import type { TopologyView } from "../../client/schemas/routing.ts";
+import { exportFormats, type ExportFormat } from "../../topology/export.ts";
+import { command, usage } from "../args.ts";
+import type { Context } from "../command.ts";
+import { table } from "../table.ts";
+
+const actions = ["show", "add", "rm", "check", "export"] as const;
+const args = [
+  { name: "action", choices: actions, summary: "what to do" },
+  { name: "edge", optional: true, many: true, summary: 'add, rm: an edge, such as "coder -> reviewer"' },
+] as const;
+const flags = { format: { value: "FORMAT", choices: exportFormats, summary: "export: how to write it; text when left out" } } as const;
+type Running = Context<typeof args, typeof flags>;
+
+const topology = command({
+  name: "topology",
+  group: "Project",
+  summary: "show, check or change who may write to whom",
+  usage: ["topology show|check", 'topology add|rm "<from> -> <to>"', "topology export"],
+  details: [
+    "Edges stand in tieline.yaml, which is never changed. What you add or take away at run time is kept beside it and shown as such. Changing needs the person, or a profile with `may: [topology]`.",
+    "`check` names every end of an edge that nobody stands behind, with its place in the file, and exits with 2 when there is one.",
+  ],
+  args,
+  flags,
+  examples: [
+    ["tieline topology show", "every edge that holds, and where it comes from"],
+    ['tieline topology add "coder <-> docs"', "both ways, until it is taken away again"],
+    ["tieline topology export --format mermaid", "a drawing for a README"],
+  ],
+  run: (context) => run[context.args.action as keyof typeof run](context),
+});
+export default topology;
+
+const run = { show, add, rm, check, export: write } satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
+
+async function show({ daemon, flags, terminal }: Running): Promise<number> {
+  await present(await daemon.call("topology", {}), flags.json, terminal);
+  return 0;
+}
+
+async function add({ args, daemon, flags, terminal }: Running): Promise<number> {
+  await present(await daemon.call("topologyAdd", { edge: edgeOf(args.edge) }), flags.json, terminal);
+  return 0;
+}
+
+async function rm({ args, daemon, flags, terminal }: Running): Promise<number> {
+  await present(await daemon.call("topologyRemove", { edge: edgeOf(args.edge) }), flags.json, terminal);
+  return 0;
+}
+
+async function check({ daemon, flags, terminal }: Running): Promise<number> {
+  const { team, problems } = await daemon.call("topologyCheck", {});
+  if (flags.json) await terminal.json(problems);
+  else if (problems.length === 0) await terminal.print(`${terminal.paint("green", "✓")} every name in the topology of team ${team} is somebody`);
+  else for (const { message, remedy } of problems) await terminal.print(`${terminal.paint("red", "✗")} ${message}\n    ${terminal.paint("dim", remedy)}`);
+  return problems.length === 0 ? 0 : 2;
+}
+
+async function write({ daemon, flags, terminal }: Running): Promise<number> {
+  const format: ExportFormat = flags.format ?? "text";
+  const { text } = await daemon.call("topologyExport", { format });
+  if (flags.json) await terminal.json({ format, text });
+  else await terminal.write(text);
+  return 0;
+}
+
+/** `coder -> docs` may come as one word or as three. */
+function edgeOf(words: readonly string[]): string {
+  if (words.length > 0) return words.join(" ");
+  throw usage(topology, "<edge> is missing");
+}
+
+async function present({ team, edges }: TopologyView, json: true | undefined, terminal: Running["terminal"]): Promise<void> {
+  if (json) return terminal.json({ team, edges });
+  if (edges === null) return terminal.print(`team ${team} has no topology: everyone may write to everyone`);
+  if (edges.length === 0) return terminal.print(`the topology of team ${team} has no edges: nobody may write, except to user and in reply`);
+  const rows = edges.map(({ from, to, origin, place }) => [
+    { text: `${from} -> ${to}`, style: "bold" as const },
+    { text: origin, ...(origin === "run time" && { style: "yellow" as const }) },
+    { text: place ?? "", style: "dim" as const },
+  ]);
+  return terminal.print(table(["EDGE", "FROM", "PLACE"], rows, terminal.paint, terminal.width()).join("\n"));
+}
