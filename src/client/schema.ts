@@ -10,6 +10,7 @@ import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
 import { count, flag, time } from "./schemas/fields.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
+import { seeingSchemas } from "./schemas/seeing.ts";
 import { routingSchemas } from "./schemas/routing.ts";
 import { eventSchemas } from "./schemas/events.ts";
 
@@ -161,6 +162,8 @@ export const schemas = {
   /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
   wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: count, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },
   inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
+  /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
+  collect: { input: z.object({ limit: count.optional(), waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some") }), output: z.array(InboxView) },
   collected: { input: z.object({ deliveries: z.array(z.number().int()) }), output: z.object({ seen: z.number().int() }) },
   log: { input: z.object({ agent: z.string().optional(), thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), limit: count.optional() }), output: z.array(ReceiptView) },
   cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
@@ -168,6 +171,8 @@ export const schemas = {
   dead: { input: z.object({ limit: count.optional() }), output: z.array(ReceiptView) },
   ls: { input: z.object({ all: flag.optional().describe("every team, not only the caller's") }), output: z.array(AgentView) },
   adopt: { input: z.object({ target: z.string(), name: z.string(), provider: z.string().optional(), workspace: z.string().optional(), role: z.string().optional() }), output: AgentView },
+  /** Makes the calling program an agent, or an object, that fetches its own mail. The token proves who it is from then on. */
+  register: { input: z.object({ name: z.string(), kind: z.enum(["program", "object"]).optional(), role: z.string().optional() }), output: z.object({ agent: AgentView, token: z.string() }) },
   rm: { input: z.object({ agent: z.string(), force: z.boolean().optional() }), output: z.object({ name: z.string(), failedDeliveries: z.number().int() }) },
   read: { input: z.object({ agent: z.string(), lines: count.optional() }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }) },
   up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()) }) },
@@ -179,6 +184,7 @@ export const schemas = {
   ...profileSchemas,
   ...routingSchemas,
   ...askingSchemas,
+  ...seeingSchemas,
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;
 
 export type Schemas = typeof schemas;

@@ -13,7 +13,9 @@ import { agentOperations } from "./operations/agents.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
 import { messageOperations } from "./operations/messages.ts";
+import { pullOperations } from "./operations/pulling.ts";
 import { profileOperations } from "./operations/profiles.ts";
+import { seeingOperations } from "./operations/seeing.ts";
 import { selfOperations } from "./operations/self.ts";
 import { teamOperations } from "./operations/teams.ts";
 import { topologyOperations } from "./operations/topology.ts";
@@ -64,7 +66,9 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...topologyOperations(tieline, callers),
     ...teamOperations(tieline, callers, agents.down),
     ...askingOperations(tieline, callers),
+    ...pullOperations(tieline, callers),
     ...eventOperations(tieline, callers),
+    ...seeingOperations(tieline, callers),
     ...selfOperations(tieline, callers, facts),
   };
   const handle = createHandle(operations, options.report, { [pathOf("events")]: eventStreams(tieline, callers) });

@@ -7,6 +7,8 @@ export interface StreamTimes {
   readonly heartbeatMs?: number;
   /** A reader that takes nothing for this long is cut off; it can come back with the last number it has. */
   readonly patienceMs?: number;
+  /** Called once, when nobody reads any more. */
+  readonly onEnd?: () => void;
 }
 
 const pageSize = 256;
@@ -20,6 +22,7 @@ export function eventStream(events: Pick<Spine, "after" | "onEvent">, from: numb
   const encoder = new TextEncoder();
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
+  ended.addEventListener("abort", () => times.onEnd?.(), { once: true });
   let last = from;
   let patience: Timer | undefined;
 

@@ -14,14 +14,14 @@ import { agentView } from "../views.ts";
 type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "read" | "up" | "down">;
 
 export function agentOperations(tieline: Switch, callers: Callers): AgentOperations {
-  const { mailbox, directory, courier, servers, starter, teams, profiles, config } = tieline;
+  const { mailbox, directory, sensing, courier, servers, starter, teams, profiles, config } = tieline;
 
   return {
     async ls({ all = false }, { caller }) {
       const { team } = await callers.sender(caller);
-      const listed = directory.agents().filter((agent) => all || agent.team === team);
-      await Promise.all(listed.map(lookAt));
-      return directory.agents().filter((agent) => listed.some(({ id }) => id === agent.id)).map((agent) => agentView(agent, tieline));
+      const wanted = (): readonly Agent[] => directory.agents().filter((agent) => all || agent.team === team);
+      await sensing.refresh(wanted());
+      return wanted().map((agent) => agentView(agent, tieline));
     },
 
     async adopt({ target, name, provider, workspace, role }, { caller }) {
@@ -35,7 +35,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
 
     async rm({ agent: address, force = false }, { caller }) {
       const from = await callers.allow(caller, "kill");
-      const agent = one(address, tieline.resolve(address, from).agents);
+      const agent = oneAgent(address, tieline.resolve(address, from).agents);
       if (agent.kind !== "program") throw cannotRemove(agent);
       const pending = mailbox.pending(agent.id);
       if (pending > 0 && !force) throw hasMail(agent, pending);
@@ -47,7 +47,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
 
     async read({ agent: address, lines = config.terminal.readLines }, { caller }) {
       const from = await callers.sender(caller);
-      const agent = one(address, tieline.resolve(address, from).agents);
+      const agent = oneAgent(address, tieline.resolve(address, from).agents);
       const { socket, pane } = paneOf(agent);
       const text = await capture(servers.at(socket), pane, { history: lines });
       return { agent: agent.name, pane, text: text.join("\n").trimEnd().split("\n").slice(-lines).join("\n") };
@@ -108,7 +108,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
   }
 }
 
-function one(address: string, agents: readonly Agent[]): Agent {
+export function oneAgent(address: string, agents: readonly Agent[]): Agent {
   if (agents.length === 1) return agents[0]!;
   throw new TielineError("ADDRESS_AMBIGUOUS", `${address} means ${agents.length} agents`, {
     remedy: "name one agent",

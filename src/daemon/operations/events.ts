@@ -1,5 +1,6 @@
 import { EventQuery } from "../../client/schemas/events.ts";
 import type { Switch } from "../../compose.ts";
+import type { Agent } from "../../model/agent.ts";
 import { isWanted, type Event, type EventFilter } from "../../model/event.ts";
 import type { Callers } from "../callers.ts";
 import { parse, type Call, type Operations } from "../http.ts";
@@ -33,7 +34,7 @@ export function eventOperations({ events }: Switch, callers: Callers): Pick<Oper
 }
 
 /** The live answer at the same place, for whoever accepts text/event-stream. */
-export function eventStreams({ events }: Switch, callers: Callers) {
+export function eventStreams({ events, sensing, directory }: Switch, callers: Callers) {
   return async (request: Request, { caller, signal }: Call): Promise<Response | null> => {
     if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
     const now = events.last;
@@ -41,9 +42,17 @@ export function eventStreams({ events }: Switch, callers: Callers) {
     await callers.sender(caller);
     const resumed = Number(request.headers.get("last-event-id") ?? after ?? NaN);
     const from = since === undefined ? now : events.before(since);
-    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, filterOf(fields), signal);
+    const filter = filterOf(fields);
+    // Whoever follows the agents wants to see what they do as it happens.
+    const attention = followsAgents(filter) ? sensing.attend(() => directory.agents().filter((agent) => concerns(agent, filter))) : null;
+    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, filter, signal, { onEnd: () => attention?.[Symbol.dispose]() });
   };
 }
+
+const followsAgents = ({ types }: EventFilter): boolean => types === undefined || types.some((type) => "agent.changed".startsWith(type));
+
+const concerns = ({ name, team }: Agent, filter: EventFilter): boolean =>
+  (filter.team === undefined || filter.team === team) && (filter.agent === undefined || filter.agent === name);
 
 function filterOf({ agent, team, types }: { [Name in keyof EventFilter]: EventFilter[Name] | undefined }): EventFilter {
   return { ...(agent !== undefined && { agent }), ...(team !== undefined && { team }), ...(types !== undefined && { types }) };

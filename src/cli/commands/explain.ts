@@ -1,0 +1,113 @@
+import type { Output } from "../../client/schema.ts";
+import { TielineError } from "../../model/errors.ts";
+import { command, usage } from "../args.ts";
+import type { Home } from "../../client/home.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface Capture {
+  readonly provider: string;
+  readonly screen: string;
+  readonly title?: string;
+  readonly cursor?: { x: number; y: number };
+  readonly command?: string;
+  readonly copyMode?: boolean;
+}
+
+const explain = command({
+  name: "explain",
+  group: "Agents",
+  summary: "say what an agent's screen shows, and by which rule",
+  usage: ["explain <agent>", "explain --provider <program> --screen <file>"],
+  details: [
+    "With --screen the rules are tried on a file made by `tmux capture-pane -p -e` (- is stdin), without an agent and without the daemon. What is not said about the pane counts as not known.",
+    "Your own rules in screens/<provider>.json of the home hold in both cases; docs/screens.md says how to write them.",
+  ],
+  args: [{ name: "agent", optional: true, complete: "agent", summary: "whose pane to look at" }],
+  flags: {
+    provider: { value: "PROGRAM", summary: "whose rules: claude-code, codex, gemini, opencode, pi, shell, repl, generic" },
+    screen: { value: "FILE", complete: "file", summary: "a captured screen" },
+    title: { value: "TITLE", summary: "the title of its pane" },
+    cursor: { value: "X,Y", parse: cursorAt, summary: "column and row of the cursor, from 0" },
+    command: { value: "NAME", summary: "the pane's foreground program" },
+    "copy-mode": { summary: "the pane is in copy mode" },
+  },
+  examples: [
+    ["tieline explain engineer", "why its mail waits"],
+    ["tmux capture-pane -p -e -t %14 | tieline explain --provider codex --screen -", "what the rules say about a screen"],
+  ],
+  async run({ args, flags, home, daemon, terminal }) {
+    const { provider, screen, title, cursor } = flags;
+    if (args.agent !== undefined) {
+      if (screen !== undefined) throw usage(explain, "an agent and a file cannot both be explained");
+      return printExplanation(await daemon.call("explain", { agent: args.agent }), terminal, flags.json ?? false);
+    }
+    if (provider === undefined || screen === undefined) throw usage(explain, "name an agent, or give --provider and --screen");
+    const capture: Capture = {
+      provider,
+      screen,
+      ...(title !== undefined && { title }),
+      ...(cursor !== undefined && { cursor }),
+      ...(flags.command !== undefined && { command: flags.command }),
+      ...(flags["copy-mode"] && { copyMode: true }),
+    };
+    return explainCapture(capture, home, terminal, flags.json ?? false);
+  },
+});
+export default explain;
+
+function cursorAt(text: string): { x: number; y: number } {
+  const [, x, y] = /^(\d{1,5}),(\d{1,5})$/.exec(text) ?? [];
+  if (x !== undefined) return { x: Number(x), y: Number(y) };
+  throw new TielineError("USAGE", `--cursor: ${JSON.stringify(text)} is no place on a screen`, { remedy: "write column and row, from 0: --cursor 2,31" });
+}
+
+async function explainCapture({ provider, screen, ...known }: Capture, home: Home, terminal: Terminal, json: boolean): Promise<number> {
+  const [{ explainScreen }, { UserScreens }] = await Promise.all([import("../../providers/screen.ts"), import("../../providers/userScreens.ts")]);
+  const { state, draft, rule, why } = explainScreen(new UserScreens(home.screens).manifest(provider), await readCapture(screen), known);
+  if (json) await terminal.json({ state, draft, rule, why });
+  else await terminal.print(verdict(state, draft, rule, why, terminal).join("\n"));
+  return 0;
+}
+
+async function readCapture(file: string): Promise<string> {
+  try {
+    return await (file === "-" ? Bun.stdin : Bun.file(file)).text();
+  } catch (cause) {
+    throw new TielineError("USAGE", `cannot read ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      remedy: "give a file made by `tmux capture-pane -p -e`",
+      operands: { file },
+      cause,
+    });
+  }
+}
+
+async function printExplanation(told: Output<"explain">, terminal: Terminal, json: boolean): Promise<number> {
+  if (json) {
+    await terminal.json(told);
+    return 0;
+  }
+  const { paint } = terminal;
+  const { known } = told;
+  const facts = known && [
+    ["title", JSON.stringify(known.title)],
+    ["cursor", known.cursor.join(",")],
+    ["command", known.command],
+    ["size", known.size.join(" × ")],
+    ["composer", known.composer === null ? "not found" : JSON.stringify(known.composer)],
+    ...(known.copyMode ? [["copy mode", "yes"]] : []),
+  ];
+  await terminal.print(
+    [
+      `${paint("bold", told.agent)} (${told.provider}, ${told.pane})`,
+      ...verdict(told.state, told.draft, told.rule, told.why, terminal),
+      told.hold === null ? "mail: would be typed now" : `mail: ${told.hold}`,
+      ...(facts ?? []).map(([name = "", value = ""]) => paint("dim", `  ${name.padEnd(10)} ${value}`)),
+    ].join("\n"),
+  );
+  return 0;
+}
+
+function verdict(state: string, draft: boolean, rule: string | null, why: string, { paint }: Terminal): string[] {
+  const by = rule === null ? why : `rule ${rule}: ${why}`;
+  return [`${paint("bold", state)}${draft ? ", with a draft in the composer" : ""}`, by];
+}
