@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { ReceiptView } from "../src/client/schema.ts";
+import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
+import { startWorld, until, type World } from "../src/testing/world.ts";
+
+/**
+ * SIGKILL at random points of the daemon's life, with messages on their way. Every message whose `send` succeeded
+ * must be submitted in the pane exactly once, whatever the daemon was doing when it died.
+ */
+const kills = Number(process.env["TIELINE_KILLS"] ?? 200);
+
+test(`nothing is lost and nothing doubled over ${kills} kills`, async () => {
+  await using world = await startWorld({ config: { delivery: { quietMs: 20, timeoutMs: 10_000 } } });
+  const log = join(world.dir, "submitted.jsonl");
+  const pane = await world.pane([process.execPath, promptAgentPath, log]);
+  await until(async () => (await world.screen(pane)).includes(">"), "the prompt");
+  await world.json(["adopt", pane, "--name", "ana"]);
+
+  const accepted: string[] = [];
+  for (let kill = 0; kill < kills; kill++) {
+    const burst = Array.from({ length: 3 }, (_, at) => `kill ${kill}, message ${at}`);
+    const sends = burst.map(async (body) => {
+      const { code, stdout } = await world.tieline(["send", "--json", "ana", body]);
+      if (code === 0) accepted.push((JSON.parse(stdout) as ReceiptView).tag);
+    });
+    await Bun.sleep(Math.random() * 120);
+    await killQuietly(world);
+    await Promise.all(sends);
+  }
+  expect(accepted.length).toBeGreaterThan(kills);
+
+  await world.tieline(["daemon", "start"]);
+  await until(() => submissions(log).length >= accepted.length, `${accepted.length} submissions`, 300_000);
+  const tags = submissions(log).map((text) => /^\[(MSG_USER_[0-9a-f]{8}) from user\]\n/.exec(text)?.[1] ?? `not ours: ${text}`);
+  expect(tags.toSorted()).toEqual(accepted.toSorted());
+  const states = await Promise.all(accepted.slice(-50).map(async (tag) => (await world.status(tag)).deliveries[0]!.state));
+  expect(new Set(states)).toEqual(new Set(["handed"]));
+}, 1_800_000);
+
+/** The next command starts the daemon again; between two kills there may be none. */
+async function killQuietly(world: World): Promise<void> {
+  await world.killDaemon().catch((error: Error) => {
+    if (!error.message.includes("no daemon runs")) throw error;
+  });
+}
