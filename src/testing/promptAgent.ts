@@ -21,7 +21,7 @@ function run(file: string): void {
   let pasting = false;
 
   process.stdin.setRawMode(true);
-  process.stdin.on("data", (bytes) => {
+  process.stdin.on("data", (bytes: Uint8Array) => {
     pending += decoder.decode(bytes, { stream: true });
     pending = take(pending);
   });
