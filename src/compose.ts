@@ -32,6 +32,7 @@ import { connect } from "./sqlite/connection.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import type { ProbingTransport, Transport } from "./transports/port.ts";
 import { objectEndpoint, objectTransport } from "./transports/object/transport.ts";
+import { pullTransport } from "./transports/pull/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
 import { tmuxTransport } from "./transports/tmux/transport.ts";
 
@@ -121,7 +122,7 @@ export function compose(options: SwitchOptions): Switch {
   });
   const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env: options.env, endpoint: objectEndpoint });
   const sensing = new Sensing({ eyes: tmux, directory, onEvent: (listener) => events.onEvent(listener), report });
-  const transports = new Map<string, Transport>([tmux, objectTransport(objects)].map((transport) => [transport.name, transport]));
+  const transports = new Map<string, Transport>([tmux, objectTransport(objects), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, options });
   const spawner = new Spawner({

@@ -6,7 +6,7 @@ import { TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
 import { ancestry } from "../tmux/process.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
-import { identify, type KnownAgents } from "./identity.ts";
+import { identify, sameSecret, type KnownAgents } from "./identity.ts";
 
 /** Who calls, and for which team. */
 export class Callers {
@@ -37,6 +37,8 @@ export class Callers {
     };
   }
 
+  readonly isPersons = (token: string): boolean => sameSecret(token, this.known.personToken);
+
   async sender(caller: Caller): Promise<Sender> {
     return identify(caller, this.known, this.teamOf(caller));
   }
@@ -44,7 +46,8 @@ export class Callers {
   /** The caller's team; its project becomes the team's, and the same team from another project is a CONFLICT. */
   teamOf({ team: flag, cwd }: Caller): string {
     const { team, project } = teamOf({ flag, cwd: cwd ?? "/" }, this.tieline.projects);
-    this.tieline.directory.joinTeam(team, project?.root ?? null);
+    if (project !== null) this.tieline.directory.joinTeam(team, project.root);
+    this.tieline.objects.see(team);
     return team;
   }
 

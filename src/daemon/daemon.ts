@@ -7,8 +7,10 @@ import { loadHomeConfig } from "../config/home.ts";
 import { newToken } from "../directory/token.ts";
 import { TielineError } from "../model/errors.ts";
 import { Callers } from "./callers.ts";
-import { createHandle, maxRequestBytes, type Operations } from "./http.ts";
+import { guardedRoute } from "./api.ts";
+import { createHandle, unboundedBytes, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
+import { openLoopback } from "./loopback.ts";
 import { agentOperations } from "./operations/agents.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
@@ -71,14 +73,20 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...seeingOperations(tieline, callers),
     ...selfOperations(tieline, callers, facts),
   };
-  const handle = createHandle(operations, options.report, { [pathOf("events")]: eventStreams(tieline, callers) });
+  const handle = createHandle({
+    operations,
+    report: options.report,
+    isPersons: callers.isPersons,
+    answers: { [pathOf("events")]: eventStreams(tieline, callers) },
+  });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
+  const loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [guardedRoute("/v1", handle, stopping.signal)] });
   await tieline.start();
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);
 
   const stopped = new Promise<void>((resolve, reject) => {
     const finish = async (): Promise<void> => {
-      await server.stop();
+      await Promise.all([server.stop(), loopback.stop()]);
       await tieline[Symbol.asyncDispose]();
       rmSync(home.socket, { force: true });
       log.info("stopped");
@@ -95,7 +103,7 @@ function listen(socket: string, fetch: (request: Request) => Promise<Response>):
   try {
     // Waiting is what some callers came for. Bun honours idleTimeout on a unix socket, although its types do not say so.
     const patient = { idleTimeout: 0 } as object;
-    return Bun.serve({ unix: socket, maxRequestBodySize: maxRequestBytes, fetch, ...patient });
+    return Bun.serve({ unix: socket, maxRequestBodySize: unboundedBytes, fetch, ...patient });
   } catch (cause) {
     throw new TielineError("DAEMON_UNAVAILABLE", `can not listen at ${socket}`, {
       remedy: "check that its directory is writable, or set TIELINE_HOME to another one",

@@ -18,25 +18,31 @@ export type Operations = {
 };
 
 /** A body of 1 MiB may need up to six bytes per character in JSON, and an envelope around it. */
-export const maxRequestBytes = 8 * 1024 * 1024;
+const maxRequestBytes = 8 * 1024 * 1024;
+/** For the server itself, which would cut a caller off without a word; the limit above is kept with an explanation. */
+export const unboundedBytes = Number.MAX_SAFE_INTEGER;
 
 export type Handle = (request: Request, signal: AbortSignal) => Promise<Response>;
 
 /** An answer that is no JSON; null leaves the request to the operation at the same place. */
 export type Answer = (request: Request, call: Call) => Promise<Response | null>;
 
-export function createHandle(
-  implementations: Operations,
-  report: (context: string, fault: unknown) => void,
-  answers: Readonly<Record<string, Answer>> = {},
-): Handle {
+export interface HandleParts {
+  readonly operations: Operations;
+  readonly report: (context: string, fault: unknown) => void;
+  /** Tells a bearer that is the person from one that is an agent. */
+  readonly isPersons: (token: string) => boolean;
+  readonly answers?: Readonly<Record<string, Answer>>;
+}
+
+export function createHandle({ operations: implementations, report, isPersons, answers = {} }: HandleParts): Handle {
   const byPath = new Map(Object.keys(operations).map((name) => [pathOf(name as OperationName), name as OperationName]));
 
   return async (request, signal) => {
     const url = new URL(request.url);
     const name = byPath.get(url.pathname);
     try {
-      const caller = parse(Caller, callerOf(request), url.pathname);
+      const caller = callerOf(request, isPersons);
       const call = { caller, signal: AbortSignal.any([request.signal, signal]) };
       const answer = request.method === "GET" ? await answers[url.pathname]?.(request, call) : null;
       if (answer) return answer;
@@ -62,14 +68,37 @@ export function problem(error: TielineError): Response {
 
 async function inputOf(request: Request, url: URL): Promise<unknown> {
   if (request.method === "GET") return Object.fromEntries(url.searchParams);
-  const text = await request.text();
+  const text = await textOf(request);
   if (text === "") return {};
   return parseJson(text, "the request body");
 }
 
-function callerOf(request: Request): unknown {
+/** The body, read no further than anybody could mean it. */
+export async function textOf(request: Request, maxBytes = maxRequestBytes): Promise<string> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLong(maxBytes);
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLong(maxBytes);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** What a request says about its caller. A bearer token counts for more than the claims beside it. */
+export function callerOf(request: Request, isPersons: (token: string) => boolean): Caller {
   const header = request.headers.get(callerHeader);
-  return header === null ? {} : parseJson(decode(header), `the header ${callerHeader}`);
+  const claimed = header === null ? {} : parse(Caller, parseJson(decode(header), `the header ${callerHeader}`), `the header ${callerHeader}`);
+  const bearer = bearerOf(request);
+  if (bearer === null) return claimed;
+  const { token: _token, personToken: _personToken, ...rest } = claimed;
+  return { ...rest, ...(isPersons(bearer) ? { personToken: bearer } : { token: bearer }) };
+}
+
+export function bearerOf(request: Request): string | null {
+  return /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
 function decode(header: string): string {
@@ -98,6 +127,9 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, 
 
 const invalid = (message: string, cause: unknown): TielineError =>
   new TielineError("USAGE", message, { remedy: "see docs/api.md for what the operation takes", cause });
+
+const tooLong = (limit: number): TielineError =>
+  new TielineError("BODY_TOO_LONG", `the request is longer than ${limit} bytes`, { remedy: "put the text in a file and send its path", operands: { limit } });
 
 const notFound = (path: string): TielineError =>
   new TielineError("USAGE", `there is nothing at ${path}`, { remedy: "see docs/api.md for the operations", operands: { path } });

@@ -102,7 +102,7 @@ export class Directory {
     const agent = this.mustFind(id);
     this.unindex(agent);
     this.roster.remove(id);
-    if (agent.kind !== "object") this.documents.remove("agent", id);
+    this.documents.remove("agent", id);
     this.emit({ type: "agent.removed", agent: id, name: agent.name, team: agent.team });
   }
 
@@ -166,9 +166,9 @@ export class Directory {
     if (agent.sessionId !== null) this.bySession.delete(agent.sessionId);
   }
 
-  /** Objects come from the configuration at every start; only what cannot be read there is kept. */
+  /** Objects come from the configuration at every start, unless they registered themselves and have a token. */
   private save(agent: Agent): void {
-    if (agent.kind !== "object") this.documents.put("agent", agent.id, agent);
+    if (agent.kind !== "object" || agent.tokenDigest !== null) this.documents.put("agent", agent.id, agent);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Caller, StoryView } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { personId, personName, switchId, type Agent } from "../../model/agent.ts";
-import { provesSeen } from "../../model/delivery.ts";
+import { provesSeen, type Delivery } from "../../model/delivery.ts";
 import { TielineError } from "../../model/errors.ts";
 import { deliveryId } from "../../model/ids.ts";
 import type { Draft, Message, Sender } from "../../model/message.ts";
@@ -85,9 +85,9 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
 
     async collected({ deliveries }, { caller }) {
       const from = await callers.sender(caller);
-      const own = deliveries.map((id) => mailbox.delivery(deliveryId(id))).filter((one) => one?.agent === from.id && one.state === "claimed");
-      await Promise.all(own.map((one) => mailbox.settle(one!.id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" })));
-      return { seen: own.length };
+      const own = deliveries.flatMap((id) => mailbox.delivery(deliveryId(id)) ?? []).filter((one) => one.agent === from.id);
+      const seen = await Promise.all(own.map((one) => shown(one)));
+      return { seen: seen.filter(Boolean).length };
     },
 
     async log({ agent: address, thread, grep, since, limit }, { caller }) {
@@ -108,6 +108,14 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
       return [...ids].map((id) => receiptView(mailbox.receipt(id)!, tieline));
     },
   };
+
+  /** A reader who took longer than its lease still says the truth about what it read. */
+  async function shown({ id, state, transport }: Delivery): Promise<boolean> {
+    if (state === "claimed") await mailbox.settle(id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
+    else if (state === "uncertain" && transport === "pull") await mailbox.confirm(id, "tool");
+    else return false;
+    return true;
+  }
 
   async function send(draft: Draft, from: Sender, wait: Wanted | undefined) {
     if (wait === "seen") checkProvable(draft, from);

@@ -1,0 +1,64 @@
+import type { Switch } from "../../compose.ts";
+import { digestOf, newToken } from "../../directory/token.ts";
+import { checkAgentName, type Agent } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import type { Collected } from "../../courier.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+import { agentView, inboxView } from "../views.ts";
+
+/** Programs that register themselves have no screen and no process that we know; this is their provider. */
+const ownProgram = "sdk";
+const way = { transport: "pull", authority: "peer" } as const;
+
+export function pullOperations(tieline: Switch, callers: Callers): Pick<Operations, "collect" | "register"> {
+  const { directory, courier, mailbox } = tieline;
+
+  return {
+    async collect({ limit = 20, waitMs = 0 }, { caller, signal }) {
+      const { id } = await callers.sender(caller);
+      const items = await collected(directory.agent(id)!, limit, AbortSignal.timeout(waitMs), signal);
+      return items.map((item) => ({ ...inboxView(item, tieline), delivery: item.delivery.id as number }));
+    },
+
+    async register({ name, kind = "program", role = null }, { caller }) {
+      const { team } = await callers.allow(caller, "spawn");
+      const known = directory.roster.named(team, checkAgentName(name));
+      if (known !== null && known.provider !== ownProgram) throw taken(known);
+      const token = newToken();
+      const fields = { kind, role, endpoints: [{ transport: way.transport, locator: {} }], state: "idle", stateReason: null, tokenDigest: digestOf(token) } as const;
+      const agent = known ? directory.update(known.id, fields) : directory.register({ name, team, provider: ownProgram, ...fields });
+      courier.wake(agent.id);
+      return { agent: agentView(agent, tieline), token };
+    },
+  };
+
+  /** What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has gone. */
+  async function collected(agent: Agent, limit: number, patience: AbortSignal, gone: AbortSignal): Promise<Collected["items"]> {
+    const over = AbortSignal.any([patience, gone]);
+    let arrived = Promise.withResolvers<void>();
+    const arrive = (): void => arrived.resolve();
+    const stop = mailbox.onTransitions((changes) => {
+      if (changes.some(({ delivery, transition }) => delivery.agent === agent.id && transition.to === "queued")) arrive();
+    });
+    over.addEventListener("abort", arrive);
+    try {
+      while (!gone.aborted) {
+        const { items } = await courier.collect(agent, { ...way, limit });
+        if (items.length > 0 || over.aborted) return items;
+        await arrived.promise;
+        arrived = Promise.withResolvers<void>();
+      }
+      return [];
+    } finally {
+      over.removeEventListener("abort", arrive);
+      stop();
+    }
+  }
+}
+
+const taken = ({ name, team, provider }: Agent): TielineError =>
+  new TielineError("CONFLICT", `${name} in team ${team} is a ${provider} agent already`, {
+    remedy: "register under another name",
+    operands: { agent: name, team, provider },
+  });
