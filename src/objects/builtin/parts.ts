@@ -1,0 +1,20 @@
+import type { ObjectHandler } from "../handler.ts";
+
+/** What the built-in objects get besides the api that everybody gets. */
+export interface BuiltinParts {
+  /** What the object wants to know again after a restart. */
+  readonly memory: Memory;
+  /** Is that message still on its way to somebody? */
+  readonly undelivered: (messageId: string) => boolean;
+  /** The project's directory. */
+  readonly root: string;
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+export interface Memory {
+  load(): unknown;
+  save(value: unknown): void;
+}
+
+export type Builtin = (parts: BuiltinParts) => ObjectHandler;

@@ -1,0 +1,19 @@
+import type { FromObject, ToObject } from "./protocol.ts";
+
+/** A running object, seen from the switch. A channel that ended never speaks again. */
+export interface Channel {
+  /** Never throws: what can not be sent any more is followed by `ended`. */
+  send(message: ToObject): void;
+  /** Ends the object whatever it is doing. `ended` follows. */
+  kill(reason: string): void;
+}
+
+export interface ChannelEvents {
+  said(message: FromObject): void;
+  /** Once, and nothing after it. */
+  ended(reason: string): void;
+  /** Something to write down: a broken line, a word on stderr. */
+  noted(text: string): void;
+}
+
+export type OpenChannel = (events: ChannelEvents) => Channel;

@@ -1,0 +1,45 @@
+/** The thread's side: loads a module and serves an object with it, for as many objects as are asked for. */
+import type { ObjectHandler } from "../handler.ts";
+import type { ToObject } from "../protocol.ts";
+import { serve } from "../serve.ts";
+import type { FromThread, ToThread } from "./worker.ts";
+
+declare const self: Worker;
+
+const objects = new Map<number, Promise<(message: ToObject) => void>>();
+
+self.onmessage = ({ data }: MessageEvent<ToThread>) => {
+  if ("open" in data) objects.set(data.channel, open(data.channel, data.open));
+  else if ("drop" in data) end(data.channel, data.drop);
+  else void objects.get(data.channel)?.then((hear) => hear(data.hear));
+};
+
+async function open(channel: number, module: string): Promise<(message: ToObject) => void> {
+  try {
+    const handler = handlerIn((await import(module)) as Record<string, unknown>, module);
+    return serve(handler, (said) => objects.has(channel) && post({ channel, said: copyable(said) }), () => end(channel, "closed"));
+  } catch (thrown) {
+    end(channel, thrown instanceof Error ? thrown.message : String(thrown));
+    return () => undefined;
+  }
+}
+
+function end(channel: number, ended: string): void {
+  if (objects.delete(channel)) post({ channel, ended });
+}
+
+function post(message: FromThread): void {
+  self.postMessage(message);
+}
+
+/** What a module calls its interface may hold functions; between threads goes what JSON can say. */
+function copyable<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function handlerIn(module: Record<string, unknown>, path: string): ObjectHandler {
+  const given = module["default"] ?? module;
+  const handler = (typeof given === "function" ? (given as () => unknown)() : given) as Partial<ObjectHandler> | null;
+  if (typeof handler?.onMessage === "function") return handler as ObjectHandler;
+  throw new Error(`${path} exports no onMessage`);
+}

@@ -1,0 +1,102 @@
+import type { Channel, ChannelEvents, OpenChannel } from "../channel.ts";
+import { FromObject, type ToObject } from "../protocol.ts";
+
+/** From the switch to the thread, and back. A thread serves several objects; `channel` says which. */
+export type ToThread =
+  | { readonly channel: number; readonly open: string }
+  | { readonly channel: number; readonly hear: ToObject }
+  | { readonly channel: number; /** Why. */ readonly drop: string };
+export type FromThread =
+  | { readonly channel: number; readonly said: FromObject }
+  | { readonly channel: number; readonly ended: string };
+
+/**
+ * Handlers from modules, each module in a thread of its own, so that a loop without end stops no one else. Objects of
+ * the same module share its thread: five hundred of them cost no more than one.
+ */
+export class ModuleThreads {
+  private readonly threads = new Map<string, Thread>();
+  private lastChannel = 0;
+
+  /** `patienceMs`: how long a thread may take to let go of one object before all of it is ended. */
+  constructor(private readonly patienceMs = 1_000) {}
+
+  opener(module: string): OpenChannel {
+    return (events) => {
+      const thread = this.threads.get(module) ?? this.begin(module);
+      return thread.open(++this.lastChannel, module, events);
+    };
+  }
+
+  private begin(module: string): Thread {
+    const thread = new Thread(this.patienceMs, () => {
+      if (this.threads.get(module) === thread) this.threads.delete(module);
+    });
+    this.threads.set(module, thread);
+    return thread;
+  }
+}
+
+class Thread {
+  /** It does not keep the switch from ending. */
+  private readonly worker = new Worker(new URL("./thread.ts", import.meta.url).href, { smol: true, ref: false });
+  private readonly channels = new Map<number, ChannelEvents>();
+
+  constructor(
+    private readonly patienceMs: number,
+    private readonly over: () => void,
+  ) {
+    this.worker.addEventListener("message", ({ data }: MessageEvent<FromThread>) => this.hear(data));
+    this.worker.addEventListener("error", (event) => this.end(`an error that nobody caught: ${event.message}`));
+    this.worker.addEventListener("close", () => this.end("its thread ended"));
+  }
+
+  open(channel: number, module: string, events: ChannelEvents): Channel {
+    this.channels.set(channel, events);
+    this.post({ channel, open: module });
+    return {
+      send: (message) => this.channels.has(channel) && this.post({ channel, hear: message }),
+      kill: (reason) => this.drop(channel, reason),
+    };
+  }
+
+  private post(message: ToThread): void {
+    this.worker.postMessage(message);
+  }
+
+  private hear(message: FromThread): void {
+    const events = this.channels.get(message.channel);
+    if (events === undefined) return;
+    if ("ended" in message) return this.close(message.channel, message.ended);
+    const parsed = FromObject.safeParse(message.said);
+    if (parsed.success) events.said(parsed.data);
+    else events.noted("not a message of the protocol");
+  }
+
+  /** A handler that only waits for something can be forgotten; one that does not let its thread answer takes it along. */
+  private drop(channel: number, reason: string): void {
+    if (!this.channels.has(channel)) return;
+    this.post({ channel, drop: reason });
+    setTimeout(() => {
+      if (!this.channels.has(channel)) return;
+      this.close(channel, reason);
+      this.end("its thread was ended because another object of the module did not answer");
+    }, this.patienceMs);
+  }
+
+  private close(channel: number, reason: string): void {
+    const events = this.channels.get(channel);
+    this.channels.delete(channel);
+    events?.ended(reason);
+    if (this.channels.size === 0) this.end("nothing is left to do");
+  }
+
+  private end(reason: string): void {
+    this.over();
+    this.worker.terminate();
+    for (const [channel, events] of [...this.channels]) {
+      this.channels.delete(channel);
+      events.ended(reason);
+    }
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * One object's life: started when it is first needed, given one message at a time, started again after it crashed,
+ * later each time it crashes again. What an object does can end its session's peace, never the switch's.
+ */
+import type { Outcome } from "../model/delivery.ts";
+import type { Message } from "../model/message.ts";
+import type { Channel, OpenChannel } from "./channel.ts";
+import type { Accepted, ReceivedMessage } from "./handler.ts";
+import type { FromObject, Posting } from "./protocol.ts";
+import { asTielineError } from "../model/errors.ts";
+
+export interface SessionOptions {
+  readonly name: string;
+  readonly team: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** What init and each message may take. */
+  readonly timeoutMs: number;
+  readonly open: OpenChannel;
+  /** Sends what the object says. */
+  readonly post: (posting: Posting) => Promise<Accepted>;
+  readonly note: (text: string) => void;
+  /** It became ready, or it ended. */
+  readonly changed: (session: ObjectSession) => void;
+  /** Waits after the first, second, … crash in a row. */
+  readonly backoffMs?: readonly number[];
+}
+
+export type SessionState =
+  | { readonly kind: "new" }
+  | { readonly kind: "starting" }
+  | { readonly kind: "up"; readonly interface: unknown }
+  | { readonly kind: "crashed"; readonly reason: string; readonly againAt: number }
+  | { readonly kind: "closed" };
+
+const defaultBackoffMs = [1_000, 5_000, 15_000, 60_000];
+
+interface InFlight {
+  readonly id: string;
+  readonly timer: Timer;
+  readonly settle: (outcome: Outcome) => void;
+}
+
+export class ObjectSession {
+  private current: SessionState = { kind: "new" };
+  private channel: Channel | null = null;
+  private inFlight: InFlight | null = null;
+  private initTimer: Timer | null = null;
+  private restart: Timer | null = null;
+  private crashes = 0;
+  private ended = Promise.withResolvers<void>();
+
+  constructor(private readonly parts: SessionOptions) {}
+
+  get state(): SessionState {
+    return this.current;
+  }
+
+  start(): void {
+    if (this.current.kind !== "new" && this.current.kind !== "crashed") return;
+    if (this.restart) clearTimeout(this.restart);
+    this.current = { kind: "starting" };
+    this.ended = Promise.withResolvers();
+    const { name, team, options, timeoutMs } = this.parts;
+    const channel: Channel = this.parts.open({
+      said: (message) => this.hear(message),
+      ended: (reason) => this.over(channel, reason),
+      noted: (text) => this.parts.note(text),
+    });
+    this.channel = channel;
+    this.initTimer = setTimeout(() => channel.kill(`it was not ready after ${timeoutMs} ms`), timeoutMs);
+    channel.send({ type: "init", name, team, options });
+  }
+
+  /** Gives it one message. What it does not finish in time may have been done or not. */
+  take(message: Message): Promise<Outcome> {
+    const { channel } = this;
+    if (this.current.kind !== "up" || channel === null || this.inFlight !== null) {
+      return Promise.resolve({ kind: "gone", detail: `${this.parts.name} is not ready` });
+    }
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => channel.kill(`it took more than ${this.parts.timeoutMs} ms for ${message.tag}`), this.parts.timeoutMs);
+      this.inFlight = { id: message.id, timer, settle: resolve };
+      channel.send({ type: "message", ...received(message, this.parts.team) });
+    });
+  }
+
+  /** Lets it finish what it is doing, within reason, and waits until it has ended. */
+  async close(patienceMs = 1_000): Promise<void> {
+    if (this.restart) clearTimeout(this.restart);
+    const { channel } = this;
+    this.current = { kind: "closed" };
+    if (channel === null) return;
+    channel.send({ type: "close" });
+    const timer = setTimeout(() => channel.kill("the switch stopped"), patienceMs);
+    await this.ended.promise;
+    clearTimeout(timer);
+  }
+
+  private hear(message: FromObject): void {
+    switch (message.type) {
+      case "ready":
+        return this.ready(message.interface);
+      case "done":
+        return this.settle(message.id, { kind: "handed", proof: "reply" });
+      case "failed":
+        if (message.id === undefined) return this.channel?.kill(`init: ${message.message}`);
+        return this.settle(message.id, { kind: message.permanent ? "removed" : "error", detail: `${this.parts.name}: ${message.message}` });
+      case "log":
+        return this.parts.note(message.text);
+      case "send":
+      case "broadcast":
+      case "reply":
+        return void this.post(message);
+    }
+  }
+
+  private ready(contract: unknown): void {
+    if (this.current.kind !== "starting") return;
+    clearTimeout(this.initTimer!);
+    this.current = { kind: "up", interface: contract };
+    this.parts.changed(this);
+  }
+
+  private settle(id: string, outcome: Outcome): void {
+    if (this.inFlight?.id !== id) return;
+    const { timer, settle } = this.inFlight;
+    clearTimeout(timer);
+    this.inFlight = null;
+    this.crashes = 0;
+    settle(outcome);
+  }
+
+  private async post(posting: Posting): Promise<void> {
+    const { channel } = this;
+    const { ref } = posting;
+    try {
+      const accepted = await this.parts.post(posting);
+      if (ref !== undefined) channel?.send({ type: "result", ref, accepted });
+    } catch (thrown) {
+      const { code, message } = asTielineError(thrown);
+      if (ref === undefined) this.parts.note(`${posting.type}: ${code} ${message}`);
+      else channel?.send({ type: "result", ref, error: { code, message } });
+    }
+  }
+
+  private over(channel: Channel, reason: string): void {
+    if (this.channel !== channel) return;
+    this.channel = null;
+    if (this.initTimer) clearTimeout(this.initTimer);
+    this.loseInFlight(reason);
+    if (this.current.kind !== "closed") this.crash(reason);
+    this.ended.resolve();
+  }
+
+  private loseInFlight(reason: string): void {
+    if (this.inFlight === null) return;
+    clearTimeout(this.inFlight.timer);
+    const { settle } = this.inFlight;
+    this.inFlight = null;
+    settle({ kind: "unknown", detail: `${this.parts.name} ended while it had the message: ${reason}` });
+  }
+
+  private crash(reason: string): void {
+    const { backoffMs = defaultBackoffMs, note, changed } = this.parts;
+    const pauseMs = backoffMs[Math.min(this.crashes++, backoffMs.length - 1)]!;
+    this.current = { kind: "crashed", reason, againAt: Date.now() + pauseMs };
+    this.restart = setTimeout(() => this.start(), pauseMs);
+    note(`${reason}; started again in ${pauseMs} ms`);
+    changed(this);
+  }
+}
+
+function received({ id, tag, from, body, kind, inReplyTo, acceptedAt }: Message, team: string): ReceivedMessage {
+  const name = from.team === team || from.team === "" ? from.name : `${from.team}:${from.name}`;
+  return { id, tag, from: name, fromId: from.id, content: body, kind, inReplyTo, sentAt: acceptedAt };
+}
