@@ -33,7 +33,6 @@ import { systemProcesses, type Processes } from "./tmux/process.ts";
 import type { ProbingTransport, Transport } from "./transports/port.ts";
 import { objectEndpoint, objectTransport } from "./transports/object/transport.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
-import { objectEndpoint, objectTransport } from "./transports/object/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
 import { tmuxTransport } from "./transports/tmux/transport.ts";
 
