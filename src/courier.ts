@@ -12,6 +12,7 @@ import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
 import type { Message, When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import type { Errand, Transport } from "./transports/port.ts";
+import { waysFor } from "./ways.ts";
 
 export interface Courier extends AsyncDisposable {
   /** Settles what an earlier process left behind, then serves everybody who has mail. */
@@ -47,12 +48,14 @@ export interface CourierParts {
   readonly clock?: Clock;
   /** One attempt may take this long. */
   readonly timeoutMs?: number;
+  /** After an attempt that came a moment too late. */
+  readonly retryMs?: number;
   /** Signals can be missed; everything that waits is looked at again this often. */
   readonly sweepMs?: number;
 }
 
 export function createCourier(parts: CourierParts): Courier {
-  const { mailbox, transports, report, clock = systemClock, timeoutMs = 5_000, sweepMs = 30_000 } = parts;
+  const { mailbox, transports, report, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
   const rounds = new Rounds(serve, report);
   const holds = new Map<AgentId, Hold & { at: number }>();
   const watches = new Map<AgentId, { key: string; watch: Disposable }>();
@@ -64,7 +67,7 @@ export function createCourier(parts: CourierParts): Courier {
     async start() {
       for (const delivery of await mailbox.recover(clock(), "start")) await inspect(delivery);
       stopListening = mailbox.onTransitions((changes) => {
-        for (const { transition, delivery } of changes) if (transition.to === "queued") rounds.ask(delivery.agent);
+        for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
         timers.plan(mailbox.nextDueAt());
       });
       for (const agent of mailbox.waiting()) rounds.ask(agent);
@@ -103,7 +106,8 @@ export function createCourier(parts: CourierParts): Courier {
   async function serve(id: AgentId): Promise<void> {
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
-      const heads = agent === null ? [] : mailbox.heads(id, clock());
+      // A person's mail waits to be read; nobody pushes it.
+      const heads = agent === null || agent.kind === "person" ? [] : mailbox.heads(id, clock());
       const errand = agent && (await firstReady(agent, heads));
       if (!errand) {
         if (agent && heads.length > 0) watch(agent);
@@ -113,7 +117,13 @@ export function createCourier(parts: CourierParts): Courier {
       const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport: errand.endpoint.transport });
       if (claimed === null) return;
       holds.delete(id);
-      await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
+      const outcome = await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
+      if (outcome.kind === "held" || outcome.kind === "gone") {
+        // The moment passed between the look and the write; another look at once would race with whatever passed.
+        watch(agent);
+        timers.later(retryMs, () => rounds.ask(id));
+        return;
+      }
     }
   }
 
@@ -121,21 +131,24 @@ export function createCourier(parts: CourierParts): Courier {
   async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Errand | null> {
     for (const delivery of heads) {
       const message = mailbox.message(delivery.messageId)!;
-      let hold = notRunning(agent);
-      for (const endpoint of agent.endpoints) {
+      let hold: Hold | null = null;
+      let gone: Hold | null = null;
+      for (const { endpoint, lastResort } of waysFor(agent, message, transportOf)) {
+        if (lastResort && hold !== null) continue;
         const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
         const readiness = await transportOf(endpoint.transport).ready(errand);
         if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
         if (readiness.kind === "held" && readiness.againInMs !== undefined) timers.later(readiness.againInMs, () => rounds.ask(agent.id));
-        hold = readiness.kind === "held" ? readiness.hold : { reason: "offline", detail: readiness.detail };
+        if (readiness.kind === "held") hold ??= readiness.hold;
+        else gone = { reason: "offline", detail: readiness.detail };
       }
-      await holdBack(agent, delivery, hold);
+      await holdBack(agent, delivery, hold ?? gone ?? notRunning(agent));
     }
     return null;
   }
 
   /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
-  async function attempt(errand: Errand): Promise<void> {
+  async function attempt(errand: Errand): Promise<Outcome> {
     const transport = transportOf(errand.endpoint.transport);
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
     let outcome: Outcome;
@@ -147,6 +160,7 @@ export function createCourier(parts: CourierParts): Courier {
     }
     if (outcome.kind === "unknown") outcome = await transport.inspect(errand);
     await settle(errand.delivery, outcome, { transport: transport.name, authority: transport.traits.authority });
+    return outcome;
   }
 
   /** After a crash: look before anything is repeated. */

@@ -1,0 +1,250 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createCourier, type Courier } from "./courier.ts";
+import { openMailbox } from "./mailbox/mailbox.ts";
+import { memoryStore } from "./mailbox/memory/store.ts";
+import type { Mailbox } from "./mailbox/port.ts";
+import type { Agent } from "./model/agent.ts";
+import type { Delivery, Outcome } from "./model/delivery.ts";
+import { seal, type Draft } from "./model/message.ts";
+import { anAgent } from "./testing/agents.ts";
+import { ana, person } from "./testing/mailboxContract.ts";
+import type { Errand, Readiness, Transport } from "./transports/port.ts";
+
+/** A transport whose recipient the test plays. */
+class Stage implements Transport {
+  readonly name = "tmux";
+  readonly traits = { bestProof: "screen", authority: "user" } as const;
+  readonly written: string[] = [];
+  readiness: Readiness = { kind: "ready" };
+  outcome: Outcome | (() => Promise<Outcome>) = { kind: "handed", proof: "screen" };
+  inspected: Outcome = { kind: "unknown", detail: "?" };
+  watchers = 0;
+  looks = 0;
+  inFlight = 0;
+  mostInFlight = 0;
+  private changed: () => void = () => undefined;
+
+  ready(): Promise<Readiness> {
+    this.looks++;
+    return Promise.resolve(this.readiness);
+  }
+
+  async deliver({ message }: Errand): Promise<Outcome> {
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
+    this.written.push(message.body);
+    try {
+      return typeof this.outcome === "function" ? await this.outcome() : this.outcome;
+    } finally {
+      this.inFlight--;
+    }
+  }
+
+  inspect(): Promise<Outcome> {
+    return Promise.resolve(this.inspected);
+  }
+
+  watch(_agent: Agent, _endpoint: unknown, changed: () => void): Disposable {
+    this.watchers++;
+    this.changed = changed;
+    return { [Symbol.dispose]: () => void this.watchers-- };
+  }
+
+  open(): void {
+    this.readiness = { kind: "ready" };
+    this.changed();
+  }
+}
+
+const bob = anAgent({ name: "bob" });
+const busy: Readiness = { kind: "held", hold: { reason: "busy", detail: "bob is working" } };
+
+describe("courier", () => {
+  let mailbox: Mailbox;
+  let courier: Courier;
+  let stage: Stage;
+  let faults: string[];
+
+  beforeEach(() => {
+    mailbox = openMailbox(memoryStore());
+    stage = new Stage();
+    faults = [];
+    courier = hire();
+  });
+  afterEach(async () => {
+    await courier[Symbol.asyncDispose]();
+    expect(stage.watchers).toBe(0);
+  });
+
+  function hire(): Courier {
+    const agents = new Map([[bob.id, bob]]);
+    return createCourier({
+      mailbox,
+      transports: new Map([["tmux", stage]]),
+      agent: (id) => agents.get(id) ?? null,
+      report: (context) => faults.push(context),
+      retryMs: 1,
+    });
+  }
+
+  const send = async (body: string, draft: Partial<Draft> = {}): Promise<Delivery> => {
+    const message = seal({ to: "bob", body, ...draft }, draft.kind ? ana : person, { inReplyTo: null, hops: 0 });
+    return (await mailbox.accept(message, [bob])).deliveries[0]!;
+  };
+  const state = (delivery: Delivery): string => mailbox.delivery(delivery.id)!.state;
+  const becomes = (delivery: Delivery, wanted: string): Promise<void> =>
+    new Promise((resolve) => {
+      const check = (): boolean => state(delivery) === wanted;
+      if (check()) return resolve();
+      const stop = mailbox.onTransitions(() => {
+        if (!check()) return;
+        stop();
+        resolve();
+      });
+    });
+
+  /** Nobody announces that the courier has begun to watch. */
+  const watched = async (): Promise<void> => {
+    while (stage.watchers === 0) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  test("an idle agent gets its mail without anything else happening", async () => {
+    await courier.start();
+    await becomes(await send("hello"), "handed");
+    expect(stage.written).toEqual(["hello"]);
+  });
+
+  test("mail that waited through a restart is served by the next start", async () => {
+    const delivery = await send("before the start");
+    await courier.start();
+    await becomes(delivery, "handed");
+  });
+
+  test("one at a time, in order, urgent first", async () => {
+    stage.readiness = busy;
+    await courier.start();
+    await send("turn 1");
+    await send("turn 2");
+    await send("soon", { when: "tool" });
+    const last = await send("stop", { when: "interrupt" });
+    await watched();
+    stage.open();
+    await becomes(last, "handed");
+    const end = await send("the end");
+    await becomes(end, "handed");
+    expect(stage.written).toEqual(["stop", "soon", "turn 1", "turn 2", "the end"]);
+    expect(stage.mostInFlight).toBe(1);
+  });
+
+  test("mail that comes during a delivery is not forgotten", async () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    stage.outcome = () => promise;
+    await courier.start();
+    const first = await send("first");
+    await becomes(first, "claimed");
+    const second = await send("second");
+    stage.outcome = { kind: "handed", proof: "screen" };
+    resolve({ kind: "handed", proof: "screen" });
+    await becomes(second, "handed");
+    expect(stage.written).toEqual(["first", "second"]);
+  });
+
+  test("busy is not failure: nothing is written, no attempt is spent, and the reason can be read", async () => {
+    stage.readiness = busy;
+    await courier.start();
+    const delivery = await send("patience");
+    for (let wake = 0; wake < 50; wake++) courier.wake(bob.id);
+    await watched();
+    expect(stage.written).toEqual([]);
+    expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 0, reason: "busy", detail: "bob is working" });
+    stage.open();
+    await becomes(delivery, "handed");
+    expect(courier.holdOf(bob.id)).toBeNull();
+  });
+
+  test("any number of wakes for one message is one delivery", async () => {
+    await courier.start();
+    const delivery = await send("once");
+    for (let wake = 0; wake < 100; wake++) courier.wake(bob.id);
+    await becomes(delivery, "handed");
+    for (let wake = 0; wake < 100; wake++) courier.wake(bob.id);
+    const end = await send("end");
+    await becomes(end, "handed");
+    expect(stage.written).toEqual(["once", "end"]);
+  });
+
+  test("a moment that passes between the look and the write is tried again and costs no attempt", async () => {
+    let tries = 0;
+    stage.outcome = () => Promise.resolve(++tries < 3 ? { kind: "held", hold: { reason: "draft", detail: "somebody typed" } } : { kind: "handed", proof: "screen" });
+    await courier.start();
+    const delivery = await send("third time lucky");
+    await becomes(delivery, "handed");
+    expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 0 });
+  });
+
+  test("a transport that throws may have written: it is looked for, never repeated blindly", async () => {
+    stage.outcome = () => Promise.reject(new Error("the pipe broke"));
+    await courier.start();
+    const delivery = await send("lost?");
+    await becomes(delivery, "uncertain");
+    expect([stage.written, faults]).toEqual([["lost?"], [expect.stringContaining("deliver MSG_USER")]]);
+    stage.outcome = { kind: "handed", proof: "screen" };
+    const next = await send("the next one goes on");
+    await becomes(next, "handed");
+    expect(stage.written).toEqual(["lost?", "the next one goes on"]);
+  });
+
+  test("a lost attempt that is found counts as handed", async () => {
+    stage.outcome = { kind: "unknown", detail: "?" };
+    stage.inspected = { kind: "handed", proof: "screen" };
+    await courier.start();
+    await becomes(await send("found"), "handed");
+  });
+
+  test.each([
+    ["proved absent: sent again", { kind: "absent", detail: "not typed" }, "handed", ["crashed"]],
+    ["found: not sent again", { kind: "handed", proof: "screen" }, "handed", []],
+    ["no proof: not sent again, and said so", { kind: "unknown", detail: "?" }, "uncertain", []],
+  ] as const)("a claim of a dead process, %s", async (_, found, wanted, written) => {
+    const delivery = await send("crashed");
+    await mailbox.claim(delivery.id, { lane: "push", now: Date.now(), transport: "tmux" });
+    stage.inspected = found;
+    await courier.start();
+    await becomes(delivery, wanted);
+    expect(stage.written).toEqual([...written]);
+  });
+
+  test("an agent that asks gets its mail once, and it is seen only when it was written out", async () => {
+    stage.readiness = busy;
+    await courier.start();
+    const one = await send("first");
+    const two = await send("second", { when: "interrupt" });
+    const collected = await courier.collect(bob, { transport: "pull", authority: "peer" });
+    expect(collected.items.map(({ message }) => message.body).toSorted()).toEqual(["first", "second"]);
+    expect([state(one), state(two)]).toEqual(["claimed", "claimed"]);
+    expect((await courier.collect(bob, { transport: "pull", authority: "peer" })).items).toEqual([]);
+    await collected.flushed({ kind: "handed", proof: "tool" });
+    expect([state(one), state(two)]).toEqual(["seen", "seen"]);
+    stage.open();
+    expect(stage.written).toEqual([]);
+  });
+
+  test("an urgent message does not wait for a write that hangs", async () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    stage.outcome = () => promise;
+    await courier.start();
+    await becomes(await send("hangs"), "claimed");
+    const urgent = await send("stop", { when: "interrupt" });
+    const { items, flushed } = await courier.collect(bob, { transport: "hook", authority: "peer", whens: ["interrupt"] });
+    expect(items.map(({ message }) => message.body)).toEqual(["stop"]);
+    await flushed({ kind: "handed", proof: "submitted" });
+    expect(state(urgent)).toBe("handed");
+    resolve({ kind: "handed", proof: "screen" });
+  });
+
+  test("acks wake nobody", async () => {
+    await courier.start();
+    const ack = await send("ok", { kind: "ack" });
+    await becomes(await send("real mail"), "handed");
+    expect([stage.written, state(ack)]).toEqual([["real mail"], "queued"]);
+  });
+});
