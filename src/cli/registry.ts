@@ -23,6 +23,7 @@ export const registry: Readonly<Record<string, Load>> = {
   agents: () => import("./commands/agents.ts"),
   team: () => import("./commands/team.ts"),
   note: () => import("./commands/note.ts"),
+  metrics: () => import("./commands/metrics.ts"),
   explain: () => import("./commands/explain.ts"),
   init: () => import("./commands/init.ts"),
   topology: () => import("./commands/topology.ts"),

@@ -46,6 +46,7 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   profileRemove: "POST",
   note: "POST",
   answer: "GET",
+  metrics: "GET",
 };
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;

@@ -8,6 +8,7 @@ import { deliveryStates } from "../model/delivery.ts";
 import { kinds, whens } from "../model/message.ts";
 import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
+import { objectSchemas } from "./schemas/objects.ts";
 import { count, flag, time } from "./schemas/fields.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
 import { seeingSchemas } from "./schemas/seeing.ts";
@@ -184,6 +185,7 @@ export const schemas = {
   ...profileSchemas,
   ...routingSchemas,
   ...askingSchemas,
+  ...objectSchemas,
   ...seeingSchemas,
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;
 

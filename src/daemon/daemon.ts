@@ -15,6 +15,7 @@ import { agentOperations } from "./operations/agents.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
 import { messageOperations } from "./operations/messages.ts";
+import { objectOperations } from "./operations/objects.ts";
 import { pullOperations } from "./operations/pulling.ts";
 import { profileOperations } from "./operations/profiles.ts";
 import { seeingOperations } from "./operations/seeing.ts";
@@ -68,6 +69,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...topologyOperations(tieline, callers),
     ...teamOperations(tieline, callers, agents.down),
     ...askingOperations(tieline, callers),
+    ...objectOperations(tieline, callers),
     ...pullOperations(tieline, callers),
     ...eventOperations(tieline, callers),
     ...seeingOperations(tieline, callers),

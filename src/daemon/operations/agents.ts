@@ -57,6 +57,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       const { team } = await callers.allow(caller, "spawn");
       const project = teams.projectOf(team);
       if (project === null) throw noProject();
+      tieline.objects.startAll(team);
       const socket = caller.tmuxServer ?? tieline.tmuxSocket;
       const names = [...project.agents.keys()].filter((name) => only === undefined || only.includes(name));
       const wanted = names.map((name) => agentOf(profiles.lookup(project, name)!, name, team, directory));
