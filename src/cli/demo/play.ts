@@ -38,8 +38,10 @@ export async function runDemo(env: Environment, terminal: Terminal): Promise<num
     for (const { name, pane } of team.started) await print(`  ${paint("green", "●")} ${name} runs in pane ${pane}`);
     await print(`  ${paint("dim", "○ reviewer is not running; mail will start it")}\n`);
 
-    const events = streamEvents({ socket: stage.home.socket }, stage.caller, {}, ended.signal);
-    const watching = narrate(events, client, terminal, ended);
+    // From the first event of this home on, so that none is missed between sending and listening.
+    const events = streamEvents({ socket: stage.home.socket }, stage.caller, { after: 0 }, ended.signal);
+    const known = new Set(team.started.map(({ name }) => name));
+    const watching = narrate(events, known, client, terminal, ended);
     await client.call("send", { to: "researcher", body: "why do uploads fail on trains?" });
     const seen = await watching;
     if (!seen.finished) throw notFinished(stage.home);
@@ -92,6 +94,7 @@ interface Seen {
 /** Tells each thing as it happens, until the reviewer has reported to the user. */
 async function narrate(
   events: AsyncIterable<StreamedEvent>,
+  known: ReadonlySet<string>,
   client: ReturnType<typeof createClient>,
   { print, paint }: Terminal,
   ended: AbortController,
@@ -112,7 +115,7 @@ async function narrate(
         await print(`  ${paint("red", "✗")} ${event.from} may not write to ${event.to}; allowed: ${event.allowed.join(", ")}`);
         break;
       case "agent.changed":
-        if (event.state === "starting") await print(`  ${paint("green", "●")} ${event.name} was offline; the message starts it`);
+        if (event.state === "starting" && !known.has(event.name)) await print(`  ${paint("green", "●")} ${event.name} was offline; the message starts it`);
         break;
       case "delivery.handed": {
         const receipt = await client.call("status", { tag: event.tag });
@@ -139,7 +142,7 @@ async function summary({ delivered, refused }: Seen, { print, paint }: Terminal)
 }
 
 async function whatNext(attach: string, { env, home }: Stage, { print, paint }: Terminal): Promise<void> {
-  const tieline = `TIELINE_HOME=${home.root} TIELINE_TMUX_SOCKET=${String(env["TIELINE_TMUX_SOCKET"])} bin/tieline --team demo`;
+  const tieline = `TIELINE_HOME=${home.root} TIELINE_TMUX_SOCKET=${String(env["TIELINE_TMUX_SOCKET"])} TIELINE_TEAM=demo bin/tieline`;
   const lines = [
     "The team is still there. Look at it:",
     `  ${attach}`,
