@@ -2,8 +2,8 @@ import { TielineError, type ErrorCode, type Operands } from "../model/errors.ts"
 import { callerHeader, operations, pathOf } from "./operations.ts";
 import type { Caller, Input, OperationName, Output } from "./schema.ts";
 
-/** Where a daemon listens. */
-export type Daemon = { readonly socket: string } | { readonly url: string };
+/** Where a daemon listens: at its socket, which only Bun can speak to, or at its loopback port, which wants a token. */
+export type Daemon = { readonly socket: string } | { readonly url: string; readonly token?: string };
 
 export interface Client {
   call<Name extends OperationName>(name: Name, input: Input<Name>, signal?: AbortSignal): Promise<Output<Name>>;
@@ -11,9 +11,7 @@ export interface Client {
 
 /** Typed calls to a daemon. Failures are TielineErrors: the daemon's own, or DAEMON_UNAVAILABLE. */
 export function createClient(daemon: Daemon, caller: Caller): Client {
-  const base = "url" in daemon ? daemon.url : "http://tieline";
-  const unix = "socket" in daemon ? { unix: daemon.socket } : {};
-  const identity = { [callerHeader]: encodeURIComponent(JSON.stringify(caller)) };
+  const { base, headers: identity, unix } = lineTo(daemon, caller);
 
   return {
     async call(name, input, signal) {
@@ -32,6 +30,19 @@ export function createClient(daemon: Daemon, caller: Caller): Client {
       throw fromProblem(body);
     },
   };
+}
+
+export interface Line {
+  readonly base: string;
+  readonly headers: Record<string, string>;
+  readonly unix: { readonly unix?: string };
+}
+
+/** What every request to a daemon has in common. */
+export function lineTo(daemon: Daemon, caller: Caller): Line {
+  const headers = { [callerHeader]: encodeURIComponent(JSON.stringify(caller)) };
+  if ("socket" in daemon) return { base: "http://tieline", headers, unix: { unix: daemon.socket } };
+  return { base: daemon.url, headers: { ...headers, ...(daemon.token !== undefined && { authorization: `Bearer ${daemon.token}` }) }, unix: {} };
 }
 
 /**
@@ -56,12 +67,18 @@ const notConnected = ["ENOENT", "ECONNREFUSED", "EAGAIN", "EACCES", "EPERM", "Co
 
 export function unavailable(cause: unknown): never {
   if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
-  const code = String((cause as { code?: unknown }).code ?? "no answer");
+  const code = codeOf(cause) ?? codeOf((cause as Error).cause) ?? "no answer";
   throw new TielineError("DAEMON_UNAVAILABLE", `the daemon does not answer (${code})`, {
     remedy: "run `tieline daemon start`, then see `tieline daemon logs`",
     operands: { cause: code, arrived: notConnected.includes(code) ? "never" : "unknown" },
     cause,
   });
+}
+
+/** Node puts what went wrong one level deeper than Bun does. */
+function codeOf(thrown: unknown): string | null {
+  const code = (thrown as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : null;
 }
 
 function queryOf(input: object): string {

@@ -1,7 +1,7 @@
 import { TielineError } from "../model/errors.ts";
 import type { Event, EventFilter } from "../model/event.ts";
-import { fromProblem, unavailable, type Daemon } from "./client.ts";
-import { callerHeader, pathOf } from "./operations.ts";
+import { fromProblem, lineTo, unavailable, type Daemon } from "./client.ts";
+import { pathOf } from "./operations.ts";
 import type { Caller } from "./schema.ts";
 
 export type StreamedEvent = Event;
@@ -41,19 +41,19 @@ export async function* streamEvents(daemon: Daemon, caller: Caller, options: Str
 }
 
 async function open(daemon: Daemon, caller: Caller, { after, agent, team, types }: StreamOptions, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
-  const base = "url" in daemon ? daemon.url : "http://tieline";
+  const { base, headers, unix } = lineTo(daemon, caller);
   const query = new URLSearchParams();
   if (agent !== undefined) query.set("agent", agent);
   if (team !== undefined) query.set("team", team);
   if (types !== undefined) query.set("types", types.join(","));
   const request: RequestInit & { unix?: string } = {
     headers: {
+      ...headers,
       accept: "text/event-stream",
-      [callerHeader]: encodeURIComponent(JSON.stringify(caller)),
       ...(after !== undefined && { "last-event-id": String(after) }),
     },
     ...(signal && { signal }),
-    ...("socket" in daemon && { unix: daemon.socket }),
+    ...unix,
   };
   const response = await fetch(`${base}${pathOf("events")}?${query}`, request).catch(unavailable);
   if (response.ok && response.body) return response.body as ReadableStream<Uint8Array>;

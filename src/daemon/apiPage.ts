@@ -1,0 +1,51 @@
+/** docs/api.md, from the same table as docs/openapi.json. */
+import { operations, pathOf } from "../client/operations.ts";
+import type { OperationName } from "../client/schema.ts";
+import { summaries } from "../client/summaries.ts";
+
+const intro = `# The API
+
+Whatever the command line can do, a program can do: both are the same calls. \`docs/openapi.json\` describes every field
+(OpenAPI 3.1; the daemon serves it at \`/v1/openapi.json\`); it is made from the schemas that requests are validated with.
+
+## Where, and who you are
+
+| | |
+|---|---|
+| unix socket | \`daemon.sock\` in the home (\`~/.tieline\`, or \`TIELINE_HOME\`), mode 0600 |
+| loopback | \`http://127.0.0.1:PORT\`; the port is drawn once and kept as \`http.port\` in \`config.json\` of the home |
+
+On the loopback port every request carries \`Authorization: Bearer TOKEN\`: an agent's own \`TIELINE_TOKEN\`, or the
+person's, which stands in \`user.token\` in the home. A Host that is not this machine and an Origin that is not the port's own
+page are refused. On the socket the token is optional: a caller may say in \`x-tieline-caller\` (URI-encoded JSON) which
+process, session or pane it is, and the daemon decides by its ladder who that is.
+
+    TOKEN=$(cat ~/.tieline/user.token); PORT=$(jq .http.port ~/.tieline/config.json)
+    curl -H "Authorization: Bearer $TOKEN" -d '{"to":"engineer","body":"please look"}' http://127.0.0.1:$PORT/v1/send
+    curl --unix-socket ~/.tieline/daemon.sock -H "Authorization: Bearer $TOKEN" http://tieline/v1/ls
+
+## How
+
+Reads are GET with the input in the query; the rest is POST with a JSON object. Answers are JSON. Times are milliseconds
+since the epoch. A \`key\` makes a send safe to repeat: the same key from the same sender is the same message.
+
+A refusal is \`application/problem+json\` with \`code\` (docs/errors.md lists them), \`detail\`, \`remedy\` and \`operands\`:
+
+    {"type":"about:blank","title":"ADDRESS_UNKNOWN","status":404,"code":"ADDRESS_UNKNOWN",
+     "detail":"no agent \\"codr\\" in team web; did you mean \\"coder\\"?","remedy":"…","operands":{"near":["coder"]}}
+
+Reading mail takes two calls, so that a reader who dies in between loses nothing: \`collect\` takes it out of the queue,
+\`collected\` says that it was shown. What nobody confirms within ten seconds is \`uncertain\`, and its sender can see that.
+
+\`events\` with \`Accept: text/event-stream\` is a live stream; every event has an id, and \`Last-Event-ID\` goes on after it.
+
+## Operations
+
+| Call | What it does |
+|---|---|
+`;
+
+export function apiPage(): string {
+  const rows = (Object.keys(operations) as OperationName[]).map((name) => `| \`${operations[name]} ${pathOf(name)}\` | ${summaries[name] ?? ""} |`);
+  return `${intro}${rows.join("\n")}\n`;
+}

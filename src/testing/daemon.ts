@@ -1,0 +1,51 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient, type Client } from "../client/client.ts";
+import { homeOf, type Home } from "../client/home.ts";
+import type { Caller, ReceiptView } from "../client/schema.ts";
+import { startDaemon } from "../daemon/daemon.ts";
+
+/** A whole daemon in this process, in a home of its own, with its socket and its loopback port. */
+export interface TestDaemon extends AsyncDisposable {
+  readonly home: Home;
+  readonly url: string;
+  readonly personToken: string;
+  /** The person. */
+  readonly person: Client;
+  /** Calls over the loopback port. */
+  with(token: string, caller?: Caller): Client;
+  /** A new agent that fetches its mail, and how it calls. */
+  agent(name: string): Promise<{ readonly token: string; readonly client: Client }>;
+}
+
+export async function startTestDaemon({ config = {} }: { config?: object } = {}): Promise<TestDaemon> {
+  const root = mkdtempSync(join(tmpdir(), "tl-daemon-"));
+  const home = homeOf({ TIELINE_HOME: root });
+  writeFileSync(home.config, JSON.stringify(config));
+  const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: root };
+  const daemon = await startDaemon({ home, version: "0.0.0", tmuxSocket: join(root, "tmux.sock"), env, binDirectory: new URL("../../bin", import.meta.url).pathname });
+  const { port } = (JSON.parse(readFileSync(home.config, "utf8")) as { http: { port: number } }).http;
+  const url = `http://127.0.0.1:${port}`;
+  const personToken = readFileSync(home.personToken, "utf8").trim();
+  const withToken = (token: string, caller: Caller = {}): Client => createClient({ url, token }, caller);
+  const person = withToken(personToken);
+  return {
+    home,
+    url,
+    personToken,
+    person,
+    with: withToken,
+    async agent(name) {
+      const { token } = await person.call("register", { name });
+      return { token, client: withToken(token) };
+    },
+    async [Symbol.asyncDispose]() {
+      daemon.stop();
+      await daemon.stopped;
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+export const stateOf = async (client: Client, { tag }: Pick<ReceiptView, "tag">): Promise<string> => (await client.call("status", { tag })).deliveries[0]!.state;
