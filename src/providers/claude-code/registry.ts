@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -55,6 +56,31 @@ export async function readRegistry(configDir: string, isAlive: Liveness = isSame
   return registry;
 }
 
+/** The registered session of one process, read at once; null when it has none that lives and that we understand. */
+export function sessionNow(configDir: string, pid: number): RegisteredSession | null {
+  const text = textNow(join(configDir, "sessions", `${pid}.json`));
+  const parsed = text === null ? null : parse(text);
+  if (parsed === null || "reason" in parsed) return null;
+  const { tmux, status, ...file } = parsed.file;
+  if (!livesNow(pid, file.procStart)) return null;
+  return { ...file, status: status ?? "unknown", pane: tmux?.match(tmuxPlace)?.[3], alive: true };
+}
+
+function livesNow(pid: number, procStart: string | undefined): boolean {
+  if (process.platform !== "linux") return pidExists(pid);
+  const startedAt = ticksIn(textNow(`/proc/${pid}/stat`) ?? undefined);
+  return startedAt !== undefined && (procStart === undefined || startedAt === procStart);
+}
+
+function textNow(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (thrown) {
+    absent(thrown as NodeJS.ErrnoException);
+    return null;
+  }
+}
+
 /** On Linux by the start time in /proc; elsewhere a pid that exists is taken for the same process. */
 export async function isSameProcess(pid: number, procStart: string | undefined): Promise<boolean> {
   if (process.platform !== "linux") return pidExists(pid);
@@ -67,7 +93,10 @@ export async function isSameProcess(pid: number, procStart: string | undefined):
  * command and may itself hold spaces and parentheses, so the fields are counted from its end.
  */
 async function startTicks(pid: number): Promise<string | undefined> {
-  const line = await textIfThere(`/proc/${pid}/stat`);
+  return ticksIn(await textIfThere(`/proc/${pid}/stat`));
+}
+
+function ticksIn(line: string | undefined): string | undefined {
   const [state, ...fields] = line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? [];
   return state === "Z" ? undefined : fields[18];
 }

@@ -26,6 +26,8 @@ export interface Urgency {
   stoppedBy(delivery: DeliveryId): Promise<string | undefined>;
 }
 
+/** How long a receipt waits for the end of the batch. */
+const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
 const underwayMs = 10_000;
 
@@ -70,7 +72,7 @@ export function urgency({ courier, mailbox, text, clock = systemClock }: Urgency
     async stoppedBy(delivery) {
       const stand = stopped.get(delivery);
       stopped.delete(delivery);
-      return stand?.ended;
+      return stand?.ended(batchMs);
     },
   };
 
@@ -142,11 +144,14 @@ class Stand {
   words = "";
   batchOver = false;
   private readonly calls: string[] = [];
-  private readonly end = Promise.withResolvers<string>();
+  private readonly end = Promise.withResolvers<void>();
 
-  /** Resolves with what was stopped. */
-  get ended(): Promise<string> {
-    return this.end.promise;
+  /** What was stopped, once the batch is over, or as far as it is known by then. */
+  async ended(patienceMs: number): Promise<string> {
+    const patience = setTimeout(() => this.end.resolve(), patienceMs);
+    await this.end.promise;
+    clearTimeout(patience);
+    return this.told();
   }
 
   refuse({ tool }: HookCall): Answer {
@@ -160,6 +165,6 @@ class Stand {
 
   endBatch(): void {
     this.batchOver = true;
-    this.end.resolve(this.told());
+    this.end.resolve();
   }
 }

@@ -1,0 +1,52 @@
+/** The hook chain as Tieline ships it: every handler, in one list. */
+import type { Courier } from "../../courier.ts";
+import type { Directory } from "../../directory/directory.ts";
+import type { Mailbox } from "../../mailbox/port.ts";
+import type { Agent, AgentState } from "../../model/agent.ts";
+import { envelope } from "../../model/envelope.ts";
+import type { Clock } from "../../model/ids.ts";
+import type { Message } from "../../model/message.ts";
+import type { HookCall } from "./call.ts";
+import { createHookChain, type HookChain, type HookHandler, type Report } from "./chain.ts";
+import { hookTextLimit, mailAtBoundaries } from "./handlers/mail.ts";
+import { sessionObserver, stateObserver, submissionObserver } from "./handlers/observers.ts";
+import { urgency, type Urgency } from "./handlers/urgency.ts";
+
+export interface StandardHookParts {
+  readonly directory: Directory;
+  readonly mailbox: Mailbox;
+  readonly courier: Courier;
+  /** A session's hooks call us: it can be reached through them. */
+  readonly joined: (agent: Agent, call: HookCall) => void;
+  readonly observed: (agent: Agent, state: AgentState, call: HookCall) => void;
+  /** Handlers of a provider's own. */
+  readonly more?: readonly HookHandler[];
+  readonly report: Report;
+  readonly clock?: Clock;
+}
+
+export interface StandardHooks {
+  readonly chain: HookChain;
+  readonly urgency: Urgency;
+  readonly handlers: readonly HookHandler[];
+}
+
+/** Programs that put a hook's text above the user's own words; there every header says that no user wrote it. */
+const aboveTheUser: ReadonlySet<string> = new Set(["codex"]);
+
+const textOf = (message: Message, { provider }: HookCall): string =>
+  envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, aboveTheUser.has(provider) ? "user" : "peer").text;
+
+export function standardHooks(parts: StandardHookParts): StandardHooks {
+  const { directory, mailbox, courier, joined, observed, more = [], report, clock } = parts;
+  const urgent = urgency({ courier, mailbox, text: textOf, ...(clock && { clock }) });
+  const handlers = [
+    sessionObserver(directory, joined),
+    stateObserver(observed),
+    submissionObserver(mailbox),
+    ...urgent.handlers,
+    mailAtBoundaries({ courier, text: textOf }),
+    ...more,
+  ];
+  return { chain: createHookChain(handlers, report), urgency: urgent, handlers };
+}

@@ -1,0 +1,140 @@
+/** What Claude Code itself says about the sessions that are our agents: its registry, its transcripts, its settings. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Agent, AgentState } from "../../model/agent.ts";
+import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
+import { renewWatcher } from "../../workspace/watching.ts";
+import { sessionNow, type RegisteredSession } from "./registry.ts";
+
+export interface Said {
+  readonly state: AgentState;
+  readonly reason: string | null;
+}
+
+export interface ClaudeSessionsOptions {
+  /** Where Claude Code keeps its things when its process does not tell. */
+  readonly configDir: string;
+  readonly environ?: (pid: number) => Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+/** A hook is told at once what the registry says up to two tenths of a second later. */
+const hookOutranksMs = 2_000;
+
+export class ClaudeSessions {
+  private readonly clock: Clock;
+  private readonly environ: (pid: number) => Readonly<Record<string, string>>;
+  private readonly configDirs = new Map<number, string>();
+  private readonly transcripts = new Map<string, string>();
+  private readonly toldByHook = new Map<AgentId, { readonly state: AgentState; readonly at: number }>();
+
+  constructor(private readonly options: ClaudeSessionsOptions) {
+    this.clock = options.clock ?? systemClock;
+    this.environ = options.environ ?? environOf;
+  }
+
+  /** The registered session of an agent's process; null when it has none that lives. */
+  of(agent: Agent): RegisteredSession | null {
+    const pid = pidOf(agent);
+    return pid === null ? null : sessionNow(this.configDirOf(pid), pid);
+  }
+
+  /** What the program says that it does; null when it says nothing. */
+  said(agent: Agent): Said | null {
+    const session = this.of(agent);
+    if (session === null || session.status === "unknown") return null;
+    const told = this.toldByHook.get(agent.id);
+    if (told && told.at > (session.statusUpdatedAt ?? 0) && this.clock() - told.at < hookOutranksMs) return { state: told.state, reason: null };
+    return { state: stateOf(session), reason: session.status === "waiting" ? (session.waitingFor ?? null) : null };
+  }
+
+  /** A hook of the session fired. That a turn ends the registry tells better, because other hooks may prolong it. */
+  heard(agent: Agent, state: AgentState): void {
+    if (state === "idle") this.toldByHook.delete(agent.id);
+    else this.toldByHook.set(agent.id, { state, at: this.clock() });
+  }
+
+  /** Calls back when the registry changes. */
+  watch(agent: Agent, changed: () => void): Disposable {
+    const pid = pidOf(agent);
+    const watcher = pid === null ? undefined : renewWatcher(undefined, join(this.configDirOf(pid), "sessions"), changed);
+    return { [Symbol.dispose]: () => watcher?.close() };
+  }
+
+  /** The file in which the session is written down; null as long as nothing was said in it. */
+  transcriptOf(agent: Agent): string | null {
+    const { sessionId } = agent;
+    if (sessionId === null) return null;
+    const known = this.transcripts.get(sessionId);
+    if (known !== undefined) return existsSync(known) ? known : null;
+    const pid = pidOf(agent);
+    const projects = join(pid === null ? this.options.configDir : this.configDirOf(pid), "projects");
+    const found = foldersIn(projects).map((folder) => join(projects, folder, `${sessionId}.jsonl`)).find((path) => existsSync(path));
+    if (found !== undefined) this.transcripts.set(sessionId, found);
+    return found ?? null;
+  }
+
+  /** A hook told where the transcript is, perhaps before it is there. */
+  learnTranscript(sessionId: string, path: string): void {
+    this.transcripts.set(sessionId, path);
+  }
+
+  /** Whether the person allows other sessions to write to this one, in the settings that it reads. */
+  acceptsPeers(session: RegisteredSession): boolean {
+    const configDir = this.configDirOf(session.pid);
+    const files = [join(session.cwd, ".claude", "settings.local.json"), join(session.cwd, ".claude", "settings.json"), join(configDir, "settings.json")];
+    for (const file of files) {
+      const wish = settingsIn(file)?.["crossSessionInbound"];
+      if (wish !== undefined) return wish === "accept";
+    }
+    return false;
+  }
+
+  private configDirOf(pid: number): string {
+    let dir = this.configDirs.get(pid);
+    if (dir === undefined) {
+      const env = this.environ(pid);
+      dir = env["CLAUDE_CONFIG_DIR"] || (env["HOME"] ? join(env["HOME"], ".claude") : this.options.configDir);
+      this.configDirs.set(pid, dir);
+    }
+    return dir;
+  }
+}
+
+/** The pane's program; its pid is also in the registry's file name. */
+function pidOf(agent: Agent): number | null {
+  const pid = agent.endpoints.find(({ transport }) => transport === "tmux" || transport === "stream-json")?.locator["agentPid"];
+  return typeof pid === "number" ? pid : null;
+}
+
+function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentState {
+  if (status === "idle") return "idle";
+  if (status === "busy") return "working";
+  if (waitingFor === "permission prompt") return "permission";
+  return waitingFor === "input needed" ? "question" : "dialog";
+}
+
+function environOf(pid: number): Record<string, string> {
+  try {
+    const pairs = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    return Object.fromEntries(pairs.filter((pair) => pair.includes("=")).map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
+  } catch {
+    // Not Linux, or not ours to read: the daemon's own environment has to do.
+    return {};
+  }
+}
+
+function foldersIn(path: string): string[] {
+  return existsSync(path) ? readdirSync(path) : [];
+}
+
+/** Settings that are broken allow nothing. */
+function settingsIn(file: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+export const socketFolderOf = (session: RegisteredSession): string | null => (session.messagingSocketPath ? dirname(session.messagingSocketPath) : null);

@@ -1,0 +1,52 @@
+/** What a program itself says that it does outranks what its screen looks like. */
+import type { Agent, AgentState } from "../model/agent.ts";
+import type { Hold, HoldReason } from "../model/delivery.ts";
+import type { Readiness, Transport } from "../transports/port.ts";
+import type { Observation } from "./observing.ts";
+
+export interface Said {
+  readonly state: AgentState;
+  readonly reason: string | null;
+}
+
+/** null: the program says nothing, and the screen has to do. */
+export type OwnWord = (agent: Agent) => Said | null;
+
+const holds: Readonly<Partial<Record<AgentState, readonly [HoldReason, string]>>> = {
+  working: ["busy", "is working"],
+  permission: ["permission", "has a permission dialog open"],
+  question: ["question", "has a question open"],
+  dialog: ["dialog", "has a dialog open"],
+};
+
+/** Why nothing is written to an agent that says this; null: nothing speaks against it. */
+export function holdOf(agent: Agent, { state, reason: why }: Said): Hold | null {
+  const hold = holds[state];
+  if (hold === undefined) return null;
+  const [reason, words] = hold;
+  return { reason, detail: `${agent.name} ${words}${why === null ? "" : ` (${why})`}` };
+}
+
+/** A way in that looks at the screen, and is not asked where the program itself says that it is not idle. */
+export function heeding<T extends Transport>(transport: T, word: OwnWord): T {
+  const held = (agent: Agent): Extract<Readiness, { kind: "held" }> | null => {
+    const said = word(agent);
+    const hold = said && holdOf(agent, said);
+    return hold && { kind: "held", hold };
+  };
+  return {
+    ...transport,
+    ready: async (errand) => held(errand.agent) ?? transport.ready(errand),
+    deliver: async (errand, signal) => held(errand.agent) ?? transport.deliver(errand, signal),
+  };
+}
+
+type Observe = (agent: Agent, seen: Observation) => void;
+
+/** What is seen on the screen, in the program's own words where it has some. That it is gone the screen knows better. */
+export function inOwnWords(observe: Observe, word: OwnWord): Observe {
+  return (agent, seen) => {
+    const said = seen.state === "gone" || seen.state === "done" ? null : word(agent);
+    observe(agent, said === null ? seen : { ...seen, ...said });
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * Claude Code's own inbox socket: text goes to the session without a keystroke, at idle as a new turn and in a turn
+ * with the next tool result. The session counts it as the word of a peer. Only where the person has opened the
+ * session to others (`crossSessionInbound: "accept"`).
+ */
+import type { Agent, Endpoint } from "../../model/agent.ts";
+import type { Outcome } from "../../model/delivery.ts";
+import { envelope } from "../../model/envelope.ts";
+import { asTielineError } from "../../model/errors.ts";
+import type { Message } from "../../model/message.ts";
+import { writeToInbox } from "../../providers/claude-code/inboxSocket.ts";
+import type { RegisteredSession } from "../../providers/claude-code/registry.ts";
+import { holdOf, type Said } from "../../sensing/ownWord.ts";
+import type { Errand, Readiness, Transport } from "../port.ts";
+
+/** The part of what we know of Claude Code's sessions that this way needs. */
+export interface Sessions {
+  of(agent: Agent): RegisteredSession | null;
+  said(agent: Agent): Said | null;
+  acceptsPeers(session: RegisteredSession): boolean;
+  watch(agent: Agent, changed: () => void): Disposable;
+}
+
+export interface ClaudeSocketParts {
+  readonly sessions: Sessions;
+  /** Whether the session's transcript holds the message, and whether it can be read at all. */
+  readonly recorded: (agent: Agent, message: Message) => Promise<boolean | null>;
+  /** A socket of ours beside the session's, for its receipts and answers; null: there is none. */
+  readonly replyPath?: (session: RegisteredSession, agent: Agent) => Promise<string | null>;
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+/** Bytes that go whole. */
+const inlineLimit = 900_000;
+/** What a session has taken stands in its transcript after this time. */
+const recordedMs = 1_000;
+
+export const claudeSocketEndpoint: Endpoint = { transport: "claude-socket", locator: {} };
+
+export function claudeSocketTransport({ sessions, recorded, replyPath = async () => null, pause = Bun.sleep }: ClaudeSocketParts): Transport {
+  return {
+    name: "claude-socket",
+    traits: { bestProof: "transcript", authority: "peer" },
+
+    async ready({ agent, message }): Promise<Readiness> {
+      const session = sessions.of(agent);
+      if (session === null) return gone(`${agent.name} is not registered as a Claude Code session`);
+      if (session.messagingSocketPath === undefined) return gone(`this version of Claude Code (${session.version ?? "unknown"}) has no inbox socket`);
+      if (!openedByLaunch(agent) && !sessions.acceptsPeers(session)) return gone("the session is not open to other sessions; `tieline setup --hooks claude` opens it");
+      const said = sessions.said(agent);
+      if (said === null || said.state === "unknown") return { kind: "held", hold: { reason: "unreadable", detail: `${agent.name} does not say what it does` } };
+      return said.state === "working" && joinsTurn(message, agent) ? { kind: "ready", observed: session } : readyAtIdle(agent, said, session);
+    },
+
+    async deliver({ agent, message, observed }, signal): Promise<Outcome> {
+      const session = (observed as RegisteredSession | undefined) ?? sessions.of(agent);
+      if (!session?.messagingSocketPath) return { kind: "gone", detail: `${agent.name} has no inbox socket any more` };
+      const { text } = envelope(message, { multiline: true, inlineLimit }, "peer");
+      const back = await replyPath(session, agent);
+      try {
+        await writeToInbox(session.messagingSocketPath, { text, messageId: message.id, priority: message.hard ? "now" : "next", ...(back && { replyPath: back }) }, signal);
+      } catch (thrown) {
+        const error = asTielineError(thrown);
+        if (error.operands["absent"]) return { kind: "gone", detail: error.message };
+        return { kind: "unknown", detail: error.message };
+      }
+      return { kind: "handed", proof: "written", detail: "the session took it from its inbox socket" };
+    },
+
+    async inspect({ agent, message }: Errand): Promise<Outcome> {
+      if (await recorded(agent, message)) return { kind: "handed", proof: "transcript" };
+      await pause(recordedMs);
+      const found = await recorded(agent, message);
+      if (found === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
+      return found ? { kind: "handed", proof: "transcript" } : { kind: "absent", detail: "the session has no record of it" };
+    },
+
+    watch: (agent, _endpoint, changed) => sessions.watch(agent, changed),
+  };
+}
+
+/** In the middle of a turn: what may come after the current tool, and urgent mail that no hook will bring sooner. */
+function joinsTurn({ when, hard }: Message, agent: Agent): boolean {
+  return when === "tool" || (when === "interrupt" && (hard || !agent.endpoints.some(({ transport }) => transport === "hook")));
+}
+
+function readyAtIdle(agent: Agent, said: Said, session: RegisteredSession): Readiness {
+  const hold = holdOf(agent, said);
+  return hold === null ? { kind: "ready", observed: session } : { kind: "held", hold };
+}
+
+/** Agents that we start are opened by the settings that they are started with. */
+const openedByLaunch = (agent: Agent): boolean => agent.launch?.["openToPeers"] === true;
+
+const gone = (detail: string): Readiness => ({ kind: "gone", detail });

@@ -1,0 +1,124 @@
+/**
+ * A session whose hooks call us. In a turn they ask for the mail themselves, which is the boundary lane; this is the
+ * other half: waking an idle session without a keystroke, by ringing the waiter that its hooks have left behind.
+ */
+import { constants, existsSync, openSync, closeSync, renameSync, rmSync, watch, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
+import type { Outcome } from "../../model/delivery.ts";
+import { envelope } from "../../model/envelope.ts";
+import type { Message } from "../../model/message.ts";
+import type { Readiness, Transport } from "../port.ts";
+
+export interface HookTransportParts {
+  /** The folder of FIFOs, one per session. */
+  readonly bells: string;
+  /** What the program says that it does; null: it says nothing. */
+  readonly said: (agent: Agent) => { readonly state: AgentState } | null;
+  readonly watchState: (agent: Agent, changed: () => void) => Disposable;
+  readonly recorded: (agent: Agent, message: Message) => Promise<boolean | null>;
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+const inlineLimit = 9_000;
+const recordedMs = 1_000;
+
+export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook", locator: { sessionId } });
+
+export function hookTransport({ bells, said, watchState, recorded, pause = Bun.sleep }: HookTransportParts): Transport {
+  return {
+    name: "hook",
+    traits: { bestProof: "transcript", authority: "peer" },
+
+    async ready({ agent, endpoint }): Promise<Readiness> {
+      const bell = bellOf(bells, endpoint);
+      const word = said(agent);
+      if (word !== null && word.state !== "idle") return { kind: "held", hold: { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } };
+      if (!isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
+      return { kind: "ready" };
+    },
+
+    async deliver({ message, endpoint, delivery }, signal): Promise<Outcome> {
+      const bell = bellOf(bells, endpoint);
+      const name = `${String(endpoint.locator["sessionId"])}.mail.${delivery.id}`;
+      const file = join(bells, name);
+      writeFileSync(file, envelope(message, { multiline: true, inlineLimit }, "peer").text, { mode: 0o600 });
+      if (!ring(bell, name)) {
+        rmSync(file, { force: true });
+        return { kind: "gone", detail: "no hook of the session waits for mail" };
+      }
+      await taken(file, bells, signal);
+      return takeBack(file) ? { kind: "held", hold: { reason: "busy", detail: "the session's waiting hook did not answer" } } : { kind: "handed", proof: "submitted", detail: "a hook of the session took it" };
+    },
+
+    async inspect({ agent, message }): Promise<Outcome> {
+      if (await recorded(agent, message)) return { kind: "handed", proof: "transcript" };
+      await pause(recordedMs);
+      const found = await recorded(agent, message);
+      if (found === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
+      return found ? { kind: "handed", proof: "transcript" } : { kind: "absent", detail: "the session has no record of it" };
+    },
+
+    watch(agent, _endpoint, changed) {
+      const state = watchState(agent, changed);
+      const waiters = existsSync(bells) ? watch(bells, { persistent: false }, () => changed()) : null;
+      return {
+        [Symbol.dispose]() {
+          state[Symbol.dispose]();
+          waiters?.close();
+        },
+      };
+    },
+  };
+}
+
+const bellOf = (bells: string, { locator }: Endpoint): string => join(bells, String(locator["sessionId"]));
+
+/** A FIFO can be opened for writing only while somebody reads it. */
+function isHeard(bell: string): boolean {
+  const fd = openBell(bell);
+  if (fd !== null) closeSync(fd);
+  return fd !== null;
+}
+
+function ring(bell: string, word: string): boolean {
+  const fd = openBell(bell);
+  if (fd === null) return false;
+  writeSync(fd, `${word}\n`);
+  closeSync(fd);
+  return true;
+}
+
+function openBell(bell: string): number | null {
+  try {
+    return openSync(bell, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (thrown) {
+    if (["ENXIO", "ENOENT"].includes((thrown as NodeJS.ErrnoException).code ?? "")) return null;
+    throw thrown;
+  }
+}
+
+/** The waiter moves the file away before it reads it. */
+async function taken(file: string, folder: string, signal: AbortSignal): Promise<void> {
+  const gone = Promise.withResolvers<void>();
+  const look = (): void => {
+    if (!existsSync(file)) gone.resolve();
+  };
+  const watcher = watch(folder, { persistent: false }, look);
+  signal.addEventListener("abort", () => gone.resolve(), { once: true });
+  look();
+  await gone.promise;
+  watcher.close();
+}
+
+/** Whoever moves the file has it: the waiter, or we. */
+function takeBack(file: string): boolean {
+  try {
+    renameSync(file, `${file}.unread`);
+    rmSync(`${file}.unread`);
+    return true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw thrown;
+  }
+}

@@ -1,0 +1,27 @@
+/** Which way in, for which message: the table of docs/providers.md. First safety, then `when`, then proof, then authority. */
+import { personId, type Agent, type Endpoint } from "./model/agent.ts";
+import type { Message, When } from "./model/message.ts";
+import type { Transport } from "./transports/port.ts";
+
+/** Best first; what is not listed comes after these, in the agent's own order. */
+const fromPerson: Readonly<Record<When, readonly string[]>> = {
+  turn: ["stream-json", "codex-server", "tmux", "claude-socket", "hook"],
+  tool: ["stream-json", "codex-server", "claude-socket", "hook", "tmux"],
+  interrupt: ["stream-json", "codex-server", "claude-socket", "hook", "tmux"],
+};
+const fromAgent: readonly string[] = ["codex-server", "claude-socket", "hook", "claude-inbox", "stream-json", "tmux"];
+
+export interface Way {
+  readonly endpoint: Endpoint;
+  /** Text counts as the user's own word there, although an agent wrote it: only when no other way is left. */
+  readonly lastResort: boolean;
+}
+
+export function waysFor(agent: Agent, message: Message, transportOf: (name: string) => Transport): readonly Way[] {
+  const person = message.from.id === personId;
+  const order = person ? fromPerson[message.when] : fromAgent;
+  const rank = ({ transport }: Endpoint): number => (order.includes(transport) ? order.indexOf(transport) : order.length);
+  return agent.endpoints
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((endpoint) => ({ endpoint, lastResort: !person && transportOf(endpoint.transport).traits.authority === "user" }));
+}

@@ -1,0 +1,188 @@
+/**
+ * Looks for delivered messages in the programs' own transcripts, and says when one is there: that the model was
+ * given it nobody else can know. Reads only while something is looked for.
+ */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Mailbox } from "./mailbox/port.ts";
+import type { Agent } from "./model/agent.ts";
+import { provesSeen, type Delivery } from "./model/delivery.ts";
+import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
+import type { Message } from "./model/message.ts";
+import { createBell, renewWatcher, type Bell, type Watcher } from "./workspace/watching.ts";
+
+export interface WitnessParts {
+  readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "confirm" | "warn">;
+  readonly agent: (id: AgentId) => Agent | null;
+  /** The transcript of the agent's session, as far as it has one, and what counts in it. */
+  readonly transcript: (agent: Agent) => Transcript | null;
+  /** What else the receipt should say, once it is known. */
+  readonly detailOf?: (delivery: DeliveryId) => Promise<string | undefined>;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly clock?: Clock;
+}
+
+export interface Transcript {
+  /** null: nothing was written yet. */
+  readonly path: string | null;
+  proves(line: string, message: Message): boolean;
+}
+
+/** A session that has not written its transcript yet gives no signal to wait for. */
+const missingFileMs = 50;
+const sweepMs = 2_000;
+/** A delivery that left no trace in this time after the agent became idle gets a warning. */
+const warnAfterMs = 30_000;
+const giveUpAfterMs = 3_600_000;
+/** How far back a file is read that was not looked at before. */
+const lookBackBytes = 4 * 1024 * 1024;
+
+export class Witness implements AsyncDisposable {
+  private readonly stopping = new AbortController();
+  private readonly searches = new Map<AgentId, Search>();
+  private readonly tails = new Map<string, Tail>();
+  private readonly clock: Clock;
+  private stopListening: () => void = () => undefined;
+
+  constructor(private readonly parts: WitnessParts) {
+    this.clock = parts.clock ?? systemClock;
+  }
+
+  start(): void {
+    const { mailbox } = this.parts;
+    this.stopListening = mailbox.onTransitions((changes) => {
+      for (const { delivery, message } of changes) this.consider(delivery, message);
+    });
+    for (const delivery of mailbox.deliveriesIn(["handed", "uncertain"])) this.consider(delivery, mailbox.message(delivery.messageId));
+  }
+
+  /** Whether the transcript holds the message; null when there is none that could. */
+  async recorded(agent: Agent, message: Message): Promise<boolean | null> {
+    const transcript = this.parts.transcript(agent);
+    if (transcript === null) return null;
+    if (transcript.path === null) return false;
+    return new Tail(transcript.path, 0).read().some((line) => transcript.proves(line, message));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stopListening();
+    this.stopping.abort();
+    await Promise.all([...this.searches.values()].map((search) => search.done));
+  }
+
+  private consider(delivery: Delivery, message: Message | null): void {
+    if (message === null || !["handed", "uncertain"].includes(delivery.state)) return;
+    if (delivery.proof !== null && provesSeen(delivery.proof)) return;
+    const agent = this.parts.agent(delivery.agent);
+    if (agent === null || this.parts.transcript(agent) === null) return;
+    const search = this.searches.get(agent.id);
+    if (search) {
+      search.wanted.set(delivery.id, message);
+      search.bell.ring();
+      return;
+    }
+    const begun = { wanted: new Map([[delivery.id, message]]), bell: createBell(this.stopping.signal), done: Promise.resolve() };
+    this.searches.set(agent.id, begun);
+    begun.done = this.search(agent.id, begun).catch((fault: unknown) => this.parts.report(`read the transcript of ${agent.name}`, fault));
+  }
+
+  private async search(id: AgentId, { wanted, bell }: Search): Promise<void> {
+    let watcher: Watcher | undefined;
+    try {
+      while (wanted.size > 0 && !this.stopping.signal.aborted) {
+        const agent = this.parts.agent(id);
+        const transcript = agent && this.parts.transcript(agent);
+        if (!transcript) return;
+        const path = transcript.path;
+        if (path !== null) {
+          watcher = renewWatcher(watcher, dirname(path), bell.ring);
+          for (const line of this.tailOf(path).read()) await this.match(line, transcript, wanted);
+        }
+        await this.dropStale(agent, wanted);
+        if (wanted.size > 0) await bell.wait(watcher ? sweepMs : missingFileMs);
+      }
+    } finally {
+      watcher?.close();
+      this.searches.delete(id);
+      // Something may have come in between the last look and here.
+      for (const [delivery, message] of wanted) if (!this.stopping.signal.aborted) this.consider(this.parts.mailbox.delivery(delivery)!, message);
+    }
+  }
+
+  private async match(line: string, transcript: Transcript, wanted: Search["wanted"]): Promise<void> {
+    for (const [delivery, message] of wanted) {
+      if (!transcript.proves(line, message)) continue;
+      wanted.delete(delivery);
+      void this.confirm(delivery).catch((fault: unknown) => this.parts.report(`confirm ${message.tag}`, fault));
+    }
+  }
+
+  private async confirm(delivery: DeliveryId): Promise<void> {
+    const { mailbox, detailOf } = this.parts;
+    const detail = (await detailOf?.(delivery)) ?? mailbox.delivery(delivery)?.detail;
+    await mailbox.confirm(delivery, "transcript", detail ?? undefined);
+  }
+
+  private async dropStale(agent: Agent, wanted: Search["wanted"]): Promise<void> {
+    for (const id of [...wanted.keys()]) {
+      const delivery = this.parts.mailbox.delivery(id);
+      if (delivery === null || !["handed", "uncertain"].includes(delivery.state)) wanted.delete(id);
+      else if (this.clock() - delivery.updatedAt > giveUpAfterMs) wanted.delete(id);
+      else if (agent.state === "idle" && this.clock() - Math.max(agent.stateAt, delivery.updatedAt) > warnAfterMs && delivery.warning === null) {
+        await this.parts.mailbox.warn(id, "it left no trace in the program's transcript");
+      }
+    }
+  }
+
+  private tailOf(path: string): Tail {
+    let tail = this.tails.get(path);
+    if (tail === undefined) this.tails.set(path, (tail = new Tail(path, lookBackBytes)));
+    return tail;
+  }
+}
+
+interface Search {
+  readonly wanted: Map<DeliveryId, Message>;
+  readonly bell: Bell;
+  done: Promise<void>;
+}
+
+/** Whole lines of a growing file. A file that shrank or was replaced is read from its beginning. */
+class Tail {
+  private offset: number | null = null;
+  private inode = 0;
+
+  constructor(
+    private readonly path: string,
+    /** How much of what is there already counts; 0: all of it. */
+    private readonly lookBack: number,
+  ) {}
+
+  read(): string[] {
+    const fd = openIfThere(this.path);
+    if (fd === null) return [];
+    try {
+      const { size, ino } = fstatSync(fd);
+      if (this.offset === null) this.offset = this.lookBack === 0 ? 0 : Math.max(0, size - this.lookBack);
+      if (ino !== this.inode && this.inode !== 0) this.offset = 0;
+      if (size < this.offset) this.offset = 0;
+      this.inode = ino;
+      const bytes = Buffer.alloc(size - this.offset);
+      const count = readSync(fd, bytes, 0, bytes.length, this.offset);
+      const end = bytes.subarray(0, count).lastIndexOf(0x0a) + 1;
+      this.offset += end;
+      return end === 0 ? [] : bytes.toString("utf8", 0, end).split("\n");
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function openIfThere(path: string): number | null {
+  try {
+    return openSync(path, "r");
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw thrown;
+  }
+}
