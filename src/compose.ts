@@ -6,6 +6,8 @@ import { Projects } from "./config/projects.ts";
 import { createCourier, type Courier } from "./courier.ts";
 import { openEventStore } from "./events/sqlite.ts";
 import { Spine } from "./events/spine.ts";
+import { natsLinks } from "./events/nats/link.ts";
+import { NatsPublisher } from "./events/nats/publisher.ts";
 import { Directory } from "./directory/directory.ts";
 import { documentMigrations, sqliteDocuments } from "./directory/documents/sqlite.ts";
 import type { Lookups } from "./addressing/rules.ts";
@@ -21,7 +23,7 @@ import type { Mailbox } from "./mailbox/port.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import { deliveryFact } from "./model/event.ts";
-import { systemClock, type Clock } from "./model/ids.ts";
+import { systemClock, type Clock, type MessageId } from "./model/ids.ts";
 import { UserScreens } from "./providers/userScreens.ts";
 import { observing } from "./sensing/observing.ts";
 import { Sensing } from "./sensing/sensing.ts";
@@ -66,6 +68,8 @@ export interface Switch extends AsyncDisposable {
   readonly courier: Courier;
   readonly transports: ReadonlyMap<string, Transport>;
   readonly servers: TmuxServers;
+  /** The NATS server that the environment names; null: the one of the settings. */
+  readonly natsUrl?: string | null;
   readonly processes: Processes;
   readonly starter: AgentStarter;
   readonly objects: Objects;
@@ -95,6 +99,8 @@ export function compose(options: SwitchOptions): Switch {
 
   const mailbox = openMailbox(sqliteStore(connection, options.mailboxPath), { clock, maxAttempts: config.delivery.retries + 1 });
   const documents = sqliteDocuments(connection, options.mailboxPath);
+  readonly nats: NatsPublisher | null;
+  readonly natsUrl: string;
   const directory = new Directory(documents, emit, clock);
   const projects = new Projects();
   const profiles = new Profiles(options.profilesDirectory);
@@ -179,3 +185,10 @@ export function compose(options: SwitchOptions): Switch {
     },
   };
 }
+  const natsUrl = options.natsUrl ?? config.nats.url;
+  const contentOf = (id: MessageId): string | null => mailbox.message(id)?.body ?? null;
+  const nats = config.nats.enabled ? new NatsPublisher(natsLinks({ ...config.nats, url: natsUrl }), { prefix: config.nats.prefix, contentOf, clock }) : null;
+  if (nats) events.onEvent((event) => nats.offer(event));
+    nats,
+    natsUrl,
+      await nats?.[Symbol.asyncDispose]();

@@ -62,6 +62,8 @@ export interface Resolved {
 export interface Permitted {
   readonly recipients: readonly Agent[];
   readonly refused: readonly Refusal[];
+  /** Whom else the sender may write to, for those who watch. */
+  readonly allowed: readonly string[];
 }
 
 export function createRouter(parts: RouterParts): Router {
@@ -72,10 +74,10 @@ export function createRouter(parts: RouterParts): Router {
       const inReplyTo = original(draft);
       const broadcast = isBroadcast(parseAddress(draft.to));
       const { agents, missing } = resolve(draft.to, from);
-      const { recipients, refused } = permit(from, agents, { address: draft.to, broadcast, inReplyTo });
+      const { recipients, refused, allowed } = permit(from, agents, { address: draft.to, broadcast, inReplyTo });
       const hops = guard(from, recipients, inReplyTo);
       const starts = (draft.spawn ?? !broadcast) && recipients.some((agent) => mayStart(from, agent));
-      const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients.map(enlist));
+      const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients.map(enlist), allowed);
       return { receipt, refused: [...missing, ...refused] };
     },
   };
@@ -91,12 +93,12 @@ export function createRouter(parts: RouterParts): Router {
   }
 
   /** A tag is eight random digits; the rare one that is taken is drawn again. */
-  async function accept(sealed: () => Message, recipients: readonly Agent[]): Promise<Receipt> {
+  async function accept(sealed: () => Message, recipients: readonly Agent[], allowed: readonly string[]): Promise<Receipt> {
     for (;;) {
       const message = sealed();
       try {
         const receipt = await mailbox.accept(message, recipients);
-        if (receipt.message.id === message.id) announce(receipt);
+        if (receipt.message.id === message.id) announce(receipt, allowed);
         return receipt;
       } catch (thrown) {
         if (!(thrown instanceof TagTaken)) throw thrown;
@@ -104,7 +106,9 @@ export function createRouter(parts: RouterParts): Router {
     }
   }
 
-  function announce({ message: { id, tag, from, to, team }, deliveries }: Receipt): void {
-    emit({ type: "message.accepted", id, tag, from: from.name, to, team, recipients: deliveries.map((one) => one.agentName) });
+  function announce({ message: { id, tag, from, to, team }, deliveries }: Receipt, allowed: readonly string[]): void {
+    const along = { from: from.name, to, team, tag, recipients: deliveries.map((one) => one.agentName) };
+    emit({ type: "message.accepted", id, ...along });
+    emit({ type: "route.routed", ...along, allowed });
   }
 }

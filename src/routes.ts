@@ -25,10 +25,11 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
       const answers = (agent: Agent): boolean => inReplyTo !== null && inReplyTo.from.id === agent.id;
       const reply = agents.length > 0 && agents.every(answers);
       const { permitted, denied } = permit(topology, party, agents, { reply, everyone: address === "*" });
-      if (denied.length === 0) return { recipients: permitted, refused: [] };
-      emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed: allowedTargets(topology, party) });
+      const allowed = allowedTargets(topology, party);
+      if (denied.length === 0) return { recipients: permitted, refused: [], allowed };
+      emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed });
       if (!broadcast) throw routeDenied(topology, party, denied);
-      return { recipients: permitted, refused: denied.map((agent) => ({ agent: agent.name, error: routeDenied(topology, party, [agent]) })) };
+      return { recipients: permitted, refused: denied.map((agent) => ({ agent: agent.name, error: routeDenied(topology, party, [agent]) })), allowed };
     },
 
     enlist: (agent) => directory.add(agent),

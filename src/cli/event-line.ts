@@ -16,6 +16,8 @@ function told(event: Event, paint: Paint): string {
     case "message.accepted":
     case "route.routed":
       return `${paint("bold", event.tag)} ${event.from} → ${event.recipients.join(", ") || "nobody"}`;
+    case "message.sent":
+      return `${event.name} → ${event.to}   ${cut(event.content)}`;
     case "route.denied":
       return `${paint("red", "✗")} ${event.from} → ${event.to}   ${paint("dim", `allowed: ${event.allowed.join(", ")}`)}`;
     case "agent.registered":

@@ -52,7 +52,7 @@ function openLog(home: Home): number {
   }
 }
 
-const kept = ["HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TMPDIR", "TMUX_TMPDIR"];
+const kept = ["HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TMPDIR", "TMUX_TMPDIR", "GENIE_NATS_URL"];
 /** Ours, but about the one who calls and not about the home. */
 const callersOwn = ["TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_SANDBOX"];
 

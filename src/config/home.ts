@@ -47,6 +47,16 @@ export const HomeConfig = z.strictObject({
     readyTimeoutMs: milliseconds.min(1).default(15_000).describe("How long a started agent may take to become ready; its mail then stays queued and says so."),
     perMinute: count.min(1).default(10).describe("How many agents mail may start in a minute."),
   }),
+  nats: section({
+    enabled: z.boolean().default(true).describe("Publish events to a NATS server when one is there."),
+    url: z.string().min(1).default("nats://localhost:4222").describe("Its address; `TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first."),
+    prefix: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, "words of letters, digits, _ and -, with dots between").default("tieline").describe("What every subject begins with."),
+    credentialsFile: z.string().min(1).nullable().default(null).describe("A `.creds` file."),
+    nkeyFile: z.string().min(1).nullable().default(null).describe("A file with an NKEY seed."),
+    tlsCaFile: z.string().min(1).nullable().default(null).describe("Whom to trust, instead of the system's authorities."),
+    tlsCertFile: z.string().min(1).nullable().default(null).describe("Our certificate, if the server wants one."),
+    tlsKeyFile: z.string().min(1).nullable().default(null).describe("Its key."),
+  }),
   http: section({
     port: z.int().min(1).max(65_535).nullable().default(null).describe("The loopback port of the page and of http hooks. Drawn once and kept; `null` until then."),
   }),

@@ -20,6 +20,8 @@ interface Along {
 /** Past-tense facts. Losing one loses no mail: the mailbox is the truth, events are for those who watch. */
 export type Fact =
   | (Along & { readonly type: "message.accepted"; readonly id: MessageId; readonly tag: Tag; readonly recipients: readonly string[] })
+  /** By the program's own means, past the mailbox. */
+  | (About & { readonly type: "message.sent"; readonly to: string; readonly content: string })
   | (Along & { readonly type: "route.routed"; readonly tag: Tag; readonly recipients: readonly string[]; readonly allowed: readonly string[] })
   | (Along & { readonly type: "route.denied"; readonly allowed: readonly string[] })
   | DeliveryFact
@@ -60,6 +62,8 @@ export function namesIn(fact: Fact): readonly string[] {
       return [fact.from, ...fact.recipients];
     case "route.denied":
       return [fact.from, fact.to];
+    case "message.sent":
+      return [fact.name, fact.to];
     case "agent.registered":
     case "agent.removed":
     case "agent.changed":

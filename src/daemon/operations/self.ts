@@ -1,6 +1,7 @@
 import { statfsSync, statSync } from "node:fs";
 import type { Check } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
+import { shownUrl } from "../../events/nats/link.ts";
 import { isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Callers } from "../callers.ts";
@@ -47,6 +48,8 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
         check("socket", async () => daemonSocket(facts.socket)),
         check("disk", async () => disk(facts.home)),
         check("clock", async () => clock()),
+        check("events", async () => eventLog()),
+        check("nats", async () => natsServer()),
         ...tieline.directory.agents().map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
       ];
       return Promise.all(checks);
@@ -57,6 +60,21 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     if (!(await tieline.servers.at(socket).alive())) return warning(`no server at ${socket}`, "it is started with the first agent");
     const { pid } = await tieline.servers.at(socket).identity();
     return ok(`pid ${pid} at ${socket}`);
+  }
+
+  function eventLog(): Finding {
+    const { last, lost } = tieline.events;
+    return lost === 0 ? ok(`number ${last}`) : warning(`${lost} could not be written`, "see `tieline daemon logs`; a full disk is the usual cause");
+  }
+
+  /** Nothing depends on NATS, so its absence is only told. */
+  function natsServer(): Finding {
+    if (tieline.nats === null) return ok("switched off in the settings");
+    const { connection, published, dropped, error } = tieline.nats.state;
+    const url = shownUrl(tieline.natsUrl);
+    const counts = `${published} events published, ${dropped} dropped`;
+    if (connection === "unused" || connection === "open") return ok(`${url}: ${counts}`);
+    return warning(`${url}: ${error ?? "the connection is broken"}; ${counts}`, "start the server, or set nats.enabled to false; nothing else depends on it");
   }
 
   /** Every way in is tried as far as it goes without writing anything. */

@@ -1,0 +1,160 @@
+/**
+ * Events on their way to a NATS server that may be absent, slow or dying. Offering an event never waits and never
+ * throws; what can not be said is counted, and nothing is kept beyond a bounded queue.
+ */
+import type { Event } from "../../model/event.ts";
+import { systemClock, type Clock, type MessageId } from "../../model/ids.ts";
+import { isPublished, publicationsOf } from "./subjects.ts";
+
+/** What we need of a connection to a server. */
+export interface Link {
+  publish(subject: string, payload: string): void;
+  /** Resolves when the server has taken everything so far; rejects when the connection breaks before. */
+  flush(): Promise<void>;
+  /** False while the connection is broken and being made again. */
+  readonly up: boolean;
+  /** Resolves when the connection is up again, or for good closed. */
+  restored(): Promise<void>;
+  readonly closed: boolean;
+  close(): Promise<void>;
+}
+
+export type OpenLink = () => Promise<Link>;
+
+export interface PublisherOptions {
+  readonly prefix: string;
+  /** A message's text, if it is still there. */
+  readonly contentOf: (id: MessageId) => string | null;
+  readonly clock?: Clock;
+  readonly idleMs?: number;
+  readonly capacity?: number;
+  /** How long a broken connection is waited for. */
+  readonly graceMs?: number;
+}
+
+export interface PublisherState {
+  readonly connection: "unused" | "open" | "broken" | "failed";
+  readonly published: number;
+  readonly dropped: number;
+  readonly error: string | null;
+}
+
+const batchSize = 128;
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
+/** A server that does not read is not waited for at the end. */
+const closeMs = 500;
+
+export class NatsPublisher implements AsyncDisposable {
+  readonly #open: OpenLink;
+  readonly #options: Required<PublisherOptions>;
+  #queue: Event[] = [];
+  #link: Link | null = null;
+  #running: Promise<void> | null = null;
+  #idle: Timer | null = null;
+  #retryAt = 0;
+  #retryMs = firstRetryMs;
+  #published = 0;
+  #dropped = 0;
+  #error: string | null = null;
+  #stopped = false;
+
+  constructor(open: OpenLink, options: PublisherOptions) {
+    this.#open = open;
+    this.#options = { clock: systemClock, idleMs: 500, capacity: 4_096, graceMs: 30_000, ...options };
+  }
+
+  offer(event: Event): void {
+    if (this.#stopped || !isPublished(event)) return;
+    if (this.#link === null && this.#options.clock() < this.#retryAt) {
+      this.#dropped++;
+      return;
+    }
+    this.#queue.push(event);
+    if (this.#queue.length > this.#options.capacity) {
+      this.#queue.shift();
+      this.#dropped++;
+    }
+    this.#running ??= this.#run();
+  }
+
+  get state(): PublisherState {
+    const connection = this.#link === null ? (this.#error === null ? "unused" : "failed") : this.#link.up ? "open" : "broken";
+    return { connection, published: this.#published, dropped: this.#dropped, error: this.#error };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true;
+    this.#drop(this.#queue.splice(0));
+    await this.#close();
+    if (this.#running) await within(closeMs, this.#running);
+  }
+
+  /** Whoever emits goes on first; then everything in the queue is said, and the connection closed when it stays empty. */
+  async #run(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#idle) clearTimeout(this.#idle);
+    while (this.#queue.length > 0) {
+      const link = await this.#linked();
+      if (link === null) this.#drop(this.#queue.splice(0));
+      else await this.#say(link, this.#queue.splice(0, batchSize));
+    }
+    this.#running = null;
+    if (this.#link) this.#idle = setTimeout(() => void this.#close(), this.#options.idleMs);
+  }
+
+  /** One batch at a time is on its way, so that a server that does not read costs no memory. */
+  async #say(link: Link, batch: readonly Event[]): Promise<void> {
+    const { prefix, contentOf } = this.#options;
+    try {
+      for (const event of batch) {
+        for (const { subject, payload } of publicationsOf(event, prefix, contentOf)) link.publish(subject, JSON.stringify(payload));
+      }
+      await link.flush();
+      this.#published += batch.length;
+    } catch (fault) {
+      this.#fail(fault);
+      this.#drop(batch);
+    }
+  }
+
+  /** A connection that works, made if need be; null when there is none to be had now. */
+  async #linked(): Promise<Link | null> {
+    try {
+      if (this.#link && !this.#link.up) await within(this.#options.graceMs, this.#link.restored());
+      if (this.#link && !this.#link.up) await this.#close();
+      if (this.#stopped) return null;
+      this.#link ??= await this.#open();
+      if (this.#stopped) return (await this.#close(), null);
+      this.#retryMs = firstRetryMs;
+      this.#error = null;
+      return this.#link;
+    } catch (fault) {
+      this.#fail(fault);
+      this.#retryAt = this.#options.clock() + this.#retryMs;
+      this.#retryMs = Math.min(2 * this.#retryMs, longestRetryMs);
+      return null;
+    }
+  }
+
+  async #close(): Promise<void> {
+    if (this.#idle) clearTimeout(this.#idle);
+    const link = this.#link;
+    this.#link = null;
+    if (link) await within(closeMs, link.close()).catch((fault: unknown) => this.#fail(fault));
+  }
+
+  #drop(events: readonly Event[]): void {
+    this.#dropped += events.length;
+  }
+
+  #fail(fault: unknown): void {
+    this.#error = fault instanceof Error ? fault.message || fault.name : String(fault);
+  }
+}
+
+async function within(ms: number, promise: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
