@@ -25,9 +25,10 @@ export function count(text: string, what = "number"): number {
   throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a whole number`, { remedy: `write ${what} 20` });
 }
 
-/** For people: 0.3 s, 12 s, 4 min, 2 h, 3 d. */
+/** For people: 19 ms, 0.3 s, 12 s, 4 min, 2 h, 3 d. */
 export function span(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 0.1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
