@@ -90,7 +90,8 @@ describe("times", () => {
   test.each(["", "-1", "1.5", "x", "99999999999"])("%j is no count", (text) => expect(() => count(text)).toThrow("not a whole number"));
 
   test.each([
-    [-5, "0.0 s"],
+    [-5, "0 ms"],
+    [19, "19 ms"],
     [312, "0.3 s"],
     [12_000, "12 s"],
     [240_000, "4 min"],

@@ -60,7 +60,7 @@ describe("reading messages", () => {
     const { stdout } = await tieline.run(["status", "MSG_USER_7f3a91c2"]);
     const lines = stdout.split("\n");
     expect(lines[0]).toBe("MSG_USER_7f3a91c2   user → engineer · known by person · when: turn");
-    expect(lines[3]).toMatch(/\+0\.0 s {2}engineer {2}accept {3}→ queued$/);
+    expect(lines[3]).toMatch(/\+0 ms {2}engineer {2}accept {3}→ queued$/);
     expect(lines[4]).toMatch(/engineer {2}hold {5}stays queued {3}a permission dialog is open in %14$/);
     expect(lines[6]).toMatch(/\+0\.3 s {2}engineer {2}settle {3}→ handed {3}by tmux, proof: screen$/);
     expect(lines[8]).toStartWith("✓ MSG_USER_7f3a91c2 → engineer   handed after 0.3 s");

@@ -47,6 +47,7 @@ describe("the caller", () => {
       team: "web",
       sessionId: "s-1",
       pane: "%14",
+      tmuxServer: "/tmp/tmux-0/default",
       tmuxSocket: "/tmp/tmux-0/default",
       agentVariables: ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID"],
     });
