@@ -53,6 +53,8 @@ export interface SwitchOptions {
   readonly report: (context: string, fault: unknown) => void;
   /** Told every tmux command and its answer; null: nobody wants to know. */
   readonly debug?: ((line: string) => void) | null;
+  /** The NATS server that the environment names; null: the one of the settings. */
+  readonly natsUrl?: string | null;
   readonly clock?: Clock;
 }
 
@@ -68,8 +70,6 @@ export interface Switch extends AsyncDisposable {
   readonly courier: Courier;
   readonly transports: ReadonlyMap<string, Transport>;
   readonly servers: TmuxServers;
-  /** The NATS server that the environment names; null: the one of the settings. */
-  readonly natsUrl?: string | null;
   readonly processes: Processes;
   readonly starter: AgentStarter;
   readonly objects: Objects;
@@ -79,6 +79,8 @@ export interface Switch extends AsyncDisposable {
   /** Whom an address means for a sender, as when sending to it. */
   readonly resolve: RouterParts["resolve"];
   readonly events: Spine;
+  readonly nats: NatsPublisher | null;
+  readonly natsUrl: string;
   /** Begins to serve. Until then nothing is delivered or started. */
   start(): Promise<void>;
 }
@@ -99,8 +101,6 @@ export function compose(options: SwitchOptions): Switch {
 
   const mailbox = openMailbox(sqliteStore(connection, options.mailboxPath), { clock, maxAttempts: config.delivery.retries + 1 });
   const documents = sqliteDocuments(connection, options.mailboxPath);
-  readonly nats: NatsPublisher | null;
-  readonly natsUrl: string;
   const directory = new Directory(documents, emit, clock);
   const projects = new Projects();
   const profiles = new Profiles(options.profilesDirectory);
@@ -144,6 +144,10 @@ export function compose(options: SwitchOptions): Switch {
       courier.wake(agent.id);
     },
   });
+  const natsUrl = options.natsUrl ?? config.nats.url;
+  const contentOf = (id: MessageId): string | null => mailbox.message(id)?.body ?? null;
+  const nats = config.nats.enabled ? new NatsPublisher(natsLinks({ ...config.nats, url: natsUrl }), { prefix: config.nats.prefix, contentOf, clock }) : null;
+  if (nats) events.onEvent((event) => nats.offer(event));
   mailbox.onTransitions((changes) => {
     for (const { transition, delivery, message } of changes) emit(deliveryFact(transition, delivery, message));
   });
@@ -168,6 +172,8 @@ export function compose(options: SwitchOptions): Switch {
     tmuxSocket: options.tmuxSocket,
     resolve: ways.resolve,
     events,
+    nats,
+    natsUrl,
     async start() {
       objects.start();
       await courier.start();
@@ -180,15 +186,9 @@ export function compose(options: SwitchOptions): Switch {
       await courier[Symbol.asyncDispose]();
       await watches.close();
       await servers[Symbol.asyncDispose]();
+      await nats?.[Symbol.asyncDispose]();
       await mailbox[Symbol.asyncDispose]();
       events[Symbol.dispose]();
     },
   };
 }
-  const natsUrl = options.natsUrl ?? config.nats.url;
-  const contentOf = (id: MessageId): string | null => mailbox.message(id)?.body ?? null;
-  const nats = config.nats.enabled ? new NatsPublisher(natsLinks({ ...config.nats, url: natsUrl }), { prefix: config.nats.prefix, contentOf, clock }) : null;
-  if (nats) events.onEvent((event) => nats.offer(event));
-    nats,
-    natsUrl,
-      await nats?.[Symbol.asyncDispose]();
