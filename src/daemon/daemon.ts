@@ -54,13 +54,12 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     tmuxSocket,
     env,
     binDirectory,
+    natsUrl: env["TIELINE_NATS_URL"] || env["GENIE_NATS_URL"] || null,
     report: (context, fault) => log.fault(context, fault),
     debug: logging.tmuxDebug ? (line) => log.info(line) : null,
   };
   const tieline = compose(options);
   const stopping = new AbortController();
-    httpPort: () => loopback?.port ?? null,
-    natsUrl: env["TIELINE_NATS_URL"] || env["GENIE_NATS_URL"] || null,
   const callers = new Callers(tieline, personTokenIn(home));
   const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()) };
   const agents = agentOperations(tieline, callers);
