@@ -10,10 +10,12 @@ import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
 import { objectSchemas } from "./schemas/objects.ts";
 import { count, flag, time } from "./schemas/fields.ts";
+import { lifeSchemas } from "./schemas/life.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
 import { seeingSchemas } from "./schemas/seeing.ts";
 import { routingSchemas } from "./schemas/routing.ts";
 import { eventSchemas } from "./schemas/events.ts";
+import { hookSchemas } from "./schemas/hooks.ts";
 
 
 /** What a caller says about itself; the daemon decides by the ladder in daemon/identity.ts who it is. */
@@ -99,10 +101,13 @@ export const InboxView = z.object({
   to: z.string(),
   kind: z.enum(kinds),
   body: z.string(),
+  when: z.enum(whens),
+  expectsReply: z.boolean(),
   state: z.enum(deliveryStates),
   reason: z.string().nullable(),
   thread: z.string(),
   inReplyTo: z.string().nullable(),
+  answers: z.string().nullable().describe("the tag of the message that it answers"),
   at: time,
   /** Set when this call took the message out of the queue: say `collected` with it once it was shown. */
   delivery: z.number().int().optional(),
@@ -174,11 +179,14 @@ export const schemas = {
   adopt: { input: z.object({ target: z.string(), name: z.string(), provider: z.string().optional(), workspace: z.string().optional(), role: z.string().optional() }), output: AgentView },
   /** Makes the calling program an agent, or an object, that fetches its own mail. The token proves who it is from then on. */
   register: { input: z.object({ name: z.string(), kind: z.enum(["program", "object"]).optional(), role: z.string().optional() }), output: z.object({ agent: AgentView, token: z.string() }) },
+  whoami: { input: z.object({}), output: z.object({ name: z.string(), team: z.string(), kind: z.enum(["program", "person", "object"]), role: z.string().nullable(), knownBy: z.string().describe("how the caller was identified") }) },
   rm: { input: z.object({ agent: z.string(), force: z.boolean().optional() }), output: z.object({ name: z.string(), failedDeliveries: z.number().int() }) },
   read: { input: z.object({ agent: z.string(), lines: count.optional() }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }) },
   up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()) }) },
   down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
+  ...lifeSchemas(AgentView),
   ...eventSchemas,
+  ...hookSchemas,
   doctor: { input: z.object({}), output: z.array(Check) },
   daemonStatus: { input: z.object({}), output: z.object({ running: z.literal(true), pid: z.number().int(), version: z.string(), socket: z.string(), home: z.string(), startedAt: time, agents: z.number().int(), waiting: z.number().int(), residentBytes: z.number() }) },
   daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },

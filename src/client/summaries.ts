@@ -18,6 +18,7 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   ls: "Who is there, and what they are doing.",
   adopt: "Make a program that runs in a pane an agent.",
   register: "Become an agent or an object that fetches its own mail.",
+  whoami: "Who the caller is, and how that is known.",
   rm: "Remove an agent; with force, mail for it fails and its senders are told.",
   read: "The screen of an agent.",
   explain: "Which rule says what an agent is doing, and why.",

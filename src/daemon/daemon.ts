@@ -1,22 +1,26 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Home } from "../client/home.ts";
 import { pathOf } from "../client/operations.ts";
 import { compose, type SwitchOptions } from "../compose.ts";
 import { loadHomeConfig } from "../config/home.ts";
+import { layHookPlace } from "../intake/hooks/place.ts";
 import { newToken } from "../directory/token.ts";
 import { TielineError } from "../model/errors.ts";
 import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
+import { HookDoor, hookRoute } from "./hooks.ts";
 import { createHandle, unboundedBytes, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
-import { openLoopback } from "./loopback.ts";
+import { openLoopback, type Loopback } from "./loopback.ts";
+import { openapi } from "./openapi.ts";
 import { agentOperations } from "./operations/agents.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
+import { lifeOperations } from "./operations/life.ts";
 import { messageOperations } from "./operations/messages.ts";
 import { objectOperations } from "./operations/objects.ts";
-import { pullOperations } from "./operations/pulling.ts";
+import { ownOperations } from "./operations/own.ts";
 import { profileOperations } from "./operations/profiles.ts";
 import { seeingOperations } from "./operations/seeing.ts";
 import { selfOperations } from "./operations/self.ts";
@@ -45,6 +49,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   mkdirSync(home.root, { recursive: true, mode: 0o700 });
   const { logging } = loadHomeConfig(home.config);
   const log = openLog(home.log, logging);
+  let loopback: Loopback | null = null;
   const options: SwitchOptions = {
     root: home.root,
     mailboxPath: home.mailbox,
@@ -54,42 +59,48 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     tmuxSocket,
     env,
     binDirectory,
+    httpPort: () => loopback?.port ?? null,
     natsUrl: env["TIELINE_NATS_URL"] || env["GENIE_NATS_URL"] || null,
     report: (context, fault) => log.fault(context, fault),
     debug: logging.tmuxDebug ? (line) => log.info(line) : null,
   };
   const tieline = compose(options);
+  layHookPlace(tieline.hookPlace, { socket: home.socket, tieline: join(binDirectory, "tieline") });
   const stopping = new AbortController();
   const callers = new Callers(tieline, personTokenIn(home));
   const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()) };
+  const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report });
   const agents = agentOperations(tieline, callers);
   const operations: Operations = {
     ...messageOperations(tieline, callers),
     ...agents,
+    ...lifeOperations(tieline, callers),
     ...profileOperations(tieline, callers),
     ...topologyOperations(tieline, callers),
     ...teamOperations(tieline, callers, agents.down),
     ...askingOperations(tieline, callers),
     ...objectOperations(tieline, callers),
-    ...pullOperations(tieline, callers),
+    ...ownOperations(tieline, callers),
     ...eventOperations(tieline, callers),
     ...seeingOperations(tieline, callers),
+    ...door.operations,
     ...selfOperations(tieline, callers, facts),
   };
   const handle = createHandle({
     operations,
     report: options.report,
     isPersons: callers.isPersons,
-    answers: { [pathOf("events")]: eventStreams(tieline, callers) },
+    answers: { [pathOf("events")]: eventStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
-  const loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [guardedRoute("/v1", handle, stopping.signal)] });
+  loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal)] });
   await tieline.start();
+  const spool = door.readSpool(stopping.signal);
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);
 
   const stopped = new Promise<void>((resolve, reject) => {
     const finish = async (): Promise<void> => {
-      await Promise.all([server.stop(), loopback.stop()]);
+      await Promise.all([server.stop(), loopback?.stop(), spool]);
       await tieline[Symbol.asyncDispose]();
       rmSync(home.socket, { force: true });
       log.info("stopped");

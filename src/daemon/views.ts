@@ -11,7 +11,7 @@ import type { Transport } from "../transports/port.ts";
 
 export interface ViewParts {
   readonly courier: Pick<Courier, "holdOf">;
-  readonly mailbox: Pick<Mailbox, "pending">;
+  readonly mailbox: Pick<Mailbox, "pending" | "message">;
   readonly transports: ReadonlyMap<string, Transport>;
 }
 
@@ -41,9 +41,10 @@ export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, th
 }
 
 export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): InboxView {
-  const { id, tag, from, to, kind, body, thread, inReplyTo, acceptedAt } = message;
+  const { id, tag, from, to, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
   const { state, reason } = deliveryView(delivery, parts);
-  return { id, tag, from: from.name, to, kind, body, state, reason, thread, inReplyTo, at: acceptedAt };
+  const answers = inReplyTo && (parts.mailbox.message(inReplyTo)?.tag ?? null);
+  return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, at: acceptedAt };
 }
 
 export function agentView(agent: Agent, { courier, mailbox, transports }: ViewParts): AgentView {

@@ -11,10 +11,17 @@ import { agentView, inboxView } from "../views.ts";
 const ownProgram = "sdk";
 const way = { transport: "pull", authority: "peer" } as const;
 
-export function pullOperations(tieline: Switch, callers: Callers): Pick<Operations, "collect" | "register"> {
+/** What a caller does about itself: who it is, becoming an agent, taking its mail. */
+export function ownOperations(tieline: Switch, callers: Callers): Pick<Operations, "collect" | "register" | "whoami"> {
   const { directory, courier, mailbox } = tieline;
 
   return {
+    async whoami(_, { caller }) {
+      const { id, name, team, knownBy } = await callers.sender(caller);
+      const { kind, role } = directory.agent(id)!;
+      return { name, team, kind, role, knownBy };
+    },
+
     async collect({ limit = 20, waitMs = 0 }, { caller, signal }) {
       const { id } = await callers.sender(caller);
       const items = await collected(directory.agent(id)!, limit, AbortSignal.timeout(waitMs), signal);
