@@ -15,6 +15,11 @@ import { lookupsOver } from "./directory/lookups.ts";
 import { Profiles } from "./directory/profiles.ts";
 import { teamsOver, type Teams } from "./directory/teams.ts";
 import { loopGuard } from "./guards.ts";
+import type { HookChain } from "./intake/hooks/chain.ts";
+import { flagWaitingMail } from "./intake/hooks/flags.ts";
+import { hookPlaceIn, type HookPlace } from "./intake/hooks/place.ts";
+import { standardHooks } from "./intake/hooks/standard.ts";
+import { ClaudeLink } from "./life/claudeLink.ts";
 import { AgentStarter } from "./life/starter.ts";
 import { TmuxServers } from "./life/servers.ts";
 import { Spawner } from "./life/spawner.ts";
@@ -33,13 +38,17 @@ import { routes } from "./routes.ts";
 import { connect } from "./sqlite/connection.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import type { ProbingTransport, Transport } from "./transports/port.ts";
+import { heeding, inOwnWords, type OwnWord } from "./sensing/ownWord.ts";
 import { objectEndpoint, objectTransport } from "./transports/object/transport.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
 import { tmuxTransport } from "./transports/tmux/transport.ts";
 
+import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
+import { hookEndpoint, hookTransport } from "./transports/hook/transport.ts";
 export interface SwitchOptions {
   readonly root: string;
+import { Witness } from "./witness.ts";
   readonly mailboxPath: string;
   readonly configPath: string;
   readonly profilesDirectory: string;
@@ -53,6 +62,8 @@ export interface SwitchOptions {
   readonly report: (context: string, fault: unknown) => void;
   /** Told every tmux command and its answer; null: nobody wants to know. */
   readonly debug?: ((line: string) => void) | null;
+  /** The loopback port of http hooks; null while there is none. */
+  readonly httpPort?: () => number | null;
   /** The NATS server that the environment names; null: the one of the settings. */
   readonly natsUrl?: string | null;
   readonly clock?: Clock;
@@ -124,13 +135,43 @@ export function compose(options: SwitchOptions): Switch {
     readyTimeoutMs: config.delivery.readyTimeoutMs,
     pollIntervalMs: config.delivery.pollIntervalMs,
     agent: (id) => directory.agent(id),
-    observed: observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }),
+    observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), word),
   });
   const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env: options.env, endpoint: objectEndpoint });
   const sensing = new Sensing({ eyes: tmux, directory, onEvent: (listener) => events.onEvent(listener), report });
-  const transports = new Map<string, Transport>([tmux, objectTransport(objects), pullTransport].map((transport) => [transport.name, transport]));
-  const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, agent: (id) => directory.agent(id) });
-  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, options });
+  const witness: Witness = new Witness({
+    mailbox,
+    clock,
+    report,
+    agent: (id) => directory.agent(id),
+    transcript: (agent) => (agent.provider === "claude-code" ? { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag) } : null),
+    detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
+  });
+  const recorded: Witness["recorded"] = (agent, message) => witness.recorded(agent, message);
+  const hookPlace = hookPlaceIn(options.root);
+  const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
+  const claudeSocket = claudeSocketTransport({ sessions: claude, recorded });
+  const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState: (agent, changed) => claude.watch(agent, changed), recorded });
+  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, hook, objectTransport(objects), pullTransport].map((transport) => [transport.name, transport]));
+  const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
+  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, hooks: hookSetup, options });
+  const hooks = standardHooks({
+    directory,
+    mailbox,
+    courier,
+    report,
+    clock,
+    joined(agent, { sessionId, transcriptPath }) {
+      if (transcriptPath !== null) claude.learnTranscript(sessionId, transcriptPath);
+      const known = agent.endpoints.find(({ transport }) => transport === "hook");
+      if (known?.locator["sessionId"] === sessionId) return;
+      directory.update(agent.id, { endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)] });
+      courier.wake(agent.id);
+    },
+    observed: (agent, state) => claude.heard(agent, state),
+  });
+  const claudeLink = new ClaudeLink({ sessions: claude, directory, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent) });
+  const stopFlags = flagWaitingMail(mailbox, (id) => directory.agent(id), hookPlace);
   const spawner = new Spawner({
     mailbox,
     clock,
@@ -181,6 +222,9 @@ export function compose(options: SwitchOptions): Switch {
     },
     async [Symbol.asyncDispose]() {
       spawner[Symbol.dispose]();
+    claude,
+    hooks: hooks.chain,
+    hookPlace,
       sensing[Symbol.dispose]();
       await objects.close();
       await courier[Symbol.asyncDispose]();
@@ -188,7 +232,12 @@ export function compose(options: SwitchOptions): Switch {
       await servers[Symbol.asyncDispose]();
       await nats?.[Symbol.asyncDispose]();
       await mailbox[Symbol.asyncDispose]();
+      claudeLink.start();
+      witness.start();
       events[Symbol.dispose]();
     },
   };
 }
+      claudeLink[Symbol.dispose]();
+      stopFlags();
+      await witness[Symbol.asyncDispose]();

@@ -39,5 +39,6 @@ export const registry: Readonly<Record<string, Load>> = {
 };
 
 export function loadAll(): Promise<AnyCommand[]> {
+  hook: () => import("./commands/hook.ts"),
   return Promise.all(Object.values(registry).map(async (load) => (await load()).default));
 }

@@ -1,11 +1,14 @@
 import type { Caller } from "../client/schema.ts";
 import type { Switch } from "../compose.ts";
 import { teamOf } from "../config/projects.ts";
-import { personId, type Permission, isLive } from "../model/agent.ts";
+import { personId, type Agent, type Permission, isLive } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
+import type { HookCall } from "../intake/hooks/call.ts";
+import { digestOf } from "../directory/token.ts";
 import { ancestry } from "../tmux/process.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
+import type { HookCaller } from "./hooks.ts";
 import { identify, sameSecret, type KnownAgents } from "./identity.ts";
 
 /** Who calls, and for which team. */
@@ -41,6 +44,26 @@ export class Callers {
 
   async sender(caller: Caller): Promise<Sender> {
     return identify(caller, this.known, this.teamOf(caller));
+  }
+
+  /** The agent whose program makes a hook call; null for sessions that we do not know. */
+  async ofHook({ provider, sessionId }: HookCall, { token, pid, tmuxSocket, pane }: HookCaller): Promise<Agent | null> {
+    const { withToken, withSession, withDescendant, inPane } = this.known;
+    const known = withSession(sessionId);
+    if (known) return known;
+    const found =
+      (token && withToken(digestOf(token))) ||
+      (pid && (await withDescendant(pid))) ||
+      // A shared Codex daemon carries the pane of whoever started it.
+      (provider !== "codex" && tmuxSocket && pane && inPane(tmuxSocket, pane)) ||
+      null;
+    return found && !this.isInAnotherSession(found, sessionId) ? found : null;
+  }
+
+  /** A program that an agent starts inherits the agent's token, and may be of the same kind. */
+  private isInAnotherSession(agent: Agent, sessionId: string): boolean {
+    const session = agent.provider === "claude-code" ? this.tieline.claude.of(agent) : null;
+    return session !== null && session.sessionId !== sessionId;
   }
 
   /** The caller's team; its project becomes the team's, and the same team from another project is a CONFLICT. */

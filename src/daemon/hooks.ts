@@ -6,9 +6,18 @@ import { watchSpool, type SpooledCall } from "../intake/hooks/spool.ts";
 import { answerFor } from "../intake/hooks/wire.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Operations } from "./http.ts";
+import type { LoopbackRoute } from "./loopback.ts";
 
 export const tokenHeader = "x-tieline-token";
-export const hookPath = /^\/hooks\/([a-z-]+)$/;
+const hookPath = /^\/hooks\/([a-z-]+)$/;
+
+/** `POST /hooks/<provider>`. No token is asked for: a session that we do not know is told nothing. */
+export const hookRoute =
+  (door: HookDoor): LoopbackRoute =>
+  (request, url) => {
+    const provider = hookPath.exec(url.pathname)?.[1];
+    return provider === undefined || request.method !== "POST" ? null : door.fetch(request, provider);
+  };
 
 /** What a call brings along that tells whose it is. */
 export interface HookCaller {

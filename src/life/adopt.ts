@@ -6,7 +6,7 @@ import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
 import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { paneEndpoint, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
+import { endpointsInPane, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 
 export interface Adoption {
   /** `%14`, or the exact name of a session, whose active pane is meant. */
@@ -33,7 +33,7 @@ export async function adopt(server: TmuxServer, adoption: Adoption, { directory,
   const provider = chooseProvider(adoption.provider, program, argv, pane);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = cursorLine(await look(server, pane.id));
-  const endpoint = paneEndpoint(locatorOf(server, pane, program, { restingLine }));
+  const endpoints = endpointsInPane(provider, locatorOf(server, pane, program, { restingLine }));
   const { name, team, role, workspace } = adoption;
   const change = { provider, endpoints: [endpoint], ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);

@@ -6,14 +6,14 @@ import type { Profile } from "../model/profile.ts";
 import type { Directory } from "../directory/directory.ts";
 import { digestOf, newToken } from "../directory/token.ts";
 import type { HomeConfig } from "../config/home.ts";
-import type { Provider } from "../providers/provider.ts";
+import type { HookSetup, Provider } from "../providers/provider.ts";
 import { providerOf } from "../providers/providers.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { readPane } from "../tmux/pane.ts";
 import type { Processes } from "../tmux/process.ts";
 import type { PanePlace } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { paneEndpoint } from "../transports/paneLocator.ts";
+import { endpointsInPane } from "../transports/paneLocator.ts";
 import { locatorOf } from "./adopt.ts";
 import { conversationOf, promptOf, sandboxed, wishedProfile } from "./launch.ts";
 import { settleIn } from "./place.ts";
@@ -25,6 +25,8 @@ export interface StartParts {
   /** What a started agent needs to find us: the home, and where the `tieline` command is. */
   readonly home: string;
   readonly binDirectory: string;
+  /** How its hooks reach us; null: they can not. */
+  readonly hooks: () => HookSetup | null;
   /** What the tmux server gives to programs: where they look for theirs, and the person's own home. */
   readonly env: Readonly<Record<string, string>>;
   /** Where agents work when nobody said otherwise; null: wherever tmux happens to be. */
@@ -64,7 +66,7 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   const provider = providerOf(profile.provider);
   const { permissions, model } = profile;
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
-  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: writePrompt(agent, profile, parts.home) });
+  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: writePrompt(agent, profile, parts.home), hooks: parts.hooks() });
   const token = newToken();
   const env = {
     ...plan.env,
@@ -80,13 +82,13 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   checkLaunch(profile, provider, command, cwd, env.PATH);
   const launch = { command: scrubbed(command, env), env, ...(cwd !== null && { cwd }) };
   const place = await settleIn(server, { ...agent, role: profile.role }, agent.launch?.task, launch, config);
-  const endpoint = paneEndpoint(await locate(server, place, agent, processes, terminalOf(profile)));
+  const endpoints = endpointsInPane(provider.name, await locate(server, place, agent, processes, terminalOf(profile)));
   const { role, may, workspace } = profile;
   return directory.update(agent.id, {
     provider: provider.name,
     ...{ role, may, workspace, profile: profile.name },
-    launch: { ...agent.launch, profile: profile.name, socket: server.socketPath },
-    endpoints: [endpoint],
+    launch: { ...agent.launch, profile: profile.name, socket: server.socketPath, openToPeers: plan.openToPeers ?? false },
+    endpoints,
     state: "starting",
     stateReason: null,
     sessionId: spoken.sessionId,

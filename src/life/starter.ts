@@ -6,6 +6,7 @@ import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { HoldReason } from "../model/delivery.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
+import type { HookSetup } from "../providers/provider.ts";
 import type { Processes } from "../tmux/process.ts";
 import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
@@ -22,6 +23,7 @@ export interface AgentStarterParts {
   readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
   /** The directory of a team's project. */
   readonly directoryOf: (team: string) => string | null;
+  readonly hooks: () => HookSetup | null;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }
 

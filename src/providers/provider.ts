@@ -34,11 +34,23 @@ export interface LaunchOptions {
   readonly prompt: { readonly text: string; readonly file: string } | null;
   readonly permissions: PermissionMode;
   readonly model: string | null;
+  /** How its hooks reach us, for programs that take hooks at their start. */
+  readonly hooks?: HookSetup | null;
+}
+
+export interface HookSetup {
+  /** The loopback port of http hooks; null: there is none now. */
+  readonly port: number | null;
+  /** The programs that command hooks run: one takes a call, the other waits until mail comes. */
+  readonly hook: string;
+  readonly wait: string;
 }
 
 export interface LaunchPlan {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Whether the program is started so that it takes messages from other sessions. */
+  readonly openToPeers?: boolean;
 }
 
 /** How a choice is found on the screen, and which keys take it. */

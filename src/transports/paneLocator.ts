@@ -21,6 +21,15 @@ export function paneEndpoint(locator: PaneLocator): Endpoint {
   return { transport: "tmux", locator: { ...locator } };
 }
 
+/** Ways in that come with the program itself; each finds out for itself whether it is open. */
+const waysOfProviders: Readonly<Record<string, readonly string[]>> = { "claude-code": ["claude-socket"] };
+
+/** Every way into a program in a pane that is known without asking it. */
+export function endpointsInPane(provider: string, locator: PaneLocator): readonly Endpoint[] {
+  const own = (waysOfProviders[provider] ?? []).map((transport) => ({ transport, locator: {} }));
+  return [paneEndpoint(locator), ...own];
+}
+
 export function paneLocator(endpoint: Endpoint): PaneLocator {
   return endpoint.locator as unknown as PaneLocator;
 }

@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionMode } from "../../model/profile.ts";
+import { launchSettings } from "./settings.ts";
 import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
 
 const permissionModes: Readonly<Record<PermissionMode, string>> = { ask: "manual", auto: "auto", skip: "bypassPermissions" };
@@ -12,16 +13,20 @@ export const claudeCode: Provider = {
   takesSessionId: true,
   resumes: true,
 
-  launchCommand(profile, { sessionId, resume, prompt, permissions, model }) {
+  launchCommand(profile, { sessionId, resume, prompt, permissions, model, hooks }) {
+    // Settings of the profile's own would be put aside by ours.
+    const settings = hooks && !profile.args.includes("--settings") ? launchSettings(hooks) : null;
     const own = flags(
       sessionId !== null && [resume ? "--resume" : "--session-id", sessionId],
       ["--permission-mode", permissionModes[permissions]],
       model !== null && ["--model", model],
       prompt && ["--append-system-prompt", prompt.text],
+      settings && ["--settings", JSON.stringify(settings)],
     );
     return {
       command: withArguments(profile.command ?? ["claude"], [...own, ...profile.args]),
       // A suggestion stands in the composer like a draft.
+      openToPeers: settings !== null,
       env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" },
     };
   },

@@ -1,12 +1,5 @@
 /** What we ask Claude Code to do in its settings: to tell us of its steps, and to let other sessions write to it. */
-
-export interface HookSetup {
-  /** The loopback port; null: there is none now, so that only command hooks are given. */
-  readonly port: number | null;
-  /** The programs that command hooks run. */
-  readonly hook: string;
-  readonly wait: string;
-}
+import type { HookSetup } from "../provider.ts";
 
 export interface HookEntry {
   readonly matcher?: string;

@@ -1,0 +1,81 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { StoryView } from "../../src/client/schema.ts";
+import { launchSettings } from "../../src/providers/claude-code/settings.ts";
+import { startBench, until, type Bench, type BenchOptions } from "./bench.ts";
+import type { Json } from "./recipe.ts";
+
+const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
+
+/** A Tieline of its own: home, daemon and the command, for programs on a bench. */
+export class Switchboard implements AsyncDisposable {
+  readonly home: string;
+  private bench: Bench | null = null;
+
+  private constructor(private readonly root: string) {
+    this.home = join(root, "tieline");
+  }
+
+  static async start(): Promise<Switchboard> {
+    const board = new Switchboard(await realpath(await mkdtemp(join(tmpdir(), "tl-board-"))));
+    await board.run("daemon", "start");
+    return board;
+  }
+
+  /** What a session's settings say when its hooks reach this Tieline. */
+  settings(): Json {
+    const { http } = JSON.parse(readFileSync(join(this.home, "config.json"), "utf8")) as { http: { port: number } };
+    return launchSettings({ port: http.port, hook: join(this.home, "hooks", "hook"), wait: join(this.home, "hooks", "wait") });
+  }
+
+  /** Claude Code with our hooks in its settings, adopted as `ana`. */
+  async claude({ settings = this.settings(), ...options }: BenchOptions = {}): Promise<Bench> {
+    const bench = await startBench("claude-code", { settings, ...options });
+    this.bench = bench;
+    await this.run("adopt", bench.pane, "--name", "ana", "--provider", "claude-code");
+    return bench;
+  }
+
+  async tieline(args: readonly string[], env: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
+    const base = this.bench?.env ?? { PATH: process.env["PATH"]!, HOME: this.root, LANG: "C.UTF-8", TERM: "xterm-256color" };
+    const own = { TIELINE_HOME: this.home, ...(this.bench && { TIELINE_TMUX_SOCKET: this.bench.tmuxServer }), ...env };
+    const child = Bun.spawn([launcher, ...args], { cwd: this.root, env: { ...base, ...own }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code, stdout, stderr };
+  }
+
+  async run(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.tieline(args);
+    if (code !== 0) throw new Error(`tieline ${args.join(" ")}: exit ${code}\n${stdout}${stderr}`);
+    return stdout;
+  }
+
+  async json<T>(...args: string[]): Promise<T> {
+    return JSON.parse(await this.run(...args, "--json")) as T;
+  }
+
+  async send(...args: string[]): Promise<string> {
+    return (await this.json<{ tag: string }>("send", ...args)).tag;
+  }
+
+  status(tag: string): Promise<StoryView> {
+    return this.json<StoryView>("status", tag);
+  }
+
+  /** Waits until the only delivery of a message has come that far, and answers its story. */
+  async reached(tag: string, fits: (delivery: StoryView["deliveries"][number]) => boolean, deadlineMs = 60_000): Promise<StoryView> {
+    let story = await this.status(tag);
+    await until(async () => fits((story = await this.status(tag)).deliveries[0]!), {
+      deadlineMs,
+      what: async () => `${tag} fits; it is ${JSON.stringify(story, null, 1)}\n${readFileSync(join(this.home, "daemon.log"), "utf8").slice(-3_000)}`,
+    });
+    return story;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.tieline(["daemon", "stop"]);
+    await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
