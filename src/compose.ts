@@ -33,22 +33,25 @@ import { UserScreens } from "./providers/userScreens.ts";
 import { observing } from "./sensing/observing.ts";
 import { Sensing } from "./sensing/sensing.ts";
 import { Objects } from "./objects/objects.ts";
+import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
+import { ClaudeSessions } from "./providers/claude-code/sessions.ts";
+import { provesGiven } from "./providers/claude-code/transcript.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
+import { heeding, inOwnWords, type OwnWord } from "./sensing/ownWord.ts";
 import { connect } from "./sqlite/connection.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import type { ProbingTransport, Transport } from "./transports/port.ts";
-import { heeding, inOwnWords, type OwnWord } from "./sensing/ownWord.ts";
 import { objectEndpoint, objectTransport } from "./transports/object/transport.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
-import { PaneWatch } from "./transports/tmux/watch.ts";
-import { tmuxTransport } from "./transports/tmux/transport.ts";
-
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
 import { hookEndpoint, hookTransport } from "./transports/hook/transport.ts";
+import { PaneWatch } from "./transports/tmux/watch.ts";
+import { tmuxTransport } from "./transports/tmux/transport.ts";
+import { Witness } from "./witness.ts";
+
 export interface SwitchOptions {
   readonly root: string;
-import { Witness } from "./witness.ts";
   readonly mailboxPath: string;
   readonly configPath: string;
   readonly profilesDirectory: string;
@@ -59,11 +62,11 @@ import { Witness } from "./witness.ts";
   readonly env: Record<string, string>;
   /** Where the `tieline` command is, for agents that we start. */
   readonly binDirectory: string;
+  /** The loopback port of http hooks; null while there is none. */
+  readonly httpPort?: () => number | null;
   readonly report: (context: string, fault: unknown) => void;
   /** Told every tmux command and its answer; null: nobody wants to know. */
   readonly debug?: ((line: string) => void) | null;
-  /** The loopback port of http hooks; null while there is none. */
-  readonly httpPort?: () => number | null;
   /** The NATS server that the environment names; null: the one of the settings. */
   readonly natsUrl?: string | null;
   readonly clock?: Clock;
@@ -82,10 +85,15 @@ export interface Switch extends AsyncDisposable {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly servers: TmuxServers;
   readonly processes: Processes;
+  /** The sessions that Claude Code has registered in the person's home. */
+  readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   readonly starter: AgentStarter;
   readonly objects: Objects;
   readonly tmux: ProbingTransport;
   readonly sensing: Sensing;
+  readonly claude: ClaudeSessions;
+  readonly hooks: HookChain;
+  readonly hookPlace: HookPlace;
   readonly tmuxSocket: string;
   /** Whom an address means for a sender, as when sending to it. */
   readonly resolve: RouterParts["resolve"];
@@ -121,9 +129,12 @@ export function compose(options: SwitchOptions): Switch {
   const ways = routes(directory, lookups, emit);
   const router = createRouter({ mailbox, guard, emit, clock, ...ways });
 
+  const userHome = options.env["HOME"];
   const processes = systemProcesses();
   const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null);
   const watches = new PaneWatch(report, clock);
+  const claude = new ClaudeSessions({ configDir: options.env["CLAUDE_CONFIG_DIR"] || join(options.env["HOME"] ?? "/", ".claude"), clock });
+  const word: OwnWord = (agent) => (agent.provider === "claude-code" ? claude.said(agent) : null);
   const tmux = tmuxTransport({
     server: (socket) => servers.at(socket),
     processes,
@@ -206,10 +217,14 @@ export function compose(options: SwitchOptions): Switch {
     transports,
     servers,
     processes,
+    claudeSessions: async () => (userHome === undefined ? [] : (await readRegistry(join(userHome, ".claude"))).sessions),
     starter,
     objects,
     tmux,
     sensing,
+    claude,
+    hooks: hooks.chain,
+    hookPlace,
     tmuxSocket: options.tmuxSocket,
     resolve: ways.resolve,
     events,
@@ -217,14 +232,16 @@ export function compose(options: SwitchOptions): Switch {
     natsUrl,
     async start() {
       objects.start();
+      claudeLink.start();
+      witness.start();
       await courier.start();
       spawner.start();
     },
     async [Symbol.asyncDispose]() {
       spawner[Symbol.dispose]();
-    claude,
-    hooks: hooks.chain,
-    hookPlace,
+      claudeLink[Symbol.dispose]();
+      stopFlags();
+      await witness[Symbol.asyncDispose]();
       sensing[Symbol.dispose]();
       await objects.close();
       await courier[Symbol.asyncDispose]();
@@ -232,12 +249,7 @@ export function compose(options: SwitchOptions): Switch {
       await servers[Symbol.asyncDispose]();
       await nats?.[Symbol.asyncDispose]();
       await mailbox[Symbol.asyncDispose]();
-      claudeLink.start();
-      witness.start();
       events[Symbol.dispose]();
     },
   };
 }
-      claudeLink[Symbol.dispose]();
-      stopFlags();
-      await witness[Symbol.asyncDispose]();

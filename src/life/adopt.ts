@@ -1,6 +1,8 @@
 import { checkAgentName, isLive, type Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Directory } from "../directory/directory.ts";
+import type { RegisteredSession } from "../providers/claude-code/registry.ts";
+import { providerOfProgram } from "../providers/providers.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
@@ -21,21 +23,25 @@ export interface Adoption {
 export interface AdoptParts {
   readonly directory: Directory;
   readonly processes: Processes;
+  /** Claude Code's own list, which knows each session's id. */
+  readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
 }
 
 /** Makes a program that already runs in a pane reachable under a name. */
-export async function adopt(server: TmuxServer, adoption: Adoption, { directory, processes }: AdoptParts): Promise<Agent> {
+export async function adopt(server: TmuxServer, adoption: Adoption, { directory, processes, claudeSessions }: AdoptParts): Promise<Agent> {
   checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
   const program = await foreground(processes, pane.pid);
   if (program === undefined || pane.dead) throw nothingRuns(pane);
+  if (isTmux(program)) throw showsAnotherTmux(pane);
   const argv = await processes.argv(program.pid);
   const provider = chooseProvider(adoption.provider, program, argv, pane);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = cursorLine(await look(server, pane.id));
   const endpoints = endpointsInPane(provider, locatorOf(server, pane, program, { restingLine }));
   const { name, team, role, workspace } = adoption;
-  const change = { provider, endpoints: [endpoint], ...(role && { role }), ...(workspace && { workspace }) };
+  const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId;
+  const change = { provider, endpoints, ...(sessionId && { sessionId }), ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);
   if (known === null) return directory.register({ name, team, ...change });
   if (isLive(known) && !isIn(known, pane, server.socketPath)) throw nameIsLive(known);
@@ -73,7 +79,6 @@ async function findPane(server: TmuxServer, target: string): Promise<PaneFacts> 
   });
 }
 
-const programs: Readonly<Record<string, string>> = { claude: "claude-code", codex: "codex", gemini: "gemini", opencode: "opencode", pi: "pi" };
 const shells = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "busybox"]);
 
 /** The provider that was asked for, or the one that the program's name tells; a bare shell only when asked for. */
@@ -91,16 +96,17 @@ function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv:
     });
   }
   if (wanted !== undefined) return wanted;
-  return programs[baseName(argv[0] ?? "")] ?? programs[program.command] ?? "generic";
+  return providerOfProgram(program.command, argv) ?? "generic";
 }
+
+/** A client of another tmux: what is typed there goes to whichever pane it shows. */
+export const isTmux = ({ command }: Pick<ProcessFacts, "command">): boolean => /^tmux(:|$)/.test(command);
 
 /** A shell that runs a script is a program; one without is a prompt. */
 export function isBareShell({ command }: Pick<ProcessFacts, "command">, argv: readonly string[]): boolean {
   if (!shells.has(command.replace(/^-/, ""))) return false;
   return !argv.slice(1).some((argument, at) => !argument.startsWith("-") || argument === "-c" || argv[at] === "-c");
 }
-
-const baseName = (path: string): string => path.split("/").at(-1) ?? "";
 
 function checkPaneIsFree(directory: Directory, { name, team }: Adoption, pane: PaneFacts, socket: string): void {
   const holder = directory.roster.byPane(pane.id).find((agent) => isLive(agent) && isIn(agent, pane, socket));
@@ -111,7 +117,7 @@ function checkPaneIsFree(directory: Directory, { name, team }: Adoption, pane: P
   });
 }
 
-function isIn(agent: Agent, pane: PaneFacts, socket: string): boolean {
+export function isIn(agent: Agent, pane: PaneFacts, socket: string): boolean {
   return agent.endpoints.some((endpoint) => {
     if (endpoint.transport !== "tmux") return false;
     const locator = paneLocator(endpoint);
@@ -122,6 +128,12 @@ function isIn(agent: Agent, pane: PaneFacts, socket: string): boolean {
 const nothingRuns = (pane: PaneFacts): TielineError =>
   new TielineError("PANE_UNKNOWN", `nothing runs in ${pane.id} any more`, {
     remedy: "start the agent program there, then adopt it",
+    operands: { pane: pane.id },
+  });
+
+const showsAnotherTmux = (pane: PaneFacts): TielineError =>
+  new TielineError("CONFLICT", `${pane.id} shows another tmux; what is typed there goes to whichever pane that one shows`, {
+    remedy: "adopt the pane inside it: run `tieline adopt` in there, or name its server with TIELINE_TMUX_SOCKET",
     operands: { pane: pane.id },
   });
 
