@@ -31,6 +31,7 @@ export const registry: Readonly<Record<string, Load>> = {
   down: () => import("./commands/down.ts"),
   events: () => import("./commands/events.ts"),
   daemon: () => import("./commands/daemon.ts"),
+  hook: () => import("./commands/hook.ts"),
   doctor: () => import("./commands/doctor.ts"),
   demo: () => import("./commands/demo.ts"),
   completions: () => import("./commands/completions.ts"),
@@ -39,6 +40,5 @@ export const registry: Readonly<Record<string, Load>> = {
 };
 
 export function loadAll(): Promise<AnyCommand[]> {
-  hook: () => import("./commands/hook.ts"),
   return Promise.all(Object.values(registry).map(async (load) => (await load()).default));
 }
