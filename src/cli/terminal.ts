@@ -33,7 +33,7 @@ export function openTerminal(env: Readonly<Record<string, string | undefined>>):
 }
 
 /** Touching `process.stdout` or node:tty loads streams and sockets, which takes longer than a whole `tieline send`. */
-function isTerminal(fd: number): boolean {
+export function isTerminal(fd: number): boolean {
   const { binding } = process as unknown as { binding(name: "tty_wrap"): { isTTY(fd: number): boolean } };
   return binding("tty_wrap").isTTY(fd);
 }

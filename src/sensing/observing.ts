@@ -22,8 +22,8 @@ export interface ObservingOptions {
 export function observing(directory: Observable, { startingMs, clock }: ObservingOptions): (agent: Pick<Agent, "id">, seen: Observation) => void {
   return ({ id }, { state, reason, draft }) => {
     const known = directory.agent(id);
-    // It was removed while somebody looked.
-    if (known === null) return;
+    // It was removed, or its program was ended, while somebody looked.
+    if (known === null || known.endpoints.length === 0) return;
     if (known.state === "starting" && state === "unknown" && clock() - known.stateAt < startingMs) return;
     directory.observe(id, state, reason, draft);
   };

@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { asTielineError } from "../model/errors.ts";
 import { ControlClient } from "./control.ts";
 import { bunExec, type Exec, type ExecResult } from "./exec.ts";
@@ -98,6 +100,8 @@ export class TmuxServer {
 
   /** The first session of a server that does not run can only be made by a process; it must not carry secrets. */
   async startServer(argv: string[]): Promise<string[]> {
+    // With `-S` tmux does not make the directory that it makes by itself otherwise.
+    mkdirSync(dirname(this.socketPath), { recursive: true, mode: 0o700 });
     const { code, stdout, stderr } = await this.#tmux(argv);
     if (code !== 0) throw commandFailed(stderr, argv[0] ?? "");
     return stdout.split("\n").slice(0, -1);

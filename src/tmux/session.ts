@@ -1,4 +1,5 @@
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
+import { quote } from "./quote.ts";
 import type { TmuxServer } from "./server.ts";
 
 /** The one way from a name to a session or window name: `feat/auth-fix` → `feat-auth-fix`. */
@@ -107,6 +108,17 @@ export async function respawn(server: TmuxServer, pane: string, launch: Launch):
 
 export async function killPane(server: TmuxServer, pane: string): Promise<void> {
   await server.run([["kill-pane", "-t", pane]]);
+}
+
+/** Kills the pane if it is still the one that was meant: ids start anew with every server. Done as well when it is gone. */
+export async function killPaneOf(server: TmuxServer, { pane, panePid, serverPid }: { pane: string; panePid: number; serverPid: number }): Promise<void> {
+  const same = `#{==:#{pid} #{pane_pid},${serverPid} ${panePid}}`;
+  try {
+    await server.run(`if -F -t ${pane} ${quote(same)} { kill-pane -t ${pane} }`);
+  } catch (thrown) {
+    // With its last pane a session ends, with its last session the server, and with either the connection.
+    if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;
+  }
 }
 
 export async function renameWindow(server: TmuxServer, windowId: string, name: string): Promise<void> {

@@ -75,6 +75,16 @@ export function enterGuarded(server: TmuxServer, { mark, ...write }: GuardedWrit
   });
 }
 
+/** Presses keys, by tmux's names for them, one after the other. */
+export function pressGuarded(server: TmuxServer, { keys, ...write }: GuardedWrite & { keys: readonly string[] }): Promise<Written> {
+  return guarded(server, write, { whenTrue: [`send-keys -t ${write.pane} ${keys.map(quote).join(" ")}`] });
+}
+
+/** Types words as a person would, key by key, for programs that take a paste for plain text. */
+export function typeGuarded(server: TmuxServer, { words, ...write }: GuardedWrite & { words: string }): Promise<Written> {
+  return guarded(server, write, { whenTrue: [`send-keys -l -t ${write.pane} -- ${quote(words)}`] });
+}
+
 /** Ends copy mode and every other mode of the pane. Done as well when there was none. */
 export function leaveMode(server: TmuxServer, { pane, panePid }: GuardedWrite): Promise<Written> {
   return compareAndRun(server, pane, [{ name: "panePid", format: "#{pane_pid}", expected: String(panePid) }], {

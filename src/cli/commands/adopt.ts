@@ -1,37 +1,87 @@
-import { command } from "../args.ts";
+import type { FoundView } from "../../client/schemas/life.ts";
 import { agentTable } from "../agent-table.ts";
+import { command, usage } from "../args.ts";
+import type { Context } from "../command.ts";
+import { canAsk, confirm } from "../confirm.ts";
+import { table, type Cell } from "../table.ts";
+import type { Terminal } from "../terminal.ts";
+
+const args = [{ name: "pane", optional: true, summary: "the tmux pane that it runs in, or the exact name of its session" }] as const;
+const flags = {
+  all: { summary: "find the agent programs that run on this tmux server" },
+  name: { value: "NAME", summary: "what others call it" },
+  provider: { value: "PROVIDER", summary: "which program it is: generic, shell, claude-code, codex; found out when left out" },
+  workspace: { value: "DIR", complete: "directory", summary: "the directory that it works in" },
+  role: { value: "ROLE", summary: "a label that several agents may share" },
+  yes: { short: "y", summary: "with --all: adopt without asking" },
+} as const;
+const form = { name: "adopt", usage: ["adopt <pane|session> --name <name>", "adopt --all [--yes]"] };
 
 export default command({
-  name: "adopt",
+  ...form,
   group: "Agents",
-  summary: "make a program that runs already an agent",
-  usage: ["adopt <pane> --name <name>"],
-  details: ["The pane is a tmux pane such as %14. A bare shell is adopted only with --provider shell, because what is written there is executed."],
-  args: [{ name: "pane", summary: "the tmux pane that it runs in" }],
-  flags: {
-    name: { value: "NAME", required: true, summary: "what others call it" },
-    provider: { value: "PROVIDER", summary: "which program it is: generic, shell, claude-code, codex; found out when left out" },
-    workspace: { value: "DIR", complete: "directory", summary: "the directory that it works in" },
-    role: { value: "ROLE", summary: "a label that several agents may share" },
-  },
+  summary: "make programs that run already agents",
+  details: [
+    "The pane is a tmux pane such as %14; a session is named exactly and has one pane. A bare shell is adopted only with --provider shell, because what is written there is executed.",
+    "--all looks at the panes of your tmux server and at Claude Code's list of sessions in your home, shows what it found, how each can be reached and what can be proved there, and asks. Without a terminal it only lists; with --yes it adopts.",
+  ],
+  args,
+  flags,
   examples: [
     ["tieline adopt %14 --name engineer", "whatever runs in pane %14"],
     ["tieline adopt %3 --name reviewer --provider claude-code --team web", "a Claude Code session, in team web"],
+    ["tieline adopt --all", "everything that looks like an agent"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const { name, provider, role } = flags;
-    const agent = await daemon.call("adopt", {
-      target: args.pane,
-      name,
-      ...(provider !== undefined && { provider }),
-      ...(flags.workspace !== undefined && { workspace: absolute(flags.workspace) }),
-      ...(role !== undefined && { role }),
-    });
-    if (flags.json) await terminal.json(agent);
-    else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
-    return 0;
-  },
+  run: (context) => (context.flags.all ? adoptAll(context) : adoptOne(context)),
 });
+
+type Running = Context<typeof args, typeof flags>;
+
+async function adoptOne({ args: { pane }, flags: { name, provider, role, workspace, json }, daemon, terminal }: Running): Promise<number> {
+  if (pane === undefined) throw usage(form, "<pane|session> is missing");
+  if (name === undefined) throw usage(form, "--name NAME is missing");
+  const agent = await daemon.call("adopt", {
+    target: pane,
+    name,
+    ...(provider !== undefined && { provider }),
+    ...(workspace !== undefined && { workspace: absolute(workspace) }),
+    ...(role !== undefined && { role }),
+  });
+  if (json) await terminal.json(agent);
+  else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
+  return 0;
+}
+
+async function adoptAll({ args: { pane }, flags: { name, yes, json }, daemon, terminal }: Running): Promise<number> {
+  if (pane !== undefined || name !== undefined) throw usage(form, "--all finds panes and names by itself");
+  const found = await daemon.call("discover", {});
+  const fresh = found.filter((one) => one.agent === null);
+  if (!json) await terminal.print(foundTable(found, terminal));
+  const goesOn = fresh.length > 0 && (yes || (!json && canAsk(terminal) && (await confirm(`Adopt ${fresh.length === 1 ? "it" : `these ${fresh.length}`}?`, terminal))));
+  if (!goesOn) {
+    if (json) await terminal.json({ found, adopted: [] });
+    else if (fresh.length > 0) await terminal.print(terminal.paint("dim", "nothing was adopted; --yes does it without asking"));
+    return 0;
+  }
+  const adopted = await Promise.all(fresh.map((one) => daemon.call("adopt", { target: one.pane, name: one.name, provider: one.provider })));
+  if (json) await terminal.json({ found, adopted });
+  else await terminal.print(`\n${agentTable(adopted, terminal, { now: Date.now(), teams: true })}`);
+  return 0;
+}
+
+function foundTable(found: readonly FoundView[], { paint, width }: Terminal): string {
+  if (found.length === 0) return paint("dim", "no agent program runs on this tmux server");
+  const rows = found.map((one): Cell[] => [
+    { text: one.pane },
+    { text: one.session },
+    { text: one.provider === "generic" ? one.program : one.provider },
+    one.agent === null ? { text: one.name, style: "bold" } : { text: `already ${one.agent}`, style: "dim" },
+    { text: one.foundBy.join(", ") },
+    { text: one.waysIn.map(({ transport }) => transport).join(", ") },
+    { text: one.waysIn.map(({ bestProof }) => bestProof).join(", ") },
+  ]);
+  return table(["PANE", "SESSION", "PROGRAM", "NAME", "FOUND BY", "REACHED BY", "PROOF"], rows, paint, width()).join("\n");
+}
 
 /** The daemon works elsewhere, so it cannot know what a relative path is relative to. */
 const absolute = (path: string): string => (path.startsWith("/") ? path : `${process.cwd()}/${path}`);

@@ -1,21 +1,57 @@
+import { TielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
+import type { Context } from "../command.ts";
+import { newRows } from "../rows.ts";
 import { count } from "../times.ts";
+
+const args = [{ name: "agent", complete: "agent", summary: "which one" }] as const;
+const flags = {
+  lines: { short: "n", value: "N", parse: count, summary: "how many lines back; terminal.readLines when left out" },
+  follow: { short: "f", summary: "keep printing what is added, until Ctrl-C or the end of the pane" },
+} as const;
 
 export default command({
   name: "read",
   group: "Agents",
   summary: "print what an agent's pane shows",
-  usage: ["read <agent>"],
-  args: [{ name: "agent", complete: "agent", summary: "which one" }],
-  flags: { lines: { short: "n", value: "N", parse: count, summary: "how many lines back; terminal.readLines when left out" } },
+  usage: ["read <agent> [--follow]"],
+  args,
+  flags,
   examples: [
     ["tieline read engineer", "its screen"],
     ["tieline read engineer --lines 500 | less", "more of what scrolled away"],
+    ["tieline read engineer --follow", "and what comes next"],
   ],
-  async run({ args, flags, daemon, terminal }) {
-    const screen = await daemon.call("read", { agent: args.agent, ...(flags.lines !== undefined && { lines: flags.lines }) });
-    if (flags.json) await terminal.json(screen);
-    else await terminal.print(screen.text.trimEnd());
-    return 0;
-  },
+  run: (context) => (context.flags.follow ? follow(context) : readOnce(context)),
 });
+
+type Running = Context<typeof args, typeof flags>;
+
+async function readOnce({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
+  const screen = await daemon.call("read", { agent, ...(lines !== undefined && { lines }) });
+  if (json) await terminal.json(screen);
+  else await terminal.print(screen.text.trimEnd());
+  return 0;
+}
+
+/** A poll is shorter than the ten seconds after which an HTTP server takes a silent connection for dead. */
+const pollMs = 5_000;
+
+async function follow({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
+  let rows: readonly string[] = [];
+  for (let mark = ""; ; ) {
+    const screen = await daemon.call("readNext", { agent, mark, timeoutMs: pollMs, ...(lines !== undefined && { lines }) }).catch((thrown: unknown) => {
+      // What was followed has ended, which is how following ends.
+      if (mark !== "" && thrown instanceof TielineError && thrown.code === "PANE_UNKNOWN") return null;
+      throw thrown;
+    });
+    if (screen === null) return 0;
+    if (screen.mark === mark) continue;
+    const now = screen.text.split("\n");
+    const added = newRows(rows, now);
+    if (json) await terminal.json({ ...screen, added });
+    else if (added.length > 0) await terminal.print(added.join("\n"));
+    rows = now;
+    mark = screen.mark;
+  }
+}

@@ -1,0 +1,22 @@
+import { agentTable } from "../agent-table.ts";
+import { command } from "../args.ts";
+
+export default command({
+  name: "kill",
+  group: "Agents",
+  summary: "take an agent's pane away",
+  usage: ["kill <agent>"],
+  details: [
+    "The pane dies with all that runs in it; other panes of the same window stay. What the program had not saved is lost.",
+    "The agent stays known, with its conversation, its mail and what it takes to start it again. It is suspended: `tieline resume` or mail goes on with it.",
+  ],
+  args: [{ name: "agent", complete: "agent", summary: "which one" }],
+  flags: {},
+  examples: [["tieline kill engineer", "end it at once"]],
+  async run({ args, flags, daemon, terminal }) {
+    const agent = await daemon.call("kill", { agent: args.agent });
+    if (flags.json) await terminal.json(agent);
+    else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
+    return 0;
+  },
+});

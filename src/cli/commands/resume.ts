@@ -1,0 +1,32 @@
+import { TielineError } from "../../model/errors.ts";
+import { agentTable } from "../agent-table.ts";
+import { command } from "../args.ts";
+
+export default command({
+  name: "resume",
+  group: "Agents",
+  summary: "start agents again that ended",
+  usage: ["resume <agent…>", "resume --all"],
+  details: ["The same conversation goes on, where the program can; else a new one begins. After a reboot or a restart of tmux, --all brings the whole team back."],
+  args: [{ name: "agent", optional: true, many: true, complete: "agent", summary: "which ones" }],
+  flags: { all: { summary: "every agent of the team that Tieline has started before" } },
+  examples: [
+    ["tieline resume engineer", "go on where it stopped"],
+    ["tieline resume --all", "bring the team back"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    if ((args.agent.length === 0) !== (flags.all === true)) {
+      throw new TielineError("USAGE", "name agents, or give --all", { remedy: "usage: tieline resume <agent…>  or  tieline resume --all" });
+    }
+    const result = await daemon.call("resume", flags.all ? {} : { agents: [...args.agent] });
+    if (flags.json) await terminal.json(result);
+    else {
+      const { paint } = terminal;
+      if (result.resumed.length > 0) await terminal.print(agentTable(result.resumed, terminal, { now: Date.now(), teams: true }));
+      if (result.already.length > 0) await terminal.print(paint("dim", `running already: ${result.already.join(", ")}`));
+      if (result.resumed.length + result.already.length + result.failed.length === 0) await terminal.print(paint("dim", "nothing to resume"));
+      for (const { agent, code, message, remedy } of result.failed) await terminal.complain(`error ${code}: ${agent}: ${message}\n  ${remedy}`);
+    }
+    return result.failed.length === 0 ? 0 : 4;
+  },
+});

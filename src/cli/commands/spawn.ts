@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from "node:fs";
+import { permissionModes, sandboxes } from "../../model/profile.ts";
+import { TielineError } from "../../model/errors.ts";
+import { agentTable } from "../agent-table.ts";
+import { command } from "../args.ts";
+import { words } from "../words.ts";
+
+export default command({
+  name: "spawn",
+  group: "Agents",
+  summary: "start an agent from a profile",
+  usage: ["spawn <profile> [--name <name>]"],
+  details: [
+    "The agent gets a window of its own in the tmux session of its team. When an agent of the profile runs already, the next one is an instance: ana, ana-2, ana-3.",
+    "What is said here is kept: mail, `tieline resume` and `tieline restart` start the agent again in the same way.",
+  ],
+  args: [{ name: "profile", summary: "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, researcher, docs" }],
+  flags: {
+    name: { value: "NAME", summary: "what others call it; the profile's name when left out" },
+    task: { value: "TASK", summary: "names its window, such as wish-42; its role when left out" },
+    provider: { value: "PROVIDER", summary: "another program than the profile's: claude-code, codex, gemini, opencode, pi" },
+    model: { value: "MODEL", summary: "the model, as the program names it" },
+    cwd: { value: "DIR", complete: "directory", summary: "where it works; the profile's directory, or the current one, when left out" },
+    prompt: { value: "FILE", complete: "file", summary: "added to the profile's prompt; text of several words is taken as it is" },
+    skill: { value: "SKILL", summary: "a skill that it begins with" },
+    resume: { value: "SESSION", summary: "go on with this conversation, by the program's own id for it" },
+    sandbox: { value: "SANDBOX", choices: sandboxes, summary: "what it is kept in" },
+    permissions: { value: "MODE", choices: permissionModes, summary: "how the program asks before it acts; ask when nobody decided otherwise" },
+    args: { value: "ARGS", parse: words, summary: "more arguments for the program, in one text" },
+  },
+  examples: [
+    ["tieline spawn engineer", "the built-in engineer"],
+    ["tieline spawn engineer --name ana --task wish-42 --model opus", "under a name of its own, in a window wish-42"],
+    ["tieline spawn reviewer --provider codex --permissions auto", "the reviewer's prompt, in Codex"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const { name, task, provider, model, skill, resume, sandbox, permissions } = flags;
+    const given = { name, task, provider, model, skill, resume, sandbox, permissions };
+    const agent = await daemon.call("spawn", {
+      profile: args.profile,
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      ...(flags.cwd !== undefined && { cwd: absolute(flags.cwd) }),
+      ...(flags.prompt !== undefined && { prompt: promptText(flags.prompt) }),
+      ...(flags.args !== undefined && { args: [...flags.args] }),
+    });
+    if (flags.json) await terminal.json(agent);
+    else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
+    return 0;
+  },
+});
+
+/** The daemon works elsewhere, so it cannot know what a relative path is relative to. */
+const absolute = (path: string): string => (path.startsWith("/") ? path : `${process.cwd()}/${path}`);
+
+function promptText(given: string): string {
+  if (existsSync(given)) return readFileSync(given, "utf8").trim();
+  if (/\s/.test(given)) return given;
+  throw new TielineError("USAGE", `--prompt: there is no file ${given}`, { remedy: "name a file, or write the prompt itself in several words" });
+}

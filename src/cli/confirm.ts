@@ -1,0 +1,13 @@
+import { isTerminal, type Terminal } from "./terminal.ts";
+
+/** Is there somebody who could be asked? */
+export function canAsk({ interactive }: Pick<Terminal, "interactive">): boolean {
+  return interactive && isTerminal(0);
+}
+
+/** Yes only by saying so. */
+export async function confirm(question: string, terminal: Pick<Terminal, "write">): Promise<boolean> {
+  await terminal.write(`${question} [y/N] `);
+  for await (const line of console) return /^y(es)?$/i.test(line.trim());
+  return false;
+}

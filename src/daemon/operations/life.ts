@@ -1,0 +1,236 @@
+/** From the first start of an agent to its last: spawn, adopt what is found, steer, stop, resume. */
+import type { Caller } from "../../client/schema.ts";
+import type { Switch } from "../../compose.ts";
+import { discover } from "../../life/discover.ts";
+import { kill, stop } from "../../life/end.ts";
+import { enlist } from "../../life/enlist.ts";
+import type { Wishes } from "../../life/launch.ts";
+import { teamSession } from "../../life/place.ts";
+import { choose, dialogOf, interrupt } from "../../life/steer.ts";
+import { isLive, personId, type Agent } from "../../model/agent.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
+import type { Sender } from "../../model/message.ts";
+import { nearest } from "../../model/near.ts";
+import { screenProviders } from "../../providers/screen.ts";
+import { capture } from "../../tmux/pane.ts";
+import { currentSession, hasSession } from "../../tmux/session.ts";
+import { paneLocator } from "../../transports/paneLocator.ts";
+import { onlyAgent } from "../addressed.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+import { agentView } from "../views.ts";
+
+type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place" | "readNext">;
+
+export function lifeOperations(tieline: Switch, callers: Callers): LifeOperations {
+  const { directory, mailbox, courier, servers, starter, lookups, config } = tieline;
+  const view = (agent: Agent) => agentView(directory.agent(agent.id) ?? agent, tieline);
+
+  return {
+    async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
+      const from = await callers.allow(caller, "spawn");
+      checkWishes(from, wishes);
+      const profile = lookups.profile(from.team, profileName);
+      if (profile === null) throw noProfile(profileName, lookups.profileNames(from.team));
+      await Promise.all(directory.roster.inTeam(from.team).filter((agent) => agent.name.startsWith(name ?? profileName)).map(lookAt));
+      const cwd = wishes.cwd ?? (profile.cwd === null ? caller.cwd : undefined);
+      const agent = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
+      const isNew = directory.agent(agent.id) === null;
+      const conversation = sessionId === undefined ? "new" : "resume";
+      try {
+        return view(await starter.start(agent, { socket: serverOf(caller), conversation }));
+      } catch (thrown) {
+        if (isNew) forget(agent);
+        throw thrown;
+      }
+    },
+
+    async stop({ agent: address }, { caller }) {
+      const agent = known(address, await callers.allow(caller, "kill"));
+      return ended(await stop(agent, tieline));
+    },
+
+    async kill({ agent: address }, { caller }) {
+      const agent = known(address, await callers.allow(caller, "kill"));
+      return ended(await kill(agent, tieline));
+    },
+
+    async restart({ agent: address }, { caller }) {
+      const agent = known(address, await callers.allow(caller, "kill"));
+      if (agent.launch === null) throw notStartedByUs(agent);
+      return view(await starter.start(await kill(agent, tieline)));
+    },
+
+    async resume({ agents }, { caller }) {
+      const from = await callers.allow(caller, "spawn");
+      const meant = agents?.map((address) => known(address, from)) ?? directory.roster.inTeam(from.team).filter((agent) => agent.launch !== null);
+      await Promise.all(meant.map(lookAt));
+      const offline = meant.map((agent) => directory.agent(agent.id)!).filter((agent) => !isLive(agent));
+      const results = await Promise.all(offline.map((agent) => resume(agent)));
+      return {
+        resumed: results.flatMap((result) => ("started" in result ? [view(result.started)] : [])),
+        already: meant.filter((agent) => !offline.some(({ id }) => id === agent.id)).map((agent) => agent.name),
+        failed: results.flatMap((result) => ("failed" in result ? [result.failed] : [])),
+      };
+    },
+
+    async interrupt({ agent: address }, { caller }) {
+      const agent = known(address, await callers.allow(caller, "kill"));
+      await interrupt(agent, tieline);
+      return view(agent);
+    },
+
+    async dialog({ agent: address }, { caller }) {
+      const agent = known(address, await callers.sender(caller));
+      const { state, text, choices, mark } = await dialogOf(agent, tieline);
+      return { agent: agent.name, pane: tmuxEndpoint(agent).locator.pane, state, text, choices: choices.map(({ place, label }) => ({ choice: place, label })), mark };
+    },
+
+    async choose({ agent: address, choice, mark }, { caller }) {
+      const agent = known(address, await callers.allow(caller, "answer"));
+      const { place, label } = await choose(agent, choice, mark, tieline);
+      courier.wake(agent.id);
+      return { agent: agent.name, choice: place, label };
+    },
+
+    async discover(_, { caller }) {
+      const { team } = await callers.allow(caller, "spawn");
+      const { traits } = tieline.tmux;
+      const found = await discover(servers.at(serverOf(caller)), team, tieline);
+      return found.map(({ pane, program, provider, foundBy, name, sessionId, agent }) => ({
+        ...{ pane: pane.id, session: pane.sessionName, window: pane.windowName, cwd: pane.currentPath },
+        ...{ provider, program: program.command, pid: program.pid, name, sessionId, foundBy: [...foundBy], agent: agent && `${agent.team}:${agent.name}` },
+        waysIn: [{ transport: tieline.tmux.name, bestProof: traits.bestProof, authority: traits.authority }],
+      }));
+    },
+
+    async place({ agent: address }, { caller }) {
+      const from = await callers.sender(caller);
+      if (address === undefined) return teamPlace(from.team, caller);
+      const agent = known(address, from);
+      const { locator } = tmuxEndpoint(agent);
+      await lookAt(agent);
+      if (!isLive(directory.agent(agent.id)!)) throw notRunning(directory.agent(agent.id)!);
+      const session = await currentSession(servers.at(locator.socket), locator.pane);
+      return { socket: locator.socket, session, pane: locator.pane, current: await sessionOfCaller(caller, locator.socket) };
+    },
+
+    async readNext({ agent: address, lines = config.terminal.readLines, mark, timeoutMs }, { caller, signal }) {
+      const agent = known(address, await callers.sender(caller));
+      const { endpoint, locator } = tmuxEndpoint(agent);
+      const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      let changed: () => void = () => undefined;
+      using _ = tieline.tmux.watch(agent, endpoint, () => changed());
+      for (;;) {
+        const next = new Promise<void>((resolve) => {
+          changed = resolve;
+          over.addEventListener("abort", () => resolve(), { once: true });
+        });
+        const text = lastLines(await capture(servers.at(locator.socket), locator.pane, { history: lines }), lines);
+        const seen = digest(text);
+        if (seen !== mark || over.aborted) return { agent: agent.name, pane: locator.pane, text, mark: seen };
+        await next;
+      }
+    },
+  };
+
+  /** An agent that exists, whether or not it runs; a profile that was never started is none. */
+  function known(address: string, from: Sender): Agent {
+    const agent = onlyAgent(address, tieline.resolve(address, from).agents);
+    if (directory.agent(agent.id) !== null && agent.kind === "program") return agent;
+    throw new TielineError("ADDRESS_UNKNOWN", `${agent.name} is not an agent that was started or adopted`, {
+      remedy: `\`tieline spawn ${agent.name}\` starts it; \`tieline ls\` lists the agents`,
+      operands: { address },
+    });
+  }
+
+  async function lookAt(agent: Agent): Promise<void> {
+    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    if (endpoint) await tieline.tmux.probe(agent, endpoint);
+  }
+
+  function ended(agent: Agent) {
+    courier.wake(agent.id);
+    return view(agent);
+  }
+
+  async function resume(agent: Agent): Promise<{ started: Agent } | { failed: { agent: string; code: string; message: string; remedy: string } }> {
+    try {
+      if (agent.launch === null) throw notStartedByUs(agent);
+      return { started: await starter.start(agent) };
+    } catch (thrown) {
+      const { code, message, remedy } = asTielineError(thrown);
+      return { failed: { agent: agent.name, code, message, remedy } };
+    }
+  }
+
+  /** What never ran leaves nothing behind, unless mail came for it in the meantime. */
+  function forget(agent: Agent): void {
+    if (directory.agent(agent.id) !== null && mailbox.pending(agent.id) === 0) directory.remove(agent.id);
+  }
+
+  async function teamPlace(team: string, caller: Caller) {
+    const socket = serverOf(caller);
+    const session = teamSession(team, config);
+    if (!(await hasSession(servers.at(socket), session))) throw noSession(session, socket);
+    return { socket, session, pane: null, current: await sessionOfCaller(caller, socket) };
+  }
+
+  async function sessionOfCaller({ pane, tmuxSocket }: Caller, socket: string): Promise<string | null> {
+    return pane !== undefined && tmuxSocket === socket ? currentSession(servers.at(socket), pane) : null;
+  }
+
+  function serverOf(caller: Caller): string {
+    return caller.tmuxServer ?? tieline.tmuxSocket;
+  }
+}
+
+function tmuxEndpoint(agent: Agent) {
+  const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+  if (endpoint === undefined) throw notRunning(agent);
+  return { endpoint, locator: paneLocator(endpoint) };
+}
+
+/** An agent may start others as they were written down; only the person may give them more. */
+function checkWishes(from: Sender, wishes: Wishes): void {
+  const { provider } = wishes;
+  if (provider !== undefined && !(screenProviders as readonly string[]).includes(provider)) {
+    throw new TielineError("USAGE", `there is no provider ${provider}`, { remedy: `use one of ${screenProviders.join(", ")}`, operands: { provider } });
+  }
+  const personal = (["permissions", "sandbox", "provider", "args"] as const).filter((wish) => wishes[wish] !== undefined);
+  if (from.id === personId || personal.length === 0) return;
+  throw new TielineError("NOT_PERMITTED", `${from.name} may start agents, but not choose their ${personal.join(", ")}`, {
+    remedy: "write it into the profile, or let the person start it",
+    operands: { agent: from.name, wishes: personal },
+  });
+}
+
+const lastLines = (rows: readonly string[], count: number): string => rows.join("\n").trimEnd().split("\n").slice(-count).join("\n");
+
+const digest = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
+
+function noProfile(name: string, names: Iterable<string>): TielineError {
+  const known = [...names];
+  return new TielineError("ADDRESS_UNKNOWN", `there is no profile ${JSON.stringify(name)}; did you mean ${nearest(name, known)}?`, {
+    remedy: "`tieline agents ls` lists the profiles",
+    operands: { profile: name, known },
+  });
+}
+
+const notStartedByUs = (agent: Agent): TielineError =>
+  new TielineError("CONFLICT", `${agent.name} was adopted, so Tieline does not know how it was started`, {
+    remedy: "start its program by hand, then adopt it again under the same name",
+    operands: { agent: agent.name },
+  });
+
+const notRunning = (agent: Agent): TielineError =>
+  new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane${agent.stateReason === null ? "" : `: ${agent.stateReason}`}`, {
+    remedy: agent.launch === null ? "start it by hand and adopt it again" : `\`tieline resume ${agent.name}\` starts it again`,
+    operands: { agent: agent.name, state: agent.state },
+  });
+
+const noSession = (session: string, socket: string): TielineError =>
+  new TielineError("PANE_UNKNOWN", `there is no tmux session ${session} at ${socket}`, {
+    remedy: "`tieline up` or `tieline spawn` makes it; `tieline ls --all` shows the agents of every team",
+    operands: { session, socket },
+  });

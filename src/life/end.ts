@@ -1,0 +1,102 @@
+/** The end of an agent's program: asked for, interrupted, or by taking its pane away. What it takes to go on is kept. */
+import type { Directory } from "../directory/directory.ts";
+import type { Agent } from "../model/agent.ts";
+import { TielineError } from "../model/errors.ts";
+import { providerOf } from "../providers/providers.ts";
+import { isSameProcess, type Processes } from "../tmux/process.ts";
+import { killPaneOf } from "../tmux/session.ts";
+import type { TmuxServer } from "../tmux/server.ts";
+import { pressGuarded, typeGuarded } from "../tmux/write.ts";
+import { paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
+import type { ProbingTransport, Readiness } from "../transports/port.ts";
+
+export interface EndParts {
+  readonly directory: Directory;
+  readonly servers: { at(socket: string): TmuxServer };
+  readonly tmux: Pick<ProbingTransport, "probe">;
+  readonly processes: Processes;
+  /** How long a program may take over each step. */
+  readonly patienceMs?: number;
+}
+
+const defaultPatienceMs = 10_000;
+
+/** Asks the program to end, then interrupts it. Throws NOT_IN_TIME when it goes on all the same. */
+export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
+  const pane = paneOf(agent);
+  if (pane === null || !(await runs(pane, parts))) return ended(agent, "it had ended already", parts);
+  const asked = await ask(agent, pane, parts);
+  if (asked && (await hasEnded(pane, parts))) return ended(agent, "it was asked to end", parts);
+  await terminate(pane, parts);
+  if (await hasEnded(pane, parts)) return ended(agent, asked ? "it was interrupted" : "it was told to end", parts);
+  throw new TielineError("NOT_IN_TIME", `${agent.name} was asked to end and interrupted, and still runs`, {
+    remedy: `\`tieline read ${agent.name}\` shows what it does; \`tieline kill ${agent.name}\` takes its pane away`,
+    operands: { agent: agent.name, pane: pane.pane },
+  });
+}
+
+/** Takes its pane away. Others in the same window stay. */
+export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
+  const pane = paneOf(agent);
+  if (pane !== null) {
+    await killPaneOf(parts.servers.at(pane.socket), pane);
+    // A conversation is free again only when its program has let go of it; one that does not is not waited for longer.
+    await hasEnded(pane, parts);
+  }
+  return ended(agent, "its pane was killed", parts);
+}
+
+function paneOf(agent: Agent): PaneLocator | null {
+  const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+  return endpoint === undefined ? null : paneLocator(endpoint);
+}
+
+/** What can be started again, or has a conversation, is suspended; anything else is gone. */
+function ended({ id }: Agent, why: string, { directory }: EndParts): Agent {
+  const { launch, sessionId } = directory.agent(id)!;
+  const state = launch !== null || sessionId !== null ? "suspended" : "gone";
+  return directory.update(id, { endpoints: [], state, stateReason: why });
+}
+
+/** Types the program's own words for leaving, at an idle prompt only. A running turn is interrupted first. */
+async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<boolean> {
+  const { exitWords, interruptKeys } = providerOf(agent.provider);
+  if (exitWords === null) return false;
+  const server = parts.servers.at(pane.socket);
+  const write = { pane: pane.pane, panePid: pane.panePid, guards: { serverPid: pane.serverPid } };
+  const probe = (): Promise<Readiness> => parts.tmux.probe(agent, agent.endpoints.find(({ transport }) => transport === "tmux")!);
+  const isReady = async (): Promise<boolean> => (await probe()).kind === "ready";
+  const stands = async (): Promise<boolean> => holdReason(await probe()) === "draft";
+  if (holdReason(await probe()) === "busy") await pressGuarded(server, { ...write, keys: interruptKeys });
+  if (!(await inTime(isReady, parts))) return false;
+  if (!(await typeGuarded(server, { ...write, words: exitWords })).done) return false;
+  if (!(await inTime(stands, parts))) return false;
+  return (await pressGuarded(server, { ...write, keys: ["Enter"] })).done;
+}
+
+const holdReason = (readiness: Readiness): string | null => (readiness.kind === "held" ? readiness.hold.reason : null);
+
+async function terminate(pane: PaneLocator, parts: EndParts): Promise<void> {
+  if (!(await runs(pane, parts))) return;
+  try {
+    process.kill(pane.agentPid, "SIGTERM");
+  } catch (thrown) {
+    // It ended since we looked.
+    if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
+  }
+}
+
+const runs = ({ agentPid, agentStartMark }: PaneLocator, { processes }: EndParts): Promise<boolean> =>
+  isSameProcess(processes, { pid: agentPid, startMark: agentStartMark });
+
+const hasEnded = (pane: PaneLocator, parts: EndParts): Promise<boolean> => inTime(async () => !(await runs(pane, parts)), parts);
+
+/** Nobody announces the end of a process that is not our child, so it is looked for. */
+async function inTime(condition: () => Promise<boolean>, { patienceMs = defaultPatienceMs }: EndParts): Promise<boolean> {
+  const deadline = Date.now() + patienceMs;
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 200)) {
+    if (await condition()) return true;
+    if (Date.now() > deadline) return false;
+    await Bun.sleep(pauseMs);
+  }
+}
