@@ -25,11 +25,9 @@ export class Callers {
       withToken: (digest) => directory.withToken(digest),
       withSession: (sessionId) => directory.withSession(sessionId),
       async withDescendant(pid) {
-        const byPid = new Map(directory.agents().flatMap((agent) => agent.endpoints.filter((one) => one.transport === "tmux").map((one) => [paneLocator(one).agentPid, { agent, locator: paneLocator(one) }] as const)));
-        if (byPid.size === 0) return null;
         for (const { pid: ancestor, startMark } of await ancestry(processes, pid)) {
-          const found = byPid.get(ancestor);
-          if (found?.locator.agentStartMark === startMark) return found.agent;
+          const agent = directory.withProcess(ancestor);
+          if (agent?.endpoints.some(({ locator }) => locator["agentPid"] === ancestor && locator["agentStartMark"] === startMark)) return agent;
         }
         return null;
       },

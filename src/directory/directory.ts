@@ -24,6 +24,7 @@ export class Directory {
   private readonly teamsByName = new Map<string, Team>();
   private readonly byToken = new Map<string, AgentId>();
   private readonly bySession = new Map<string, AgentId>();
+  private readonly byProcess = new Map<number, AgentId>();
 
   constructor(
     private readonly documents: Documents,
@@ -84,9 +85,9 @@ export class Directory {
     this.unindex(before);
     this.index(after);
     if (lasting(before) !== lasting(after)) this.save(after);
-    if (before.state !== after.state || before.stateReason !== after.stateReason || before.draft !== after.draft || before.presence !== after.presence) {
-      const { name, team, state, stateReason, presence } = after;
-      this.emit({ type: "agent.changed", agent: id, name, team, state, reason: stateReason, presence });
+    if (before.state !== after.state || before.stateReason !== after.stateReason || before.draft !== after.draft) {
+      const { name, team, state, stateReason } = after;
+      this.emit({ type: "agent.changed", agent: id, name, team, state, reason: stateReason });
     }
     return after;
   }
@@ -117,6 +118,12 @@ export class Directory {
 
   withSession(sessionId: string): Agent | null {
     const id = this.bySession.get(sessionId);
+    return id === undefined ? null : this.roster.byId(id);
+  }
+
+  /** The agent whose program is said to be this process; whether it still is, is the caller's to check. */
+  withProcess(pid: number): Agent | null {
+    const id = this.byProcess.get(pid);
     return id === undefined ? null : this.roster.byId(id);
   }
 
@@ -159,11 +166,13 @@ export class Directory {
     this.roster.put(agent);
     if (agent.tokenDigest !== null) this.byToken.set(agent.tokenDigest, agent.id);
     if (agent.sessionId !== null) this.bySession.set(agent.sessionId, agent.id);
+    for (const pid of processesOf(agent)) this.byProcess.set(pid, agent.id);
   }
 
   private unindex(agent: Agent): void {
     if (agent.tokenDigest !== null) this.byToken.delete(agent.tokenDigest);
     if (agent.sessionId !== null) this.bySession.delete(agent.sessionId);
+    for (const pid of processesOf(agent)) this.byProcess.delete(pid);
   }
 
   /** Objects come from the configuration at every start, unless they registered themselves and have a token. */
@@ -171,6 +180,9 @@ export class Directory {
     if (agent.kind !== "object" || agent.tokenDigest !== null) this.documents.put("agent", agent.id, agent);
   }
 }
+
+const processesOf = (agent: Agent): number[] =>
+  agent.endpoints.map(({ locator }) => locator["agentPid"]).filter((pid) => typeof pid === "number");
 
 function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, presence: _p, lastActivityAt: _l, ...rest }: Agent): string {
   return JSON.stringify(rest);
