@@ -36,7 +36,6 @@ import { Objects } from "./objects/objects.ts";
 import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
 import { ClaudeSessions } from "./providers/claude-code/sessions.ts";
 import { provesGiven } from "./providers/claude-code/transcript.ts";
-import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
 import { heeding, inOwnWords, type OwnWord } from "./sensing/ownWord.ts";
