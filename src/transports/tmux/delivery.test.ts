@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { logOf, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
+import { openStage, type Stage } from "../../testing/stage.ts";
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+describe("a message for an idle agent", () => {
+  test("arrives once, whole, and the receipt says that the screen proved it", async () => {
+    const ana = await stage.scripted("ana");
+    const receipt = await stage.send("ana", "first line\n\tsecond, with \\ and $HOME and `ticks`");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed", proof: "screen" });
+    const [text, ...more] = submittedTo(ana.dir);
+    expect(more).toEqual([]);
+    expect(text).toContain("first line\n\tsecond, with \\ and $HOME and `ticks`");
+    expect(text).toContain(receipt.message.tag);
+  });
+
+  test("many, one after the other, in order", async () => {
+    const ana = await stage.scripted("ana");
+    const receipts = [];
+    for (let n = 0; n < 15; n++) receipts.push(await stage.send("ana", `number ${n}`));
+    for (const receipt of receipts) await stage.delivered(receipt);
+    expect(submittedTo(ana.dir).map((text) => /number (\d+)/.exec(text)![1])).toEqual(receipts.map((_, n) => String(n)));
+  });
+});
+
+describe("held, with nothing typed, and delivered when the reason is over", () => {
+  const reasons: Record<Exclude<ScriptedState, "idle">, string> = {
+    working: "busy",
+    permission: "permission",
+    question: "question",
+    dialog: "dialog",
+    limited: "limited",
+  };
+  for (const [state, reason] of Object.entries(reasons)) {
+    test(`${state}`, async () => {
+      const ana = await stage.scripted("ana");
+      await ana.direct({ state: state as ScriptedState });
+      await shows(ana.agent.id, state);
+      const receipt = await stage.send("ana", "hello");
+      expect(await stage.delivered(receipt, (delivery) => delivery.reason !== null)).toMatchObject({ state: "queued", reason });
+      expect(logOf(ana.dir)).toEqual([]);
+      await ana.direct({ state: "idle" });
+      expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+      expect(logOf(ana.dir)).toHaveLength(1);
+    });
+  }
+
+  test("a draft in the composer", async () => {
+    const ana = await stage.scripted("ana");
+    await ana.direct({ draft: "half a thou" });
+    await shows(ana.agent.id, "idle", true);
+    const receipt = await stage.send("ana", "hello");
+    expect(await stage.delivered(receipt, (delivery) => delivery.reason !== null)).toMatchObject({ state: "queued", reason: "draft" });
+    expect(logOf(ana.dir)).toEqual([]);
+    await ana.direct({ draft: "" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+    expect(submittedTo(ana.dir)[0]).not.toContain("half a thou");
+  });
+});
+
+describe("what can happen between the paste and Enter", () => {
+  test("a dialog opens: Enter is not pressed, and the message arrives after it", async () => {
+    const ana = await stage.scripted("ana");
+    await ana.direct({ onPaste: "permission" });
+    const receipt = await stage.send("ana", "hello");
+    await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
+    await ana.direct({ state: "idle" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(logOf(ana.dir).filter((entry) => "answered" in entry)).toEqual([]);
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
+  test("a program swallows Enter: it is pressed again, and the message is there once", async () => {
+    const ana = await stage.scripted("ana");
+    await ana.direct({ swallowEnters: 1 });
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
+  test("the echo comes late: Enter waits for it", async () => {
+    const ana = await stage.scripted("ana");
+    await ana.direct({ echoDelayMs: 700 });
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
+  test("the program goes on to work: what stands there alone is submitted once", async () => {
+    const ana = await stage.scripted("ana");
+    await ana.direct({ onPaste: "working" });
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+});
+
+describe("what makes a text hard to find again", () => {
+  const texts = {
+    "wide characters": "こんにちは世界 — 你好，世界。한국어",
+    "emoji": "ship it 🚀 ❤️ 👩‍👩‍👧 🇩🇪 👍🏽 done",
+    "combining marks": "Cafe\u0301 nai\u0308ve Zalgo z\u0351\u0308",
+    "right to left": "שלום world مرحبا",
+    "box drawing like a frame": "────────────\n❯\u00a0not a prompt\n────────────",
+    "tabs and blanks": "a\tb    c\n\n\n   d",
+  };
+  for (const [what, text] of Object.entries(texts)) {
+    for (const [width, height] of [[100, 30], [20, 40]] as const) {
+      test(`${what}, in ${width} columns`, async () => {
+        const ana = await stage.scripted("ana", { width, height });
+        expect(await stage.delivered(await stage.send("ana", text))).toMatchObject({ state: "handed" });
+        expect(submittedTo(ana.dir)).toHaveLength(1);
+      });
+    }
+  }
+
+  test("20 columns and a long text: a doorbell that fits", async () => {
+    const ana = await stage.scripted("ana", { width: 20, height: 30 });
+    expect(await stage.delivered(await stage.send("ana", "many words ".repeat(60)))).toMatchObject({ state: "handed" });
+    const [text] = submittedTo(ana.dir);
+    expect(text).toContain("tieline show MSG_");
+  });
+
+  test("a pane so small that nothing can be checked in it: held, with the size", async () => {
+    const ana = await stage.scripted("ana", { width: 20, height: 12 });
+    const receipt = await stage.send("ana", "many words ".repeat(60));
+    const held = await stage.delivered(receipt, (delivery) => delivery.reason !== null);
+    expect(held).toMatchObject({ state: "queued", reason: "unreadable", detail: expect.stringContaining("20 × 12") });
+    expect(logOf(ana.dir)).toEqual([]);
+  });
+});
+
+async function shows(id: Stage["tieline"]["directory"] extends { agent(id: infer Id): unknown } ? Id : never, state: string, draft = false): Promise<void> {
+  const { directory, sensing } = stage.tieline;
+  for (;;) {
+    const told = await sensing.explain(directory.agent(id)!);
+    if (told?.state === state && told.draft === draft) return;
+    await Bun.sleep(5);
+  }
+}
+
+async function logged(dir: string, enough: (entries: ReturnType<typeof logOf>) => boolean): Promise<void> {
+  while (!enough(logOf(dir))) await Bun.sleep(5);
+}
