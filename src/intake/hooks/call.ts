@@ -31,7 +31,7 @@ const Payload = z.looseObject({
   cwd: z.string().optional(),
   transcript_path: z.string().nullish(),
   tool_name: z.string().optional(),
-  tool_input: z.unknown(),
+  tool_input: z.unknown().optional(),
   tool_use_id: z.string().optional(),
   prompt: z.string().optional(),
 });

@@ -85,4 +85,5 @@ test("a payload is read with its tool, and one that makes no sense is none", () 
   expect(describeTool(call.tool!)).toBe("Edit src/auth.ts");
   expect(readHookCall("claude-code", { ...payload, session_id: 7 })).toBeNull();
   expect(readHookCall("claude-code", "text")).toBeNull();
+  expect(readHookCall("codex", { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: "hello" })).toMatchObject({ tool: null, prompt: "hello", subagent: null });
 });
