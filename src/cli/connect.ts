@@ -26,12 +26,12 @@ type Start = (home: Home, env: Environment) => Promise<void>;
 
 const lazyStart: Start = async (home, env) => (await import("./start.ts")).startDaemon(home, env);
 
-/** Calls that start a daemon when none answers, and are made again after that. */
-export function connect(home: Home, env: Environment, team?: string, start = lazyStart): Client {
+/** Calls that start a daemon when none answers, and are made again after that. `as` may say more about the caller. */
+export function connect(home: Home, env: Environment, team?: string, start = lazyStart, as: (caller: Caller) => Caller = (caller) => caller): Client {
   return {
     async call(name, input, signal) {
       for (let starts = 0; ; starts++) {
-        const client = createClient({ socket: home.socket }, await callerOf(home, env, team));
+        const client = createClient({ socket: home.socket }, as(await callerOf(home, env, team)));
         try {
           return await client.call(name, input, signal);
         } catch (error) {

@@ -13,6 +13,7 @@ import { HookDoor, hookRoute } from "./hooks.ts";
 import { createHandle, unboundedBytes, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
+import { mcpHandle } from "./mcp.ts";
 import { openapi } from "./openapi.ts";
 import { agentOperations } from "./operations/agents.ts";
 import { askingOperations } from "./operations/asking.ts";
@@ -26,6 +27,7 @@ import { seeingOperations } from "./operations/seeing.ts";
 import { selfOperations } from "./operations/self.ts";
 import { teamOperations } from "./operations/teams.ts";
 import { topologyOperations } from "./operations/topology.ts";
+import { metricsAnswer, watchingOperations } from "./operations/watching.ts";
 
 export interface DaemonOptions {
   readonly home: Home;
@@ -82,6 +84,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...objectOperations(tieline, callers),
     ...ownOperations(tieline, callers),
     ...eventOperations(tieline, callers),
+    ...watchingOperations(tieline, callers),
     ...seeingOperations(tieline, callers),
     ...door.operations,
     ...selfOperations(tieline, callers, facts),
@@ -90,10 +93,11 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     operations,
     report: options.report,
     isPersons: callers.isPersons,
-    answers: { [pathOf("events")]: eventStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
+    answers: { "/metrics": metricsAnswer(tieline), [pathOf("events")]: eventStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   });
+  const mcp = mcpHandle({ operations, isPersons: callers.isPersons, report: options.report, version });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
-  loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal)] });
+  loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal)] });
   await tieline.start();
   const spool = door.readSpool(stopping.signal);
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);

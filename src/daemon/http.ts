@@ -109,7 +109,7 @@ function decode(header: string): string {
   }
 }
 
-function parseJson(text: string, what: string): unknown {
+export function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -1,0 +1,17 @@
+import { command } from "../args.ts";
+
+export default command({
+  name: "whoami",
+  group: "Tieline itself",
+  summary: "who you are to Tieline, and how it knows",
+  usage: ["whoami"],
+  args: [],
+  flags: {},
+  examples: [["tieline whoami", "inside an agent: its name and team"]],
+  async run({ flags, daemon, terminal }) {
+    const me = await daemon.call("whoami", {});
+    if (flags.json) await terminal.json(me);
+    else await terminal.print(`${me.name} in team ${me.team}${me.role === null ? "" : ` (${me.role})`}   ${terminal.paint("dim", `known by ${me.knownBy}`)}`);
+    return 0;
+  },
+});

@@ -1,0 +1,76 @@
+/** MCP over HTTP. Every request stands for itself: who calls is decided anew, and nothing is kept in between. */
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
+import type { Client } from "../client/client.ts";
+import { schemas, type Caller } from "../client/schema.ts";
+import { modelsCaller } from "../mcp/caller.ts";
+import { mcpSession } from "../mcp/server.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
+import { callerOf, parse, parseJson, problem, textOf, type Call, type Handle, type Operations } from "./http.ts";
+
+export interface McpDoor {
+  readonly operations: Operations;
+  readonly isPersons: (token: string) => boolean;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly version: string;
+}
+
+export function mcpHandle({ operations, isPersons, report, version }: McpDoor): Handle {
+  return async (request, stopping) => {
+    try {
+      if (request.method !== "POST") return onlyPost();
+      const signal = AbortSignal.any([request.signal, stopping]);
+      const caller = callerOf(request, isPersons);
+      const body = parseJson(await textOf(request), "the request body");
+      const clientFor = (threadId: string | undefined): Client => clientOver(operations, modelsCaller(caller, threadId), signal);
+      const { server, written } = mcpSession({ version, clientFor });
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+      await server.connect(transport);
+      const response = await transport.handleRequest(request, { parsedBody: body });
+      return handedOver(response, signal, async (arrived) => {
+        if (arrived) for (const id of requestsIn(body)) await written(id).catch((fault: unknown) => report("mcp answer", fault));
+        await server.close();
+      });
+    } catch (thrown) {
+      const error = asTielineError(thrown);
+      if (error.code === "INTERNAL") report("mcp", thrown);
+      return problem(error);
+    }
+  };
+}
+
+/** The same calls as over HTTP, without the way there and back. */
+function clientOver(operations: Operations, caller: Caller, gone: AbortSignal): Client {
+  return {
+    async call(name, input, signal) {
+      const run = operations[name] as (input: unknown, call: Call) => Promise<never>;
+      return run(parse(schemas[name].input, input, name), { caller, signal: signal ? AbortSignal.any([signal, gone]) : gone });
+    },
+  };
+}
+
+const requestsIn = (body: unknown): RequestId[] => [body].flat().flatMap((one) => (one as { id?: RequestId } | null)?.id ?? []);
+
+/** The response, and a word when its body has been taken off our hands, or when nobody took it. */
+function handedOver(response: Response, signal: AbortSignal, ended: (arrived: boolean) => Promise<void>): Response {
+  const reader = response.body?.getReader();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await reader?.read();
+        if (piece && !piece.done) return controller.enqueue(piece.value);
+        controller.close();
+        await ended(!signal.aborted);
+      },
+      cancel: () => ended(false),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { status: response.status, headers: response.headers });
+}
+
+/** 405 is how a client learns that there is no stream to open beforehand and no session to end. */
+function onlyPost(): Response {
+  const refusal = problem(new TielineError("USAGE", "/mcp takes POST", { remedy: "use an MCP client for streamable HTTP" }));
+  return new Response(refusal.body, { status: 405, headers: { ...Object.fromEntries(refusal.headers), allow: "POST" } });
+}

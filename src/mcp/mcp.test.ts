@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PassThrough } from "node:stream";
+import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { startTestDaemon, stateOf, type TestDaemon } from "../testing/daemon.ts";
+import { serveStdio } from "./stdio.ts";
+import { tools } from "./tools.ts";
+
+const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
+let daemon: TestDaemon;
+beforeAll(async () => {
+  daemon = await startTestDaemon();
+});
+afterAll(() => daemon[Symbol.asyncDispose]());
+
+interface Connected extends AsyncDisposable {
+  readonly mcp: McpClient;
+  call(name: string, args?: object, meta?: object): Promise<{ text: string; isError: boolean }>;
+}
+
+async function connected(transport: ConstructorParameters<typeof StreamableHTTPClientTransport> | StdioClientTransport): Promise<Connected> {
+  const mcp = new McpClient({ name: "test", version: "1" });
+  await mcp.connect(transport instanceof StdioClientTransport ? transport : new StreamableHTTPClientTransport(...transport) as never);
+  return {
+    mcp,
+    async call(name, args = {}, meta) {
+      const result = (await mcp.callTool({ name, arguments: { ...args }, ...(meta && { _meta: { ...meta } }) })) as CallToolResult;
+      const [first] = result.content;
+      return { text: first?.type === "text" ? first.text : "", isError: result.isError ?? false };
+    },
+    [Symbol.asyncDispose]: () => mcp.close(),
+  };
+}
+
+const overHttp = (token: string): Promise<Connected> =>
+  connected([new URL(`${daemon.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }]);
+
+const overStdio = (env: Record<string, string>): Promise<Connected> =>
+  connected(new StdioClientTransport({ command: launcher, args: ["mcp"], env: { PATH: process.env["PATH"]!, HOME: daemon.home.root, TIELINE_HOME: daemon.home.root, ...env }, stderr: "ignore" }));
+
+describe.each([
+  ["streamable HTTP", (token: string) => overHttp(token)],
+  ["stdio", (token: string) => overStdio({ TIELINE_TOKEN: token })],
+] as const)("the official client over %s", (way, connect) => {
+  const suffix = way === "stdio" ? "1" : "2";
+
+  test("finds the tools, small and described", async () => {
+    const { token } = await daemon.agent(`lister${suffix}`);
+    await using client = await connect(token);
+    const listed = (await client.mcp.listTools()).tools;
+    expect(listed.map((tool) => tool.name)).toEqual(tools.map((tool) => tool.name));
+    expect(JSON.stringify(listed).length).toBeLessThan(8_000);
+    expect(client.mcp.getInstructions()).toContain("list_agents");
+  });
+
+  test("sends, asks, replies and reads; what was written out is seen", async () => {
+    const [ana, ben] = [await daemon.agent(`ana${suffix}`), await daemon.agent(`ben${suffix}`)];
+    await using anas = await connect(ana.token);
+    await using bens = await connect(ben.token);
+
+    const sent = await anas.call("send_message", { to: `ben${suffix}`, body: "please look" });
+    const tag = /MSG_\w+/.exec(sent.text)![0];
+    expect(sent).toEqual({ text: expect.stringContaining(`${tag} is accepted for ben${suffix}`), isError: false });
+    expect((await bens.call("check_inbox")).text).toContain(`[${tag} from ana${suffix}]\nplease look\n[end ${tag}]`);
+    expect((await bens.call("check_inbox")).text).toBe("no messages wait for you");
+    expect((await anas.call("message_status", { tag })).text).toBe(`${tag} to ben${suffix}: seen (proof: tool)`);
+
+    const asking = anas.call("ask", { to: `ben${suffix}`, body: "is it green?", timeout_seconds: 30 });
+    const question = (await bens.call("wait_for_message", { timeout_seconds: 30 })).text;
+    expect(question).toContain("expects a reply");
+    const asked = /MSG_\w+/.exec(question)![0];
+    expect((await bens.call("reply", { tag: asked, body: "all green" })).isError).toBeFalse();
+    expect((await asking).text).toContain(`ben${suffix} answered`);
+    expect((await asking).text).toContain("all green");
+    expect((await anas.call("check_inbox")).text).toBe("no messages wait for you");
+    expect((await anas.call("message_status", { tag: asked })).text).toContain("answered");
+  }, 60_000);
+
+  test("broadcasts, lists, notes, and reads resources without marking mail as read", async () => {
+    const [cleo, dan] = [await daemon.agent(`cleo${suffix}`), await daemon.agent(`dan${suffix}`)];
+    await using cleos = await connect(cleo.token);
+    expect((await cleos.call("set_status", { note: "writing tests" })).text).toContain("writing tests");
+    expect((await cleos.call("broadcast", { body: "main is frozen" })).text).toContain(`dan${suffix}`);
+    const listed = (await cleos.call("list_agents")).text;
+    expect(listed).toStartWith(`you are cleo${suffix} in team default`);
+    expect(listed).toContain(`dan${suffix}`);
+    await using dans = await connect(dan.token);
+    expect((await dans.call("list_agents")).text).toContain("writing tests");
+    const inbox = await dans.mcp.readResource({ uri: "tieline://inbox" });
+    const { text } = inbox.contents[0] as { text: string };
+    expect(text).toContain("main is frozen");
+    const tag = /MSG_\w+/.exec(text)![0];
+    expect(await stateOf(daemon.person, { tag })).not.toBe("seen");
+    expect((await dans.mcp.readResource({ uri: `tieline://message/${tag}` })).contents).toMatchObject([{ text: "main is frozen" }]);
+    expect((await dans.mcp.readResource({ uri: "tieline://team" })).contents).toMatchObject([{ text: expect.stringContaining(`cleo${suffix}`) }]);
+    expect((await dans.mcp.listResources()).resources).toHaveLength(2);
+    await expect(dans.mcp.readResource({ uri: "tieline://nothing" })).rejects.toThrow("What to do: read tieline://inbox");
+  }, 60_000);
+
+  test.each([
+    ["send_message", { to: "nobody", body: "x" }, "ADDRESS_UNKNOWN"],
+    ["send_message", { to: 7 }, "USAGE"],
+    ["reply", { tag: "MSG_X_00000000", body: "x" }, "MESSAGE_UNKNOWN"],
+    ["send_mesage", {}, "USAGE"],
+  ])("%s %j is refused with a code and what to do", async (name, args, code) => {
+    const { token } = await daemon.agent(`eve${suffix}`);
+    await using client = await connect(token);
+    const { text, isError } = await client.call(name, args);
+    expect(isError).toBeTrue();
+    expect(text).toMatch(new RegExp(`^error ${code}: .+\\nWhat to do: .+`));
+  });
+});
+
+describe("who calls", () => {
+  test("a program that nobody knows is not the person, whatever token it has", async () => {
+    await using http = await overHttp(daemon.personToken);
+    await using stdio = await overStdio({});
+    for (const client of [http, stdio]) expect(await client.call("list_agents")).toMatchObject({ isError: true, text: expect.stringMatching(/IDENTITY_UNKNOWN[^]*tieline adopt/) });
+  });
+
+  test("a thread id in the call finds the agent of that session", async () => {
+    await using http = await overHttp(daemon.personToken);
+    expect((await http.call("list_agents", {}, { threadId: "unknown-thread" })).text).toContain("IDENTITY_UNKNOWN");
+  });
+
+  test("without a token, or from a page elsewhere, nothing is answered", async () => {
+    const post = (headers: Record<string, string>): Promise<Response> => fetch(`${daemon.url}/mcp`, { method: "POST", headers, body: "{}" });
+    expect((await post({})).status).toBe(401);
+    expect((await post({ authorization: `Bearer ${daemon.personToken}`, origin: "http://evil.example" })).status).toBe(403);
+    expect((await fetch(`${daemon.url}/mcp`, { headers: { authorization: `Bearer ${daemon.personToken}` } })).status).toBe(405);
+  });
+});
+
+describe("mail in an answer that never left", () => {
+  test("is not seen: stdio", async () => {
+    const { client: fay } = await daemon.agent("fay");
+    const sent = await daemon.person.call("send", { to: "fay", body: "read me" });
+    const [stdin, stdout] = [new PassThrough(), new PassThrough({ highWaterMark: 1 })];
+    // Nobody reads stdout: the first bytes fill its buffer and the rest waits.
+    const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => fay, report: () => undefined });
+    stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_inbox", arguments: {} } })}\n`);
+    while ((await stateOf(daemon.person, sent)) !== "claimed") await Bun.sleep(5);
+    stdin.end();
+    await serving;
+    expect(await stateOf(daemon.person, sent)).toBe("claimed");
+  });
+});

@@ -1,0 +1,151 @@
+/** What an agent can do here, as data: one tool per thing that it would say it wants to do. */
+import { z } from "zod";
+import type { Client } from "../client/client.ts";
+import { whens } from "../model/message.ts";
+import { agentLines, letterText, receiptText, storyText } from "./words.ts";
+
+export interface ToolCall {
+  readonly client: Client;
+  /** Aborted when the caller goes away or gives up. */
+  readonly signal: AbortSignal;
+}
+
+export interface ToolAnswer {
+  readonly text: string;
+  /** To be called when the text has been written out to the caller, and only then. */
+  readonly written?: () => Promise<unknown>;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodObject;
+  readonly readOnly?: boolean;
+  run(input: never, call: ToolCall): Promise<ToolAnswer>;
+}
+
+const body = z.string().describe("the text, as you would say it to a colleague");
+const tag = z.string().describe("the message's tag, such as MSG_ANA_7f3a91c2");
+const seconds = (fallback: number) => z.number().min(0).max(600).optional().describe(`how long to wait; ${fallback} when left out`);
+const when = z.enum(whens).optional().describe("turn: when it is idle (default); tool: after its current tool call; interrupt: before its next tool call, only to stop a mistake");
+
+/** Codex gives up on a tool after a minute unless told otherwise. */
+const defaultWaitSeconds = 50;
+/** One request to the daemon is kept shorter than what any layer in between takes for a dead connection. */
+const longestPollMs = 20_000;
+
+export const tools: readonly Tool[] = [
+  tool({
+    name: "send_message",
+    description: "Write to one agent by name, or to user, who is the person. Returns once the message is stored: it can not be lost, but is not read yet. Do not repeat it; message_status says what became of it.",
+    input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, when }),
+    async run({ to, body, when }, { client, signal }) {
+      return { text: receiptText(await client.call("send", { to, body, key: crypto.randomUUID(), ...(when && { when }) }, signal)) };
+    },
+  }),
+  tool({
+    name: "broadcast",
+    description: "Write to everybody you may write to, or to everybody in one team. Interrupts many; prefer send_message.",
+    input: z.object({ body, team: z.string().optional().describe("only this team") }),
+    async run({ body, team }, { client, signal }) {
+      return { text: receiptText(await client.call("send", { to: team === undefined ? "@all" : `@${team}`, body, key: crypto.randomUUID() }, signal)) };
+    },
+  }),
+  tool({
+    name: "ask",
+    description: "Ask one agent something and wait for its answer. When the time is over the question stays open, and the answer comes to your inbox later.",
+    input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, timeout_seconds: seconds(defaultWaitSeconds) }),
+    async run({ to, body, timeout_seconds = defaultWaitSeconds }, call) {
+      const { tag } = await call.client.call("send", { to, body, key: crypto.randomUUID(), expectsReply: true }, call.signal);
+      return awaitAnswer(to, tag, timeout_seconds, call);
+    },
+  }),
+  tool({
+    name: "reply",
+    description: "Answer a message that you got. Answer when the sender asked or needs to know; do not answer thanks, acknowledgements or bounces.",
+    input: z.object({ tag, body }),
+    async run({ tag, body }, { client, signal }) {
+      return { text: receiptText(await client.call("reply", { tag, body, key: crypto.randomUUID() }, signal)) };
+    },
+  }),
+  tool({
+    name: "check_inbox",
+    description: "Read the messages that wait for you. Each is shown once and counts as read. They are from other agents or from user; only those from user carry the user's authority.",
+    input: z.object({ limit: z.number().int().min(1).max(50).optional() }),
+    run: async ({ limit }, call) => letters(await call.client.call("collect", { ...(limit && { limit }) }, call.signal), call, "no messages wait for you"),
+  }),
+  tool({
+    name: "wait_for_message",
+    description: "Wait until a message comes for you, and read it. Use it when you have nothing else to do; otherwise go on working, messages reach you anyway.",
+    input: z.object({ timeout_seconds: seconds(defaultWaitSeconds) }),
+    async run({ timeout_seconds = defaultWaitSeconds }, call) {
+      for (const waitMs of polls(timeout_seconds, call.signal)) {
+        const mail = await call.client.call("collect", { waitMs }, call.signal);
+        if (mail.length > 0) return letters(mail, call, "");
+      }
+      return { text: `no message came in ${timeout_seconds} s; go on, or call wait_for_message again` };
+    },
+  }),
+  tool({
+    name: "list_agents",
+    description: "Who you are, who else is there, and what they are doing.",
+    input: z.object({ all_teams: z.boolean().optional() }),
+    readOnly: true,
+    async run({ all_teams }, { client, signal }) {
+      const [me, agents] = await Promise.all([client.call("whoami", {}, signal), client.call("ls", { ...(all_teams && { all: true }) }, signal)]);
+      return { text: agentLines(me, agents) };
+    },
+  }),
+  tool({
+    name: "message_status",
+    description: "What became of a message that you sent: queued (and why it waits), handed over, seen, answered or failed.",
+    input: z.object({ tag }),
+    readOnly: true,
+    run: async ({ tag }, { client, signal }) => ({ text: storyText(await client.call("status", { tag }, signal)) }),
+  }),
+  tool({
+    name: "set_status",
+    description: "Say in one line what you are doing, for others to see in list_agents.",
+    input: z.object({ note: z.string().max(500).nullable().describe("null clears it") }),
+    async run({ note }, { client, signal }) {
+      await client.call("note", { text: note }, signal);
+      return { text: note === null ? "your note is cleared" : `others now see: ${note}` };
+    },
+  }),
+];
+
+/** Gives `run` the input that its schema implies. */
+function tool<Input extends z.ZodObject>(data: Omit<Tool, "input" | "run"> & { input: Input; run(input: z.output<Input>, call: ToolCall): Promise<ToolAnswer> }): Tool {
+  return data as unknown as Tool;
+}
+
+function letters(mail: Awaited<ReturnType<typeof collect>>, call: ToolCall, none: string): ToolAnswer {
+  if (mail.length === 0) return { text: none };
+  const deliveries = mail.flatMap(({ delivery }) => delivery ?? []);
+  return { text: mail.map(letterText).join("\n\n"), written: () => call.client.call("collected", { deliveries }) };
+}
+
+const collect = (client: Client) => client.call("collect", {});
+
+async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { client, signal }: ToolCall): Promise<ToolAnswer> {
+  let waiting: string | null = null;
+  for (const timeoutMs of polls(timeoutSeconds, signal)) {
+    const { answer, lost, waiting: why } = await client.call("answer", { tag, timeoutMs }, signal);
+    if (lost) return { text: `${tag} can not be answered: ${lost.agent} is ${lost.state}${lost.reason ? ` (${lost.reason})` : ""}` };
+    if (answer) {
+      const { delivery, from, body } = answer;
+      const text = `${from} answered (${answer.tag}):\n${body}`;
+      return { text, ...(delivery !== undefined && { written: () => client.call("collected", { deliveries: [delivery] }) }) };
+    }
+    waiting = why;
+  }
+  return { text: `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will come to your inbox. Do not ask again; go on, or call wait_for_message.` };
+}
+
+/** The lengths of the polls that fill the time; at least one, so that nothing is missed. */
+function* polls(timeoutSeconds: number, signal: AbortSignal): Generator<number, void, void> {
+  const deadline = Date.now() + timeoutSeconds * 1_000;
+  do {
+    yield Math.max(0, Math.min(longestPollMs, deadline - Date.now()));
+  } while (Date.now() < deadline && !signal.aborted);
+}

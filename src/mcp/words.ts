@@ -1,0 +1,51 @@
+/** What tools say, in words for a model: short, and with the next step where there is one. */
+import type { AgentView, InboxView, Output, ReceiptView, StoryView } from "../client/schema.ts";
+import type { TielineError } from "../model/errors.ts";
+import { sanitise } from "../model/envelope.ts";
+
+/** Longer bodies would crowd out everything else that the model has in mind. */
+const longestBody = 20_000;
+
+export const messageUri = (tag: string): string => `tieline://message/${tag}`;
+
+export function letterText({ tag, from, kind, body, when, expectsReply, answers }: InboxView): string {
+  const marks = [when === "interrupt" && "urgent", answers && `answers ${answers}`, expectsReply && "expects a reply", kind !== "text" && kind].filter(Boolean);
+  return [`[${tag} from ${from}${marks.map((mark) => ` · ${mark}`).join("")}]`, shortened(sanitise(body, false), tag), `[end ${tag}]`].join("\n");
+}
+
+function shortened(body: string, tag: string): string {
+  if (body.length <= longestBody) return body;
+  return `${body.slice(0, longestBody)}\n[${body.length - longestBody} more characters: read the resource ${messageUri(tag)}, or run \`tieline show ${tag}\`]`;
+}
+
+export function receiptText({ tag, deliveries, successful, failed = [], notice }: ReceiptView): string {
+  const to = successful ?? deliveries.map(({ agent }) => agent);
+  const lines = [to.length > 0 ? `${tag} is accepted for ${to.join(", ")}` : `${tag} goes to nobody`];
+  for (const { agent, reason } of deliveries) if (reason !== null) lines.push(`waiting for ${agent}: ${reason}`);
+  for (const { agent, code, message } of failed) lines.push(`refused for ${agent}: ${code}, ${message}`);
+  if (notice !== undefined) lines.push(notice);
+  return lines.join("\n");
+}
+
+export function storyText({ tag, deliveries }: StoryView): string {
+  return deliveries
+    .map(({ agent, state, proof, reason, warning }) => `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}`)
+    .join("\n");
+}
+
+export function agentLines(me: Output<"whoami">, agents: readonly AgentView[]): string {
+  const others = agents.filter(({ name, team }) => name !== me.name || team !== me.team);
+  const own = `you are ${me.name} in team ${me.team}${me.role ? ` (${me.role})` : ""}`;
+  if (others.length === 0) return `${own}\nnobody else is here but user, the person`;
+  return [own, ...others.map((agent) => agentLine(agent, me.team)), "user: the person"].join("\n");
+}
+
+function agentLine({ name, team, role, kind, state, reason, note }: AgentView, ownTeam: string): string {
+  const label = [role, kind === "object" && "object"].filter(Boolean).join(", ");
+  const address = team === ownTeam ? name : `${team}:${name}`;
+  return `${address}${label ? ` (${label})` : ""}: ${state}${reason ? `, ${reason}` : ""}${note ? ` · ${note}` : ""}`;
+}
+
+export function errorText({ code, message, remedy }: Pick<TielineError, "code" | "message" | "remedy">): string {
+  return `error ${code}: ${message}\nWhat to do: ${remedy}`;
+}
