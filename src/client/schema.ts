@@ -14,7 +14,7 @@ import { lifeSchemas } from "./schemas/life.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
 import { seeingSchemas } from "./schemas/seeing.ts";
 import { routingSchemas } from "./schemas/routing.ts";
-import { eventSchemas } from "./schemas/events.ts";
+import { ActivityView, eventSchemas } from "./schemas/events.ts";
 import { hookSchemas } from "./schemas/hooks.ts";
 
 
@@ -136,6 +136,7 @@ export const AgentView = z.object({
   may: z.array(z.enum(permissions)),
   waysIn: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
   lastActivityAt: time,
+  activity: ActivityView,
 });
 
 export const Check = z.object({
@@ -185,7 +186,7 @@ export const schemas = {
   up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()) }) },
   down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
   ...lifeSchemas(AgentView),
-  ...eventSchemas,
+  ...eventSchemas(MessageView.extend({ knownBy: z.string(), transitions: z.array(HistoryView) })),
   ...hookSchemas,
   doctor: { input: z.object({}), output: z.array(Check) },
   daemonStatus: { input: z.object({}), output: z.object({ running: z.literal(true), pid: z.number().int(), version: z.string(), socket: z.string(), home: z.string(), startedAt: time, agents: z.number().int(), waiting: z.number().int(), residentBytes: z.number() }) },

@@ -1,6 +1,7 @@
 /** The model as clients see it. */
 import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, StoryView } from "../client/schema.ts";
 import type { Courier } from "../courier.ts";
+import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
@@ -13,6 +14,7 @@ export interface ViewParts {
   readonly courier: Pick<Courier, "holdOf">;
   readonly mailbox: Pick<Mailbox, "pending" | "message">;
   readonly transports: ReadonlyMap<string, Transport>;
+  readonly activities: Activities;
 }
 
 export function receiptView({ message, deliveries }: Receipt, parts: ViewParts): ReceiptView {
@@ -47,9 +49,10 @@ export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): In
   return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, at: acceptedAt };
 }
 
-export function agentView(agent: Agent, { courier, mailbox, transports }: ViewParts): AgentView {
-  const { id, name, team, role, kind, provider, state, draft, stateReason: reason, presence, sessionId, workspace, note, profile, may, lastActivityAt } = agent;
+export function agentView(agent: Agent, { courier, mailbox, transports, activities }: ViewParts): AgentView {
+  const { id, name, team, role, kind, provider, state, draft, stateReason: reason, sessionId, workspace, note, profile, may } = agent;
   const hold = courier.holdOf(agent.id);
+  const activity = activities.of(agent);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
   const waysIn = agent.endpoints.flatMap(({ transport }) => {
     const traits = transports.get(transport)?.traits;
@@ -57,8 +60,8 @@ export function agentView(agent: Agent, { courier, mailbox, transports }: ViewPa
   });
   const held = { held: hold?.detail ?? null, heldAt: hold?.at ?? null };
   return {
-    ...{ id, name, team, role, kind, provider, state, draft, reason, presence, pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
-    ...{ sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt },
+    ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
+    ...{ sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity },
   };
 }
 

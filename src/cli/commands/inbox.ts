@@ -45,7 +45,8 @@ async function confirmShown(mail: readonly InboxView[], daemon: Client): Promise
 
 function letter(message: InboxView, paint: Paint, now: number): string {
   const state = message.reason === null ? message.state : `${message.state}: ${message.reason}`;
-  const head = `${mark(message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}`)}`;
+  const answers = message.answers === null ? "" : `, answers ${message.answers}`;
+  const head = `${mark(message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
   const body = message.body.trimEnd().split("\n").map((line) => `  ${line}`);
   return [head, ...body].join("\n");
 }
