@@ -5,6 +5,8 @@ import { loadHomeConfig, type HomeConfig } from "./config/home.ts";
 import { Projects } from "./config/projects.ts";
 import { createCourier, type Courier } from "./courier.ts";
 import { openEventStore } from "./events/sqlite.ts";
+import { Activities } from "./events/activity.ts";
+import { Metrics } from "./events/metrics.ts";
 import { Spine } from "./events/spine.ts";
 import { natsLinks } from "./events/nats/link.ts";
 import { NatsPublisher } from "./events/nats/publisher.ts";
@@ -18,6 +20,7 @@ import { loopGuard } from "./guards.ts";
 import type { HookChain } from "./intake/hooks/chain.ts";
 import { flagWaitingMail } from "./intake/hooks/flags.ts";
 import { hookPlaceIn, type HookPlace } from "./intake/hooks/place.ts";
+import { emitters } from "./intake/hooks/handlers/emitters.ts";
 import { standardHooks } from "./intake/hooks/standard.ts";
 import { ClaudeLink } from "./life/claudeLink.ts";
 import { AgentStarter } from "./life/starter.ts";
@@ -98,11 +101,16 @@ export interface Switch extends AsyncDisposable {
   /** Whom an address means for a sender, as when sending to it. */
   readonly resolve: RouterParts["resolve"];
   readonly events: Spine;
+  readonly activities: Activities;
+  readonly metrics: Metrics;
   readonly nats: NatsPublisher | null;
   readonly natsUrl: string;
   /** Begins to serve. Until then nothing is delivered or started. */
   start(): Promise<void>;
 }
+
+/** What agents did before the daemon started is told from so many of the last events. */
+const rememberedEvents = 2_000;
 
 /** Throws DatabaseTaken when another process serves this home. */
 export function compose(options: SwitchOptions): Switch {
@@ -180,6 +188,7 @@ export function compose(options: SwitchOptions): Switch {
       courier.wake(agent.id);
     },
     observed: (agent, state) => claude.heard(agent, state),
+    more: emitters(emit),
   });
   const claudeLink = new ClaudeLink({ sessions: claude, directory, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent) });
   const stopFlags = flagWaitingMail(mailbox, (id) => directory.agent(id), hookPlace);
@@ -196,6 +205,14 @@ export function compose(options: SwitchOptions): Switch {
       courier.wake(agent.id);
     },
   });
+  const activities = new Activities({
+    named: (team, name) => directory.roster.named(team, name),
+    newestMailAt: (agent) => mailbox.inbox(agent, { limit: 1 })[0]?.message.acceptedAt ?? null,
+  });
+  for (const event of events.upTo(events.last, rememberedEvents)) activities.observe(event);
+  events.onEvent((event) => activities.observe(event));
+  const metrics = new Metrics();
+  events.onEvent((event) => metrics.observe(event));
   const natsUrl = options.natsUrl ?? config.nats.url;
   const contentOf = (id: MessageId): string | null => mailbox.message(id)?.body ?? null;
   const nats = config.nats.enabled ? new NatsPublisher(natsLinks({ ...config.nats, url: natsUrl }), { prefix: config.nats.prefix, contentOf, clock }) : null;
@@ -228,6 +245,8 @@ export function compose(options: SwitchOptions): Switch {
     tmuxSocket: options.tmuxSocket,
     resolve: ways.resolve,
     events,
+    activities,
+    metrics,
     nats,
     natsUrl,
     async start() {

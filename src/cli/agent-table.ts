@@ -5,7 +5,7 @@ import { span } from "./times.ts";
 
 const dots: Record<AgentView["presence"], readonly [dot: string, style: Style]> = {
   active: ["●", "green"],
-  idle: ["○", "dim"],
+  idle: ["○", "yellow"],
   terminated: ["×", "dim"],
 };
 

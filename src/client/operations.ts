@@ -35,6 +35,8 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   place: "GET",
   readNext: "GET",
   events: "GET",
+  activity: "GET",
+  export: "GET",
   hook: "POST",
   hookWritten: "POST",
   doctor: "POST",

@@ -45,6 +45,8 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   profileAdd: "Write a profile file.",
   profileRemove: "Remove a profile file.",
   note: "Say in a line what an agent is doing.",
+  activity: "What each agent was last heard of, for whoever looks at all of them at once.",
+  export: "Messages with all that became of them, oldest first, page by page.",
   doctor: "Check everything that Tieline needs, and every way in.",
   daemonStatus: "The daemon itself.",
   daemonStop: "Stop the daemon; nothing is lost.",

@@ -66,6 +66,8 @@ export interface Mailbox extends AsyncDisposable {
   nextDueAt(): number | null;
 
   message(idOrTag: string): Message | null;
+  /** The message that the sender's idempotency key stands for. */
+  messageWithKey(from: AgentId, key: string): Message | null;
   delivery(id: DeliveryId): Delivery | null;
   receipt(idOrTag: string): Receipt | null;
   story(idOrTag: string): Story | null;
@@ -121,6 +123,8 @@ export interface LogFilter {
   readonly thread?: MessageId;
   readonly grep?: string;
   readonly since?: number;
+  /** The first messages with a higher id, instead of the newest ones. Ids ascend with the moment of acceptance. */
+  readonly after?: string;
 }
 
 export interface RetentionLimits {

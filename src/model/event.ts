@@ -1,4 +1,4 @@
-import type { AgentState, Presence } from "./agent.ts";
+import type { AgentState } from "./agent.ts";
 import type { Delivery, DeliveryState, Transition } from "./delivery.ts";
 import type { AgentId, MessageId, Tag } from "./ids.ts";
 import type { Message } from "./message.ts";
@@ -26,7 +26,7 @@ export type Fact =
   | (Along & { readonly type: "route.denied"; readonly allowed: readonly string[] })
   | DeliveryFact
   | (About & { readonly type: "agent.registered" | "agent.removed" })
-  | (About & { readonly type: "agent.changed"; readonly state: AgentState; readonly reason: string | null; readonly presence: Presence })
+  | (About & { readonly type: "agent.changed"; readonly state: AgentState; readonly reason: string | null })
   | (About & { readonly type: "tool.call"; readonly tool: string; readonly input: unknown })
   | (About & { readonly type: "user.prompt"; readonly prompt: string })
   | (About & { readonly type: "agent.response"; readonly summary: string });

@@ -30,6 +30,9 @@ export function uuidv7(nowMs: number, random: RandomBytes = systemRandom): strin
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** The lowest id that a message of that moment or later can have. */
+export const idFloor = (atMs: number): string => uuidv7(atMs, (count) => new Uint8Array(count));
+
 /** The name by which people and programs refer to a message: its sender, and the random tail of its id. */
 export function tagOf(senderName: string, id: string): Tag {
   return `MSG_${senderName.toUpperCase().replaceAll("-", "_")}_${id.slice(-8)}` as Tag;

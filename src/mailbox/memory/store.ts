@@ -71,16 +71,18 @@ export function memoryStore(id = "memory"): Store {
       );
       return newest(rows, limit).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },
-    log({ limit = 50, agent, team, thread, grep, since }) {
+    log({ limit = 50, agent, team, thread, grep, since, after }) {
       const rows = [...messages.values()].filter(
         (one) =>
           (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
           (team === undefined || one.team === team) &&
           (thread === undefined || one.thread === thread) &&
           (grep === undefined || one.body.toLowerCase().includes(grep.toLowerCase())) &&
-          (since === undefined || one.acceptedAt >= since),
+          (since === undefined || one.acceptedAt >= since) &&
+          (after === undefined || one.id > after),
       );
-      return newest(rows, limit);
+      if (after === undefined) return newest(rows, limit);
+      return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
     },
     sentSince: (from, to, since) =>
       [...messages.values()]

@@ -138,7 +138,8 @@ export function sqliteStore(connection: Connection, path: string): Store {
 
     log: (filter) => {
       const { sql, parameters } = logQuery(filter);
-      return all<MessageRow>(sql, ...parameters).map(rowToMessage).reverse();
+      const found = all<MessageRow>(sql, ...parameters).map(rowToMessage);
+      return filter.after === undefined ? found.reverse() : found;
     },
 
     sentSince(from, to, since) {
@@ -196,7 +197,7 @@ function identify({ statement }: Connection): string {
   return id;
 }
 
-function logQuery({ limit = 50, agent, team, thread, grep, since }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
+function logQuery({ limit = 50, agent, team, thread, grep, since, after }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
   const conditions: string[] = [];
   const parameters: SQLQueryBindings[] = [];
   const where = (condition: string, ...values: SQLQueryBindings[]): void => {
@@ -208,8 +209,10 @@ function logQuery({ limit = 50, agent, team, thread, grep, since }: LogFilter): 
   if (thread !== undefined) where("thread = ?", thread);
   if (grep !== undefined) where("instr(lower(body), lower(?)) > 0", grep);
   if (since !== undefined) where("accepted_at >= ?", since);
+  if (after !== undefined) where("id > ?", after);
+  const order = after === undefined ? "seq DESC" : "id";
   const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return { sql: `SELECT * FROM messages ${filter} ORDER BY seq DESC LIMIT ?`, parameters: [...parameters, limit] };
+  return { sql: `SELECT * FROM messages ${filter} ORDER BY ${order} LIMIT ?`, parameters: [...parameters, limit] };
 }
 
 /** Oldest first, never a message that is still on its way to somebody. */

@@ -1,0 +1,27 @@
+import { command } from "../args.ts";
+import { positiveDurationMs } from "../times.ts";
+
+export default command({
+  name: "export",
+  group: "Messages",
+  summary: "print messages and all that became of them, one JSON object on a line",
+  usage: ["export"],
+  details: ['A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, oldest first. What the retention settings removed is not there any more.'],
+  args: [],
+  flags: { since: { value: "TIME", parse: positiveDurationMs, summary: "only messages of the last 10m, 2h, 1d; all of them when left out" } },
+  examples: [
+    ["tieline export --since 1d > audit.jsonl", "yesterday, for the record"],
+    ["tieline export | jq -r 'select(.type == \"transition\" and .to == \"failed\") | .tag'", "everything that ever failed"],
+  ],
+  async run({ flags, daemon, terminal }) {
+    let page = await daemon.call("export", flags.since === undefined ? {} : { since: Date.now() - flags.since });
+    for (;;) {
+      for (const { transitions, ...message } of page.messages) {
+        await terminal.json({ type: "message", ...message });
+        for (const transition of transitions) await terminal.json({ type: "transition", tag: message.tag, ...transition });
+      }
+      if (!page.more) return 0;
+      page = await daemon.call("export", { after: page.last });
+    }
+  },
+});

@@ -1,0 +1,45 @@
+import type { Switch } from "../../compose.ts";
+import { presenceOf } from "../../events/activity.ts";
+import { idFloor } from "../../model/ids.ts";
+import type { Callers } from "../callers.ts";
+import type { Answer, Operations } from "../http.ts";
+import { messageView, storyView } from "../views.ts";
+
+/** What those ask who look at everything at once: a dashboard, a monitor, an auditor. */
+export function watchingOperations(tieline: Switch, callers: Callers): Pick<Operations, "activity" | "export"> {
+  const { mailbox, directory, activities } = tieline;
+
+  return {
+    async activity({ all = false }, { caller }) {
+      const { team } = await callers.sender(caller);
+      const agents = directory.agents().filter((agent) => all || agent.team === team);
+      return agents.map((agent) => {
+        const activity = activities.of(agent);
+        return { id: agent.id, name: agent.name, team: agent.team, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), ...activity };
+      });
+    },
+
+    async export({ since = 0, after = idFloor(since), limit = 200 }, { caller }) {
+      await callers.sender(caller);
+      const receipts = mailbox.log({ after, limit });
+      const messages = receipts.map(({ message }) => {
+        const { history, knownBy } = storyView(mailbox.story(message.id)!, tieline);
+        return { ...messageView(message), knownBy, transitions: history };
+      });
+      return { messages, last: messages.at(-1)?.id ?? after, more: messages.length === limit };
+    },
+  };
+}
+
+/** `/metrics`, as Prometheus reads it. */
+export function metricsAnswer({ mailbox, directory, courier, metrics, events, nats }: Switch): Answer {
+  return async () => {
+    const agents = [...directory.agents(), directory.roster.person];
+    const queues = agents.map(({ id, name, team }) => ({ team, agent: name, depth: mailbox.pending(id) })).filter(({ depth }) => depth > 0);
+    const reasons = Map.groupBy(mailbox.waiting().flatMap((id) => courier.holdOf(id)?.reason ?? []), (reason) => reason);
+    const held = [...reasons].map(([reason, those]) => ({ reason, agents: those.length }));
+    const { published: natsPublished = 0, dropped: natsDropped = 0 } = nats?.state ?? {};
+    const text = metrics.text({ queues, held, eventsLost: events.lost, natsPublished, natsDropped });
+    return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
+  };
+}
