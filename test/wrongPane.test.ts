@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { ReceiptView } from "../src/client/schema.ts";
+import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
+import { startWorld, until, type World } from "../src/testing/world.ts";
+
+/** A pane is an agent only as long as the very program that was registered runs in it. */
+describe("a pane that is not the agent any more", () => {
+  const held = async (world: World, body: string): Promise<ReceiptView["deliveries"][number]> => {
+    const { tag } = await world.json<ReceiptView>(["send", "ana", body]);
+    await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "a reason");
+    return (await world.status(tag)).deliveries[0]!;
+  };
+
+  test("after a restart of tmux, a shell with the same pane id gets nothing", async () => {
+    await using world = await startWorld();
+    expect(await world.pane(["cat"])).toBe("%0");
+    await world.json(["adopt", "%0", "--name", "ana"]);
+    await world.stopTmux();
+    await until(async () => (await world.tmux("list-sessions").catch(() => "gone")) === "gone", "the server to end");
+    expect(await world.pane(["sh"])).toBe("%0");
+    await until(async () => (await world.screen("%0")).includes("#"), "a shell prompt");
+
+    expect(await held(world, "touch should-not-exist")).toMatchObject({ state: "queued", attempts: 0, reason: expect.stringContaining("restarted") });
+    expect(await world.screen("%0")).not.toContain("MSG_");
+    expect((await world.ls())[0]).toMatchObject({ name: "ana", state: "gone", pending: 1 });
+  });
+
+  test("a program that ended and left its shell gets nothing, although the pane is the same", async () => {
+    await using world = await startWorld();
+    const pane = await world.pane(["sh", "-i"]);
+    await world.tmux("send-keys", "-t", pane, "cat", "Enter");
+    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat", "cat to run");
+    await world.json(["adopt", pane, "--name", "ana"]);
+    await world.json(["send", "ana", "--wait", "handed", "while it runs"]);
+    await world.tmux("send-keys", "-t", pane, "C-d");
+    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat", "cat to end");
+
+    expect(await held(world, "$(touch should-not-exist)")).toMatchObject({ state: "queued", reason: expect.stringContaining("ended") });
+    expect(await world.screen(pane)).not.toContain("should-not-exist");
+  });
+
+  test("another program in the foreground gets nothing", async () => {
+    await using world = await startWorld();
+    const pane = await world.pane(["sh", "-i"]);
+    await world.tmux("send-keys", "-t", pane, "cat", "Enter");
+    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat", "cat to run");
+    await world.json(["adopt", pane, "--name", "ana"]);
+    await world.tmux("send-keys", "-t", pane, "C-z");
+    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat", "cat to stop");
+
+    expect((await held(world, "into a shell")).reason).toContain("in the foreground");
+    await world.tmux("send-keys", "-t", pane, "fg", "Enter");
+    await until(async () => (await world.screen(pane)).includes("into a shell"), "the message after fg");
+  });
+
+  test("a bare shell is an agent only when that is said", async () => {
+    await using world = await startWorld();
+    const pane = await world.pane(["sh", "-i"]);
+    const refused = await world.tieline(["adopt", pane, "--name", "ana"]);
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining("bare shell")]);
+    await until(async () => (await world.screen(pane)).includes("#"), "a shell prompt");
+    await world.json(["adopt", pane, "--name", "ana", "--provider", "shell"]);
+    await world.json(["send", "ana", "--wait", "handed", "it's $(touch executed); `touch executed`"]);
+    expect(await world.screen(pane)).toContain("touch executed");
+    expect((await world.tieline(["ls"])).code).toBe(0);
+    const files = await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_path}").then((path) => Array.from(new Bun.Glob("executed").scanSync(path)));
+    expect(files).toEqual([]);
+  });
+
+  test("mail goes to the program of that name and never to its neighbour", async () => {
+    await using world = await startWorld();
+    const logs = ["one", "two"].map((name) => join(world.dir, name));
+    const panes: string[] = [];
+    for (const log of logs) panes.push(await world.pane([process.execPath, promptAgentPath, log]));
+    await until(async () => (await Promise.all(panes.map((pane) => world.screen(pane)))).every((screen) => screen.includes(">")), "prompts");
+    await world.json(["adopt", panes[0]!, "--name", "ana"]);
+    await world.json(["adopt", panes[1]!, "--name", "ana-2"]);
+    await world.tmux("kill-pane", "-t", panes[0]!);
+    expect((await held(world, "for ana only")).reason).toContain("closed");
+    await world.json(["send", "ana-2", "--wait", "handed", "for the second"]);
+    expect(submissions(logs[1]!)).toEqual([expect.stringContaining("for the second")]);
+  });
+
+  test("an agent that comes back under its name gets what waited", async () => {
+    await using world = await startWorld();
+    const pane = await world.pane(["cat"]);
+    await world.json(["adopt", pane, "--name", "ana"]);
+    await world.pane(["sleep", "1000"]);
+    await world.tmux("kill-pane", "-t", pane);
+    await held(world, "are you back?");
+    const again = await world.pane(["cat"]);
+    await world.json(["adopt", again, "--name", "ana"]);
+    await until(async () => (await world.screen(again)).includes("are you back?"), "the waiting message");
+  });
+});
