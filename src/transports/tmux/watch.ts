@@ -1,5 +1,6 @@
 import { asTielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
+import { tmuxUnavailable } from "../../tmux/failure.ts";
 import { readPane, type PaneFacts } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { watchSession, type SessionWatch } from "../../tmux/watch.ts";
@@ -11,6 +12,7 @@ import { quietBySecond, type Quiet } from "./sight.ts";
  */
 export class PaneWatch implements Quiet {
   private readonly sessions = new Map<string, WatchedSession>();
+  private closed = false;
 
   constructor(
     private readonly report: (context: string, fault: unknown) => void,
@@ -59,6 +61,7 @@ export class PaneWatch implements Quiet {
   }
 
   async close(): Promise<void> {
+    this.closed = true;
     const sessions = [...this.sessions.values()];
     this.sessions.clear();
     await Promise.all(sessions.map((session) => session.close()));
@@ -66,6 +69,7 @@ export class PaneWatch implements Quiet {
 
   private async join(server: TmuxServer, pane: string, changed: () => void): Promise<WatchedSession> {
     const { sessionName } = await readPane(server, pane);
+    if (this.closed) throw tmuxUnavailable("nothing is watched any more");
     const key = `${server.socketPath} ${sessionName}`;
     let session = this.sessions.get(key);
     if (session === undefined) {
