@@ -6,6 +6,7 @@ import { Projects } from "./config/projects.ts";
 import { createCourier, type Courier } from "./courier.ts";
 import { openEventStore } from "./events/sqlite.ts";
 import { Activities } from "./events/activity.ts";
+import { factsOf } from "./events/facts.ts";
 import { Metrics } from "./events/metrics.ts";
 import { Spine } from "./events/spine.ts";
 import { natsLinks } from "./events/nats/link.ts";
@@ -30,7 +31,6 @@ import { openMailbox } from "./mailbox/mailbox.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
-import { deliveryFact } from "./model/event.ts";
 import { systemClock, type Clock, type MessageId } from "./model/ids.ts";
 import { UserScreens } from "./providers/userScreens.ts";
 import { observing } from "./sensing/observing.ts";
@@ -218,7 +218,7 @@ export function compose(options: SwitchOptions): Switch {
   const nats = config.nats.enabled ? new NatsPublisher(natsLinks({ ...config.nats, url: natsUrl }), { prefix: config.nats.prefix, contentOf, clock }) : null;
   if (nats) events.onEvent((event) => nats.offer(event));
   mailbox.onTransitions((changes) => {
-    for (const { transition, delivery, message } of changes) emit(deliveryFact(transition, delivery, message));
+    for (const fact of factsOf(changes)) emit(fact);
   });
 
   return {

@@ -106,9 +106,7 @@ export function createRouter(parts: RouterParts): Router {
     }
   }
 
-  function announce({ message: { id, tag, from, to, team }, deliveries }: Receipt, allowed: readonly string[]): void {
-    const along = { from: from.name, to, team, tag, recipients: deliveries.map((one) => one.agentName) };
-    emit({ type: "message.accepted", id, ...along });
-    emit({ type: "route.routed", ...along, allowed });
+  function announce({ message: { tag, from, to, team }, deliveries }: Receipt, allowed: readonly string[]): void {
+    emit({ type: "route.routed", from: from.name, to, team, tag, recipients: deliveries.map((one) => one.agentName), allowed });
   }
 }

@@ -45,6 +45,6 @@ async function put(where: Bun.BunFile, text: string): Promise<void> {
 /** Times are ISO-8601 in UTC, so that every language can read them. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (key, inner: unknown) =>
-    typeof inner === "number" && (key === "at" || key.endsWith("At")) ? new Date(inner).toISOString() : inner,
+    typeof inner === "number" && (key === "at" || key === "timestamp" || key.endsWith("At")) ? new Date(inner).toISOString() : inner,
   );
 }

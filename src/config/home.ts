@@ -5,6 +5,8 @@ import { copyModes } from "../model/profile.ts";
 import { check } from "./check.ts";
 import { parseJson, type Sourced } from "./text.ts";
 
+export const defaultNatsUrl = "nats://localhost:4222";
+
 const milliseconds = z.int().min(0);
 const count = z.int().min(0);
 
@@ -49,7 +51,7 @@ export const HomeConfig = z.strictObject({
   }),
   nats: section({
     enabled: z.boolean().default(true).describe("Publish events to a NATS server when one is there."),
-    url: z.string().min(1).default("nats://localhost:4222").describe("Its address; `TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first."),
+    url: z.string().min(1).default(defaultNatsUrl).describe("Its address; `TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first."),
     prefix: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, "words of letters, digits, _ and -, with dots between").default("tieline").describe("What every subject begins with."),
     credentialsFile: z.string().min(1).nullable().default(null).describe("A `.creds` file."),
     nkeyFile: z.string().min(1).nullable().default(null).describe("A file with an NKEY seed."),

@@ -92,7 +92,7 @@ export class Spine implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#pruning);
     this.#flush();
-    this.#store[Symbol.dispose]();
+    this.#store.close(this.#last);
   }
 
   #tell(listener: (event: Event) => void, event: Event): void {

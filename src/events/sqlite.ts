@@ -70,8 +70,8 @@ function sqliteEvents(connection: Connection, path: string): EventStore {
         return statement("DELETE FROM events WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)").run(pruneBatch).changes;
       });
     },
-    [Symbol.dispose]() {
-      reserve(last);
+    close(given) {
+      reserve(given);
       connection[Symbol.dispose]();
     },
   };

@@ -1,7 +1,7 @@
 import type { Event } from "../model/event.ts";
 
 /** Where events are kept, oldest first, within bounds of age and size. Everything is synchronous and cheap. */
-export interface EventStore extends Disposable {
+export interface EventStore {
   /** No event had a higher number than this, not even one that was given out and lost in a crash. */
   readonly highest: number;
   /** Adds events with ascending numbers. Throws, keeping none, when it can not. */
@@ -14,6 +14,8 @@ export interface EventStore extends Disposable {
   before(at: number): number;
   /** Removes a small batch of what is beyond the bounds; answers how many. */
   prune(bounds: EventBounds): number;
+  /** A clean end: the next number is the one after this. */
+  close(last: number): void;
 }
 
 export interface EventBounds {

@@ -1,7 +1,6 @@
 import type { AgentState } from "./agent.ts";
-import type { Delivery, DeliveryState, Transition } from "./delivery.ts";
+import type { DeliveryState, Transition } from "./delivery.ts";
 import type { AgentId, MessageId, Tag } from "./ids.ts";
-import type { Message } from "./message.ts";
 
 /** Whom a fact is about. */
 interface About {
@@ -42,10 +41,6 @@ export interface DeliveryFact extends Transition {
   readonly team: string;
   readonly sender: string;
   readonly acceptedAt: number;
-}
-
-export function deliveryFact(transition: Transition, { agent, agentName }: Delivery, { id, tag, from, team, acceptedAt }: Message): DeliveryFact {
-  return { type: `delivery.${transition.to}`, tag, messageId: id, agent, agentName, team, sender: from.name, acceptedAt, ...transition };
 }
 
 /** A fact with its number. A later event has a higher number, also after a restart; numbers may be left out. */

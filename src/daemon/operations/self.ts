@@ -1,6 +1,7 @@
 import { statfsSync, statSync } from "node:fs";
 import type { Check } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
+import { defaultNatsUrl } from "../../config/home.ts";
 import { shownUrl } from "../../events/nats/link.ts";
 import { isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
@@ -74,6 +75,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     const url = shownUrl(tieline.natsUrl);
     const counts = `${published} events published, ${dropped} dropped`;
     if (connection === "unused" || connection === "open") return ok(`${url}: ${counts}`);
+    if (tieline.natsUrl === defaultNatsUrl) return ok(`none at ${url}, and none is needed; ${counts}`);
     return warning(`${url}: ${error ?? "the connection is broken"}; ${counts}`, "start the server, or set nats.enabled to false; nothing else depends on it");
   }
 
