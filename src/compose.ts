@@ -17,9 +17,14 @@ import type { Lookups } from "./addressing/rules.ts";
 import { lookupsOver } from "./directory/lookups.ts";
 import { Profiles } from "./directory/profiles.ts";
 import { teamsOver, type Teams } from "./directory/teams.ts";
+import { reachableNames } from "./addressing/reach.ts";
 import { loopGuard } from "./guards.ts";
+import type { Agent } from "./model/agent.ts";
+import { Submissions } from "./intake/submissions.ts";
+import { Workspaces } from "./intake/workspaces.ts";
 import type { HookChain } from "./intake/hooks/chain.ts";
 import { flagWaitingMail } from "./intake/hooks/flags.ts";
+import { nativeSend } from "./intake/hooks/handlers/nativeSend.ts";
 import { hookPlaceIn, type HookPlace } from "./intake/hooks/place.ts";
 import { emitters } from "./intake/hooks/handlers/emitters.ts";
 import { standardHooks } from "./intake/hooks/standard.ts";
@@ -27,6 +32,7 @@ import { ClaudeLink } from "./life/claudeLink.ts";
 import { AgentStarter } from "./life/starter.ts";
 import { TmuxServers } from "./life/servers.ts";
 import { Spawner } from "./life/spawner.ts";
+import { Indexing } from "./mailbox/indexing.ts";
 import { openMailbox } from "./mailbox/mailbox.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
@@ -46,6 +52,8 @@ import { connect } from "./sqlite/connection.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import type { ProbingTransport, Transport } from "./transports/port.ts";
 import { objectEndpoint, objectTransport } from "./transports/object/transport.ts";
+import { workspaceInboxTransport } from "./transports/workspace-inbox/transport.ts";
+import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
 import { hookEndpoint, hookTransport } from "./transports/hook/transport.ts";
@@ -92,6 +100,7 @@ export interface Switch extends AsyncDisposable {
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   readonly starter: AgentStarter;
   readonly objects: Objects;
+  readonly workspaces: Workspaces;
   readonly tmux: ProbingTransport;
   readonly sensing: Sensing;
   readonly claude: ClaudeSessions;
@@ -156,6 +165,14 @@ export function compose(options: SwitchOptions): Switch {
     agent: (id) => directory.agent(id),
     observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), word),
   });
+  const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
+  const workspaces = new Workspaces({
+    ...{ mailbox, documents, report, reachable },
+    agents: () => directory.agents(),
+    submissions: new Submissions({ mailbox, router, report }),
+    openInbox: openWorkspaceInbox,
+    logsOf: ({ team, profile }) => (profile === null ? [] : (lookups.profile(team, profile)?.logs ?? [])),
+  });
   const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env: options.env, endpoint: objectEndpoint });
   const sensing = new Sensing({ eyes: tmux, directory, onEvent: (listener) => events.onEvent(listener), report });
   const witness: Witness = new Witness({
@@ -171,9 +188,9 @@ export function compose(options: SwitchOptions): Switch {
   const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
   const claudeSocket = claudeSocketTransport({ sessions: claude, recorded });
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState: (agent, changed) => claude.watch(agent, changed), recorded });
-  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, hook, objectTransport(objects), pullTransport].map((transport) => [transport.name, transport]));
+  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, hook, objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
-  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, hooks: hookSetup, options });
+  const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({
     directory,
     mailbox,
@@ -188,6 +205,7 @@ export function compose(options: SwitchOptions): Switch {
       courier.wake(agent.id);
     },
     observed: (agent, state) => claude.heard(agent, state),
+    more: nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }),
     more: emitters(emit),
   });
   const claudeLink = new ClaudeLink({ sessions: claude, directory, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent) });
@@ -217,6 +235,10 @@ export function compose(options: SwitchOptions): Switch {
   const contentOf = (id: MessageId): string | null => mailbox.message(id)?.body ?? null;
   const nats = config.nats.enabled ? new NatsPublisher(natsLinks({ ...config.nats, url: natsUrl }), { prefix: config.nats.prefix, contentOf, clock }) : null;
   if (nats) events.onEvent((event) => nats.offer(event));
+  events.onEvent((event) => {
+    if (event.type === "agent.registered" || event.type === "agent.removed" || (event.type === "agent.changed" && event.state === "starting")) workspaces.refresh();
+  });
+  const indexing = new Indexing({ mailbox, report });
   mailbox.onTransitions((changes) => {
     for (const fact of factsOf(changes)) emit(fact);
   });
@@ -237,6 +259,7 @@ export function compose(options: SwitchOptions): Switch {
     claudeSessions: async () => (userHome === undefined ? [] : (await readRegistry(join(userHome, ".claude"))).sessions),
     starter,
     objects,
+    workspaces,
     tmux,
     sensing,
     claude,
@@ -254,14 +277,18 @@ export function compose(options: SwitchOptions): Switch {
       claudeLink.start();
       witness.start();
       await courier.start();
+      workspaces.start();
       spawner.start();
+      indexing.start();
     },
     async [Symbol.asyncDispose]() {
+      indexing[Symbol.dispose]();
       spawner[Symbol.dispose]();
       claudeLink[Symbol.dispose]();
       stopFlags();
       await witness[Symbol.asyncDispose]();
       sensing[Symbol.dispose]();
+      await workspaces.close();
       await objects.close();
       await courier[Symbol.asyncDispose]();
       await watches.close();

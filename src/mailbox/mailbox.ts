@@ -186,6 +186,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     nextDueAt: () => store.nextDueAt(),
 
     message: (idOrTag) => store.message(idOrTag),
+    messageWithKey: (from, key) => store.messageByKey(from, key),
     delivery: (id) => store.delivery(id),
     receipt(idOrTag) {
       const message = store.message(idOrTag);
@@ -205,6 +206,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     hopsAround: (agent) => store.hopsAround(agent),
 
     prune: (limits) => perform(() => store.prune(limits)),
+    index: (batch) => perform(() => store.index(batch)),
 
     onTransitions(listener) {
       listeners.add(listener);

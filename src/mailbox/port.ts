@@ -83,6 +83,9 @@ export interface Mailbox extends AsyncDisposable {
   /** Removes finished messages beyond the limits, a small batch per call; answers how many. */
   prune(limits: RetentionLimits): Promise<number>;
 
+  /** Makes the next messages quick to find by their words, a small batch per call; answers how many. */
+  index(batch: number): Promise<number>;
+
   /** Called after commit with each batch of changes, in order. Listeners must not throw. */
   onTransitions(listener: (changes: readonly Change[]) => void): () => void;
 }
@@ -121,6 +124,7 @@ export interface LogFilter {
   readonly agent?: AgentId;
   readonly team?: string;
   readonly thread?: MessageId;
+  /** Words and "quoted phrases", all of which the body must contain; `word*` is a beginning. */
   readonly grep?: string;
   readonly since?: number;
   /** The first messages with a higher id, instead of the newest ones. Ids ascend with the moment of acceptance. */

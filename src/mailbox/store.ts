@@ -39,4 +39,5 @@ export interface Store extends Disposable {
   hopsAround(agent: AgentId): number;
 
   prune(limits: RetentionLimits): number;
+  index(batch: number): number;
 }

@@ -292,6 +292,31 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(mailbox.inbox(bob.id, { limit: 1_000 }).map((row) => row.message.body)).toEqual(bodies);
     });
 
+    test("the log finds words and phrases, indexed or not, and forgets what is pruned", async () => {
+      const texts = ["the login test fails on Safari", "Safari on login", "crème brûlée in auth.ts", "a -> b"];
+      for (const body of texts) await mailbox.accept(message(body, ana), []);
+      const found = (grep: string): string[] => mailbox.log({ grep }).map((one) => one.message.body);
+      const expectAll = (): void => {
+        expect(found("SAFARI login")).toEqual(texts.slice(0, 2));
+        expect(found('"on safari"')).toEqual([texts[0]!]);
+        expect(found("fail*")).toEqual([texts[0]!]);
+        expect(found("fail")).toEqual([]);
+        expect(found("creme auth.ts")).toEqual([texts[2]!]);
+        expect(found("->")).toEqual([texts[3]!]);
+        expect(found("login OR nothing")).toEqual([]);
+      };
+      expectAll();
+      await mailbox.index(2);
+      expectAll();
+      await mailbox.index(100);
+      expectAll();
+      expect(await mailbox.index(100)).toBe(0);
+      await mailbox.prune({ olderThan: now + 1, maxBytes: Infinity, batch: 100 });
+      expect(found("safari")).toEqual([]);
+      await mailbox.accept(message("Safari again", ana), []);
+      expect(found("safari")).toEqual(["Safari again"]);
+    });
+
     test("the log finds by agent, thread, text and time", async () => {
       const first = message("alpha ONE", ana);
       await mailbox.accept(first, [bob]);

@@ -10,13 +10,14 @@ export default command({
   args: [{ name: "agent", optional: true, complete: "agent", summary: "only what it wrote or got" }],
   flags: {
     thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
-    grep: { value: "TEXT", summary: "only messages that contain this text" },
+    grep: { value: "TEXT", summary: 'only messages with all these words; "in quotes" next to each other, word* for a beginning' },
     since: { value: "TIME", parse: positiveDurationMs, summary: "only the last 10m, 2h, 1d" },
     limit: { value: "N", parse: count, summary: "at most that many" },
   },
   examples: [
     ["tieline log --since 1h", "the last hour"],
     ["tieline log engineer --grep Safari", "what engineer wrote or got about Safari"],
+    [`tieline log --grep '"login test" fail*'`, "a phrase, and a beginning"],
     ["tieline log --thread MSG_USER_7f3a91c2", "one conversation"],
   ],
   async run({ args, flags, daemon, terminal }) {

@@ -4,6 +4,7 @@ import { wakes, whens, type Message } from "../../model/message.ts";
 import { TagTaken } from "../port.ts";
 import type { Store } from "../store.ts";
 import { servedBefore } from "../steps.ts";
+import { containsAll, phrasesOf } from "../words.ts";
 
 /** For tests and for switches that need not outlive their process. Nothing here can fail, so nothing rolls back. */
 export function memoryStore(id = "memory"): Store {
@@ -72,12 +73,13 @@ export function memoryStore(id = "memory"): Store {
       return newest(rows, limit).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },
     log({ limit = 50, agent, team, thread, grep, since, after }) {
+      const phrases = phrasesOf(grep ?? "");
       const rows = [...messages.values()].filter(
         (one) =>
           (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
           (team === undefined || one.team === team) &&
           (thread === undefined || one.thread === thread) &&
-          (grep === undefined || one.body.toLowerCase().includes(grep.toLowerCase())) &&
+          (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
           (since === undefined || one.acceptedAt >= since) &&
           (after === undefined || one.id > after),
       );
@@ -109,6 +111,8 @@ export function memoryStore(id = "memory"): Store {
       }
       return Math.min(batch, old.length);
     },
+
+    index: () => 0,
 
     [Symbol.dispose]: () => undefined,
   };

@@ -16,6 +16,7 @@ import {
   type HistoryRow,
   type MessageRow,
 } from "./rows.ts";
+import { containing, forgetProgressBeyondEnd, forgetWords, indexWords } from "./words.ts";
 
 const deliveryColumns = "d.*, m.id AS message_id FROM deliveries d JOIN messages m ON m.seq = d.message";
 const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(", ");
@@ -137,7 +138,7 @@ export function sqliteStore(connection: Connection, path: string): Store {
     },
 
     log: (filter) => {
-      const { sql, parameters } = logQuery(filter);
+      const { sql, parameters } = run(() => logQuery(connection, filter));
       const found = all<MessageRow>(sql, ...parameters).map(rowToMessage);
       return filter.after === undefined ? found.reverse() : found;
     },
@@ -162,6 +163,8 @@ export function sqliteStore(connection: Connection, path: string): Store {
     },
 
     prune: (limits) => run(() => prune(connection, limits)),
+
+    index: (batch) => run(() => indexWords(connection, batch)),
 
     [Symbol.dispose]() {
       connection[Symbol.dispose]();
@@ -197,7 +200,7 @@ function identify({ statement }: Connection): string {
   return id;
 }
 
-function logQuery({ limit = 50, agent, team, thread, grep, since, after }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
+function logQuery(connection: Connection, { limit = 50, agent, team, thread, grep, since, after }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
   const conditions: string[] = [];
   const parameters: SQLQueryBindings[] = [];
   const where = (condition: string, ...values: SQLQueryBindings[]): void => {
@@ -207,7 +210,10 @@ function logQuery({ limit = 50, agent, team, thread, grep, since, after }: LogFi
   if (agent !== undefined) where("(from_id = ? OR seq IN (SELECT message FROM deliveries WHERE agent = ?))", agent, agent);
   if (team !== undefined) where("team = ?", team);
   if (thread !== undefined) where("thread = ?", thread);
-  if (grep !== undefined) where("instr(lower(body), lower(?)) > 0", grep);
+  if (grep !== undefined) {
+    const { condition, parameters: searched } = containing(connection, grep);
+    where(condition, ...searched);
+  }
   if (since !== undefined) where("accepted_at >= ?", since);
   if (after !== undefined) where("id > ?", after);
   const order = after === undefined ? "seq DESC" : "id";
@@ -216,7 +222,8 @@ function logQuery({ limit = 50, agent, team, thread, grep, since, after }: LogFi
 }
 
 /** Oldest first, never a message that is still on its way to somebody. */
-function prune({ statement }: Connection, { olderThan, maxBytes, batch }: RetentionLimits): number {
+function prune(connection: Connection, { olderThan, maxBytes, batch }: RetentionLimits): number {
+  const { statement } = connection;
   const number = (sql: string): number => Object.values(statement(sql).get() as Record<string, number>)[0]!;
   const usedBytes = (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * number("PRAGMA page_size");
   const horizon = usedBytes > maxBytes ? Number.MAX_SAFE_INTEGER : olderThan;
@@ -226,7 +233,9 @@ function prune({ statement }: Connection, { olderThan, maxBytes, batch }: Retent
   for (const { seq } of chosen) {
     statement("DELETE FROM history WHERE delivery IN (SELECT id FROM deliveries WHERE message = ?)").run(seq);
     statement("DELETE FROM deliveries WHERE message = ?").run(seq);
+    forgetWords(connection, seq);
     statement("DELETE FROM messages WHERE seq = ?").run(seq);
   }
+  forgetProgressBeyondEnd(connection);
   return chosen.length;
 }

@@ -1,0 +1,41 @@
+import type { Mailbox } from "./port.ts";
+
+export interface IndexingParts {
+  readonly mailbox: Pick<Mailbox, "index" | "onTransitions">;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly batch?: number;
+  /** How long a new message may wait; senders in a burst are not held up. */
+  readonly pauseMs?: number;
+}
+
+/** Makes messages searchable behind the senders' backs, a small batch at a time. */
+export class Indexing implements Disposable {
+  private timer: Timer | null = null;
+  private stopListening: () => void = () => undefined;
+
+  constructor(private readonly parts: IndexingParts) {}
+
+  start(): void {
+    this.stopListening = this.parts.mailbox.onTransitions((changes) => {
+      if (changes.some(({ transition }) => transition.verb === "accept")) this.soon();
+    });
+    this.soon();
+  }
+
+  [Symbol.dispose](): void {
+    this.stopListening();
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  private soon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = null;
+      void this.step().catch((fault: unknown) => this.parts.report("index messages", fault));
+    }, this.parts.pauseMs ?? 1_000);
+  }
+
+  private async step(): Promise<void> {
+    const { mailbox, batch = 50 } = this.parts;
+    if ((await mailbox.index(batch)) === batch) this.soon();
+  }
+}

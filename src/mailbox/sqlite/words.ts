@@ -1,0 +1,55 @@
+/**
+ * The words of messages, for `log --grep`. They are indexed later than the messages are stored, in small batches, so
+ * that no sender waits for it; what is not indexed yet is read instead.
+ */
+import type { SQLQueryBindings } from "bun:sqlite";
+import type { Connection } from "../../sqlite/connection.ts";
+import { containsAll, phrasesOf, type Phrase } from "../words.ts";
+
+const indexedUpTo = "(SELECT up_to FROM message_words_progress)";
+
+/** Answers how many messages it indexed. */
+export function indexWords({ statement }: Connection, batch: number): number {
+  const rows = statement(`SELECT seq, body FROM messages WHERE seq > ${indexedUpTo} ORDER BY seq LIMIT ?`).all(batch) as { seq: number; body: string }[];
+  const insert = statement("INSERT INTO message_words (rowid, body) VALUES (?, ?)");
+  for (const { seq, body } of rows) insert.run(seq, body);
+  if (rows.length > 0) statement("UPDATE message_words_progress SET up_to = ?").run(rows.at(-1)!.seq);
+  return rows.length;
+}
+
+/** To be called before the message is deleted: the index has no text of its own. */
+export function forgetWords({ statement }: Connection, seq: number): void {
+  statement(
+    `INSERT INTO message_words (message_words, rowid, body)
+     SELECT 'delete', seq, body FROM messages WHERE seq = ? AND seq <= ${indexedUpTo}`,
+  ).run(seq);
+}
+
+/** After messages were deleted from the end, their numbers are given out again. */
+export function forgetProgressBeyondEnd({ statement }: Connection): void {
+  statement("UPDATE message_words_progress SET up_to = min(up_to, (SELECT coalesce(max(seq), 0) FROM messages))").run();
+}
+
+/** The condition on `messages` that a search stands for. Text without any word is looked for as it is. */
+export function containing(connection: Connection, query: string): { condition: string; parameters: SQLQueryBindings[] } {
+  const phrases = phrasesOf(query);
+  if (phrases.length === 0) return { condition: "instr(body, ?) > 0", parameters: [query] };
+  return {
+    condition: "(seq IN (SELECT rowid FROM message_words WHERE message_words MATCH ?) OR seq IN (SELECT value FROM json_each(?)))",
+    parameters: [matchOf(phrases), JSON.stringify(notIndexedYet(connection, phrases))],
+  };
+}
+
+function notIndexedYet({ statement }: Connection, phrases: readonly Phrase[]): number[] {
+  const found: number[] = [];
+  for (const row of statement(`SELECT seq, body FROM messages WHERE seq > ${indexedUpTo}`).iterate()) {
+    const { seq, body } = row as { seq: number; body: string };
+    if (containsAll(body, phrases)) found.push(seq);
+  }
+  return found;
+}
+
+/** Words are letters and digits only, so nothing in them has a meaning to FTS5. */
+function matchOf(phrases: readonly Phrase[]): string {
+  return phrases.map(({ words, open }) => `"${words.join(" ")}"${open ? " *" : ""}`).join(" ");
+}
