@@ -10,6 +10,8 @@ export type Notification =
   | { type: "window-renamed"; window: string; name: string }
   | { type: "layout-change"; window: string }
   | { type: "pane-mode-changed"; pane: string }
+  /** A client came to another session, or left. */
+  | { type: "client-moved" }
   | { type: "exit"; reason: string }
   | { type: "other"; name: string; rest: string };
 
@@ -53,6 +55,9 @@ function parseNamed(name: string, rest: string): Notification {
       return { type: name, window: first };
     case "pane-mode-changed":
       return { type: name, pane: first };
+    case "client-session-changed":
+    case "client-detached":
+      return { type: "client-moved" };
     case "exit":
       return { type: name, reason: rest };
     default:

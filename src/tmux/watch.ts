@@ -21,6 +21,8 @@ export type SessionChange =
   | { type: "mode"; pane: string }
   /** Windows or panes came, went or moved: list them again. */
   | { type: "layout" }
+  /** Somebody came to look, or went away. */
+  | { type: "people" }
   /** Nothing follows. The session ended, or somebody detached us; the owner decides whether to watch again. */
   | { type: "ended"; reason: string };
 
@@ -63,6 +65,9 @@ export async function watchSession(
       case "window-close":
       case "layout-change":
         return onChange({ type: "layout" });
+      case "session-window-changed":
+      case "client-moved":
+        return onChange({ type: "people" });
       case "session-changed":
         // tmux may move a client whose session ended to another one, which nobody asked us to watch.
         home ??= notification.session;

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { logOf, submittedTo } from "../../testing/scriptedAgent.ts";
+import { openStage, type ScriptedCast, type Stage } from "../../testing/stage.ts";
+import { attachPerson, type Person } from "../../testing/tmux.ts";
+import { until } from "../../testing/world.ts";
+
+let stage: Stage;
+let ana: ScriptedCast;
+beforeEach(async () => {
+  stage = await openStage();
+  ana = await stage.scripted("ana");
+});
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+/** A person at a terminal of their own, looking at ana. */
+async function visitor(): Promise<Person> {
+  await stage.tmux.tmux("select-window", "-t", ana.pane);
+  return attachPerson(stage.tmux, "main");
+}
+
+const heldFor = (reason: string) => (delivery: { reason: string | null }) => delivery.reason === reason;
+
+describe("a person types", () => {
+  test("nothing is typed at the same time, and their draft stays theirs until they are done with it", async () => {
+    await using person = await visitor();
+    await person.press("h", "i");
+    const receipt = await stage.send("ana", "from elsewhere");
+    const held = await stage.delivered(receipt, ({ reason }) => reason !== null);
+    expect(["typing", "draft"]).toContain(held.reason!);
+    await stage.delivered(receipt, heldFor("draft"));
+    expect(logOf(ana.dir)).toEqual([]);
+    await person.press("BSpace", "BSpace");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+    expect(submittedTo(ana.dir)[0]).toStartWith("[MSG_");
+  });
+
+  test("between our paste and our Enter: Enter waits until their text is gone again", async () => {
+    await using person = await visitor();
+    // The echo comes late enough for a key to come before our Enter.
+    await ana.direct({ echoDelayMs: 400 });
+    const receipt = await stage.send("ana", "from elsewhere");
+    await until(async () => (await stage.tmux.tmux("show-options", "-p", "-q", "-v", "-t", ana.pane, "@tieline_pasted")) !== "", "the paste");
+    await person.press("x");
+    await until(async () => (await stage.tieline.sensing.explain(ana.agent))?.known?.composer?.endsWith("]x") ?? false, "the person's x behind our text");
+    expect(logOf(ana.dir)).toEqual([]);
+    await person.press("BSpace");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+    expect(submittedTo(ana.dir)[0]).toEndWith("]");
+  });
+});
+
+describe("copy mode", () => {
+  test("held while somebody looks, left once nobody does", async () => {
+    const person = await visitor();
+    await stage.tmux.tmux("copy-mode", "-t", ana.pane);
+    const receipt = await stage.send("ana", "hello");
+    await stage.delivered(receipt, heldFor("copy-mode"));
+    expect(await inMode()).toBe(true);
+    expect(logOf(ana.dir)).toEqual([]);
+    await person.detach();
+    await person[Symbol.asyncDispose]();
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await inMode()).toBe(false);
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
+  test("with nobody there it is left at once", async () => {
+    await stage.tmux.tmux("copy-mode", "-t", ana.pane);
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
+  const inMode = async (): Promise<boolean> => (await stage.tmux.tmux("display-message", "-p", "-t", ana.pane, "#{pane_in_mode}")) === "1";
+});
+
+test("`attach -d` throws our watcher out: it comes back, and the held message still moves on a signal", async () => {
+  await ana.direct({ state: "working" });
+  await until(async () => (await stage.tieline.sensing.explain(ana.agent))?.state === "working", "ana to work");
+  const receipt = await stage.send("ana", "hello");
+  await stage.delivered(receipt, heldFor("busy"));
+  await until(async () => (await watchers()) >= 2, "the watcher");
+  for (const client of (await stage.tmux.tmux("list-clients", "-F", "#{client_name}")).split("\n")) {
+    await stage.tmux.tmux("detach-client", "-t", client).catch(() => "");
+  }
+  await ana.direct({ state: "idle" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+});
+
+async function watchers(): Promise<number> {
+  return (await stage.tmux.tmux("list-clients", "-F", "#{client_control_mode}")).split("\n").filter((line) => line === "1").length;
+}
