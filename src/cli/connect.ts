@@ -1,23 +1,11 @@
+import { callerIn } from "../client/caller.ts";
 import { createClient, mayHaveArrived, type Client } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
 import { operations } from "../client/operations.ts";
 import type { Caller, OperationName } from "../client/schema.ts";
-import { tmuxServerOf } from "../client/tmuxSocket.ts";
 import { TielineError } from "../model/errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Set by agent programs for the processes that they start, and by nobody else. */
-export const agentVariables = [
-  "CLAUDECODE",
-  "CLAUDE_CODE_SESSION_ID",
-  "CLAUDE_CODE_ENTRYPOINT",
-  "CODEX_THREAD_ID",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "GEMINI_CLI",
-  "OPENCODE",
-] as const;
 
 /** How often a call finds a daemon gone and starts another before it gives up. */
 const maxStarts = 3;
@@ -53,30 +41,15 @@ export function connectToRunning(home: Home, env: Environment, team?: string): C
 }
 
 /** What this process says about itself. The token file appears with the first daemon, so it is read for every call. */
-export async function callerOf(home: Home, env: Environment, team = env["TIELINE_TEAM"]): Promise<Caller> {
-  const token = env["TIELINE_TOKEN"];
-  return compact({
-    pid: process.pid,
-    cwd: process.cwd(),
-    team,
-    token,
-    sessionId: env["CLAUDE_CODE_SESSION_ID"] || env["CODEX_THREAD_ID"],
-    pane: env["TMUX_PANE"],
-    tmuxSocket: env["TMUX"]?.split(",", 1)[0],
-    tmuxServer: tmuxServerOf(env),
-    agentVariables: agentVariables.filter((name) => env[name] !== undefined),
-    personToken: token ? undefined : await personTokenIn(home),
-  });
+export async function callerOf(home: Home, env: Environment, team?: string): Promise<Caller> {
+  const personToken = env["TIELINE_TOKEN"] ? undefined : await personTokenIn(home);
+  return callerIn(env, { pid: process.pid, cwd: process.cwd(), team, personToken });
 }
 
 /** Not being able to read it means only that this is not the person, which is the daemon's to judge. */
 async function personTokenIn(home: Home): Promise<string | undefined> {
   const text = await Bun.file(home.personToken).text().catch(() => "");
   return text.trim();
-}
-
-function compact(fields: { [Name in keyof Caller]: Caller[Name] | undefined }): Caller {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as Caller;
 }
 
 /** Nobody starts a daemon from inside a sandbox, and what may have been done already is done again only if that is harmless. */

@@ -19,7 +19,7 @@ const maxSocketPath = 100;
 
 /** Every command asks this first, so it loads no module: node:crypto alone costs more than a whole `tieline send`. */
 export function homeOf(env: Readonly<Record<string, string | undefined>>): Home {
-  const root = absolute(env["TIELINE_HOME"] || `${env["HOME"] || homedir()}/.tieline`);
+  const root = rootOf(env);
   return {
     root,
     socket: socketIn(root),
@@ -31,6 +31,10 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     agents: `${root}/agents`,
     screens: `${root}/screens`,
   };
+}
+
+export function rootOf(env: Readonly<Record<string, string | undefined>>): string {
+  return absolute(env["TIELINE_HOME"] || `${env["HOME"] || homedir()}/.tieline`);
 }
 
 /**
