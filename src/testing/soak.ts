@@ -1,0 +1,126 @@
+/** A restless agent, a restless person and a stream of mail, all at once, for as long as a test wants. */
+import { type Delivery } from "../model/delivery.ts";
+import type { Receipt } from "../model/receipt.ts";
+import { logOf, scriptedStates, type LogEntry, type ScriptedState } from "./scriptedAgent.ts";
+import { openStage, type ScriptedCast, type Stage } from "./stage.ts";
+import { attachPerson, type Person } from "./tmux.ts";
+import { until } from "./world.ts";
+
+export interface SoakOptions {
+  readonly messages: number;
+  readonly durationMs: number;
+  readonly seed: number;
+}
+
+export interface SoakResult {
+  /** How often each message was submitted, by its number. */
+  readonly arrivals: readonly number[];
+  readonly deliveries: readonly Delivery[];
+  /** What was submitted and is not exactly one message. */
+  readonly strange: readonly string[];
+  /** Keys that reached a dialog. */
+  readonly answers: readonly LogEntry[];
+  readonly swallowed: number;
+  readonly drafts: number;
+  readonly states: Readonly<Record<string, number>>;
+}
+
+/** What the person types; no message contains it. */
+const key = "q";
+
+export async function soak({ messages, durationMs, seed }: SoakOptions): Promise<SoakResult> {
+  await using stage = await openStage();
+  const ana = await stage.scripted("ana");
+  await stage.tmux.tmux("select-window", "-t", ana.pane);
+  await using person = await attachPerson(stage.tmux, "main");
+  const play = new Play(ana, person, randomFrom(seed), Date.now() + durationMs);
+  const [receipts] = await Promise.all([mail(stage, messages, durationMs), play.agent(), play.person()]);
+  await ana.direct({ state: "idle" });
+  await until(() => settled(stage, receipts), "the last messages", 120_000);
+  return result(stage, ana, receipts, play);
+}
+
+/** The agent goes from state to state; the person types drafts and takes them back, but never into a dialog. */
+class Play {
+  readonly states: Record<string, number> = {};
+  drafts = 0;
+  private personAtWork = false;
+  private state: ScriptedState = "idle";
+
+  constructor(
+    private readonly ana: ScriptedCast,
+    private readonly visitor: Person,
+    private readonly random: () => number,
+    private readonly endAt: number,
+  ) {}
+
+  async agent(): Promise<void> {
+    while (Date.now() < this.endAt) {
+      // Every other state is idle, so that mail has a chance.
+      this.state = this.state === "idle" ? this.pick() : "idle";
+      this.states[this.state] = (this.states[this.state] ?? 0) + 1;
+      await this.ana.direct({ state: this.state });
+      await Bun.sleep(30 + this.random() * (this.state === "idle" ? 900 : 300));
+    }
+  }
+
+  async person(): Promise<void> {
+    while (Date.now() < this.endAt) {
+      await Bun.sleep(1_500 + this.random() * 3_000);
+      this.personAtWork = true;
+      if (this.state === "idle" || this.state === "working") {
+        const length = 1 + Math.floor(this.random() * 5);
+        await this.visitor.press(...Array.from({ length }, () => key));
+        await Bun.sleep(this.random() * 800);
+        await this.visitor.press(...Array.from({ length }, () => "BSpace"));
+        this.drafts++;
+        // Until the last key has surely reached the program.
+        await Bun.sleep(150);
+      }
+      this.personAtWork = false;
+    }
+  }
+
+  private pick(): ScriptedState {
+    const others = scriptedStates.filter((state) => state !== "idle" && (!this.personAtWork || state === "working"));
+    return others[Math.floor(this.random() * others.length)]!;
+  }
+}
+
+async function mail(stage: Stage, messages: number, durationMs: number): Promise<Receipt[]> {
+  const receipts: Receipt[] = [];
+  for (let n = 0; n < messages; n++) {
+    receipts.push(await stage.send("ana", `number ${n};\nsecond line`));
+    await Bun.sleep(durationMs / messages);
+  }
+  return receipts;
+}
+
+function settled(stage: Stage, receipts: readonly Receipt[]): boolean {
+  return receipts.every((receipt) => stage.deliveries(receipt).every(({ state }) => state !== "queued" && state !== "claimed"));
+}
+
+function result(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[], { drafts, states }: Play): SoakResult {
+  const log = logOf(ana.dir);
+  const submitted = log.flatMap((entry) => ("submitted" in entry ? [entry.submitted] : []));
+  const whole = /^\[(MSG_USER_[0-9a-f]+) from user\]\nnumber (\d+);\nsecond line\n\[end \1 [^\n\]]*\]$/;
+  const numbers = submitted.map((text) => whole.exec(text)?.[2]);
+  return {
+    arrivals: receipts.map((_, n) => numbers.filter((number) => number === String(n)).length),
+    deliveries: receipts.flatMap((receipt) => stage.deliveries(receipt)),
+    strange: submitted.filter((_, index) => numbers[index] === undefined),
+    answers: log.filter((entry) => "answered" in entry),
+    swallowed: log.filter((entry) => "swallowedPaste" in entry).length,
+    drafts,
+    states,
+  };
+}
+
+/** A linear congruential generator: the same seed makes the same choices. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
