@@ -205,8 +205,7 @@ export function compose(options: SwitchOptions): Switch {
       courier.wake(agent.id);
     },
     observed: (agent, state) => claude.heard(agent, state),
-    more: nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }),
-    more: emitters(emit),
+    more: [...nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }), ...emitters(emit)],
   });
   const claudeLink = new ClaudeLink({ sessions: claude, directory, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent) });
   const stopFlags = flagWaitingMail(mailbox, (id) => directory.agent(id), hookPlace);

@@ -40,6 +40,7 @@ export const registry: Readonly<Record<string, Load>> = {
   down: () => import("./commands/down.ts"),
   events: () => import("./commands/events.ts"),
   daemon: () => import("./commands/daemon.ts"),
+  setup: () => import("./commands/setup.ts"),
   hook: () => import("./commands/hook.ts"),
   doctor: () => import("./commands/doctor.ts"),
   demo: () => import("./commands/demo.ts"),

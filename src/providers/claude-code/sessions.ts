@@ -79,6 +79,16 @@ export class ClaudeSessions {
     this.transcripts.set(sessionId, path);
   }
 
+  /** Whether Claude Code itself knows somebody of this name: a session that runs, or a member of a team. */
+  knows(name: string, agent: Agent): boolean {
+    const pid = pidOf(agent);
+    const configDir = pid === null ? this.options.configDir : this.configDirOf(pid);
+    const sessions = foldersIn(join(configDir, "sessions")).map((file) => settingsIn(join(configDir, "sessions", file)));
+    if (sessions.some((session) => session?.["name"] === name || session?.["sessionId"] === name)) return true;
+    const teams = foldersIn(join(configDir, "teams")).map((team) => settingsIn(join(configDir, "teams", team, "config.json")));
+    return teams.some((team) => (team?.["members"] as { name?: string }[] | undefined)?.some((member) => member.name === name));
+  }
+
   /** Whether the person allows other sessions to write to this one, in the settings that it reads. */
   acceptsPeers(session: RegisteredSession): boolean {
     const configDir = this.configDirOf(session.pid);
@@ -128,7 +138,7 @@ function foldersIn(path: string): string[] {
   return existsSync(path) ? readdirSync(path) : [];
 }
 
-/** Settings that are broken allow nothing. */
+/** What is broken says nothing: settings allow nothing then, and lists have nobody in them. */
 function settingsIn(file: string): Record<string, unknown> | null {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;

@@ -7,7 +7,7 @@ export interface HookEntry {
 }
 
 /** What http hooks are good for: no process per tool call. Claude Code has none for the start of a session. */
-const httpEvents = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "PermissionRequest", "Stop", "SessionEnd"];
+const httpEvents = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "PermissionRequest", "SubagentStart", "Stop", "SessionEnd"];
 
 /** Seconds. A daemon that takes longer is out of order, and the agent goes on. */
 const httpTimeout = 5;

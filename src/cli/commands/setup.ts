@@ -1,0 +1,56 @@
+import { TielineError } from "../../model/errors.ts";
+import { command } from "../args.ts";
+import type { Context } from "../command.ts";
+
+export default command({
+  name: "setup",
+  group: "Project",
+  summary: "let an agent program's hooks reach Tieline, or undo it",
+  usage: ["setup --hooks <program> [--project] [--undo]"],
+  details: [
+    "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool call. Other settings in the file stay as they are.",
+    "Agents that Tieline starts get their hooks at the start and need none of this.",
+  ],
+  args: [],
+  flags: {
+    hooks: { value: "PROGRAM", required: true, summary: "whose hooks: claude, codex" },
+    user: { summary: "for all of your sessions (the default)" },
+    project: { summary: "for sessions in this directory, on this machine" },
+    undo: { summary: "take the hooks out again" },
+  },
+  examples: [
+    ["tieline setup --hooks claude", "in ~/.claude/settings.json"],
+    ["tieline setup --hooks claude --project", "in .claude/settings.local.json here"],
+    ["tieline setup --hooks claude --undo", "as it was before"],
+  ],
+  async run({ flags, env, home, daemon, terminal }) {
+    const { hookInstallers } = await import("../../providers/hookInstallers.ts");
+    const installer = hookInstallers[flags.hooks];
+    if (installer === undefined) throw unknownProgram(flags.hooks, Object.keys(hookInstallers));
+    if (flags.user && flags.project) throw new TielineError("USAGE", "--user and --project at once", { remedy: "use one of them" });
+    const file = installer.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
+    const memory = `${home.root}/hooks/opened.json`;
+    const done = flags.undo ? installer.undo(file, memory) : installer.install(file, await setupOf(home, daemon), memory);
+    if (flags.json) await terminal.json(done);
+    else await terminal.print(told(done, installer.title, flags.undo ?? false));
+    return 0;
+  },
+});
+
+/** The daemon draws the port and writes the programs that hooks run, so it has to have been there once. */
+async function setupOf(home: Context["home"], daemon: Context["daemon"]) {
+  await daemon.call("daemonStatus", {});
+  const { loadHomeConfig } = await import("../../config/home.ts");
+  const { hookPlaceIn } = await import("../../intake/hooks/place.ts");
+  const { hook, wait } = hookPlaceIn(home.root);
+  return { port: loadHomeConfig(home.config).http.port, hook, wait };
+}
+
+function told({ file, changed, notes }: { file: string; changed: boolean; notes: readonly string[] }, title: string, undo: boolean): string {
+  const what = undo ? "the hooks are out of" : "the hooks are in";
+  const head = changed ? `${title}: ${what} ${file}` : `${title}: nothing to change in ${file}`;
+  return [head, ...notes.map((note) => `  ${note}`)].join("\n");
+}
+
+const unknownProgram = (name: string, known: readonly string[]): TielineError =>
+  new TielineError("USAGE", `there are no hooks for ${name}`, { remedy: `use one of ${known.join(", ")}`, operands: { program: name } });
