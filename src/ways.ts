@@ -1,6 +1,7 @@
 /** Which way in, for which message: the table of docs/providers.md. First safety, then `when`, then proof, then authority. */
 import { personId, type Agent, type Endpoint } from "./model/agent.ts";
 import type { Message, When } from "./model/message.ts";
+import { filesEndpoint, readsFiles } from "./transports/filesEndpoint.ts";
 import type { Transport } from "./transports/port.ts";
 
 /** Best first; what is not listed comes after these, in the agent's own order. */
@@ -18,6 +19,8 @@ export interface Way {
 }
 
 export function waysFor(agent: Agent, message: Message, transportOf: (name: string) => Transport): readonly Way[] {
+  // Its terminal is for people to look at; nobody reads there what is typed.
+  if (readsFiles(agent)) return [{ endpoint: filesEndpoint, lastResort: false }];
   const person = message.from.id === personId;
   const order = person ? fromPerson[message.when] : fromAgent;
   const rank = ({ transport }: Endpoint): number => (order.includes(transport) ? order.indexOf(transport) : order.length);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { resolve } from "node:path";
 import { namePattern, permissions } from "../model/agent.ts";
-import { copyModes, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
+import { copyModes, inputs, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
 
 const text = z.string().min(1);
 export const name = z.string().regex(namePattern, "a name: a letter or _ first, then letters, digits, _ or -");
@@ -32,6 +32,8 @@ export const ProfileFields = z
     sandbox: z.enum(sandboxes).describe("`none`, `bwrap`, or `command` with `sandboxCommand`."),
     sandboxCommand: z.array(z.string()).min(1).describe("The wrapper in front of the agent's command, with `sandbox: command`."),
     network: z.boolean().describe("May a sandboxed agent use the network? Default `true`."),
+    readable: texts.describe("Further paths that an agent under `sandbox: bwrap` may read."),
+    input: z.enum(inputs).describe("How mail reaches it: `terminal` (default) types it at its prompt, `files` only writes it to the `.inbox` of its workspace."),
     permissions: z.enum(permissionModes).describe("How the program asks before it acts: `ask` (default), `auto` or `skip`."),
     may: z.array(z.enum(permissions)).describe("What it may do besides writing along its edges. Default: nothing."),
     logs: texts.describe("Files with the agent's output, read for text markers."),
@@ -46,6 +48,10 @@ export const ProfileFields = z
   .refine(({ sandbox, sandboxCommand }) => sandbox !== "command" || sandboxCommand !== undefined, {
     path: ["sandboxCommand"],
     message: "a list when `sandbox: command` is set",
+  })
+  .refine(({ input, workspace }) => input !== "files" || workspace !== undefined, {
+    path: ["workspace"],
+    message: "a directory when `input: files` is set",
   });
 export type ProfileFields = z.output<typeof ProfileFields>;
 
@@ -78,6 +84,8 @@ export function toProfile(fields: ProfileFields, place: ProfilePlace, base: Prof
     sandbox: fields.sandbox ?? base?.sandbox ?? "none",
     sandboxCommand: fields.sandboxCommand ?? base?.sandboxCommand ?? null,
     network: fields.network ?? base?.network ?? true,
+    readable: fields.readable?.map((one) => resolve(place.root, one)) ?? base?.readable ?? [],
+    input: fields.input ?? base?.input ?? "terminal",
     permissions: fields.permissions ?? base?.permissions ?? "ask",
     may: fields.may ?? base?.may ?? [],
     logs: fields.logs?.map((log) => resolve(place.root, log)) ?? base?.logs ?? [],

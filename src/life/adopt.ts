@@ -9,6 +9,7 @@ import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
 import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { endpointsInPane, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
+import { claimWorkspace } from "./workspace.ts";
 
 export interface Adoption {
   /** `%14`, or the exact name of a session, whose active pane is meant. */
@@ -39,7 +40,8 @@ export async function adopt(server: TmuxServer, adoption: Adoption, { directory,
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = cursorLine(await look(server, pane.id));
   const endpoints = endpointsInPane(provider, locatorOf(server, pane, program, { restingLine }));
-  const { name, team, role, workspace } = adoption;
+  const { name, team, role } = adoption;
+  const workspace = adoption.workspace && claimWorkspace(adoption.workspace, adoption, directory);
   const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId;
   const change = { provider, endpoints, ...(sessionId && { sessionId }), ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);

@@ -1,6 +1,5 @@
 /** What an agent is started from: its profile, and what was wished for it when it was first started. */
 import type { Agent, LaunchData } from "../model/agent.ts";
-import { TielineError } from "../model/errors.ts";
 import type { PermissionMode, Profile, Sandbox } from "../model/profile.ts";
 import type { Provider } from "../providers/provider.ts";
 
@@ -68,19 +67,3 @@ export async function conversationOf(
   }
   return { sessionId: provider.takesSessionId ? crypto.randomUUID() : null, resume: false };
 }
-
-/** The command inside its sandbox. What was asked for is never left out. */
-export function sandboxed(command: readonly string[], profile: Profile): readonly string[] {
-  switch (profile.sandbox) {
-    case "none":
-      return command;
-    case "command":
-      if (profile.sandboxCommand !== null) return [...profile.sandboxCommand, ...command];
-      throw noSandbox(profile, "`sandbox: command` needs a sandboxCommand", `give it a \`sandboxCommand:\` in ${profile.source}`);
-    case "bwrap":
-      throw noSandbox(profile, "bubblewrap sandboxes are not available here", "use `sandbox: command` with a wrapper of your own");
-  }
-}
-
-const noSandbox = (profile: Profile, why: string, remedy: string): TielineError =>
-  new TielineError("SPAWN_FAILED", `${profile.name} can not be sandboxed: ${why}`, { remedy, operands: { profile: profile.name, sandbox: profile.sandbox } });

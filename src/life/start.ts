@@ -15,8 +15,11 @@ import type { PanePlace } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { endpointsInPane } from "../transports/paneLocator.ts";
 import { locatorOf } from "./adopt.ts";
-import { conversationOf, promptOf, sandboxed, wishedProfile } from "./launch.ts";
+import { filesEndpoint } from "../transports/filesEndpoint.ts";
+import { conversationOf, promptOf, wishedProfile } from "./launch.ts";
 import { settleIn } from "./place.ts";
+import { realPath, sandboxedLaunch } from "./sandbox.ts";
+import { claimWorkspace, otherWorkspaces } from "./workspace.ts";
 
 export interface StartParts {
   readonly directory: Directory;
@@ -31,6 +34,8 @@ export interface StartParts {
   readonly env: Readonly<Record<string, string>>;
   /** Where agents work when nobody said otherwise; null: wherever tmux happens to be. */
   readonly directoryOf: (team: string) => string | null;
+  /** Whom the agent can write to. */
+  readonly reachable: (agent: Agent) => readonly string[];
 }
 
 /** Variables by which agent programs tell their own children that they are nested; a new agent is nobody's child. */
@@ -62,11 +67,15 @@ export function agentOf(profile: Profile, name: string, team: string, directory:
 /** Starts an enlisted agent where it belongs in tmux, going on with its conversation or with a new one. */
 export async function start(server: TmuxServer, agent: Agent, base: Profile, conversation: "resume" | "new", parts: StartParts): Promise<Agent> {
   const { directory, processes, config } = parts;
-  const profile = wishedProfile(base, agent.launch);
+  const wished = wishedProfile(base, agent.launch);
+  const profile = { ...wished, workspace: wished.workspace && claimWorkspace(wished.workspace, agent, directory) };
+  const isSandboxed = profile.sandbox !== "none";
   const provider = providerOf(profile.provider);
   const { permissions, model } = profile;
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
-  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: writePrompt(agent, profile, parts.home), hooks: parts.hooks() });
+  const prompt = writePrompt(agent, profile, parts.home);
+  const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
+  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: inside, hooks: isSandboxed ? null : parts.hooks() });
   const token = newToken();
   const env = {
     ...plan.env,
@@ -75,14 +84,20 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
     TIELINE_HOME: parts.home,
     TIELINE_TEAM: agent.team,
     TIELINE_AGENT: agent.name,
+    ...(profile.workspace !== null && { SWARM_WORKSPACE: profile.workspace, SWARM_TOPOLOGY: parts.reachable(agent).join(",") }),
     PATH: `${parts.binDirectory}:${profile.env["PATH"] ?? parts.env["PATH"] ?? ""}`,
   };
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);
-  const command = sandboxed(plan.command, profile);
-  checkLaunch(profile, provider, command, cwd, env.PATH);
-  const launch = { command: scrubbed(command, env), env, ...(cwd !== null && { cwd }) };
+  checkLaunch(profile, provider, profile.sandbox === "command" ? (profile.sandboxCommand ?? []) : plan.command, cwd, env.PATH);
+  const walled = await sandboxedLaunch({
+    ...{ profile, command: plan.command, env, cwd, binDirectory: parts.binDirectory },
+    hidden: [parts.home, ...otherWorkspaces(agent, directory)].map(realPath),
+    ...(prompt !== null && inside !== prompt && { files: { [inside!.file]: prompt.file } }),
+  });
+  const launch = { command: scrubbed(walled.command, walled.env), env: walled.env, ...(walled.cwd !== null && { cwd: walled.cwd }) };
   const place = await settleIn(server, { ...agent, role: profile.role }, agent.launch?.task, launch, config);
-  const endpoints = endpointsInPane(provider.name, await locate(server, place, agent, processes, terminalOf(profile)));
+  const inPane = endpointsInPane(provider.name, await locate(server, place, agent, processes, terminalOf(profile)));
+  const endpoints = profile.input === "files" ? [filesEndpoint, ...inPane] : inPane;
   const { role, may, workspace } = profile;
   return directory.update(agent.id, {
     provider: provider.name,
@@ -92,7 +107,7 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
     state: "starting",
     stateReason: null,
     sessionId: spoken.sessionId,
-    tokenDigest: digestOf(token),
+    tokenDigest: isSandboxed ? null : digestOf(token),
   });
 }
 

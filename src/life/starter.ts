@@ -8,6 +8,7 @@ import type { HoldReason } from "../model/delivery.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { HookSetup } from "../providers/provider.ts";
 import type { Processes } from "../tmux/process.ts";
+import { readsFiles } from "../transports/filesEndpoint.ts";
 import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
 import { start } from "./start.ts";
@@ -23,6 +24,8 @@ export interface AgentStarterParts {
   readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
   /** The directory of a team's project. */
   readonly directoryOf: (team: string) => string | null;
+  /** Whom an agent can write to. */
+  readonly reachable: (agent: Agent) => readonly string[];
   readonly hooks: () => HookSetup | null;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }
@@ -65,6 +68,8 @@ export class AgentStarter {
    */
   private async untilReady(agent: Agent): Promise<string | null> {
     const { tmux, config } = this.parts;
+    // Whoever reads files can be written to at any time.
+    if (readsFiles(agent)) return null;
     const endpoint = agent.endpoints[0]!;
     const deadline = AbortSignal.timeout(config.spawn.readyTimeoutMs);
     const changes = new Pulse();

@@ -3,6 +3,10 @@ import type { Permission } from "./agent.ts";
 export const sandboxes = ["none", "bwrap", "command"] as const;
 export type Sandbox = (typeof sandboxes)[number];
 
+/** How mail reaches it: typed at its prompt, or only written to the files of its workspace. */
+export const inputs = ["terminal", "files"] as const;
+export type Input = (typeof inputs)[number];
+
 /** How the program asks before it acts; `ask` unless somebody decided otherwise. */
 export const permissionModes = ["ask", "auto", "skip"] as const;
 export type PermissionMode = (typeof permissionModes)[number];
@@ -39,6 +43,9 @@ export interface Profile {
   /** argv in front of the agent's own, with `sandbox: command`. */
   readonly sandboxCommand: readonly string[] | null;
   readonly network: boolean;
+  /** Further paths that a sandboxed agent may read. */
+  readonly readable: readonly string[];
+  readonly input: Input;
   readonly permissions: PermissionMode;
   readonly may: readonly Permission[];
   /** Files with the agent's output, read for text markers. */

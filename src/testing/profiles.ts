@@ -26,6 +26,8 @@ export function aProfile(fields: Partial<Profile> & { readonly name: string }): 
     pasteLimit: null,
     echo: null,
     copyMode: null,
+    readable: [],
+    input: "terminal",
     autostart: true,
     ...fields,
   };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inboxFileName, openWorkspaceInbox } from "./write.ts";
@@ -62,6 +62,19 @@ describe("the workspace inbox", () => {
     rmSync(join(workspace, ".inbox/0001_bob.json"));
     expect(inbox.find("id-7")).toBeUndefined();
     await inbox.close();
+  });
+
+  test("knows what it wrote after the agent removed it and after a restart, and that a draft was never published", async () => {
+    const before = openWorkspaceInbox(workspace);
+    await before.write(message(1));
+    rmSync(join(workspace, ".inbox/0001_bob.json"));
+    await before.close();
+    const after = openWorkspaceInbox(workspace);
+    expect([after.wrote("id-1"), after.wrote("id-2")]).toEqual([true, false]);
+    await after.write(message(2));
+    renameSync(join(workspace, ".inbox/0002_bob.json"), join(workspace, ".inbox/.draft-0002_bob.json"));
+    expect(after.wrote("id-2")).toBe(false);
+    await after.close();
   });
 
   test("a name never becomes a path", async () => {

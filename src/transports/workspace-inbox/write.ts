@@ -3,7 +3,8 @@
  *
  * Names sort in the order of `seq`, both as text and as numbers: four digits up to 9998, then 9999 followed by ten digits
  * (…, 9998, 99990000009999, 99990000010000, …). The number lives on in `.inbox/.seq`, so that an agent that removes what
- * it has read does not make it start again.
+ * it has read does not make it start again. Beside it stand the ids of the last messages: a file that is not there was
+ * never written, or it was and the agent has removed it, and only this tells which.
  */
 import { fsyncSync, readdirSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
@@ -30,6 +31,8 @@ export interface WorkspaceInbox {
   write(message: InboxMessage): Promise<Written>;
   /** The file that holds the message with this id, while the agent has not removed it. */
   find(id: string): Written | undefined;
+  /** Was a message with this id written, be its file still there or not? Right for the last messages only. */
+  wrote(id: string): boolean;
   /** Replaces the list that `swarm-msg list` prints. */
   writeAgents(names: readonly string[]): Promise<void>;
   /** Waits for the writes under way. */
@@ -38,12 +41,16 @@ export interface WorkspaceInbox {
 
 const maxSeq = 9_999_999_999;
 const maxInboxFileBytes = 16 << 20;
+/** How many ids are kept: more than can be under way when the switch ends without a word. */
+const keptIds = 32;
 const fileName = /^(\d{4}|9999(\d{10}))_.*\.json$/;
 
 /** Throws ELOOP or ENOTDIR when `.inbox` is a link or no directory. */
 export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
   const inbox = openInbox(workspace);
-  let lastSeq = Math.max(storedSeq(inbox), ...namesIn(inbox).map(seqOf).slice(-1));
+  const stored = storedCounter(inbox);
+  let lastSeq = Math.max(stored.seq, ...namesIn(inbox).map(seqOf).slice(-1));
+  let lastIds = stored.ids;
   let queue: Promise<unknown> = Promise.resolve();
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -55,16 +62,23 @@ export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
   async function writeNext(message: InboxMessage): Promise<Written> {
     const seq = lastSeq + 1;
     const name = inboxFileName(seq, message.from);
-    await replaceFile(inbox, ".seq", `${seq}\n`);
+    const draft = await writeDraft(inbox, name, `${JSON.stringify(fileContent(message, seq))}\n`);
+    lastIds = [...lastIds, message.id].slice(-keptIds);
+    await replaceFile(inbox, ".seq", `${seq}\n${lastIds.join("\n")}\n`);
     lastSeq = seq;
-    await replaceFile(inbox, name, `${JSON.stringify(fileContent(message, seq))}\n`);
+    await publish(inbox, draft, name);
     return { seq, name };
+  }
+
+  /** A draft that is still there was never published. */
+  function wrote(id: string): boolean {
+    if (find(id)) return true;
+    return lastIds.includes(id) && !draftsIn(inbox).some((name) => idOf(inbox, name) === id);
   }
 
   function find(id: string): Written | undefined {
     for (const name of namesIn(inbox).reverse()) {
-      const file = readRegularFile(inbox.entry(name), maxInboxFileBytes);
-      if (file.ok && idIn(file.bytes) === id) return { seq: seqOf(name), name };
+      if (idOf(inbox, name) === id) return { seq: seqOf(name), name };
     }
     return undefined;
   }
@@ -72,6 +86,7 @@ export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
   return {
     write: (message) => inTurn(() => writeNext(message)),
     find,
+    wrote,
     writeAgents: (names) => inTurn(() => replaceFile(inbox, ".agents", names.map((name) => `${name}\n`).join(""))),
     async close() {
       await queue;
@@ -103,18 +118,34 @@ function namesIn(inbox: Directory): string[] {
   return readdirSync(inbox.entry(".")).filter((name) => fileName.test(name)).sort();
 }
 
+function draftsIn(inbox: Directory): string[] {
+  return readdirSync(inbox.entry(".")).filter((name) => name.startsWith(".draft-"));
+}
+
+function idOf(inbox: Directory, name: string): unknown {
+  try {
+    const file = readRegularFile(inbox.entry(name), maxInboxFileBytes);
+    return file.ok ? idIn(file.bytes) : undefined;
+  } catch (error) {
+    // The agent may remove a file while we look.
+    if (isErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
 function seqOf(name: string): number {
   const [, digits = "0", long] = fileName.exec(name) ?? [];
   return Number(long ?? digits);
 }
 
-function storedSeq(inbox: Directory): number {
+function storedCounter(inbox: Directory): { seq: number; ids: string[] } {
   try {
-    const file = readRegularFile(inbox.entry(".seq"), 64);
-    const seq = file.ok ? Number(new TextDecoder().decode(file.bytes)) : 0;
-    return Number.isInteger(seq) && seq > 0 && seq < maxSeq ? seq : 0;
+    const file = readRegularFile(inbox.entry(".seq"), 4_096);
+    const [first = "", ...ids] = file.ok ? new TextDecoder().decode(file.bytes).trimEnd().split("\n") : [];
+    const seq = Number(first);
+    return { seq: Number.isInteger(seq) && seq > 0 && seq < maxSeq ? seq : 0, ids };
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return 0;
+    if (isErrno(error, "ENOENT")) return { seq: 0, ids: [] };
     throw error;
   }
 }
@@ -130,6 +161,10 @@ function idIn(bytes: Uint8Array): unknown {
 
 /** A reader sees the old file or the whole new one. A link that the agent put there is replaced, not followed. */
 async function replaceFile(inbox: Directory, name: string, text: string): Promise<void> {
+  await publish(inbox, await writeDraft(inbox, name, text), name);
+}
+
+async function writeDraft(inbox: Directory, name: string, text: string): Promise<string> {
   const draft = inbox.entry(`.draft-${name}`);
   await rm(draft, { force: true, recursive: true });
   const file = await open(draft, "wx", 0o644);
@@ -139,6 +174,10 @@ async function replaceFile(inbox: Directory, name: string, text: string): Promis
   } finally {
     await file.close();
   }
+  return draft;
+}
+
+async function publish(inbox: Directory, draft: string, name: string): Promise<void> {
   await rename(draft, inbox.entry(name));
   fsyncSync(inbox.fd);
 }

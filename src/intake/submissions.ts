@@ -1,0 +1,100 @@
+/**
+ * What agents write without calling us, as files or as text in their output: it becomes a draft with the identity of
+ * where it came from, and goes through the same router as everything else.
+ */
+import type { Mailbox } from "../mailbox/port.ts";
+import { personId, personName, switchId, switchName, type Agent } from "../model/agent.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
+import { seal, type Draft, type IdentityProof, type Message, type Sender } from "../model/message.ts";
+import type { Router } from "../router.ts";
+import type { OutboxEntry } from "./outbox/parse.ts";
+
+export interface SubmissionsParts {
+  readonly mailbox: Pick<Mailbox, "accept" | "message" | "messageWithKey" | "receipt">;
+  readonly router: Router;
+  readonly report: (context: string, fault: unknown) => void;
+}
+
+export interface Marker {
+  /** A name, or `@all`. */
+  readonly to: string;
+  readonly content: string;
+}
+
+export class Submissions {
+  constructor(private readonly parts: SubmissionsParts) {}
+
+  /** Resolves when the message is stored, also when it was before. Rejects with why it is refused. */
+  async fromOutbox(agent: Agent, entry: OutboxEntry, key: string): Promise<void> {
+    const idempotencyKey = outboxKey(key, entry.id);
+    if (this.isKnown(agent, idempotencyKey)) return;
+    const draft = { body: entry.content, idempotencyKey, ...(entry.when && { when: entry.when }) };
+    if ("broadcast" in entry) return this.send(agent, { to: "@all", ...draft }, "workspace");
+    const original = entry.replyTo === undefined ? null : this.received(agent, entry.replyTo);
+    const to = original !== null && means(entry.to, original) ? senderAddress(original) : entry.to;
+    await this.send(agent, { to, ...draft, ...(original && { inReplyTo: original.id }) }, "workspace");
+  }
+
+  /** As above; a refusal for good is told to the agent, because nothing can be put beside a text that was read. */
+  async fromText(agent: Agent, { to, content }: Marker, key: string): Promise<void> {
+    const idempotencyKey = `text:${key}`;
+    if (this.isKnown(agent, idempotencyKey)) return;
+    try {
+      await this.send(agent, { to, body: content, idempotencyKey }, "stream");
+    } catch (thrown) {
+      const refusal = asTielineError(thrown);
+      if (refusal.type !== "permanent") throw refusal;
+      await this.tell(agent, `your message to ${to} was not sent: ${refusal.message}. ${refusal.remedy}`);
+    }
+  }
+
+  /** Something that an agent wanted sent was not. It wakes nobody, like every bounce. */
+  async tell(agent: Agent, text: string): Promise<void> {
+    this.parts.report(`written by ${agent.team}:${agent.name}`, new TielineError("USAGE", text, { remedy: "the agent was told" }));
+    const from: Sender = { id: switchId, name: switchName, team: agent.team, knownBy: "switch" };
+    await this.parts.mailbox.accept(seal({ to: agent.name, body: text, kind: "bounce" }, from, { inReplyTo: null, hops: 0 }), [agent]);
+  }
+
+  private isKnown({ id }: Agent, key: string): boolean {
+    return this.parts.mailbox.messageWithKey(id, key) !== null;
+  }
+
+  /** `@name` means a group where there is one of that name, and else the agent. */
+  private async send({ id, name, team }: Agent, draft: Draft, knownBy: IdentityProof): Promise<void> {
+    const sender: Sender = { id, name, team, knownBy };
+    try {
+      await this.parts.router.send(draft, sender);
+    } catch (thrown) {
+      const isGroup = draft.to.startsWith("@") && draft.to !== "@all";
+      if (!isGroup || asTielineError(thrown).code !== "ADDRESS_UNKNOWN") throw thrown;
+      await this.parts.router.send({ ...draft, to: draft.to.slice(1) }, sender);
+    }
+  }
+
+  private received(agent: Agent, reference: string): Message {
+    const receipt = this.parts.mailbox.receipt(reference);
+    if (receipt?.deliveries.some((delivery) => delivery.agent === agent.id)) return receipt.message;
+    throw new TielineError("MESSAGE_UNKNOWN", `${agent.name} got no message ${reference}`, {
+      remedy: "`swarm-msg inbox --all` shows what can be answered",
+      operands: { message: reference },
+    });
+  }
+}
+
+const outboxKey = (key: string, own: string | undefined): string => `outbox:${key}${own === undefined ? "" : `#${own}`}`;
+
+/** The name that an agent gave its message in the outbox file. It travels in the key, and so is stored with the message. */
+export function ownIdOf({ idempotencyKey }: Message): string | null {
+  if (!idempotencyKey?.startsWith("outbox:")) return null;
+  const mark = idempotencyKey.indexOf("#");
+  return mark < 0 ? null : idempotencyKey.slice(mark + 1);
+}
+
+/** The sender as its reader sees it, in a file of that reader's team. */
+export function senderName({ from }: Message, team: string): string {
+  return from.id === personId || from.id === switchId || from.team === team ? from.name : `${from.team}:${from.name}`;
+}
+
+const senderAddress = ({ from }: Message): string => (from.id === personId ? personName : from.id);
+
+const means = (to: string, { from }: Message): boolean => [from.name, `@${from.name}`, `${from.team}:${from.name}`].includes(to);
