@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Event } from "../model/event.ts";
+import { scriptedStates } from "../testing/scriptedAgent.ts";
+import { openStage, type ScriptedCast, type Stage } from "../testing/stage.ts";
+import { until } from "../testing/world.ts";
+
+let stage: Stage;
+let ana: ScriptedCast;
+beforeEach(async () => {
+  stage = await openStage();
+  ana = await stage.scripted("ana");
+});
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+const known = () => stage.tieline.directory.agent(ana.agent.id)!;
+const all = () => stage.tieline.directory.agents();
+const clients = async () => (await stage.tmux.tmux("list-clients", "-F", "#{client_pid}")).split("\n").filter(Boolean).length;
+
+/** The next event that tells of this state. */
+function changeTo(state: string, draft = false): Promise<Event> {
+  const { promise, resolve } = Promise.withResolvers<Event>();
+  const stop = stage.tieline.events.onEvent((event) => {
+    if (event.type === "agent.changed" && event.state === state && known().draft === draft) resolve(event);
+  });
+  return promise.finally(stop);
+}
+
+describe("while somebody attends", () => {
+  test("every state and a draft are known by events, without anybody asking", async () => {
+    using _ = stage.tieline.sensing.attend(all);
+    await until(async () => (await clients()) === 2, "the watcher");
+    for (const state of [...scriptedStates.filter((one) => one !== "idle"), "idle" as const]) {
+      const change = changeTo(state);
+      await ana.direct({ state });
+      expect(await change).toMatchObject({ name: "ana", state });
+    }
+    const draft = changeTo("idle", true);
+    await ana.direct({ draft: "half a thou" });
+    await draft;
+    expect(known()).toMatchObject({ state: "idle", draft: true });
+  });
+
+  test("an agent that comes later is attended too, and one that ends is done or gone", async () => {
+    using _ = stage.tieline.sensing.attend(all);
+    const bob = await stage.scripted("bob");
+    const change = changeTo("permission");
+    await bob.direct({ state: "permission" });
+    expect(await change).toMatchObject({ name: "bob" });
+    const gone = changeTo("gone");
+    await stage.tmux.tmux("kill-pane", "-t", bob.pane);
+    expect(await gone).toMatchObject({ name: "bob" });
+  });
+});
+
+describe("while nobody attends", () => {
+  test("no client watches, and nothing is known until somebody asks", async () => {
+    stage.tieline.sensing.attend(all)[Symbol.dispose]();
+    await until(async () => (await clients()) === 1, "the watcher to leave");
+    await ana.direct({ state: "permission" });
+    await until(async () => (await stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane)).includes("Do you want"), "the dialog");
+    expect(known().state).toBe("idle");
+    await stage.tieline.sensing.refresh(all());
+    expect(known().state).toBe("permission");
+  });
+
+  test("a question reads a pane again only when it may have changed", async () => {
+    const { tieline } = stage;
+    const captured: string[] = [];
+    const server = tieline.servers.at(stage.tmux.socketPath);
+    const run = server.run.bind(server);
+    server.run = (list) => {
+      const line = JSON.stringify(list);
+      if (line.includes("capture-pane")) captured.push(line);
+      return run(list);
+    };
+    await until(async () => {
+      captured.length = 0;
+      await tieline.sensing.refresh(all());
+      return captured.length === 0;
+    }, "nothing left to read");
+    await ana.direct({ state: "working" });
+    await until(async () => {
+      await tieline.sensing.refresh(all());
+      return known().state === "working";
+    }, "ana to work");
+    expect(captured.length).toBeGreaterThan(0);
+  });
+
+  test("a closed pane and a tmux server that is gone are told as such", async () => {
+    const bob = await stage.scripted("bob");
+    await stage.tmux.tmux("kill-pane", "-t", bob.pane);
+    await stage.tieline.sensing.refresh(all());
+    expect(stage.tieline.directory.agent(bob.agent.id)).toMatchObject({ state: "gone", stateReason: `pane ${bob.pane} is closed` });
+    await stage.tmux.kill();
+    await stage.tieline.sensing.refresh(all());
+    expect(known()).toMatchObject({ state: "gone", stateReason: expect.stringContaining("tmux") });
+  });
+
+  test("a program that ended in a pane that stays is done", async () => {
+    await stage.tmux.tmux("set-option", "-g", "remain-on-exit", "on");
+    const bob = await stage.scripted("bob");
+    process.kill((bob.agent.endpoints[0]!.locator as unknown as { agentPid: number }).agentPid, "SIGKILL");
+    await until(async () => {
+      await stage.tieline.sensing.refresh(all());
+      return stage.tieline.directory.agent(bob.agent.id)?.state === "done";
+    }, "bob to be done");
+    expect(stage.tieline.directory.agent(bob.agent.id)!.stateReason).toContain("has ended");
+  });
+});
