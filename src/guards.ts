@@ -1,9 +1,10 @@
 /** Loop guards: two agents that answer each other politely must come to an end. People and objects are exempt. */
-import { personId, type Agent } from "./model/agent.ts";
+import { personId } from "./model/agent.ts";
 import { TielineError } from "./model/errors.ts";
 import type { Clock } from "./model/ids.ts";
-import type { Message, Sender } from "./model/message.ts";
+import type { Sender } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
+import type { RouterParts } from "./router.ts";
 
 export interface GuardLimits {
   readonly maxHops: number;
@@ -11,26 +12,21 @@ export interface GuardLimits {
   readonly perSenderPerMinute: number;
 }
 
-export type Guard = (from: Sender, recipients: readonly Agent[], inReplyTo: Message | null) => number;
-
 const minuteMs = 60_000;
 
-/** Answers how many hops the message makes, or refuses it. */
-export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround">, limits: GuardLimits, clock: Clock): Guard {
+/** Hops and the sender's pace refuse a message as a whole; the pace towards one recipient refuses that one alone. */
+export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround">, limits: GuardLimits, clock: Clock): RouterParts["guard"] {
   return (from, recipients, inReplyTo) => {
-    if (from.id === personId || from.knownBy === "object") return 0;
+    if (from.id === personId || from.knownBy === "object") return { hops: 0, refused: [] };
     const hops = 1 + (inReplyTo?.hops ?? mailbox.hopsAround(from.id));
-    if (hops > limits.maxHops) throw tooManyHops(hops, limits.maxHops);
+    const others = recipients.filter(({ id }) => id !== personId);
+    if (hops > limits.maxHops && others.length > 0) throw tooManyHops(hops, limits.maxHops);
     const since = clock() - minuteMs;
-    if (mailbox.sentSince(from.id, null, since) >= limits.perSenderPerMinute) {
-      throw tooFast(`${from.name} sent ${limits.perSenderPerMinute} messages within a minute`, limits.perSenderPerMinute);
-    }
-    for (const { id, name } of recipients) {
-      if (id !== personId && mailbox.sentSince(from.id, id, since) >= limits.perPairPerMinute) {
-        throw tooFast(`${from.name} sent ${limits.perPairPerMinute} messages to ${name} within a minute`, limits.perPairPerMinute);
-      }
-    }
-    return hops;
+    const sent = mailbox.sentSince(from.id, null, since);
+    if (sent >= limits.perSenderPerMinute) throw tooFast(from, "", limits.perSenderPerMinute);
+    // Nobody got more from a sender than it sent in all, which spares most senders the count for each recipient.
+    const crowded = sent < limits.perPairPerMinute ? [] : others.filter(({ id }) => mailbox.sentSince(from.id, id, since) >= limits.perPairPerMinute);
+    return { hops, refused: crowded.map(({ id, name }) => ({ id, agent: name, error: tooFast(from, ` to ${name}`, limits.perPairPerMinute) })) };
   };
 }
 
@@ -40,8 +36,8 @@ const tooManyHops = (hops: number, limit: number): TielineError =>
     operands: { hops, limit },
   });
 
-const tooFast = (what: string, limit: number): TielineError =>
-  new TielineError("RATE_LIMITED", `${what}, which is the limit`, {
+const tooFast = (from: Sender, to: string, limit: number): TielineError =>
+  new TielineError("RATE_LIMITED", `${from.name} sent ${limit} messages${to} within a minute, which is the limit`, {
     remedy: "wait a minute, and put several points into one message",
     operands: { limit },
   });

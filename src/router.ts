@@ -36,7 +36,7 @@ export interface RouterParts {
   /** Whom of them the sender may write to. ROUTE_DENIED with the allowed targets, unless it is a broadcast. */
   readonly permit: (from: Sender, agents: readonly Agent[], route: Route) => Permitted;
   /** How far the conversation has come; HOP_LIMIT or RATE_LIMITED when it goes on too long or too fast. */
-  readonly guard: (from: Sender, agents: readonly Agent[], inReplyTo: Message | null) => number;
+  readonly guard: (from: Sender, agents: readonly Agent[], inReplyTo: Message | null) => Guarded;
   /** Makes a recipient known to the directory, so that its mail has a place to wait. */
   readonly enlist: (agent: Agent) => Agent;
   /** May this sender's mail start that offline agent? */
@@ -66,6 +66,12 @@ export interface Permitted {
   readonly allowed: readonly string[];
 }
 
+export interface Guarded {
+  readonly hops: number;
+  /** Who of the recipients got too much from this sender lately. */
+  readonly refused: readonly (Refusal & Pick<Agent, "id">)[];
+}
+
 export function createRouter(parts: RouterParts): Router {
   const { mailbox, resolve, permit, guard, enlist, mayStart, emit, clock = systemClock, random = systemRandom } = parts;
 
@@ -74,11 +80,13 @@ export function createRouter(parts: RouterParts): Router {
       const inReplyTo = original(draft);
       const broadcast = isBroadcast(parseAddress(draft.to));
       const { agents, missing } = resolve(draft.to, from);
-      const { recipients, refused, allowed } = permit(from, agents, { address: draft.to, broadcast, inReplyTo });
-      const hops = guard(from, recipients, inReplyTo);
+      const { recipients: permitted, refused, allowed } = permit(from, agents, { address: draft.to, broadcast, inReplyTo });
+      const { hops, refused: crowded } = guard(from, permitted, inReplyTo);
+      if (crowded.length > 0 && !broadcast) throw crowded[0]!.error;
+      const recipients = permitted.filter(({ id }) => !crowded.some((one) => one.id === id));
       const starts = (draft.spawn ?? !broadcast) && recipients.some((agent) => mayStart(from, agent));
       const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients.map(enlist), allowed);
-      return { receipt, refused: [...missing, ...refused] };
+      return { receipt, refused: [...missing, ...refused, ...crowded] };
     },
   };
 

@@ -57,7 +57,7 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
   const teams = teamsOver(directory, projects, documents);
   const lookups = lookupsOver({ roster: directory.roster, profiles: new Profiles(join(root, "agents")), projectOf: teams.projectOf, overlayOf: teams.overlayOf });
   const ways = routes(directory, lookups, () => undefined);
-  const router = createRouter({ mailbox, guard: () => 0, emit: () => undefined, ...ways });
+  const router = createRouter({ mailbox, guard: () => ({ hops: 0, refused: [] }), emit: () => undefined, ...ways });
   const faults: string[] = [];
   const report = (context: string, fault: unknown): void => void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`);
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };

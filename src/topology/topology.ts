@@ -13,8 +13,8 @@ export interface Topology {
   readonly team: string;
   /** Without repetitions, as written; null: no topology. */
   readonly edges: readonly Edge[] | null;
-  /** The same by sender, for lookup. */
-  readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The same by sender, for lookup: the targets of each, and where their edges stand in the list. */
+  readonly targets: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly declared: ReadonlySet<string>;
 }
 
@@ -44,11 +44,11 @@ export interface Decision<P extends Party> {
 
 export function topologyOf({ team, edges = null, overlay = noOverlay, declared = [] }: TopologySource): Topology {
   const effective = applyOverlay(edges && uniqueEdges(edges), overlay);
-  const targets = new Map<string, Set<string>>();
-  for (const { from, to } of effective ?? []) {
+  const targets = new Map<string, Map<string, number>>();
+  for (const [position, { from, to }] of (effective ?? []).entries()) {
     const known = targets.get(from);
-    if (known) known.add(to);
-    else targets.set(from, new Set([to]));
+    if (known) known.set(to, position);
+    else targets.set(from, new Map([[to, position]]));
   }
   return { team, edges: effective, targets, declared: new Set(declared) };
 }
@@ -113,13 +113,13 @@ export function labelsOf(topology: Topology, party: Party): string[] {
 /** The edges of a sender in the order in which they were written; null when its team has no topology. */
 export function outEdges(topology: Topology, from: Party): readonly Edge[] | null {
   if (topology.edges === null) return null;
-  const own = new Set(ends(topology, from));
-  return topology.edges.filter((edge) => own.has(edge.from));
+  const positions = ends(topology, from).flatMap((end) => [...(topology.targets.get(end)?.values() ?? [])]);
+  return positions.toSorted((a, b) => a - b).map((position) => topology.edges![position]!);
 }
 
-/** Whom a sender may write to, for people: labels in order, `*` for anyone, and always the person. */
+/** Whom a sender may write to, for people: labels in order, `*` for anyone, and always the person. Asked for every message. */
 export function allowedTargets(topology: Topology, from: Party): string[] {
   if (isUnbound(from) || topology.edges === null) return [anyone];
-  const labels = new Set(outEdges(topology, from)!.map((edge) => edge.to));
-  return [...labels, "user"];
+  const labels = outEdges(topology, from)!.map((edge) => edge.to);
+  return [...new Set([...labels, "user"])];
 }
