@@ -1,0 +1,76 @@
+/**
+ * `ls` with 1,000 agents in 1,000 panes, against what tmux alone takes to list the panes; and what 200 panes at rest
+ * cost the daemon while nobody asks. Targets: 50 ms, and nothing.
+ */
+import { join } from "node:path";
+import { labelledScreens } from "../src/testing/screens.ts";
+import { openStage, type Stage } from "../src/testing/stage.ts";
+import { Callers } from "../src/daemon/callers.ts";
+import { agentOperations } from "../src/daemon/operations/agents.ts";
+import { locatorOf } from "../src/life/adopt.ts";
+import { listPanes } from "../src/tmux/pane.ts";
+import { foreground } from "../src/tmux/process.ts";
+import { paneEndpoint } from "../src/transports/paneLocator.ts";
+
+const agents = Number(process.env["AGENTS"] ?? 1_000);
+const targetMs = 50;
+const restMs = 5_000;
+
+await using stage = await openStage();
+await fill(stage, agents);
+const { tieline } = stage;
+const server = tieline.servers.at(stage.tmux.socketPath);
+const operations = agentOperations(tieline, new Callers(tieline, "token"));
+const signal = new AbortController().signal;
+const ls = async (): Promise<number> => JSON.stringify(await operations.ls({ all: true }, { caller: { personToken: "token" }, signal })).length;
+
+const floor = await millisecondsOf(() => server.read([["list-panes", "-a", "-F", "#{pane_id}"]]), 20);
+const cold = await millisecondsOf(ls, 1);
+const told = new Map<string, number>();
+for (const { state } of tieline.directory.agents()) told.set(state, (told.get(state) ?? 0) + 1);
+await Bun.sleep(1_100);
+await ls();
+const warm = await millisecondsOf(ls, 20);
+const verdict = warm < targetMs ? "ok" : "TOO SLOW";
+console.log(`${agents} agents: ${[...told].map(([state, count]) => `${count} ${state}`).join(", ")}`);
+console.log(`floor: tmux lists ${agents} panes              ${floor.toFixed(1)} ms`);
+console.log(`ls, nothing changed                        ${warm.toFixed(1)} ms  (${(warm / floor).toFixed(1)} × floor; target ${targetMs} ms: ${verdict})`);
+console.log(`ls, every pane read for the first time     ${cold.toFixed(1)} ms  (${(cold / floor).toFixed(1)} × floor)`);
+
+const before = process.cpuUsage();
+const tmuxBefore = await tmuxTicks();
+await Bun.sleep(restMs);
+const { user, system } = process.cpuUsage(before);
+const share = (user + system) / 1000 / restMs;
+const tmuxShare = ((await tmuxTicks()) - tmuxBefore) * 10 / restMs;
+console.log(`at rest, nobody asks: daemon ${(share * 100).toFixed(2)} % of a core, tmux ${(tmuxShare * 100).toFixed(2)} %`);
+
+async function fill(stage: Stage, count: number): Promise<void> {
+  const { screen } = labelledScreens().find(({ provider, state, draft, screen: { width } }) => provider === "claude-code" && state === "idle" && !draft && width === 100)!;
+  const picture = join(stage.tmux.dir, "picture");
+  await Bun.write(picture, `\x1b]2;${screen.title}\x07\x1b[H${screen.lines.join("\r\n")}\x1b[${screen.cursor!.y + 1};${screen.cursor!.x + 1}H`);
+  const command = ["bash", "-c", `stty raw -echo; cat ${picture}; exec -a claude sleep 1d`];
+  const { tieline } = stage;
+  const server = tieline.servers.at(stage.tmux.socketPath);
+  for (let n = 0; n < count; n++) await server.run([["new-window", "-d", "--", ...command]]);
+  await Bun.sleep(3_000);
+  const panes = (await listPanes(server)).slice(1);
+  for (const [n, pane] of panes.entries()) {
+    const program = await foreground(tieline.processes, pane.pid);
+    if (program) tieline.directory.register({ name: `agent${n}`, team: "default", provider: "claude-code", endpoints: [paneEndpoint(locatorOf(server, pane, program, {}))] });
+  }
+}
+
+/** The processor time of the tmux server so far, in hundredths of a second. */
+async function tmuxTicks(): Promise<number> {
+  const { pid } = await server.identity();
+  const stat = await Bun.file(`/proc/${pid}/stat`).text();
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+async function millisecondsOf(run: () => Promise<unknown>, rounds: number): Promise<number> {
+  const start = performance.now();
+  for (let round = 0; round < rounds; round++) await run();
+  return (performance.now() - start) / rounds;
+}
