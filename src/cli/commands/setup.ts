@@ -1,29 +1,35 @@
 import { TielineError } from "../../model/errors.ts";
-import { command } from "../args.ts";
+import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
+import { setUpMcp } from "../setUpMcp.ts";
 
-export default command({
+const setup = command({
   name: "setup",
   group: "Project",
-  summary: "let an agent program's hooks reach Tieline, or undo it",
-  usage: ["setup --hooks <program> [--project] [--undo]"],
+  summary: "let an agent program reach Tieline by its hooks or by MCP, or undo it",
+  usage: ["setup --hooks <program> [--project] [--undo]", "setup --mcp <program> [--undo]"],
   details: [
     "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool call. Other settings in the file stay as they are.",
+    "With MCP, the program has tools to send, ask, reply and read. Only our own entry is added to its file; --undo takes it out as if it had never been there.",
     "Agents that Tieline starts get their hooks at the start and need none of this.",
   ],
   args: [],
   flags: {
-    hooks: { value: "PROGRAM", required: true, summary: "whose hooks: claude, codex" },
+    hooks: { value: "PROGRAM", summary: "whose hooks: claude, codex" },
+    mcp: { value: "PROGRAM", summary: "whose MCP servers: claude, codex, gemini, opencode" },
     user: { summary: "for all of your sessions (the default)" },
     project: { summary: "for sessions in this directory, on this machine" },
-    undo: { summary: "take the hooks out again" },
+    undo: { summary: "take it out again" },
   },
   examples: [
     ["tieline setup --hooks claude", "in ~/.claude/settings.json"],
     ["tieline setup --hooks claude --project", "in .claude/settings.local.json here"],
     ["tieline setup --hooks claude --undo", "as it was before"],
+    ["tieline setup --mcp codex", "in ~/.codex/config.toml"],
   ],
   async run({ flags, env, home, daemon, terminal }) {
+    if ((flags.hooks === undefined) === (flags.mcp === undefined)) throw usage(setup, "say --hooks PROGRAM or --mcp PROGRAM");
+    if (flags.hooks === undefined) return setUpMcp(flags.mcp!, { undo: flags.undo ?? false, json: flags.json ?? false, env, home, terminal });
     const { hookInstallers } = await import("../../providers/hookInstallers.ts");
     const installer = hookInstallers[flags.hooks];
     if (installer === undefined) throw unknownProgram(flags.hooks, Object.keys(hookInstallers));
@@ -36,6 +42,8 @@ export default command({
     return 0;
   },
 });
+
+export default setup;
 
 /** The daemon draws the port and writes the programs that hooks run, so it has to have been there once. */
 async function setupOf(home: Context["home"], daemon: Context["daemon"]) {
