@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
+import { sinkBytes } from "../testing/rawSink.ts";
 import { privateTmux } from "../testing/tmux.ts";
-import { readPane } from "./pane.ts";
-import { ancestry, descendants, foreground, isSameProcess, systemProcesses, ttyMode } from "./process.ts";
+import { ancestry, descendants, foreground, isSameProcess, systemProcesses } from "./process.ts";
 import { TmuxServer } from "./server.ts";
 import { newWindow } from "./session.ts";
 
@@ -53,18 +52,6 @@ test("the foreground program of a pane, and what runs below it", async () => {
     expect(below.map(({ command }) => command)).toEqual(["cat", "sleep"]);
   }
   expect(await foreground(own, 2 ** 22 + 1)).toBeUndefined();
-});
-
-test("a terminal says whether a program reads raw keys", async () => {
-  await using tmux = await privateTmux();
-  await using server = new TmuxServer(tmux);
-  expect(await ttyMode((await readPane(server, "%0")).tty)).toBe("canonical");
-  const file = join(tmux.dir, "sink");
-  const { pane } = await newWindow(server, { session: "main", name: "w", command: [process.execPath, rawSinkPath, file] });
-  await sinkBytes(file, () => true);
-  expect(await ttyMode((await readPane(server, pane)).tty)).toBe("raw");
-  expect(await ttyMode("/dev/null")).toBe("unknown");
-  expect(await ttyMode(join(tmux.dir, "none"))).toBe("unknown");
 });
 
 async function writeStat(root: string, pid: number, stat: string): Promise<void> {

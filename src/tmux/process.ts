@@ -74,17 +74,6 @@ export async function foreground(processes: Processes, pid: number): Promise<Pro
   return (await processes.all()).find(({ processGroup }) => processGroup === pane.foregroundGroup);
 }
 
-/** Canonical: the terminal itself edits lines, so no program has asked for keys or bracketed paste. */
-export async function ttyMode(
-  tty: string,
-  { platform = process.platform, exec = bunExec }: ProcessSource = {},
-): Promise<"canonical" | "raw" | "unknown"> {
-  const { code, stdout } = await exec(["stty", platform === "linux" ? "-F" : "-f", tty, "-a"]);
-  const mode = /(?:^|\s)(-?)icanon\b/.exec(stdout);
-  if (code !== 0 || !mode) return "unknown";
-  return mode[1] ? "raw" : "canonical";
-}
-
 /** The kernel answers from memory, so these reads are done in place: a thread for each would take ten times as long. */
 function procProcesses(root: string): Processes {
   function read(pid: number): ProcessFacts | undefined {

@@ -6,7 +6,8 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
-import { processExists, ttyMode, type Processes } from "../../tmux/process.ts";
+import { processExists, type Processes } from "../../tmux/process.ts";
+import { ttyModes, type ReadTtyMode } from "../../tmux/ttyMode.ts";
 import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../sensing/port.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
@@ -26,6 +27,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly agent: (id: AgentId) => Agent | null;
   readonly clock?: Clock;
   readonly platform?: NodeJS.Platform;
+  readonly ttyMode?: ReadTtyMode;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
   readonly enterRepeats?: number;
   /** How long a person who types into our text may take to finish. */
@@ -39,6 +41,7 @@ export type TmuxTransport = ProbingTransport & Eyes;
 export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { processes, watches, observed, clock = systemClock, platform = process.platform, enterRepeats = 2, pause = Bun.sleep } = parts;
   const { readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
+  const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
   const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAt, observed, exists: processExists, clock });
 
@@ -142,7 +145,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const room = manifest.composer?.top || manifest.composer?.side ? { columns: pane.width, rows: pane.height } : null;
     const asked = pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? traits.bracketedPaste;
     if (asked === true) return { multiline: true, lineLimit: null, room };
-    const canonical = (await ttyMode(pane.tty, { platform })) === "canonical";
+    const canonical = (await ttyMode(pane.tty)) === "canonical";
     return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room };
   }
 }

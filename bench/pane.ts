@@ -1,0 +1,47 @@
+/** Accept → bytes readable by the program in an idle pane, against two durable commits and three control-mode round trips. */
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { ReceiptView } from "../src/client/schema.ts";
+import { createClient } from "../src/client/client.ts";
+import { homeOf } from "../src/client/home.ts";
+import { callerOf } from "../src/cli/connect.ts";
+import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
+import { startWorld, until } from "../src/testing/world.ts";
+import { ControlClient } from "../src/tmux/control.ts";
+import { median, ms, report } from "./support/measure.ts";
+
+const rounds = 25;
+await using world = await startWorld();
+const log = join(world.dir, "submitted.jsonl");
+const pane = await world.pane([process.execPath, promptAgentPath, log]);
+await until(async () => (await world.screen(pane)).includes(">"), "the prompt");
+await world.json(["adopt", pane, "--name", "ana"]);
+
+const home = homeOf(world.env);
+const client = createClient({ socket: home.socket }, { ...(await callerOf(home, world.env)), cwd: world.project });
+const socketPath = await world.tmux("display-message", "-p", "#{socket_path}");
+const control = await ControlClient.attach({ socketPath, session: "main" });
+
+const database = new Database(join(world.dir, "floor.db"));
+database.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)");
+const insert = database.prepare("INSERT INTO t VALUES ('x')");
+
+const delivered: number[] = [];
+const floors: number[] = [];
+for (let round = 0; round < rounds; round++) {
+  // A pane that printed within the last second or two is not idle yet.
+  await Bun.sleep(1_800);
+  const before = submissions(log).length;
+  const from = performance.now();
+  await client.call("send", { to: "ana", body: `round ${round}` }) satisfies ReceiptView;
+  while (submissions(log).length === before) await new Promise((resolve) => setImmediate(resolve));
+  delivered.push(performance.now() - from);
+
+  const floorFrom = performance.now();
+  insert.run();
+  insert.run();
+  for (let trip = 0; trip < 3; trip++) await control.command(`display-message -p -t ${pane} x`);
+  floors.push(performance.now() - floorFrom);
+}
+await control.close();
+report("accept → readable in an idle pane", median(delivered) / median(floors), 3, `delivery ${ms(median(delivered))}, floor ${ms(median(floors))}`);
