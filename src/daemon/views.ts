@@ -3,7 +3,7 @@ import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, Stor
 import type { Courier } from "../courier.ts";
 import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
-import type { Agent } from "../model/agent.ts";
+import type { Agent, Endpoint } from "../model/agent.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
 import type { Message } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
@@ -54,15 +54,20 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
   const hold = courier.holdOf(agent.id);
   const activity = activities.of(agent);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
-  const waysIn = agent.endpoints.flatMap(({ transport }) => {
-    const traits = transports.get(transport)?.traits;
-    return traits ? [{ transport, bestProof: traits.bestProof, authority: traits.authority }] : [];
-  });
+  const waysIn = waysInView(agent.endpoints, transports);
   const held = { held: hold?.detail ?? null, heldAt: hold?.at ?? null };
   return {
     ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
     ...{ sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity },
   };
+}
+
+/** How somebody can be reached, and what can be proved there. */
+export function waysInView(endpoints: readonly Endpoint[], transports: ViewParts["transports"]): AgentView["waysIn"] {
+  return endpoints.flatMap(({ transport }) => {
+    const traits = transports.get(transport)?.traits;
+    return traits ? [{ transport, bestProof: traits.bestProof, authority: traits.authority }] : [];
+  });
 }
 
 /** A delivery that waits behind others has no reason of its own; the one at the head speaks for it. */

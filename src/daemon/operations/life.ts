@@ -1,6 +1,7 @@
 /** From the first start of an agent to its last: spawn, adopt what is found, steer, stop, resume. */
 import type { Caller } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
+import { locatorOf } from "../../life/adopt.ts";
 import { discover } from "../../life/discover.ts";
 import { kill, stop } from "../../life/end.ts";
 import { enlist } from "../../life/enlist.ts";
@@ -14,11 +15,11 @@ import { nearest } from "../../model/near.ts";
 import { screenProviders } from "../../providers/screen.ts";
 import { capture } from "../../tmux/pane.ts";
 import { currentSession, hasSession } from "../../tmux/session.ts";
-import { paneLocator } from "../../transports/paneLocator.ts";
+import { endpointsInPane, paneLocator } from "../../transports/paneLocator.ts";
 import { onlyAgent } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
-import { agentView } from "../views.ts";
+import { agentView, waysInView } from "../views.ts";
 
 type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place" | "readNext">;
 
@@ -95,12 +96,12 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 
     async discover(_, { caller }) {
       const { team } = await callers.allow(caller, "spawn");
-      const { traits } = tieline.tmux;
-      const found = await discover(servers.at(serverOf(caller)), team, tieline);
+      const server = servers.at(serverOf(caller));
+      const found = await discover(server, team, tieline);
       return found.map(({ pane, program, provider, foundBy, name, sessionId, agent }) => ({
         ...{ pane: pane.id, session: pane.sessionName, window: pane.windowName, cwd: pane.currentPath },
         ...{ provider, program: program.command, pid: program.pid, name, sessionId, foundBy: [...foundBy], agent: agent && `${agent.team}:${agent.name}` },
-        waysIn: [{ transport: tieline.tmux.name, bestProof: traits.bestProof, authority: traits.authority }],
+        waysIn: waysInView(endpointsInPane(provider, locatorOf(server, pane, program, {})), tieline.transports),
       }));
     },
 
