@@ -7,7 +7,7 @@ const setup = command({
   name: "setup",
   group: "Project",
   summary: "let an agent program reach Tieline by its hooks or by MCP, or undo it",
-  usage: ["setup --hooks <program> [--project] [--undo]", "setup --mcp <program> [--undo]"],
+  usage: ["setup --hooks <program> [--project] [--undo]", "setup --mcp <program> [--undo]", "setup --shortcuts [--undo]"],
   details: [
     "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool call. Other settings in the file stay as they are.",
     "With MCP, the program has tools to send, ask, reply and read. Only our own entry is added to its file; --undo takes it out as if it had never been there.",
@@ -19,6 +19,7 @@ const setup = command({
     mcp: { value: "PROGRAM", summary: "whose MCP servers: claude, codex, gemini, opencode" },
     user: { summary: "for all of your sessions (the default)" },
     project: { summary: "for sessions in this directory, on this machine" },
+    shortcuts: { summary: "tmux keys for Tieline, as `tieline shortcuts install` does" },
     undo: { summary: "take it out again" },
   },
   examples: [
@@ -28,6 +29,7 @@ const setup = command({
     ["tieline setup --mcp codex", "in ~/.codex/config.toml"],
   ],
   async run({ flags, env, home, daemon, terminal }) {
+    if (flags.shortcuts) return (await import("./shortcuts.ts")).runShortcuts(flags.undo ? "uninstall" : "install", undefined, env, terminal, flags.json ?? false);
     if ((flags.hooks === undefined) === (flags.mcp === undefined)) throw usage(setup, "say --hooks PROGRAM or --mcp PROGRAM");
     if (flags.hooks === undefined) return setUpMcp(flags.mcp!, { undo: flags.undo ?? false, json: flags.json ?? false, env, home, terminal });
     const { hookInstallers } = await import("../../providers/hookInstallers.ts");

@@ -1,0 +1,53 @@
+import { command } from "../args.ts";
+import type { Terminal } from "../terminal.ts";
+
+export default command({
+  name: "shortcuts",
+  group: "Project",
+  summary: "tmux keys for Tieline: prefix G opens it, prefix g shows a quick status",
+  usage: ["shortcuts install|uninstall|show [--alias NAME]"],
+  details: [
+    "One block of lines between two marks goes into your tmux.conf, and with --alias another into the file that your shell reads at its start. Uninstalling takes out exactly these blocks; every other byte stays as it is.",
+  ],
+  args: [{ name: "what", choices: ["install", "uninstall", "show"], summary: "put them in, take them out, or print them" }],
+  flags: { alias: { value: "NAME", summary: "a short name for tieline in your shell, such as tl" } },
+  examples: [
+    ["tieline shortcuts install --alias tl", "keys in tmux, and tl in the shell"],
+    ["tieline shortcuts uninstall", "as if they had never been there"],
+  ],
+  run: ({ args, flags, env, terminal }) => runShortcuts(args.what as Verb, flags.alias, env, terminal, flags.json ?? false),
+});
+
+type Verb = "install" | "uninstall" | "show";
+
+export async function runShortcuts(
+  verb: Verb,
+  alias: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
+  json: boolean,
+): Promise<number> {
+  const { bindings, shellAlias, shellStarts, tmuxConfig } = await import("../shortcuts.ts");
+  const { hasBlock, removeBlock, writeBlock } = await import("../fenced-block.ts");
+  const tieline = Bun.which("tieline", { PATH: env["PATH"] ?? "" }) ? "tieline" : new URL("../../../bin/tieline", import.meta.url).pathname;
+  const conf = tmuxConfig(env);
+  const keys = bindings(tieline);
+  const shell = alias === undefined ? [] : [shellAlias(env, tieline, alias)];
+  const blocks = [{ file: conf, lines: keys }, ...shell];
+
+  if (verb === "show") {
+    if (json) await terminal.json({ file: conf, lines: keys, installed: hasBlock(conf) });
+    else await terminal.print([`# ${conf}${hasBlock(conf) ? "" : " (not installed)"}`, ...keys].join("\n"));
+    return 0;
+  }
+  const files = verb === "install" ? blocks : [conf, ...shellStarts(env)].map((file) => ({ file, lines: [] }));
+  const done = files.map(({ file, lines }) => ({ file, change: verb === "install" ? writeBlock(file, lines) : removeBlock(file) }));
+  if (json) {
+    await terminal.json(done);
+    return 0;
+  }
+  const told = done.filter(({ change }) => change !== "absent").map(({ file, change }) => `${terminal.paint("green", "✓")} ${file}: ${change}`);
+  const next = verb === "install" ? [terminal.paint("dim", `in a tmux that runs already: tmux source-file ${conf}`)] : [];
+  await terminal.print(told.length === 0 ? "nothing of ours was there" : [...told, ...next].join("\n"));
+  return 0;
+}
