@@ -56,7 +56,7 @@ import { workspaceInboxTransport } from "./transports/workspace-inbox/transport.
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
-import { hookEndpoint, hookTransport } from "./transports/hook/transport.ts";
+import { hookEndpoint, hooksReach, hookTransport } from "./transports/hook/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
 import { tmuxTransport } from "./transports/tmux/transport.ts";
 import { Witness } from "./witness.ts";
@@ -186,7 +186,7 @@ export function compose(options: SwitchOptions): Switch {
   const recorded: Witness["recorded"] = (agent, message) => witness.recorded(agent, message);
   const hookPlace = hookPlaceIn(options.root);
   const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
-  const claudeSocket = claudeSocketTransport({ sessions: claude, recorded });
+  const claudeSocket = claudeSocketTransport({ sessions: claude, recorded, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState: (agent, changed) => claude.watch(agent, changed), recorded });
   const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, hook, objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });

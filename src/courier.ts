@@ -6,12 +6,15 @@
  * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The boundary lane
  * is `collect`: the agent asks, and gets what is there.
  */
-import type { Agent } from "./model/agent.ts";
+import type { Agent, Endpoint } from "./model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
+import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
 import type { Message, When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
-import type { Errand, Transport } from "./transports/port.ts";
+import { Rounds } from "./serving/rounds.ts";
+import { Timers } from "./serving/timers.ts";
+import type { Errand, Readiness, Transport } from "./transports/port.ts";
 import { waysFor } from "./ways.ts";
 
 export interface Courier extends AsyncDisposable {
@@ -21,6 +24,8 @@ export interface Courier extends AsyncDisposable {
   wake(agent: AgentId): void;
   /** Gives an agent that asks its waiting mail. `flushed` says that the text is out; only then is it settled. */
   collect(agent: Agent, request: Collection): Promise<Collected>;
+  /** Looks again for what the agent was given without proof; what surely did not arrive waits again. */
+  reconsider(agent: AgentId): Promise<void>;
   /** Why the agent's next message waits, if it does. */
   holdOf(agent: AgentId): (Hold & { readonly at: number }) | null;
 }
@@ -59,25 +64,27 @@ export function createCourier(parts: CourierParts): Courier {
   const rounds = new Rounds(serve, report);
   const holds = new Map<AgentId, Hold & { at: number }>();
   const watches = new Map<AgentId, { key: string; watch: Disposable }>();
+  /** Attempts of a dead process. They are looked for before anything else goes to their agent. */
+  const lost = new Map<AgentId, Delivery[]>();
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
   let stopListening: () => void = () => undefined;
 
   return {
     async start() {
-      for (const delivery of await mailbox.recover(clock(), "start")) await inspect(delivery);
+      for (const delivery of await mailbox.recover(clock(), "start")) lose(delivery);
       stopListening = mailbox.onTransitions((changes) => {
         for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
         timers.plan(mailbox.nextDueAt());
       });
-      for (const agent of mailbox.waiting()) rounds.ask(agent);
+      for (const agent of new Set([...lost.keys(), ...mailbox.waiting()])) rounds.ask(agent);
       timers.plan(mailbox.nextDueAt());
     },
 
     wake: (agent) => rounds.ask(agent),
 
     async collect(agent, { transport, authority, whens, take = () => true, limit = 20 }) {
-      const due = mailbox.inbox(agent.id, { pending: true, limit: 1_000, ...(whens && { when: whens }) });
+      const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
       const items: { message: Message; delivery: Delivery }[] = [];
       for (const { message, delivery } of due.filter((row) => row.delivery.state === "queued" && take(row.message)).slice(0, limit)) {
         const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: clock(), transport });
@@ -89,6 +96,10 @@ export function createCourier(parts: CourierParts): Courier {
           await Promise.all(items.map(({ delivery }) => settle(delivery, outcome, { transport, authority })));
         },
       };
+    },
+
+    async reconsider(agent) {
+      for (const delivery of mailbox.deliveriesIn(["uncertain"])) if (delivery.agent === agent) await inspect(delivery);
     },
 
     holdOf: (agent) => holds.get(agent) ?? null,
@@ -104,6 +115,7 @@ export function createCourier(parts: CourierParts): Courier {
 
   /** One round for one agent: serve until nothing is left that could be served now. */
   async function serve(id: AgentId): Promise<void> {
+    await findLost(id);
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
       // A person's mail waits to be read; nobody pushes it.
@@ -121,7 +133,7 @@ export function createCourier(parts: CourierParts): Courier {
       if (outcome.kind === "held" || outcome.kind === "gone") {
         // The moment passed between the look and the write; another look at once would race with whatever passed.
         watch(agent);
-        timers.later(retryMs, () => rounds.ask(id));
+        timers.later(id, retryMs, () => rounds.ask(id));
         return;
       }
     }
@@ -132,19 +144,30 @@ export function createCourier(parts: CourierParts): Courier {
     for (const delivery of heads) {
       const message = mailbox.message(delivery.messageId)!;
       let hold: Hold | null = null;
-      let gone: Hold | null = null;
+      const gone = new Map<Endpoint, Hold>();
       for (const { endpoint, lastResort } of waysFor(agent, message, transportOf)) {
         if (lastResort && hold !== null) continue;
         const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
-        const readiness = await transportOf(endpoint.transport).ready(errand);
+        const readiness = await readinessOf(errand);
         if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
-        if (readiness.kind === "held" && readiness.againInMs !== undefined) timers.later(readiness.againInMs, () => rounds.ask(agent.id));
+        if (readiness.kind === "held" && readiness.againInMs !== undefined) timers.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
         if (readiness.kind === "held") hold ??= readiness.hold;
-        else gone = { reason: "offline", detail: readiness.detail };
+        else gone.set(endpoint, { reason: "offline", detail: readiness.detail });
       }
-      await holdBack(agent, delivery, hold ?? gone ?? notRunning(agent));
+      // Where the program itself runs, its end is known best.
+      await holdBack(agent, delivery, hold ?? gone.get(agent.endpoints[0]!) ?? notRunning(agent));
     }
     return null;
+  }
+
+  /** A way in that can not even be looked at holds its mail; the sweep looks again. */
+  async function readinessOf(errand: Errand): Promise<Readiness> {
+    try {
+      return await transportOf(errand.endpoint.transport).ready(errand);
+    } catch (thrown) {
+      report(`look at ${errand.agent.name} by ${errand.endpoint.transport}`, thrown);
+      return { kind: "held", hold: { reason: "error", detail: asTielineError(thrown).message } };
+    }
   }
 
   /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
@@ -156,11 +179,25 @@ export function createCourier(parts: CourierParts): Courier {
       outcome = await transport.deliver(errand, signal);
     } catch (thrown) {
       report(`deliver ${errand.message.tag} by ${transport.name}`, thrown);
-      outcome = { kind: "unknown", detail: thrown instanceof Error ? thrown.message : String(thrown) };
+      outcome = { kind: "unknown", detail: asTielineError(thrown).message };
     }
     if (outcome.kind === "unknown") outcome = await transport.inspect(errand);
-    await settle(errand.delivery, outcome, { transport: transport.name, authority: transport.traits.authority });
+    const authority = (outcome.kind === "handed" && outcome.authority) || transport.traits.authority;
+    await settle(errand.delivery, outcome, { transport: transport.name, authority });
     return outcome;
+  }
+
+  function lose(delivery: Delivery): void {
+    lost.set(delivery.agent, [...(lost.get(delivery.agent) ?? []), delivery]);
+  }
+
+  async function findLost(id: AgentId): Promise<void> {
+    const deliveries = lost.get(id) ?? [];
+    for (let delivery = deliveries[0]; delivery; delivery = deliveries[0]) {
+      await inspect(delivery);
+      deliveries.shift();
+    }
+    lost.delete(id);
   }
 
   /** After a crash: look before anything is repeated. */
@@ -252,91 +289,4 @@ export function createCourier(parts: CourierParts): Courier {
 function notRunning({ name, state, stateReason }: Agent): Hold {
   if (state === "starting") return { reason: "starting", detail: `${name} is starting` };
   return { reason: "offline", detail: stateReason === null ? `${name} is not running` : `${name} is not running: ${stateReason}` };
-}
-
-/**
- * One round per agent at a time. A request that comes during a round starts another one afterwards, so that no
- * wake is ever lost.
- */
-class Rounds {
-  private readonly running = new Map<AgentId, { again: boolean; done: Promise<void> }>();
-
-  constructor(
-    private readonly serve: (agent: AgentId) => Promise<void>,
-    private readonly report: (context: string, fault: unknown) => void,
-  ) {}
-
-  ask(agent: AgentId): void {
-    const round = this.running.get(agent);
-    if (round) round.again = true;
-    else this.running.set(agent, { again: false, done: this.run(agent) });
-  }
-
-  async finished(): Promise<void> {
-    await Promise.all([...this.running.values()].map((round) => round.done));
-  }
-
-  private async run(agent: AgentId): Promise<void> {
-    await Promise.resolve();
-    const round = this.running.get(agent)!;
-    do {
-      round.again = false;
-      await this.serve(agent).catch((fault: unknown) => this.report(`serve ${agent}`, fault));
-    } while (round.again);
-    this.running.delete(agent);
-  }
-}
-
-/** The courier's two clocks: the next moment that something is due, and the slow sweep while anything waits. */
-class Timers {
-  private due: Timer | null = null;
-  private sweep: Timer | null = null;
-  private readonly pending = new Map<Timer, () => void>();
-
-  constructor(
-    private readonly onDue: () => void,
-    private readonly onSweep: () => boolean,
-    private readonly sweepMs: number,
-    private readonly clock: Clock,
-  ) {}
-
-  plan(at: number | null): void {
-    if (this.due) clearTimeout(this.due);
-    const maxDelayMs = 2 ** 31 - 1;
-    this.due = at === null ? null : setTimeout(this.onDue, Math.min(maxDelayMs, Math.max(0, at - this.clock())));
-  }
-
-  sweepSoon(): void {
-    this.sweep ??= setTimeout(() => {
-      this.sweep = null;
-      if (this.onSweep()) this.sweepSoon();
-    }, this.sweepMs);
-  }
-
-  later(ms: number, run: () => void): void {
-    const timer = setTimeout(() => {
-      this.pending.delete(timer);
-      run();
-    }, ms);
-    this.pending.set(timer, () => undefined);
-  }
-
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.pending.delete(timer);
-        resolve();
-      }, ms);
-      this.pending.set(timer, resolve);
-    });
-  }
-
-  stop(): void {
-    if (this.due) clearTimeout(this.due);
-    if (this.sweep) clearTimeout(this.sweep);
-    for (const [timer, resolve] of this.pending) {
-      clearTimeout(timer);
-      resolve();
-    }
-  }
 }

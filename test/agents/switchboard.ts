@@ -13,8 +13,9 @@ const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 export class Switchboard implements AsyncDisposable {
   readonly home: string;
   private bench: Bench | null = null;
+  private readonly rows: string[][] = [];
 
-  private constructor(private readonly root: string) {
+  private constructor(readonly root: string) {
     this.home = join(root, "tieline");
   }
 
@@ -60,6 +61,36 @@ export class Switchboard implements AsyncDisposable {
     return (await this.json<{ tag: string }>("send", ...args)).tag;
   }
 
+  /** Another agent, a program that only reads, with its own token: `tieline` commands with it are its own. */
+  async another(name: string): Promise<string> {
+    const file = join(this.root, `${name}.token`);
+    const command = JSON.stringify(["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${file}.new; mv ${file}.new ${file}; exec cat`]);
+    await Bun.write(join(this.root, "tieline.yaml"), `team: default\nagents:\n  ${name}:\n    provider: generic\n    command: ${command}\n`);
+    await this.run("up");
+    return (await Bun.file(file).text()).trim();
+  }
+
+  async sendAs(token: string, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.tieline(["send", ...args, "--json"], { TIELINE_TOKEN: token });
+    if (code !== 0) throw new Error(`send ${args.join(" ")}: exit ${code}\n${stdout}${stderr}`);
+    return (JSON.parse(stdout) as { tag: string }).tag;
+  }
+
+  /** Notes how long a send took until it returned, for the table at the end. */
+  async timed(situation: string, when: string, send: () => Promise<string>): Promise<string> {
+    const began = performance.now();
+    const tag = await send();
+    this.note(situation, when, await this.status(tag), performance.now() - began);
+    return tag;
+  }
+
+  note(situation: string, when: string, { acceptedAt, deliveries: [delivery], history }: StoryView, commandMs?: number): void {
+    const ms = (at: string | number): number => new Date(at).getTime();
+    const seen = history.findLast((step) => step.to === "seen");
+    const took = seen ? `${ms(seen.at) - ms(acceptedAt)} ms` : "–";
+    this.rows.push([situation, when, delivery?.transport ?? "–", delivery?.authority ?? "–", delivery?.proof ?? "–", took, commandMs === undefined ? "" : `${Math.round(commandMs)} ms`]);
+  }
+
   status(tag: string): Promise<StoryView> {
     return this.json<StoryView>("status", tag);
   }
@@ -75,6 +106,7 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const row of this.rows) console.log(`claude-code | ${row.join(" | ")}`);
     await this.tieline(["daemon", "stop"]);
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -23,6 +23,8 @@ export interface Sessions {
 
 export interface ClaudeSocketParts {
   readonly sessions: Sessions;
+  /** Whether the session's hooks can stop a tool call for an urgent message. */
+  readonly hooksReach: (agent: Agent) => boolean;
   /** Whether the session's transcript holds the message, and whether it can be read at all. */
   readonly recorded: (agent: Agent, message: Message) => Promise<boolean | null>;
   /** A socket of ours beside the session's, for its receipts and answers; null: there is none. */
@@ -37,7 +39,7 @@ const recordedMs = 1_000;
 
 export const claudeSocketEndpoint: Endpoint = { transport: "claude-socket", locator: {} };
 
-export function claudeSocketTransport({ sessions, recorded, replyPath = async () => null, pause = Bun.sleep }: ClaudeSocketParts): Transport {
+export function claudeSocketTransport({ sessions, hooksReach, recorded, replyPath = async () => null, pause = Bun.sleep }: ClaudeSocketParts): Transport {
   return {
     name: "claude-socket",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -49,7 +51,7 @@ export function claudeSocketTransport({ sessions, recorded, replyPath = async ()
       if (!openedByLaunch(agent) && !sessions.acceptsPeers(session)) return gone("the session is not open to other sessions; `tieline setup --hooks claude` opens it");
       const said = sessions.said(agent);
       if (said === null || said.state === "unknown") return { kind: "held", hold: { reason: "unreadable", detail: `${agent.name} does not say what it does` } };
-      return said.state === "working" && joinsTurn(message, agent) ? { kind: "ready", observed: session } : readyAtIdle(agent, said, session);
+      return said.state === "working" && joinsTurn(message, hooksReach(agent)) ? { kind: "ready", observed: session } : readyAtIdle(agent, said, session);
     },
 
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
@@ -80,8 +82,8 @@ export function claudeSocketTransport({ sessions, recorded, replyPath = async ()
 }
 
 /** In the middle of a turn: what may come after the current tool, and urgent mail that no hook will bring sooner. */
-function joinsTurn({ when, hard }: Message, agent: Agent): boolean {
-  return when === "tool" || (when === "interrupt" && (hard || !agent.endpoints.some(({ transport }) => transport === "hook")));
+function joinsTurn({ when, hard }: Message, stopsCalls: boolean): boolean {
+  return when === "tool" || (when === "interrupt" && (hard || !stopsCalls));
 }
 
 function readyAtIdle(agent: Agent, said: Said, session: RegisteredSession): Readiness {

@@ -23,6 +23,7 @@ export interface HookTransportParts {
 const inlineLimit = 9_000;
 const recordedMs = 1_000;
 
+/** Of a session whose hooks have called us. */
 export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook", locator: { sessionId } });
 
 export function hookTransport({ bells, said, watchState, recorded, pause = Bun.sleep }: HookTransportParts): Transport {
@@ -30,17 +31,18 @@ export function hookTransport({ bells, said, watchState, recorded, pause = Bun.s
     name: "hook",
     traits: { bestProof: "transcript", authority: "peer" },
 
-    async ready({ agent, endpoint }): Promise<Readiness> {
-      const bell = bellOf(bells, endpoint);
+    async ready({ agent }): Promise<Readiness> {
+      const bell = bellOf(bells, agent);
       const word = said(agent);
       if (word !== null && word.state !== "idle") return { kind: "held", hold: { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } };
-      if (!isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
+      if (bell === null || !isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
       return { kind: "ready" };
     },
 
-    async deliver({ message, endpoint, delivery }, signal): Promise<Outcome> {
-      const bell = bellOf(bells, endpoint);
-      const name = `${String(endpoint.locator["sessionId"])}.mail.${delivery.id}`;
+    async deliver({ agent, message, delivery }, signal): Promise<Outcome> {
+      const bell = bellOf(bells, agent);
+      if (bell === null) return { kind: "gone", detail: "the session has ended" };
+      const name = `${agent.sessionId}.mail.${delivery.id}`;
       const file = join(bells, name);
       writeFileSync(file, envelope(message, { multiline: true, inlineLimit }, "peer").text, { mode: 0o600 });
       if (!ring(bell, name)) {
@@ -72,7 +74,13 @@ export function hookTransport({ bells, said, watchState, recorded, pause = Bun.s
   };
 }
 
-const bellOf = (bells: string, { locator }: Endpoint): string => join(bells, String(locator["sessionId"]));
+const bellOf = (bells: string, { sessionId }: Agent): string | null => (sessionId !== null && /^[\w-]+$/.test(sessionId) ? join(bells, sessionId) : null);
+
+/** Whether the session's hooks reach us: they have called, or one of them waits for mail. */
+export function hooksReach(agent: Agent, bells: string): boolean {
+  const bell = bellOf(bells, agent);
+  return (bell !== null && existsSync(bell)) || agent.endpoints.some(({ transport, locator }) => transport === "hook" && locator["sessionId"] === agent.sessionId);
+}
 
 /** A FIFO can be opened for writing only while somebody reads it. */
 function isHeard(bell: string): boolean {
