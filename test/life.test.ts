@@ -114,7 +114,7 @@ describe("a life in tmux", () => {
     await until(() => existsSync(join(world.project, "claude.argv")), "the first start");
     expect(written("claude.argv")).toStartWith(`--session-id\n${begun.sessionId}\n--permission-mode\nauto\n--model\nopus\n--append-system-prompt\nBe Claude.\n`);
     expect(written("claude.env")).toContain("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false\n");
-    expect(readFileSync(join(world.env["TIELINE_HOME"]!, "prompts", `${begun.id}.md`), "utf8")).toBe("Be Claude.\n");
+    expect(readFileSync(join(world.env["TIELINE_HOME"]!, "prompts", `${begun.id}.md`), "utf8")).toStartWith("Be Claude.\n\nYou are `claude`");
 
     expect(await world.json<AgentView>(["kill", "claude"])).toMatchObject({ state: "suspended", sessionId: begun.sessionId });
     await world.json(["resume", "claude"]);

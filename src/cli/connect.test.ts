@@ -49,7 +49,6 @@ describe("the caller", () => {
       pane: "%14",
       tmuxServer: "/tmp/tmux-0/default",
       tmuxSocket: "/tmp/tmux-0/default",
-      tmuxServer: "/tmp/tmux-0/default",
       agentVariables: ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID"],
     });
   });

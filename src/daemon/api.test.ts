@@ -135,7 +135,7 @@ describe("docs", () => {
   });
 
   test("openapi.json is valid OpenAPI 3.1, and the daemon serves it", async () => {
-    const served = (await (await get("/v1/openapi.json", bearer(daemon.personToken))).json()) as object;
+    const served = (await (await get("/v1/openapi.json", bearer(daemon.personToken))).json()) as Record<string, unknown>;
     expect(served).toEqual(JSON.parse(JSON.stringify(openapi("0.0.0"))));
     const validator = new Validator();
     const { valid, errors } = await validator.validate(served);

@@ -96,13 +96,11 @@ describe("the built-in profiles", () => {
 
   test("are these seven", () => expect([...builtinProfiles.keys()]).toEqual(names));
 
-  test.each(names)("%s has a role, a description, and teaches the mail", (name) => {
+  test.each(names)("%s has a role, a description and a prompt of its own", (name) => {
     const profile = new Profiles(join(base, "empty")).lookup(null, name)!;
     expect(profile.role).toMatch(namePattern);
     expect(profile.description!.length).toBeGreaterThan(20);
-    for (const taught of ["tieline send", "tieline reply", "tieline inbox", "tieline ask", "Do not answer", "it is urgent"]) {
-      expect(profile.prompt).toContain(taught);
-    }
+    expect(profile.prompt!.length).toBeGreaterThan(200);
     expect(profile.prompt!.length).toBeLessThan(5000);
   });
 });

@@ -2,6 +2,7 @@
 import type { Agent, LaunchData } from "../model/agent.ts";
 import type { PermissionMode, Profile, Sandbox } from "../model/profile.ts";
 import type { Provider } from "../providers/provider.ts";
+import { teaching } from "./teaching.ts";
 
 /** Kept as the agent's launch data, so that whoever starts it again gets the same agent. */
 export interface Wishes {
@@ -41,11 +42,12 @@ export function wishedProfile(profile: Profile, launch: LaunchData | null): Prof
   };
 }
 
-/** What the program is told about itself, in one text. */
-export function promptOf({ prompt, skill }: Profile): string | null {
+/** What the program is told about itself and its mail, in one text. null: a prompt would start a turn for nothing. */
+export function promptOf({ prompt, skill }: Profile, { name, team }: Pick<Agent, "name" | "team">, { promptsAtOnce = false }: Pick<Provider, "promptsAtOnce">): string | null {
   const begin = skill === null ? null : `Begin with the skill \`${skill}\`: load it before you do anything else, and follow it.`;
-  const parts = [prompt, begin].filter((text) => text !== null);
-  return parts.length === 0 ? null : `${parts.join("\n\n")}\n`;
+  const own = [prompt, begin].filter((text) => text !== null);
+  if (own.length === 0 && promptsAtOnce) return null;
+  return [...own, `You are \`${name}\`, an agent in the team \`${team}\`.`, teaching].join("\n\n");
 }
 
 export interface Conversation {

@@ -73,9 +73,9 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   const provider = providerOf(profile.provider);
   const { permissions, model } = profile;
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
-  const prompt = writePrompt(agent, profile, parts.home);
+  const prompt = writePrompt(agent, profile, provider, parts.home);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
-  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: inside, hooks: isSandboxed ? null : parts.hooks() });
+  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: inside, hooks: isSandboxed ? null : parts.hooks(), ownSocket: isSandboxed ? null : ownSocketOf(agent, parts.home) });
   const token = newToken();
   const env = {
     ...plan.env,
@@ -88,7 +88,7 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
     PATH: `${parts.binDirectory}:${profile.env["PATH"] ?? parts.env["PATH"] ?? ""}`,
   };
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);
-  checkLaunch(profile, provider, profile.sandbox === "command" ? (profile.sandboxCommand ?? []) : plan.command, cwd, env.PATH);
+  checkLaunch(profile, provider, profile.sandbox === "command" ? (profile.sandboxCommand ?? []) : [plan.program ?? plan.command[0]!], cwd, env.PATH);
   const walled = await sandboxedLaunch({
     ...{ profile, command: plan.command, env, cwd, binDirectory: parts.binDirectory },
     hidden: [parts.home, ...otherWorkspaces(agent, directory)].map(realPath),
@@ -96,7 +96,7 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   });
   const launch = { command: scrubbed(walled.command, walled.env), env: walled.env, ...(walled.cwd !== null && { cwd: walled.cwd }) };
   const place = await settleIn(server, { ...agent, role: profile.role }, agent.launch?.task, launch, config);
-  const inPane = endpointsInPane(provider.name, await locate(server, place, agent, processes, terminalOf(profile)));
+  const inPane = [...endpointsInPane(provider.name, await locate(server, place, agent, processes, terminalOf(profile))), ...(plan.endpoints ?? [])];
   const endpoints = profile.input === "files" ? [filesEndpoint, ...inPane] : inPane;
   const { role, may, workspace } = profile;
   return directory.update(agent.id, {
@@ -115,11 +115,22 @@ function scrubbed(command: readonly string[], env: Readonly<Record<string, strin
   return ["env", ...nestedVariables.filter((name) => !(name in env)).flatMap((name) => ["-u", name]), ...command];
 }
 
+/** The kernel cuts longer socket paths off. */
+const maxSocketPath = 100;
+
+/** Where a program of this agent may listen; null where no path is short enough. */
+function ownSocketOf({ id }: Agent, home: string): string | null {
+  const socket = join(home, "sockets", `${id}.sock`);
+  if (Buffer.byteLength(socket) > maxSocketPath) return null;
+  mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+  return socket;
+}
+
 /** Under the home, for programs that read their prompt from a file and for people who want to know what it was. */
-function writePrompt({ id }: Agent, profile: Profile, home: string): { text: string; file: string } | null {
-  const text = promptOf(profile);
+function writePrompt(agent: Agent, profile: Profile, provider: Provider, home: string): { text: string; file: string } | null {
+  const text = promptOf(profile, agent, provider);
   if (text === null) return null;
-  const file = join(home, "prompts", `${id}.md`);
+  const file = join(home, "prompts", `${agent.id}.md`);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, text, { mode: 0o600 });
   return { text, file };

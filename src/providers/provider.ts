@@ -1,3 +1,4 @@
+import type { Endpoint } from "../model/agent.ts";
 import type { PermissionMode, Profile } from "../model/profile.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface Provider {
   readonly takesSessionId: boolean;
   /** Whether the program can go on with a conversation by its id. */
   readonly resumes: boolean;
+  /** The prompt is the first thing said to it, and it answers at once. */
+  readonly promptsAtOnce?: boolean;
   /** Pure: nothing is started or written here. */
   launchCommand(profile: Profile, options: LaunchOptions): LaunchPlan;
   /** Whether the program has kept this conversation. Without it, one that it was given is taken to be there. */
@@ -36,6 +39,8 @@ export interface LaunchOptions {
   readonly model: string | null;
   /** How its hooks reach us, for programs that take hooks at their start. */
   readonly hooks?: HookSetup | null;
+  /** Where a program that serves others may listen, for this agent alone. */
+  readonly ownSocket?: string | null;
 }
 
 export interface HookSetup {
@@ -48,9 +53,13 @@ export interface HookSetup {
 
 export interface LaunchPlan {
   readonly command: readonly string[];
+  /** What has to be installed, where the command begins with something else. */
+  readonly program?: string;
   readonly env: Readonly<Record<string, string>>;
   /** Whether the program is started so that it takes messages from other sessions. */
   readonly openToPeers?: boolean;
+  /** Ways in that this start opens, besides those of its pane. */
+  readonly endpoints?: readonly Endpoint[];
 }
 
 /** How a choice is found on the screen, and which keys take it. */

@@ -9,6 +9,7 @@ export const gemini: Provider = {
   install: "npm install -g @google/gemini-cli",
   takesSessionId: true,
   resumes: true,
+  promptsAtOnce: true,
 
   launchCommand(profile, { sessionId, resume, prompt, permissions, model }) {
     const own = flags(
