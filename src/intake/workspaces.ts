@@ -188,6 +188,7 @@ export class Workspaces {
     return tailLogs({
       root,
       pattern,
+      ...(agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`) && { within: agent.workspace }),
       signal,
       unknownFiles: isNew ? "skip" : "read",
       offsets: {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LoggedMessage, type LogPosition, tailLogs, type TailOptions } from "./tail.ts";
@@ -75,6 +75,18 @@ function start(options: Partial<TailOptions> = {}) {
 }
 
 describe("tailing logs", () => {
+  test("a directory that became a link leads nowhere outside", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "outside-"));
+    writeFileSync(join(outside, "agent.txt"), `${res("@a: smuggled")}${res("x")}`);
+    symlinkSync(outside, join(root, "logs"));
+    const fault = Promise.withResolvers<string>();
+    const tail = start({ root: join(root, "logs"), within: root, onFault: ({ code }) => fault.resolve(code) });
+    expect(await fault.promise).toBe("NOT_PERMITTED");
+    await tail.stop();
+    expect(tail.messages).toEqual([]);
+    rmSync(outside, { recursive: true });
+  });
+
   test("finds what RES entries say, in files that are there and in files that come later", async () => {
     writeFileSync(file, `${stamp()} REQ: @a: no\n${res("@a: one\nmore")}${res("Done. @b: two")}${stamp()} TOOL: x\n`);
     const tail = start({ rescanMs: 600_000 });

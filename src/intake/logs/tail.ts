@@ -5,9 +5,9 @@
  * written only after `onMessages` resolved. So a block that arrives in two reads, or before and after a restart, is read as
  * a whole, and after a crash the same messages come again under the same keys.
  */
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { asTielineError, type TielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
 import { isErrno } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 import { createLogSplitter, type LogSplitter } from "../text/logEntries.ts";
@@ -38,6 +38,8 @@ export interface TailOptions {
   root: string;
   /** A glob such as `logs/*.txt`. */
   pattern: string;
+  /** A directory that no file may lie outside of, wherever links lead that the agent made. */
+  within?: string;
   offsets: OffsetStore;
   /** Resolves when all are accepted; a key that was accepted before is accepted again, whatever its content. */
   onMessages: (messages: LoggedMessage[]) => Promise<unknown>;
@@ -138,6 +140,14 @@ function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
+/** Asks for what was opened, where the system can tell: a path may lead elsewhere a moment later. */
+function checkWithin(directory: string, fd: number, path: string): void {
+  const handle = `/proc/self/fd/${fd}`;
+  const real = existsSync(handle) ? readlinkSync(handle) : realpathSync(path);
+  if (real.startsWith(`${realpathSync(directory)}/`)) return;
+  throw new TielineError("NOT_PERMITTED", `${path} leads out of ${directory}`, { remedy: "remove the link", operands: { path, directory } });
+}
+
 const chunkSize = 64 * 1024;
 
 class FileTail {
@@ -157,7 +167,13 @@ class FileTail {
     private readonly options: TailOptions,
     skip: boolean,
   ) {
-    this.fd = openSync(path, "r");
+    this.fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      if (options.within !== undefined) checkWithin(options.within, this.fd, path);
+    } catch (error) {
+      closeSync(this.fd);
+      throw error;
+    }
     const { ino, size } = fstatSync(this.fd);
     this.inode = ino;
     this.grewAt = this.now();

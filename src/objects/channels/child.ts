@@ -26,7 +26,8 @@ export function child(options: ChildOptions): OpenChannel {
 }
 
 class ChildChannel implements Channel {
-  private readonly process: Bun.Subprocess<"pipe", "pipe", "pipe">;
+  private readonly program: Bun.Subprocess<"pipe", "pipe", "pipe">;
+  private readonly patienceMs: number;
   private killedBecause: string | null = null;
 
   constructor(
@@ -34,17 +35,15 @@ class ChildChannel implements Channel {
     private readonly events: ChannelEvents,
   ) {
     // A session of its own: ending it ends what it started, too.
-    this.process = Bun.spawn([...options.argv], { cwd: options.cwd, env: { ...options.env }, detached: true, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
-    void this.listen();
+    this.program = Bun.spawn([...options.argv], { cwd: options.cwd, env: { ...options.env }, detached: true, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
     this.patienceMs = options.patienceMs ?? 1_000;
+    void this.listen();
   }
-
-  private readonly patienceMs: number;
 
   send(message: ToObject): void {
     try {
-      void this.process.stdin.write(`${JSON.stringify(message)}\n`);
-      void this.process.stdin.flush();
+      void this.program.stdin.write(`${JSON.stringify(message)}\n`);
+      void this.program.stdin.flush();
       if (message.type === "close") this.endSoon();
     } catch (thrown) {
       this.kill(`it does not listen any more: ${String(thrown)}`);
@@ -57,14 +56,14 @@ class ChildChannel implements Channel {
   }
 
   private endSoon(): void {
-    void this.process.stdin.end();
+    void this.program.stdin.end();
     const timer = setTimeout(() => this.kill("it did not end when asked to"), this.patienceMs);
-    void this.process.exited.then(() => clearTimeout(timer));
+    void this.program.exited.then(() => clearTimeout(timer));
   }
 
   private signal(name: NodeJS.Signals): void {
     try {
-      process.kill(-this.process.pid, name);
+      process.kill(-this.program.pid, name);
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
     }
@@ -72,14 +71,14 @@ class ChildChannel implements Channel {
 
   private async listen(): Promise<void> {
     const heard = Promise.all([
-      eachLine(this.process.stdout, (line) => this.hear(line), (bytes) => this.kill(`a line of more than ${bytes} bytes`)),
-      eachLine(this.process.stderr, (line) => this.events.noted(line.slice(0, 2_000)), () => undefined),
+      eachLine(this.program.stdout, (line) => this.hear(line), (bytes) => this.kill(`a line of more than ${bytes} bytes`)),
+      eachLine(this.program.stderr, (line) => this.events.noted(line.slice(0, 2_000)), () => undefined),
     ]);
-    const code = await this.process.exited;
+    const code = await this.program.exited;
     // What it said before it ended counts; a grandchild that keeps the pipe open must not hide the end.
     await Promise.race([heard, Bun.sleep(this.patienceMs)]);
     this.signal("SIGKILL");
-    this.events.ended(this.killedBecause ?? (this.process.signalCode ? `it was ended by ${this.process.signalCode}` : `it ended with exit code ${code}`));
+    this.events.ended(this.killedBecause ?? (this.program.signalCode ? `it was ended by ${this.program.signalCode}` : `it ended with exit code ${code}`));
   }
 
   private hear(line: string): void {

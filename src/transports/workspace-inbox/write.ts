@@ -115,11 +115,21 @@ function openInbox(workspace: string): Directory {
 }
 
 function namesIn(inbox: Directory): string[] {
-  return readdirSync(inbox.entry(".")).filter((name) => fileName.test(name)).sort();
+  return entriesOf(inbox).filter((name) => fileName.test(name)).sort();
+}
+
+/** An inbox that the agent removed has nothing in it. */
+function entriesOf(inbox: Directory): string[] {
+  try {
+    return readdirSync(inbox.entry("."));
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return [];
+    throw error;
+  }
 }
 
 function draftsIn(inbox: Directory): string[] {
-  return readdirSync(inbox.entry(".")).filter((name) => name.startsWith(".draft-"));
+  return entriesOf(inbox).filter((name) => name.startsWith(".draft-"));
 }
 
 function idOf(inbox: Directory, name: string): unknown {
