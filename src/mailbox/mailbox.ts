@@ -257,8 +257,8 @@ class CommitBatch {
       for (const { reject } of jobs) reject(thrown);
       return;
     }
-    this.onCommit();
     for (const answer of answers) answer();
+    this.onCommit();
   }
 }
 

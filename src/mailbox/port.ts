@@ -110,6 +110,8 @@ export interface Way {
 
 export interface InboxFilter {
   readonly pending?: boolean;
+  /** Of more than `limit`, the oldest instead of the newest. */
+  readonly oldest?: boolean;
   readonly limit?: number;
   readonly when?: readonly When[];
 }

@@ -317,6 +317,12 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(found("safari")).toEqual(["Safari again"]);
     });
 
+    test("an inbox that is longer than asked for gives the newest, or the oldest, in order", async () => {
+      for (const body of ["1", "2", "3"]) await accept(message(body));
+      const bodies = (oldest: boolean): string[] => mailbox.inbox(bob.id, { limit: 2, oldest }).map((row) => row.message.body);
+      expect([bodies(false), bodies(true)]).toEqual([["2", "3"], ["1", "2"]]);
+    });
+
     test("the log finds by agent, thread, text and time", async () => {
       const first = message("alpha ONE", ana);
       await mailbox.accept(first, [bob]);

@@ -66,11 +66,11 @@ export function memoryStore(id = "memory"): Store {
     },
     expiring: (now) => every((one) => one.state === "queued" && one.expiresAt !== null && one.expiresAt <= now),
     inStates: (states, limit) => newest(every((one) => states.includes(one.state)), limit),
-    inbox(agent, { pending, limit = 50, whens: only }) {
+    inbox(agent, { pending, oldest, limit = 50, whens: only }) {
       const rows = every(
         (one) => one.agent === agent && (!pending || openStates.includes(one.state)) && (only === null || only.includes(one.when)),
       );
-      return newest(rows, limit).map((delivery) => ({ delivery, message: messageOf(delivery) }));
+      return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },
     log({ limit = 50, agent, team, thread, grep, since, after }) {
       const phrases = phrasesOf(grep ?? "");

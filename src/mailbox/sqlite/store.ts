@@ -124,12 +124,12 @@ export function sqliteStore(connection: Connection, path: string): Store {
     inStates: (states: readonly DeliveryState[], limit) =>
       all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.state IN (${quoted(states)}) ORDER BY d.id DESC LIMIT ?`, limit).map(rowToDelivery).reverse(),
 
-    inbox(agent, { pending, limit = 50, whens: only }) {
+    inbox(agent, { pending, oldest, limit = 50, whens: only }) {
       const conditions = ["d.agent = ?"];
       if (pending) conditions.push(`d.state IN (${quoted(openStates)})`);
       if (only !== null) conditions.push(`d.served IN (${quoted(only)})`);
-      const newest = `SELECT d.id FROM deliveries d WHERE ${conditions.join(" AND ")} ORDER BY d.id DESC LIMIT ?`;
-      const ids = all<{ id: number }>(newest, agent, limit).reverse();
+      const chosen = `SELECT d.id FROM deliveries d WHERE ${conditions.join(" AND ")} ORDER BY d.id ${oldest ? "ASC" : "DESC"} LIMIT ?`;
+      const ids = all<{ id: number }>(chosen, agent, limit).toSorted((a, b) => a.id - b.id);
       return ids.map(({ id }): InboxRow => {
         const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!;
         const message = get<MessageRow>("SELECT * FROM messages WHERE id = ?", row.message_id)!;
