@@ -70,7 +70,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   layHookPlace(tieline.hookPlace, { socket: home.socket, tieline: join(binDirectory, "tieline") });
   const stopping = new AbortController();
   const callers = new Callers(tieline, personTokenIn(home));
-  const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()) };
+  const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback ?? { port: null, problem: null } };
   const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report });
   const agents = agentOperations(tieline, callers);
   const operations: Operations = {

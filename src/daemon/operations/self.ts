@@ -14,6 +14,8 @@ export interface DaemonFacts {
   readonly home: string;
   readonly startedAt: number;
   readonly stop: () => void;
+  /** The loopback port, or why there is none. */
+  readonly loopback: () => { readonly port: number | null; readonly problem: string | null };
 }
 
 export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop"> {
@@ -47,6 +49,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
         check("tmux", async () => ok(`tmux ${(await tieline.servers.at(socket).version()).text}`)),
         check("tmux server", () => tmuxServer(socket)),
         check("socket", async () => daemonSocket(facts.socket)),
+        check("http hooks", async () => httpHooks()),
         check("disk", async () => disk(facts.home)),
         check("clock", async () => clock()),
         check("events", async () => eventLog()),
@@ -61,6 +64,13 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     if (!(await tieline.servers.at(socket).alive())) return warning(`no server at ${socket}`, "it is started with the first agent");
     const { pid } = await tieline.servers.at(socket).identity();
     return ok(`pid ${pid} at ${socket}`);
+  }
+
+  /** Settings files of other programs name the port, so another one would not help. */
+  function httpHooks(): Finding {
+    const { port, problem } = facts.loopback();
+    if (port !== null) return ok(`http://127.0.0.1:${port}`);
+    return warning(`off: ${problem ?? "no port"}`, "urgent messages can not stop a tool call until then; end the other program, or set http.port in config.json, then run `tieline daemon stop` and `tieline setup --hooks` again");
   }
 
   function eventLog(): Finding {

@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openMailbox } from "./mailbox/mailbox.ts";
+import { memoryStore } from "./mailbox/memory/store.ts";
+import { personId } from "./model/agent.ts";
+import type { DeliveryId } from "./model/ids.ts";
+import { seal } from "./model/message.ts";
+import { provesGiven } from "./providers/claude-code/transcript.ts";
+import { anAgent } from "./testing/agents.ts";
+import { Witness } from "./witness.ts";
+
+/** A mailbox, one agent with a transcript, and somebody who reads it. */
+function aCourt() {
+  const folder = mkdtempSync(join(tmpdir(), "tl-witness-"));
+  const path = join(folder, "session.jsonl");
+  const agent = anAgent({ name: "ana", provider: "claude-code" });
+  const mailbox = openMailbox(memoryStore());
+  const faults: unknown[] = [];
+  const witness = new Witness({
+    mailbox,
+    agent: () => agent,
+    transcript: () => ({ path, proves: (line, { tag }) => provesGiven(line, tag) }),
+    report: (_context, fault) => faults.push(fault),
+  });
+  witness.start();
+  return {
+    path,
+    mailbox,
+    witness,
+    agent,
+    faults,
+    async handed(body: string) {
+      const message = seal({ to: "ana", body }, { id: personId, name: "user", team: "web", knownBy: "person" }, { inReplyTo: null, hops: 1 });
+      const { deliveries } = await mailbox.accept(message, [agent]);
+      const { id } = deliveries[0]!;
+      await mailbox.claim(id, { lane: "push", now: Date.now(), transport: "tmux" });
+      await mailbox.settle(id, { kind: "handed", proof: "submitted", detail: "typed" }, { transport: "tmux", authority: "user" });
+      return { message, id };
+    },
+    seen: (id: DeliveryId) =>
+      new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (mailbox.delivery(id)!.state === "seen") resolve();
+        };
+        mailbox.onTransitions(look);
+        look();
+      }),
+    async [Symbol.asyncDispose]() {
+      await witness[Symbol.asyncDispose]();
+      await mailbox[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const line = (fields: object): string => `${JSON.stringify(fields)}\n`;
+
+test("a line of the conversation with the tag is proof; the detail of the delivery stays", async () => {
+  await using court = aCourt();
+  const { message, id } = await court.handed("first");
+  writeFileSync(court.path, line({ type: "user", message: { content: `[${message.tag} from user]` } }));
+  await court.seen(id);
+  expect(court.mailbox.delivery(id)).toMatchObject({ proof: "transcript", detail: "typed" });
+});
+
+test("half a line proves nothing until it is whole, and a rotated transcript is read on", async () => {
+  await using court = aCourt();
+  writeFileSync(court.path, line({ type: "user", message: { content: "old" } }));
+  const first = await court.handed("first");
+  const whole = line({ type: "user", message: { content: `[${first.message.tag} from user]` } });
+  appendFileSync(court.path, whole.slice(0, -10));
+  expect(await court.witness.recorded(court.agent, first.message)).toBe(false);
+  appendFileSync(court.path, whole.slice(-10));
+  await court.seen(first.id);
+  renameSync(court.path, `${court.path}.old`);
+  const second = await court.handed("second");
+  writeFileSync(court.path, line({ type: "user", message: { content: `[${second.message.tag} from user]` } }));
+  await court.seen(second.id);
+  expect(court.faults).toEqual([]);
+});
+
+test.each([
+  ["a queue", { type: "queue-operation", operation: "enqueue", content: "MSG_X_12345678" }, false],
+  ["a note about a hook", { type: "attachment", attachment: { type: "hook_success", stdout: "MSG_X_12345678" } }, false],
+  ["a subagent", { type: "user", isSidechain: true, message: { content: "MSG_X_12345678" } }, false],
+  ["a summary of hooks", { type: "system", subtype: "stop_hook_summary", hookErrors: ["MSG_X_12345678"] }, false],
+  ["a hook's text for the model", { type: "attachment", attachment: { type: "hook_additional_context", content: ["MSG_X_12345678"] } }, true],
+  ["a message that joined the turn", { type: "attachment", attachment: { type: "queued_command", prompt: "MSG_X_12345678" } }, true],
+  ["a tool's result", { type: "user", message: { content: [{ type: "tool_result", content: "MSG_X_12345678" }] } }, true],
+  ["what went to the model", { type: "api-request-blob", message: { content: "MSG_X_12345678" } }, true],
+])("in %s", (_where, entry, proof) => {
+  expect(provesGiven(JSON.stringify(entry), "MSG_X_12345678")).toBe(proof);
+  expect(provesGiven(JSON.stringify(entry), "MSG_X_00000000")).toBe(false);
+});
