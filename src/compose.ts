@@ -29,6 +29,7 @@ import { hookPlaceIn, type HookPlace } from "./intake/hooks/place.ts";
 import { emitters } from "./intake/hooks/handlers/emitters.ts";
 import { standardHooks } from "./intake/hooks/standard.ts";
 import { ClaudeLink } from "./life/claudeLink.ts";
+import { CodexLink } from "./life/codexLink.ts";
 import { AgentStarter } from "./life/starter.ts";
 import { TmuxServers } from "./life/servers.ts";
 import { Spawner } from "./life/spawner.ts";
@@ -39,12 +40,15 @@ import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import { systemClock, type Clock, type MessageId } from "./model/ids.ts";
 import { UserScreens } from "./providers/userScreens.ts";
+import { Borders } from "./seeing/borders.ts";
 import { observing } from "./sensing/observing.ts";
 import { Sensing } from "./sensing/sensing.ts";
 import { Objects } from "./objects/objects.ts";
 import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
 import { ClaudeSessions } from "./providers/claude-code/sessions.ts";
 import { provesGiven } from "./providers/claude-code/transcript.ts";
+import * as rollout from "./providers/codex/rollout.ts";
+import { CodexThreads } from "./providers/codex/threads.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
 import { heeding, inOwnWords, type OwnWord } from "./sensing/ownWord.ts";
@@ -55,6 +59,7 @@ import { objectEndpoint, objectTransport } from "./transports/object/transport.t
 import { workspaceInboxTransport } from "./transports/workspace-inbox/transport.ts";
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
+import { codexServerTransport } from "./transports/codex-server/transport.ts";
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
 import { hookEndpoint, hooksReach, hookTransport } from "./transports/hook/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
@@ -104,6 +109,7 @@ export interface Switch extends AsyncDisposable {
   readonly tmux: ProbingTransport;
   readonly sensing: Sensing;
   readonly claude: ClaudeSessions;
+  readonly codex: CodexThreads;
   readonly hooks: HookChain;
   readonly hookPlace: HookPlace;
   readonly tmuxSocket: string;
@@ -151,7 +157,8 @@ export function compose(options: SwitchOptions): Switch {
   const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null);
   const watches = new PaneWatch(report, clock);
   const claude = new ClaudeSessions({ configDir: options.env["CLAUDE_CONFIG_DIR"] || join(options.env["HOME"] ?? "/", ".claude"), clock });
-  const word: OwnWord = (agent) => (agent.provider === "claude-code" ? claude.said(agent) : null);
+  const codex = new CodexThreads({ codexHome: options.env["CODEX_HOME"] || join(userHome ?? "/", ".codex") });
+  const word: OwnWord = (agent) => (agent.provider === "claude-code" ? claude.said(agent) : codex.said(agent));
   const tmux = tmuxTransport({
     server: (socket) => servers.at(socket),
     processes,
@@ -174,21 +181,33 @@ export function compose(options: SwitchOptions): Switch {
     logsOf: ({ team, profile }) => (profile === null ? [] : (lookups.profile(team, profile)?.logs ?? [])),
   });
   const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env: options.env, endpoint: objectEndpoint });
+  const borders = new Borders({
+    server: (socket) => servers.at(socket),
+    agent: (id) => directory.agent(id),
+    pending: (id) => mailbox.pending(id),
+    onEvent: (listener) => events.onEvent(listener),
+    report,
+  });
   const sensing = new Sensing({ eyes: tmux, directory, onEvent: (listener) => events.onEvent(listener), report });
   const witness: Witness = new Witness({
     mailbox,
     clock,
     report,
     agent: (id) => directory.agent(id),
-    transcript: (agent) => (agent.provider === "claude-code" ? { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag) } : null),
+    transcript(agent) {
+      if (agent.provider === "claude-code") return { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag) };
+      return agent.provider === "codex" && agent.sessionId !== null ? { path: codex.transcriptOf(agent), proves: rollout.provesGiven } : null;
+    },
     detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
   });
   const recorded: Witness["recorded"] = (agent, message) => witness.recorded(agent, message);
   const hookPlace = hookPlaceIn(options.root);
   const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
   const claudeSocket = claudeSocketTransport({ sessions: claude, recorded, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
-  const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState: (agent, changed) => claude.watch(agent, changed), recorded });
-  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, hook, objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
+  const codexServer = codexServerTransport({ threads: codex });
+  const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
+  const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, recorded });
+  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({
@@ -198,16 +217,25 @@ export function compose(options: SwitchOptions): Switch {
     report,
     clock,
     joined(agent, { sessionId, transcriptPath }) {
-      if (transcriptPath !== null) claude.learnTranscript(sessionId, transcriptPath);
+      if (transcriptPath !== null) (agent.provider === "codex" ? codex : claude).learnTranscript(sessionId, transcriptPath);
       const known = agent.endpoints.find(({ transport }) => transport === "hook");
       if (known?.locator["sessionId"] === sessionId) return;
       directory.update(agent.id, { endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)] });
       courier.wake(agent.id);
     },
-    observed: (agent, state) => claude.heard(agent, state),
+    observed(agent, state) {
+      if (agent.provider === "claude-code") claude.heard(agent, state);
+    },
+    hasReadRefusal: ({ transcriptPath, tool }, refused) => transcriptPath !== null && rollout.hasReadRefusal(transcriptPath, refused, tool?.id ?? ""),
     more: [...nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }), ...emitters(emit)],
   });
   const claudeLink = new ClaudeLink({ sessions: claude, directory, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent) });
+  const codexLink = new CodexLink({
+    ...{ threads: codex, directory },
+    onEvent: (listener) => events.onEvent(listener),
+    changed: (agent) => courier.wake(agent),
+    turnEnded: (agent) => void courier.reconsider(agent).catch((fault: unknown) => report(`reconsider the mail of ${agent}`, fault)),
+  });
   const stopFlags = flagWaitingMail(mailbox, (id) => directory.agent(id), hookPlace);
   const spawner = new Spawner({
     mailbox,
@@ -262,6 +290,7 @@ export function compose(options: SwitchOptions): Switch {
     tmux,
     sensing,
     claude,
+    codex,
     hooks: hooks.chain,
     hookPlace,
     tmuxSocket: options.tmuxSocket,
@@ -274,6 +303,7 @@ export function compose(options: SwitchOptions): Switch {
     async start() {
       objects.start();
       claudeLink.start();
+      codexLink.start();
       witness.start();
       await courier.start();
       workspaces.start();
@@ -284,12 +314,15 @@ export function compose(options: SwitchOptions): Switch {
       indexing[Symbol.dispose]();
       spawner[Symbol.dispose]();
       claudeLink[Symbol.dispose]();
+      codexLink[Symbol.dispose]();
       stopFlags();
       await witness[Symbol.asyncDispose]();
       sensing[Symbol.dispose]();
+      await borders[Symbol.asyncDispose]();
       await workspaces.close();
       await objects.close();
       await courier[Symbol.asyncDispose]();
+      await codex[Symbol.asyncDispose]();
       await watches.close();
       await servers[Symbol.asyncDispose]();
       await nats?.[Symbol.asyncDispose]();

@@ -15,7 +15,8 @@ const otherNames = new Map([
 ]);
 
 const terminal = openTerminal(process.env);
-const [written = "help", ...argv] = process.argv.slice(2);
+// Alone on a terminal it opens the team; elsewhere nobody could look at it.
+const [written = terminal.interactive ? "open" : "help", ...argv] = process.argv.slice(2);
 // Leaving at once, instead of waiting for idle connections to close.
 process.exit(await main(otherNames.get(written) ?? written, argv).catch((thrown: unknown) => fail(thrown, argv, terminal)));
 

@@ -21,6 +21,7 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   rm: "POST",
   read: "GET",
   explain: "GET",
+  layout: "POST",
   up: "POST",
   down: "POST",
   spawn: "POST",

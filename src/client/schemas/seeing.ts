@@ -24,5 +24,17 @@ export const ExplanationView = z.object({
 });
 
 export const seeingSchemas = {
+  /** All agents of a team in one window of tmux, or back where they were. */
+  layout: {
+    input: z.object({
+      layout: z.enum(["mosaic", "restore", "tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical"]),
+      team: z.string().optional().describe("the caller's when left out"),
+    }),
+    output: z.object({
+      session: z.string().nullable(),
+      shown: z.array(z.string()).describe("who is in the view, or was put back; the lead comes first"),
+      leftOut: z.array(z.object({ agent: z.string(), reason: z.string() })),
+    }),
+  },
   explain: { input: z.object({ agent: z.string() }), output: ExplanationView },
 } as const;

@@ -130,4 +130,4 @@ const cannotRemove = (agent: Agent): TielineError =>
   });
 
 const noProject = (): TielineError =>
-  new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", { remedy: "`tieline init` writes one" });
+  new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", { remedy: "`tieline init` writes one", operands: { missing: "tieline.yaml" } });

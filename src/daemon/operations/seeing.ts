@@ -1,15 +1,20 @@
 import type { Switch } from "../../compose.ts";
+import { isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
+import { arrange, restore, type Seat } from "../../seeing/layout.ts";
+import { paneLocator } from "../../transports/paneLocator.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { oneAgent } from "./agents.ts";
 
-export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operations, "explain"> {
+export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operations, "explain" | "layout"> {
+  const { directory, sensing } = tieline;
+
   return {
     async explain({ agent: address }, { caller }) {
       const from = await callers.sender(caller);
       const agent = oneAgent(address, tieline.resolve(address, from).agents);
-      const explanation = await tieline.sensing.explain(agent);
+      const explanation = await sensing.explain(agent);
       if (explanation === null) {
         throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane, so there is no screen to read`, {
           remedy: "start or adopt it first; `tieline ls` shows what is known of it",
@@ -18,5 +23,39 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
       }
       return { agent: agent.name, provider: agent.provider, ...explanation };
     },
+
+    async layout({ layout, team }, { caller }) {
+      const from = await callers.allow(caller, "spawn");
+      const wanted = team ?? from.team;
+      await sensing.refresh(directory.roster.inTeam(wanted));
+      const seats = seatsOf(directory.roster.inTeam(wanted).filter(isLive));
+      const [first] = seats;
+      if (first === undefined) throw nobodyToShow(wanted);
+      const server = tieline.servers.at(first.socket);
+      if (layout === "restore") return { session: null, shown: await restore(server, seats), leftOut: [] };
+      const near = seats.filter(({ socket }) => socket === first.socket);
+      const far = seats.filter(({ socket }) => socket !== first.socket).map(({ name }) => ({ agent: name, reason: "it is on another tmux server" }));
+      const { session, shown, leftOut } = await arrange(server, near, layout === "mosaic" ? "tiled" : layout, "mosaic");
+      return { session, shown: [...shown], leftOut: [...leftOut, ...far] };
+    },
   };
 }
+
+/** The lead first: who has that role, or runs that profile, or was there first. */
+function seatsOf(agents: readonly Agent[]): (Seat & { socket: string })[] {
+  const leads = agents.toSorted((a, b) => Number(isLead(b)) - Number(isLead(a)) || a.createdAt - b.createdAt);
+  return leads.flatMap(({ name, endpoints }) => {
+    const endpoint = endpoints.find(({ transport }) => transport === "tmux");
+    if (endpoint === undefined) return [];
+    const { socket, pane } = paneLocator(endpoint);
+    return [{ name, socket, pane }];
+  });
+}
+
+const isLead = ({ name, role, profile }: Agent): boolean => [name, role, profile].some((word) => word === "lead" || word === "team-lead");
+
+const nobodyToShow = (team: string): TielineError =>
+  new TielineError("PANE_UNKNOWN", `no agent of team ${team} is in a pane`, {
+    remedy: "start some with `tieline up` or `tieline spawn`, or make running ones agents with `tieline adopt`",
+    operands: { team },
+  });
