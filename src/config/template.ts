@@ -24,7 +24,7 @@ agents:
   #   autostart: false      # mail does not start it
   # bot:
   #   command: ./bot.sh --loop              # any terminal program
-  #   promptPattern: '^> $'                 # how its last line looks when it waits for input
+  #   promptPattern: '^> ?$'                # how its last line looks when it waits for input
 
 # Who may write to whom. Leave this out, and everyone may write to everyone. Replies, the person (user) and the
 # objects metrics, tick and gateway need no edge.
