@@ -64,7 +64,7 @@ export class Switchboard implements AsyncDisposable {
   /** Another agent, a program that only reads, with its own token: `tieline` commands with it are its own. */
   async another(name: string): Promise<string> {
     const file = join(this.root, `${name}.token`);
-    const command = JSON.stringify(["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${file}.new; mv ${file}.new ${file}; exec cat`]);
+    const command = JSON.stringify(["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${file}; exec cat`]);
     await Bun.write(join(this.root, "tieline.yaml"), `team: default\nagents:\n  ${name}:\n    provider: generic\n    command: ${command}\n`);
     await this.run("up");
     return (await Bun.file(file).text()).trim();
