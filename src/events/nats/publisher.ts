@@ -40,6 +40,8 @@ export interface PublisherState {
 }
 
 const batchSize = 128;
+/** What happens in one moment is said with one write. */
+const gatherMs = 5;
 const firstRetryMs = 500;
 const longestRetryMs = 30_000;
 /** A server that does not read is not waited for at the end. */
@@ -92,7 +94,7 @@ export class NatsPublisher implements AsyncDisposable {
 
   /** Whoever emits goes on first; then everything in the queue is said, and the connection closed when it stays empty. */
   async #run(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, gatherMs));
     if (this.#idle) clearTimeout(this.#idle);
     while (this.#queue.length > 0) {
       const link = await this.#linked();
