@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentView, ReceiptView } from "../src/client/schema.ts";
+import { compose, type Switch } from "../src/compose.ts";
+import { adopt } from "../src/life/adopt.ts";
+import { personId, personName } from "../src/model/agent.ts";
+import type { Delivery } from "../src/model/delivery.ts";
+import { privateTmux, type PrivateTmux } from "../src/testing/tmux.ts";
+import { startWorld, until, type World } from "../src/testing/world.ts";
+
+/** A person at a terminal of their own. */
+function person(world: World, ...tmux: string[]): Bun.Subprocess {
+  const terminal = { cols: 100, rows: 30, data: () => undefined };
+  return Bun.spawn(["tmux", "-u", "-L", "private", ...tmux], { env: { ...world.env }, terminal });
+}
+
+const clientsOf = async (world: World, kind: "person" | "control"): Promise<string[]> => {
+  const lines = (await world.tmux("list-clients", "-F", "#{?client_control_mode,control,person} #{session_name}")).split("\n");
+  return lines.filter((line) => line.startsWith(kind)).map((line) => line.split(" ")[1]!);
+};
+
+describe("an unkind terminal", () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await startWorld({ files: { "tieline.yaml": "team: web\nagents:\n  ana: { command: [cat] }\n" } });
+  });
+  afterEach(() => world[Symbol.asyncDispose]());
+  const screenOf = async (agent: AgentView): Promise<string> => world.screen(agent.pane!);
+  const handed = (to: string, body: string): Promise<ReceiptView> => world.json<ReceiptView>(["send", to, "--wait", "handed", body]);
+
+  test("no tmux: said in so many words, and nothing is half done", async () => {
+    const bin = join(world.dir, "bin");
+    mkdirSync(bin);
+    for (const folder of ["/usr/bin", "/bin"]) for (const name of readdirSync(folder)) if (name !== "tmux") link(join(folder, name), join(bin, name));
+    const env = { PATH: bin };
+    for (const args of [["spawn", "ana"], ["adopt", "%1", "--name", "bob"]]) {
+      const { code, stderr } = await world.tieline(args, { env });
+      expect([code, stderr]).toEqual([5, expect.stringContaining("error TMUX_UNAVAILABLE: tmux is not installed")]);
+    }
+    expect(await world.json<AgentView[]>(["ls"], { env })).toEqual([]);
+    const later = await world.json<ReceiptView>(["send", "ana", "when tmux is there"], { env });
+    expect(later.deliveries[0]).toMatchObject({ agent: "ana", state: "queued" });
+  });
+
+  test("destroy-unattached in the person's tmux.conf does not end a team that nobody views", async () => {
+    writeFileSync(join(world.dir, ".tmux.conf"), "set -g destroy-unattached on\n");
+    const ana = await world.json<AgentView>(["spawn", "ana"]);
+    const { tag } = await handed("ana", "still there?");
+    expect(await screenOf(ana)).toContain(tag);
+    expect(await world.tmux("list-sessions", "-F", "#{session_name}")).toBe("web");
+  });
+
+  test("a session that is to end with its last viewer is written to, but not held open", async () => {
+    const pane = await world.pane(["cat"]);
+    await world.tmux("new-session", "-d", "-s", "brief", "cat");
+    const viewer = person(world, "attach-session", "-t", "=brief");
+    await until(async () => (await clientsOf(world, "person")).includes("brief"), "the viewer");
+    await world.tmux("set-option", "-t", "=brief:", "destroy-unattached", "on");
+    await world.json(["adopt", "brief", "--name", "eve"]);
+    const { tag } = await handed("eve", "before you go");
+    expect(await world.tmux("capture-pane", "-p", "-t", "=brief:")).toContain(tag);
+    await until(async () => !(await clientsOf(world, "control")).includes("brief"), "us to leave");
+    await world.tmux("detach-client", "-s", "=brief");
+    await viewer.exited;
+    await until(async () => !(await world.tmux("list-sessions", "-F", "#{session_name}")).includes("brief"), "the session to end");
+    expect((await world.ls()).find(({ name }) => name === "eve")!.state).toBe("gone");
+    expect(await world.screen(pane)).not.toContain(tag);
+  });
+
+  test("attach -d by the person throws our client out; the next message arrives all the same", async () => {
+    const ana = await world.json<AgentView>(["spawn", "ana"]);
+    await handed("ana", "one");
+    const viewer = person(world, "attach-session", "-d", "-t", "=web");
+    await until(async () => (await clientsOf(world, "person")).includes("web"), "the person");
+    await world.tmux("select-window", "-t", "=web:shell");
+    const { tag } = await handed("ana", "two");
+    expect(await screenOf(ana)).toContain(tag);
+    await world.tmux("detach-client", "-s", "=web");
+    await viewer.exited;
+  });
+
+  test("two homes on one server: same names, same session, and each its own mail", async () => {
+    const other = { env: { TIELINE_HOME: join(world.dir, "other") } };
+    const [mine, theirs] = [await world.json<AgentView>(["spawn", "ana"]), await world.json<AgentView>(["spawn", "ana"], other)];
+    expect(mine.pane).not.toBe(theirs.pane);
+    const [{ tag: first }, { tag: second }] = [await handed("ana", "mine"), await world.json<ReceiptView>(["send", "ana", "--wait", "handed", "theirs"], other)];
+    expect(await screenOf(mine)).toContain(first);
+    expect(await screenOf(mine)).not.toContain(second);
+    expect(await screenOf(theirs)).toContain(second);
+    expect(await screenOf(theirs)).not.toContain(first);
+    await world.json(["down"]);
+    expect((await world.json<AgentView[]>(["ls"], other)).map(({ state }) => state)).toEqual(["idle"]);
+    await world.tieline(["daemon", "stop"], other);
+  });
+
+  test("a program that died leaves a shell behind, and nothing is typed there", async () => {
+    const pane = await world.pane(["bash", "--norc"]);
+    await world.tmux("send-keys", "-t", pane, "cat", "Enter");
+    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat", "cat");
+    await world.json(["adopt", pane, "--name", "eve"]);
+    await handed("eve", "while you live");
+    await world.tmux("send-keys", "-t", pane, "C-c");
+    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "bash", "the shell");
+    const { tag } = await world.json<ReceiptView>(["send", "eve", "touch /tmp/never"]);
+    await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "a reason");
+    expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "queued", attempts: 0 });
+    expect(["done", "gone"]).toContain((await world.ls()).find(({ name }) => name === "eve")!.state);
+    expect(await world.screen(pane)).not.toContain(tag);
+  });
+});
+
+function link(from: string, to: string): void {
+  try {
+    symlinkSync(from, to);
+  } catch (error) {
+    // /bin is often /usr/bin itself.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+const sender = { id: personId, name: personName, team: "default", knownBy: "person" } as const;
+
+/** The switch in this process, so that the server can be killed at a certain command. */
+describe("a server that is killed", () => {
+  let tmux: PrivateTmux;
+  let tieline: Switch;
+  let onCommand: (line: string) => void;
+
+  beforeEach(async () => {
+    tmux = await privateTmux();
+    onCommand = () => undefined;
+    const root = join(tmux.dir, "home");
+    tieline = compose({
+      root,
+      mailboxPath: join(root, "mailbox.db"),
+      configPath: join(root, "config.json"),
+      profilesDirectory: join(root, "agents"),
+      screensDirectory: join(root, "screens"),
+      tmuxSocket: tmux.socketPath,
+      env: tmux.env,
+      binDirectory: join(root, "bin"),
+      report: () => undefined,
+      debug: (line) => onCommand(line),
+    });
+    await tieline.start();
+    await adoptCat();
+  });
+  afterEach(async () => {
+    await tieline[Symbol.asyncDispose]();
+    await tmux[Symbol.asyncDispose]();
+  });
+
+  const adoptCat = () => adopt(tieline.servers.at(tmux.socketPath), { target: "%0", name: "ana", team: "default" }, tieline);
+  const killServer = (): void => void Bun.spawnSync(["tmux", "-S", tmux.socketPath, "kill-server"], { env: tmux.env });
+  const screen = (): Promise<string> => tmux.tmux("capture-pane", "-p", "-t", "%0");
+
+  async function sendAnd(enough: (delivery: Delivery) => boolean, body: string): Promise<{ tag: string; delivery: () => Delivery }> {
+    const { receipt } = await tieline.router.send({ to: "ana", body }, sender);
+    const delivery = (): Delivery => tieline.mailbox.receipt(receipt.message.id)!.deliveries[0]!;
+    await until(() => enough(delivery()), `the delivery, which is ${JSON.stringify(delivery())}`);
+    return { tag: receipt.message.tag, delivery };
+  }
+
+  async function restart(): Promise<void> {
+    await tmux.kill();
+    await tmux.tmux("new-session", "-d", "-s", "main", "-x", "100", "-y", "30", "env", "cat");
+    await adoptCat();
+    tieline.courier.wake(tieline.directory.roster.named("default", "ana")!.id);
+  }
+
+  test("after the paste: nobody knows, so it is said and never sent again by itself", async () => {
+    onCommand = (line) => {
+      if (!line.includes("@tieline_expect")) return;
+      onCommand = () => undefined;
+      killServer();
+    };
+    const { tag, delivery } = await sendAnd(({ state }) => state === "uncertain", "pasted, then lost");
+    expect(delivery().detail).toContain("tmux");
+    await restart();
+    const next = await sendAnd(({ state }) => state === "handed", "the next one");
+    expect(await screen()).toContain(next.tag);
+    expect(await screen()).not.toContain(tag);
+    expect(delivery().state).toBe("uncertain");
+  });
+
+  test("before the paste: it waits, and arrives once when the agent is back", async () => {
+    onCommand = (line) => {
+      if (line.includes("@tieline_expect")) throw new Error("nothing may be written");
+    };
+    killServer();
+    const { tag, delivery } = await sendAnd(({ state, reason }) => state === "queued" && reason !== null, "not lost");
+    expect(delivery()).toMatchObject({ attempts: 0 });
+    onCommand = () => undefined;
+    await restart();
+    await until(() => delivery().state === "handed", "the delivery");
+    // Once as it was typed, and once as cat repeats it.
+    expect((await screen()).split(tag).length - 1).toBe(2);
+  });
+});
