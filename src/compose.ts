@@ -21,7 +21,9 @@ import { reachableNames } from "./addressing/reach.ts";
 import { loopGuard } from "./guards.ts";
 import type { Agent } from "./model/agent.ts";
 import { Submissions } from "./intake/submissions.ts";
-import { Workspaces } from "./intake/workspaces.ts";
+import { turnText } from "./intake/hooks/handlers/turnText.ts";
+import { Workspaces, type Output } from "./intake/workspaces.ts";
+import type { Profile } from "./model/profile.ts";
 import type { HookChain } from "./intake/hooks/chain.ts";
 import { flagWaitingMail } from "./intake/hooks/flags.ts";
 import { nativeSend } from "./intake/hooks/handlers/nativeSend.ts";
@@ -173,12 +175,20 @@ export function compose(options: SwitchOptions): Switch {
     observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), word),
   });
   const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
+  const profileOf = ({ team, profile }: Agent): Profile | null => (profile === null ? null : lookups.profile(team, profile));
+  const submissions = new Submissions({ mailbox, router, report });
+  const outputsOf = (agent: Agent): readonly Output[] => {
+    const logs = (profileOf(agent)?.logs ?? []).map((pattern) => ({ pattern, plain: false }));
+    // A program without a terminal prints to a file, which its launch data name.
+    const printed = agent.launch?.["output"];
+    return typeof printed === "string" ? [...logs, { pattern: printed, plain: true }] : logs;
+  };
   const workspaces = new Workspaces({
     ...{ mailbox, documents, report, reachable },
     agents: () => directory.agents(),
-    submissions: new Submissions({ mailbox, router, report }),
+    submissions,
     openInbox: openWorkspaceInbox,
-    logsOf: ({ team, profile }) => (profile === null ? [] : (lookups.profile(team, profile)?.logs ?? [])),
+    outputsOf,
   });
   const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env: options.env, endpoint: objectEndpoint });
   const borders = new Borders({
@@ -227,7 +237,7 @@ export function compose(options: SwitchOptions): Switch {
       if (agent.provider === "claude-code") claude.heard(agent, state);
     },
     hasReadRefusal: ({ transcriptPath, tool }, refused) => transcriptPath !== null && rollout.hasReadRefusal(transcriptPath, refused, tool?.id ?? ""),
-    more: [...nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }), ...emitters(emit)],
+    more: [...nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }), turnText(submissions, (agent) => profileOf(agent)?.markers ?? false), ...emitters(emit)],
   });
   const claudeLink = new ClaudeLink({ sessions: claude, directory, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent) });
   const codexLink = new CodexLink({

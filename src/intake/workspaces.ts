@@ -39,15 +39,24 @@ export interface WorkspacesParts {
   readonly openInbox: (workspace: string) => Inbox;
   /** Whom the agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
-  /** Patterns of files with the agent's output. */
-  readonly logsOf: (agent: Agent) => readonly string[];
+  /** Files with the agent's output. */
+  readonly outputsOf: (agent: Agent) => readonly Output[];
   readonly report: (context: string, fault: unknown) => void;
   /** How often the agents and the lists are compared with what is there, behind the calls of `refresh`. */
   readonly sweepMs?: number;
 }
 
+/** Where an agent's words can be read. */
+export interface Output {
+  /** A path, or a pattern that several files match. */
+  readonly pattern: string;
+  /** What a program printed, and not a log with entries. */
+  readonly plain: boolean;
+}
+
 interface Room {
   readonly agent: Agent;
+  readonly outputs: string;
   readonly stop: AbortController;
   /** Everything that runs for this agent. */
   readonly over: Promise<unknown>[];
@@ -87,7 +96,7 @@ export class Workspaces {
     const wanted = new Map(this.parts.agents().filter((agent) => this.isWanted(agent)).map((agent) => [agent.id, agent]));
     for (const [id, room] of [...this.rooms]) {
       const agent = wanted.get(id);
-      if (agent === undefined || agent.workspace !== room.agent.workspace || this.logsKey(agent) !== this.logsKey(room.agent)) void this.leave(room);
+      if (agent === undefined || agent.workspace !== room.agent.workspace || this.outputsKey(agent) !== room.outputs) void this.leave(room);
     }
     for (const agent of wanted.values()) {
       const room = this.rooms.get(agent.id) ?? this.enter(agent);
@@ -119,15 +128,15 @@ export class Workspaces {
   }
 
   private isWanted(agent: Agent): boolean {
-    return agent.kind === "program" && (agent.workspace !== null || this.parts.logsOf(agent).length > 0);
+    return agent.kind === "program" && (agent.workspace !== null || this.parts.outputsOf(agent).length > 0);
   }
 
-  private logsKey(agent: Agent): string {
-    return JSON.stringify(this.parts.logsOf(agent));
+  private outputsKey(agent: Agent): string {
+    return JSON.stringify(this.parts.outputsOf(agent));
   }
 
   private enter(agent: Agent): Room {
-    const room: Room = { agent, stop: new AbortController(), over: [], inbox: null, listed: null, copying: Promise.resolve() };
+    const room: Room = { agent, outputs: this.outputsKey(agent), stop: new AbortController(), over: [], inbox: null, listed: null, copying: Promise.resolve() };
     this.rooms.set(agent.id, room);
     if (agent.workspace !== null) {
       room.over.push(this.watch(agent, agent.workspace, room.stop.signal));
@@ -137,7 +146,7 @@ export class Workspaces {
         this.fault(agent, thrown);
       }
     }
-    for (const pattern of this.parts.logsOf(agent)) room.over.push(this.tail(agent, pattern, room.stop.signal));
+    for (const output of this.parts.outputsOf(agent)) room.over.push(this.tail(agent, output, room.stop.signal));
     return room;
   }
 
@@ -178,19 +187,20 @@ export class Workspaces {
     });
   }
 
-  private tail(agent: Agent, logs: string, signal: AbortSignal): Promise<void> {
+  private tail(agent: Agent, { pattern: path, plain }: Output, signal: AbortSignal): Promise<void> {
     const { submissions, documents } = this.parts;
     const known = this.positionsOf(agent);
-    const { root, pattern } = splitPattern(logs);
-    // What was written before the agent was ours is not for us to send; what was written while we were away is.
-    const isNew = !documents.all("logs").some(({ key }) => key === `${agent.id}:${logs}`);
-    documents.put("logs", `${agent.id}:${logs}`, { since: Date.now() });
+    const { root, pattern } = splitPattern(path);
+    // What a log said before the agent was ours is not for us to send; what it said while we were away is.
+    const isNew = !documents.all("logs").some(({ key }) => key === `${agent.id}:${path}`);
+    documents.put("logs", `${agent.id}:${path}`, { since: Date.now() });
     return tailLogs({
       root,
       pattern,
+      plain,
       ...(agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`) && { within: agent.workspace }),
       signal,
-      unknownFiles: isNew ? "skip" : "read",
+      unknownFiles: isNew && !plain ? "skip" : "read",
       offsets: {
         get: (path) => known.get(path),
         set(path, position) {

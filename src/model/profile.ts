@@ -50,6 +50,8 @@ export interface Profile {
   readonly may: readonly Permission[];
   /** Files with the agent's output, read for text markers. */
   readonly logs: readonly string[];
+  /** Read the last message of each turn for text markers, too? For programs with hooks. */
+  readonly markers: boolean;
   /** What a generic program's last line looks like when it waits for input. */
   readonly promptPattern: string | null;
   readonly bracketedPaste: boolean | null;

@@ -28,6 +28,7 @@ export function aProfile(fields: Partial<Profile> & { readonly name: string }): 
     copyMode: null,
     readable: [],
     input: "terminal",
+    markers: false,
     autostart: true,
     ...fields,
   };

@@ -74,6 +74,20 @@ function start(options: Partial<TailOptions> = {}) {
   };
 }
 
+describe("tailing a program's output", () => {
+  test("needs no entries, and repeats nothing after a restart", async () => {
+    writeFileSync(file, "thinking…\n@coder: one\n@all: two\n<<SWARM_MSG:TO=coder:START>>\nthree");
+    const before = start({ plain: true });
+    await before.until(() => before.messages.length === 2);
+    await before.stop();
+    appendFileSync(file, ", whole<<SWARM_MSG:END>>\n");
+    const after = start({ plain: true });
+    await after.until(() => after.messages.length === 1);
+    await after.stop();
+    expect([...before.contents(), ...after.contents()]).toEqual(["coder: one", "@all: two", "coder: three, whole"]);
+  });
+});
+
 describe("tailing logs", () => {
   test("a directory that became a link leads nowhere outside", async () => {
     const outside = mkdtempSync(join(tmpdir(), "outside-"));

@@ -38,6 +38,8 @@ export interface TailOptions {
   root: string;
   /** A glob such as `logs/*.txt`. */
   pattern: string;
+  /** The files are what a program printed, without entries: one turn that goes on and on. */
+  plain?: boolean;
   /** A directory that no file may lie outside of, wherever links lead that the agent made. */
   within?: string;
   offsets: OffsetStore;
@@ -148,6 +150,8 @@ function checkWithin(directory: string, fd: number, path: string): void {
   throw new TielineError("NOT_PERMITTED", `${path} leads out of ${directory}`, { remedy: "remove the link", operands: { path, directory } });
 }
 
+const unsplit: LogSplitter = { push: (bytes) => [{ kind: "text", bytes: Buffer.from(bytes) }] };
+
 const chunkSize = 64 * 1024;
 
 class FileTail {
@@ -218,10 +222,11 @@ class FileTail {
   }
 
   private startAt(offset: number): void {
+    const { plain = false } = this.options;
     this.readTo = offset;
-    this.splitter = createLogSplitter(offset);
+    this.splitter = plain ? unsplit : createLogSplitter(offset);
     this.beginTurn();
-    this.inResponse = false;
+    this.inResponse = plain;
   }
 
   private beginTurn(): void {

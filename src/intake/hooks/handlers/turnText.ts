@@ -1,0 +1,30 @@
+import { statSync } from "node:fs";
+import type { Agent } from "../../../model/agent.ts";
+import type { Submissions } from "../../submissions.ts";
+import { createTextParser } from "../../text/parser.ts";
+import type { HookCall } from "../call.ts";
+import type { HookHandler } from "../chain.ts";
+
+/** Sends what the last message of a turn addresses to somebody, for agents whose profile asks for it. */
+export function turnText(submissions: Submissions, isWanted: (agent: Agent) => boolean): HookHandler {
+  return {
+    name: "turn-text",
+    events: ["Stop"],
+    priority: 40,
+    kind: "observer",
+    async handle(call, agent) {
+      const said = call.payload["last_assistant_message"];
+      if (typeof said !== "string" || call.subagent !== null || !isWanted(agent)) return undefined;
+      const parser = createTextParser();
+      const turn = turnOf(call);
+      for (const { at, ...marker } of [...parser.push(said), ...parser.end()]) await submissions.fromText(agent, marker, `${turn}:${at}`);
+      return undefined;
+    },
+  };
+}
+
+/** The transcript has grown by the end of the next turn, so that its size names this one. */
+function turnOf({ sessionId, transcriptPath }: HookCall): string {
+  const size = transcriptPath === null ? undefined : statSync(transcriptPath, { throwIfNoEntry: false })?.size;
+  return `${sessionId}:${size ?? Date.now()}`;
+}
