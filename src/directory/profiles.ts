@@ -4,7 +4,7 @@ import { parseProfileFile } from "./profileFile.ts";
 import { builtinProfiles } from "./builtin.ts";
 import { type ProfileFields, toProfile } from "../config/profileFields.ts";
 import type { Project } from "../config/project.ts";
-import { namePattern } from "../model/agent.ts";
+import { maxNameLength, namePattern } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Profile, ProfileOrigin } from "../model/profile.ts";
 
@@ -31,7 +31,7 @@ export class Profiles {
   }
 
   lookup(project: Project | null, name: string): Profile | null {
-    return namePattern.test(name) ? this.#build(project, name, []) : null;
+    return namePattern.test(name) && name.length <= maxNameLength ? this.#build(project, name, []) : null;
   }
 
   /** Every name that lookup would find, in the order of the places. */
