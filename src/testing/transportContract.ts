@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import type { Agent, Endpoint } from "../model/agent.ts";
+import { proofs, type Delivery } from "../model/delivery.ts";
+import { deliveryId } from "../model/ids.ts";
+import { seal } from "../model/message.ts";
+import type { Errand, Transport } from "../transports/port.ts";
+import { queued } from "../mailbox/steps.ts";
+import { person } from "./mailboxContract.ts";
+import { until } from "./world.ts";
+
+export interface TransportUnderTest extends AsyncDisposable {
+  readonly transport: Transport;
+  readonly agent: Agent;
+  readonly endpoint: Endpoint;
+  /** The texts that reached the recipient, in order. */
+  received(): readonly string[] | Promise<readonly string[]>;
+  /** Takes the recipient away for good. */
+  vanish(): Promise<void>;
+}
+
+export interface TransportAbilities {
+  /** Whether it can say afterwards that an attempt did arrive, or did not. */
+  readonly remembers: boolean;
+  /** What it says of a recipient that is gone. */
+  readonly vanished: "gone" | "held";
+}
+
+/** What every way out promises, whatever is at its other end. */
+export function transportContract(name: string, open: () => Promise<TransportUnderTest>, { remembers, vanished }: TransportAbilities): void {
+  describe(`transport contract: ${name}`, () => {
+    let lastId = 0;
+
+    function errandFor({ agent, endpoint }: TransportUnderTest, body: string): Errand {
+      const message = seal({ to: agent.name, body }, person, { inReplyTo: null, hops: 0 });
+      const id = deliveryId(++lastId);
+      const delivery: Delivery = { ...queued(message, agent), id, state: "claimed", lane: "push", claimedAt: lastId };
+      return { message, delivery, agent, endpoint, mark: `contract:${id}:${lastId}` };
+    }
+
+    async function deliver({ transport }: TransportUnderTest, errand: Errand) {
+      await until(async () => (await transport.ready(errand)).kind === "ready", "the recipient to be ready");
+      return transport.deliver(errand, AbortSignal.timeout(10_000));
+    }
+
+    test("asking whether it is ready writes nothing", async () => {
+      await using subject = await open();
+      const errand = errandFor(subject, "not yet");
+      await until(async () => (await subject.transport.ready(errand)).kind === "ready", "the recipient to be ready");
+      for (let again = 0; again < 5; again++) await subject.transport.ready(errand);
+      expect(await subject.received()).toEqual([]);
+    });
+
+    test("a delivery arrives once, with a proof that this way can give", async () => {
+      await using subject = await open();
+      const outcome = await deliver(subject, errandFor(subject, "once and whole: \"quotes\" $(none) ✓"));
+      expect(outcome.kind).toBe("handed");
+      if (outcome.kind === "handed") expect(proofs.indexOf(outcome.proof)).toBeLessThanOrEqual(proofs.indexOf(subject.transport.traits.bestProof));
+      await until(async () => (await subject.received()).length > 0, "the text");
+      expect(await subject.received()).toEqual([expect.stringContaining("once and whole: \"quotes\" $(none) ✓")]);
+    });
+
+    test("deliveries arrive in the order in which they were made", async () => {
+      await using subject = await open();
+      for (const body of ["first", "second", "third"]) await deliver(subject, errandFor(subject, body));
+      await until(async () => (await subject.received()).length >= 3, "three texts");
+      expect(await subject.received()).toEqual(["first", "second", "third"].map((body) => expect.stringContaining(body)));
+    });
+
+    test("an attempt that was never made is not said to have arrived", async () => {
+      await using subject = await open();
+      expect((await subject.transport.inspect(errandFor(subject, "never sent"))).kind).toBe(remembers ? "absent" : "unknown");
+      expect(await subject.received()).toEqual([]);
+    });
+
+    test("an attempt that arrived is not said to be absent, and is not repeated by looking for it", async () => {
+      await using subject = await open();
+      const errand = errandFor(subject, "look for me");
+      await deliver(subject, errand);
+      await until(async () => (await subject.received()).length > 0, "the text");
+      expect((await subject.transport.inspect(errand)).kind).toBe(remembers ? "handed" : "unknown");
+      expect(await subject.received()).toHaveLength(1);
+    });
+
+    test("a recipient that is gone is an answer, not a fault", async () => {
+      await using subject = await open();
+      await subject.vanish();
+      const errand = errandFor(subject, "to nobody");
+      expect((await subject.transport.ready(errand)).kind).toBe(vanished);
+      expect(["gone", "held", "error", "unknown"]).toContain((await subject.transport.deliver(errand, AbortSignal.timeout(2_000))).kind);
+    });
+
+    test("a watch can be ended, also twice", async () => {
+      await using subject = await open();
+      const watch = subject.transport.watch(subject.agent, subject.endpoint, () => undefined);
+      watch[Symbol.dispose]();
+      expect(() => watch[Symbol.dispose]()).not.toThrow();
+    });
+  });
+}
