@@ -36,7 +36,9 @@ export async function soak({ messages, durationMs, seed }: SoakOptions): Promise
   const play = new Play(ana, person, randomFrom(seed), Date.now() + durationMs);
   const [receipts] = await Promise.all([mail(stage, messages, durationMs), play.agent(), play.person()]);
   await ana.direct({ state: "idle" });
-  await until(() => settled(stage, receipts), "the last messages", 120_000);
+  await until(() => settled(stage, receipts), "the last messages", 120_000).catch(async (late: unknown) => {
+    throw new Error(`${String(late)}: ${await whatIsWrong(stage, ana, receipts)}`);
+  });
   return result(stage, ana, receipts, play);
 }
 
@@ -98,6 +100,13 @@ async function mail(stage: Stage, messages: number, durationMs: number): Promise
 
 function settled(stage: Stage, receipts: readonly Receipt[]): boolean {
   return receipts.every((receipt) => stage.deliveries(receipt).every(({ state }) => state !== "queued" && state !== "claimed"));
+}
+
+async function whatIsWrong(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[]): Promise<string> {
+  const states = Map.groupBy(receipts.flatMap((receipt) => stage.deliveries(receipt)), ({ state }) => state);
+  const counts = [...states].map(([state, all]) => `${all.length} ${state} (${all[0]!.detail})`);
+  const told = await stage.tieline.sensing.explain(ana.agent);
+  return JSON.stringify({ counts, told, faults: stage.faults, log: logOf(ana.dir).slice(-4) });
 }
 
 function result(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[], { drafts, states }: Play): SoakResult {

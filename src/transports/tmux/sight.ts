@@ -86,7 +86,7 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
     case "done":
       return held("offline", `the program in ${pane.id} has ended`);
   }
-  if (reading.draft || exceedsRest(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
+  if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
   const keyAt = lastKeyAt(pane, clients);
   if (keyAt !== undefined && now - keyAt < surelyPastMs) {
     return held("typing", `somebody types in ${pane.id}`, keyAt + surelyPastMs - now);
@@ -98,6 +98,11 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
   const waitMs = quiet.waitMs(pane, traits.quietMs, now);
   if (waitMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, waitMs);
   return { kind: "ready", leaveMode: pane.inMode };
+}
+
+/** Text that nobody has sent stands where it would be typed. */
+export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
+  return seen.reading.draft || exceedsRest(seen, traits);
 }
 
 /** For programs whose composer is not known: the line at rest, and something behind it. */

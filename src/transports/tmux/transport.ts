@@ -12,7 +12,7 @@ import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../sensing/port.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
-import { judge, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
+import { holdsDraft, judge, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
 import { guardedBy, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
@@ -116,7 +116,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const { pane } = access.locator;
     if (sight.kind === "gone") return { pane, state: sight.state, draft: false, rule: null, why: sight.detail, hold: sight.detail, known: null };
     const verdict = verdictOn(access, sight);
-    return explanationOf(sight, verdict.kind === "held" ? verdict.hold.detail : null);
+    return explanationOf(sight, holdsDraft(sight, access.traits), verdict.kind === "held" ? verdict.hold.detail : null);
   }
 
   function verdictOn({ traits }: Access, sight: There): Verdict {
@@ -128,10 +128,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return submit(pasted, { ...looking, enterRepeats, personMs: readyTimeoutMs }, signal);
   }
 
-  async function seeAgent(agent: Agent, { server, locator, manifest }: Access): Promise<Sight> {
+  async function seeAgent(agent: Agent, { server, locator, manifest, traits }: Access): Promise<Sight> {
     const sight = await see(server, processes, locator, manifest);
     if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
-    else observed(agent, { state: sight.reading.state, reason: null, draft: sight.reading.draft });
+    else observed(agent, { state: sight.reading.state, reason: null, draft: holdsDraft(sight, traits) });
     return sight;
   }
 
@@ -150,8 +150,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 }
 
-function explanationOf({ look: { pane }, reading }: There, hold: string | null): Explanation {
-  const { state, draft, rule, why, composer } = reading;
+function explanationOf({ look: { pane }, reading }: There, draft: boolean, hold: string | null): Explanation {
+  const { state, rule, why, composer } = reading;
   const { title, cursor, currentCommand: command, width, height, inMode: copyMode } = pane;
   const known = { title, cursor: [cursor.x, cursor.y] as const, command, size: [width, height] as const, copyMode, composer: composer?.text ?? null };
   return { pane: pane.id, state, draft, rule, why, hold, known };
