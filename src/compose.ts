@@ -30,6 +30,7 @@ import { nativeSend } from "./intake/hooks/handlers/nativeSend.ts";
 import { hookPlaceIn, type HookPlace } from "./intake/hooks/place.ts";
 import { emitters } from "./intake/hooks/handlers/emitters.ts";
 import { standardHooks } from "./intake/hooks/standard.ts";
+import { nativeAgent } from "./life/nativeMember.ts";
 import { ClaudeLink } from "./life/claudeLink.ts";
 import { CodexLink } from "./life/codexLink.ts";
 import { AgentStarter } from "./life/starter.ts";
@@ -48,6 +49,7 @@ import { Sensing } from "./sensing/sensing.ts";
 import { Objects } from "./objects/objects.ts";
 import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
 import { ClaudeSessions } from "./providers/claude-code/sessions.ts";
+import { nativeMembers } from "./providers/claude-code/teams.ts";
 import { provesGiven } from "./providers/claude-code/transcript.ts";
 import * as rollout from "./providers/codex/rollout.ts";
 import { CodexThreads } from "./providers/codex/threads.ts";
@@ -62,6 +64,7 @@ import { workspaceInboxTransport } from "./transports/workspace-inbox/transport.
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
 import { codexServerTransport } from "./transports/codex-server/transport.ts";
+import { claudeInboxEndpoint, claudeInboxTransport } from "./transports/claude-inbox/transport.ts";
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
 import { hookEndpoint, hooksReach, hookTransport } from "./transports/hook/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
@@ -149,7 +152,9 @@ export function compose(options: SwitchOptions): Switch {
   const projects = new Projects();
   const profiles = new Profiles(options.profilesDirectory);
   const teams = teamsOver(directory, projects, documents);
-  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf });
+  const claudeConfig = options.env["CLAUDE_CONFIG_DIR"] || join(options.env["HOME"] ?? "/", ".claude");
+  const nativeMember: Lookups["nativeMember"] = (team, name) => nativeAgent(nativeMembers(claudeConfig), { team, name }, { directory, endpoint: claudeInboxEndpoint });
+  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, nativeMember });
   const guard = loopGuard(mailbox, config.guards, clock);
   const ways = routes(directory, lookups, emit);
   const router = createRouter({ mailbox, guard, emit, clock, ...ways });
@@ -158,7 +163,7 @@ export function compose(options: SwitchOptions): Switch {
   const processes = systemProcesses();
   const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null);
   const watches = new PaneWatch(report, clock);
-  const claude = new ClaudeSessions({ configDir: options.env["CLAUDE_CONFIG_DIR"] || join(options.env["HOME"] ?? "/", ".claude"), clock });
+  const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
   const codex = new CodexThreads({ codexHome: options.env["CODEX_HOME"] || join(userHome ?? "/", ".codex") });
   const word: OwnWord = (agent) => (agent.provider === "claude-code" ? claude.said(agent) : codex.said(agent));
   const tmux = tmuxTransport({
@@ -217,7 +222,7 @@ export function compose(options: SwitchOptions): Switch {
   const codexServer = codexServerTransport({ threads: codex });
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, recorded });
-  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
+  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, claudeInboxTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({

@@ -60,6 +60,7 @@ export class Callers {
 
   /** A program that an agent starts inherits the agent's token, and may be of the same kind. */
   private isInAnotherSession(agent: Agent, sessionId: string): boolean {
+    if (agent.provider === "codex") return this.tieline.codex.isElsewhere(agent, sessionId);
     const session = agent.provider === "claude-code" ? this.tieline.claude.of(agent) : null;
     return session !== null && session.sessionId !== sessionId;
   }

@@ -100,7 +100,8 @@ export interface Hold {
 
 /** What a transport reports of one attempt. */
 export type Outcome =
-  | { readonly kind: "handed"; readonly proof: Proof; readonly detail?: string }
+  /** `authority`: whose word it counts as, where that differs from message to message. */
+  | { readonly kind: "handed"; readonly proof: Proof; readonly detail?: string; readonly authority?: Authority }
   /** The moment was wrong; nothing was written. */
   | { readonly kind: "held"; readonly hold: Hold }
   /** The endpoint is not there any more; nothing was written. */

@@ -19,6 +19,8 @@ export interface StandardHookParts {
   /** A session's hooks call us: it can be reached through them. */
   readonly joined: (agent: Agent, call: HookCall) => void;
   readonly observed: (agent: Agent, state: AgentState, call: HookCall) => void;
+  /** For programs that do not say when a batch of calls is over: has the model been asked again since a call was refused? */
+  readonly hasReadRefusal?: (call: HookCall, refusedCall: string) => boolean;
   /** Handlers of a provider's own. */
   readonly more?: readonly HookHandler[];
   readonly report: Report;
@@ -38,8 +40,8 @@ const textOf = (message: Message, { provider }: HookCall): string =>
   envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, aboveTheUser.has(provider) ? "user" : "peer").text;
 
 export function standardHooks(parts: StandardHookParts): StandardHooks {
-  const { directory, mailbox, courier, joined, observed, more = [], report, clock } = parts;
-  const urgent = urgency({ courier, mailbox, text: textOf, ...(clock && { clock }) });
+  const { directory, mailbox, courier, joined, observed, hasReadRefusal, more = [], report, clock } = parts;
+  const urgent = urgency({ courier, mailbox, text: textOf, ...(hasReadRefusal && { hasReadRefusal }), ...(clock && { clock }) });
   const handlers = [
     sessionObserver(directory, joined),
     stateObserver(observed),

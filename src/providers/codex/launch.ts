@@ -1,5 +1,9 @@
-import type { PermissionMode } from "../../model/profile.ts";
-import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
+import { existsSync } from "node:fs";
+import type { PermissionMode, Profile } from "../../model/profile.ts";
+import { flags, numberedChoices, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
+import { launchHooks, quoted, toml } from "./hooks.ts";
+import { findRollout } from "./rollout.ts";
+import { codexServerEndpoint } from "./threads.ts";
 
 const permissionFlags: Readonly<Record<PermissionMode, readonly string[]>> = {
   ask: ["--ask-for-approval", "on-request"],
@@ -14,18 +18,66 @@ export const codex: Provider = {
   takesSessionId: false,
   resumes: true,
 
-  launchCommand(profile, { sessionId, resume, prompt, permissions, model }) {
-    const own = flags(
-      resume && sessionId !== null && ["resume", sessionId],
-      permissionFlags[permissions],
-      model !== null && ["--model", model],
-      // A basic TOML string is escaped like JSON.
-      prompt && ["-c", `developer_instructions=${JSON.stringify(prompt.text)}`],
-    );
-    return { command: withArguments(profile.command ?? ["codex"], [...own, ...profile.args]), env: {} };
+  launchCommand(profile, options) {
+    const program = profile.command ?? ["codex"];
+    const { ownSocket = null, hooks = null } = options;
+    const hookFlags = hooks === null ? [] : ["-c", `hooks=${toml(launchHooks(hooks))}`];
+    const plain = withArguments(program, [...ownFlags(options), ...hookFlags, ...profile.args]);
+    if (ownSocket === null || !isCodex(profile)) return { command: plain, env: {} };
+    const server = [...program, "app-server", "--listen", `unix://${ownSocket}`, ...hookFlags];
+    const pane = [...program, ...ownFlags(options), "--remote", `unix://${ownSocket}`, ...profile.args];
+    return {
+      command: ["sh", "-c", besideItsServer(ownSocket, server, pane, plain)],
+      program: program[0]!,
+      env: {},
+      endpoints: [codexServerEndpoint({ socket: ownSocket, hooks: hooks !== null })],
+    };
+  },
+
+  /** A thread is written down with its first turn; before that there is nothing to resume. */
+  async hasConversation(sessionId, env) {
+    const path = findRollout(env["CODEX_HOME"] || `${env["HOME"] ?? ""}/.codex`, sessionId);
+    return path !== null && existsSync(path);
   },
 
   exitWords: "/quit",
   interruptKeys: ["Escape"],
   dialogs: numberedChoices,
 };
+
+function ownFlags({ sessionId, resume, prompt, permissions, model }: LaunchOptions): string[] {
+  return flags(
+    resume && sessionId !== null && ["resume", sessionId],
+    permissionFlags[permissions],
+    model !== null && ["--model", model],
+    prompt && ["-c", `developer_instructions=${toml(prompt.text)}`],
+  );
+}
+
+/** A command of the profile's own may be anything; only Codex itself is known to serve. */
+const isCodex = ({ command }: Profile): boolean => command === null || command[0]?.split("/").at(-1) === "codex";
+
+/**
+ * Starts the app server beside the program in the pane, and ends it with that, however that ends: the program holds a
+ * FIFO open from which the server's keeper reads. Without a server the program runs alone.
+ */
+function besideItsServer(socket: string, server: readonly string[], pane: readonly string[], alone: readonly string[]): string {
+  const words = (command: readonly string[]): string => command.map(quoted).join(" ");
+  return `socket=${quoted(socket)}
+rm -f "$socket" "$socket.life"
+mkfifo -m 600 "$socket.life" || exec ${words(alone)}
+(
+  trap '' HUP
+  (trap - HUP; exec ${words(server)}) </dev/null >"$socket.log" 2>&1 &
+  read -r _ <"$socket.life"
+  exec >/dev/null 2>&1
+  kill $!; rm -f "$socket"; sleep 2; kill -9 $!
+) &
+exec 9>"$socket.life"
+rm -f "$socket.life"
+for _ in $(seq 200); do
+  [ -S "$socket" ] && exec ${words(pane)}
+  sleep 0.05
+done
+exec ${words(alone)}`;
+}

@@ -1,5 +1,5 @@
 import type { Courier } from "../../../courier.ts";
-import { personId } from "../../../model/agent.ts";
+import { personId, type Agent } from "../../../model/agent.ts";
 import type { Message, When } from "../../../model/message.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
@@ -36,7 +36,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
         authority: "peer",
         whens: dueAt[call.event]!,
         take(message) {
-          if (!goesHere(message)) return false;
+          if (!goesHere(message, agent)) return false;
           room -= text(message, call).length + 2;
           return room >= 0;
         },
@@ -53,4 +53,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
 }
 
 /** At idle a person's message goes as the user's own word, which a hook's text is not; it waits for that. */
-const goesHere = ({ from, when }: Message): boolean => when !== "turn" || from.id !== personId;
+const goesHere = ({ from, when }: Message, agent: Agent): boolean => when !== "turn" || (from.id !== personId && !isServed(agent));
+
+/** An app server takes what comes at idle as what it is; a hook's text would stand above the user's words. */
+const isServed = ({ endpoints }: Agent): boolean => endpoints.some(({ transport }) => transport === "codex-server");

@@ -17,6 +17,8 @@ export interface UrgencyParts {
   readonly mailbox: Pick<Mailbox, "inbox">;
   /** What the model reads of a message in a hook's answer. */
   readonly text: (message: Message, call: HookCall) => string;
+  /** For programs without an event at the end of a batch: has the model been asked again since a call was refused? */
+  readonly hasReadRefusal?: (call: HookCall, refusedCall: string) => boolean;
   readonly clock?: Clock;
 }
 
@@ -31,7 +33,7 @@ const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
 const underwayMs = 10_000;
 
-export function urgency({ courier, mailbox, text, clock = systemClock }: UrgencyParts): Urgency {
+export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, clock = systemClock }: UrgencyParts): Urgency {
   const stands = new Map<AgentId, Stand>();
   const stopped = new Map<DeliveryId, Stand>();
   const turns = new Map<AgentId, Promise<unknown>>();
@@ -78,7 +80,8 @@ export function urgency({ courier, mailbox, text, clock = systemClock }: Urgency
 
   async function stopMain(call: HookCall, agent: Agent): Promise<Answer | undefined> {
     // The batch is over and here is another call: the model has been asked in between, and has read the refusal.
-    if (stands.get(agent.id)?.batchOver) lift(agent.id);
+    const before = stands.get(agent.id);
+    if (before && (before.batchOver || hasReadRefusal(call, before.firstCall))) lift(agent.id);
     const collected = await courier.collect(agent, { transport: "hook", authority: "peer", whens: ["interrupt"] });
     if (collected.items.length > 0) return refuse(call, agent, collected);
     const stand = stands.get(agent.id);
@@ -143,6 +146,8 @@ export function urgency({ courier, mailbox, text, clock = systemClock }: Urgency
 class Stand {
   words = "";
   batchOver = false;
+  /** The id of the first call that it refused. */
+  firstCall = "";
   private readonly calls: string[] = [];
   private readonly end = Promise.withResolvers<void>();
 
@@ -156,6 +161,7 @@ class Stand {
 
   refuse({ tool }: HookCall): Answer {
     if (tool) this.calls.push(describeTool(tool));
+    this.firstCall ||= tool?.id ?? "";
     return { refusal: this.words };
   }
 

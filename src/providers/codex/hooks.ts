@@ -1,0 +1,58 @@
+/** The hooks by which Codex tells us of its steps, and the trust that Codex wants to see before it runs any. */
+import type { HookSetup } from "../provider.ts";
+
+/** The events that we listen to, and what Codex calls them in its book of trust. */
+export const hookEvents: Readonly<Record<string, string>> = {
+  SessionStart: "session_start",
+  UserPromptSubmit: "user_prompt_submit",
+  PreToolUse: "pre_tool_use",
+  PermissionRequest: "permission_request",
+  PostToolUse: "post_tool_use",
+  Stop: "stop",
+  SessionEnd: "session_end",
+};
+
+export interface CommandHook {
+  readonly type: "command";
+  readonly command: string;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+export interface HookGroup {
+  readonly matcher?: string;
+  readonly hooks: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Seconds. The hook itself takes milliseconds; at the end of a session Codex allows no more than three. */
+const timeoutOf = (event: string): number => (event === "SessionEnd" ? 3 : 10);
+
+export function hookFor(event: string, { hook }: Pick<HookSetup, "hook">): CommandHook {
+  return { type: "command", command: `${quoted(hook)} codex ${event}`, timeout: timeoutOf(event) };
+}
+
+export const isOurs = ({ command }: Readonly<Record<string, unknown>>): boolean => typeof command === "string" && /\/hooks\/hook'? codex\b/.test(command);
+
+/** The settings of a session that we start. What we put there ourselves is trusted there, and nothing else is. */
+export function launchHooks(setup: HookSetup): Record<string, unknown> {
+  const events = Object.keys(hookEvents);
+  const groups = events.map((event) => [event, [{ hooks: [hookFor(event, setup)] }]]);
+  const trust = events.map((event) => [`/<session-flags>/config.toml:${hookEvents[event]}:0:0`, { trusted_hash: trustHash(event, hookFor(event, setup)) }]);
+  return { ...Object.fromEntries(groups), state: Object.fromEntries(trust) };
+}
+
+/** What Codex writes down for a hook that the person trusts: the digest of what it does, with its keys in order. */
+export function trustHash(event: string, { command, timeout, type }: CommandHook): string {
+  const identity = { event_name: hookEvents[event], hooks: [{ async: false, command, timeout, type }] };
+  return `sha256:${new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex")}`;
+}
+
+/** A value as TOML, in one line. */
+export function toml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toml).join(",")}]`;
+  // A basic TOML string is escaped like JSON.
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}=${toml(inner)}`).join(",")}}`;
+}
+
+export const quoted = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -1,0 +1,115 @@
+/** Codex's own record of a thread: what was given to the model, line by line, in the order in which it was given. */
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Message } from "../../model/message.ts";
+import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+
+type Recordable = Pick<Message, "id" | "tag">;
+
+interface Line {
+  readonly type?: string;
+  readonly payload?: {
+    readonly type?: string;
+    readonly role?: string;
+    readonly call_id?: string;
+    readonly item?: { readonly type?: string; readonly client_id?: string };
+  };
+}
+
+const toolOutputs: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
+const toolCalls: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
+
+/** The message's first line in something that the model is given, or our id on what the user said. */
+export function provesGiven(line: string, { id, tag }: Recordable): boolean {
+  const named = line.includes(`[${tag} from `);
+  if (!named && !line.includes(id)) return false;
+  const { type, payload } = parsed(line);
+  if (type === "event_msg") return payload?.type === "item_completed" && payload.item?.type === "UserMessage" && payload.item.client_id === id;
+  if (!named || type !== "response_item") return false;
+  return toolOutputs.has(payload?.type ?? "") || (payload?.type === "message" && payload.role !== "assistant");
+}
+
+/** Where a thread is, or will be, written down. Its id tells the time of its birth, the folders are named by day. */
+export function findRollout(codexHome: string, threadId: string): string | null {
+  const bornAt = Number.parseInt(threadId.replaceAll("-", "").slice(0, 12), 16);
+  if (!Number.isSafeInteger(bornAt)) return null;
+  const dayMs = 86_400_000;
+  for (const at of [bornAt, bornAt - dayMs, bornAt + dayMs]) {
+    const folder = join(codexHome, "sessions", ...new Date(at).toISOString().slice(0, 10).split("-"));
+    const name = existsSync(folder) ? readdirSync(folder).find((one) => one.endsWith(`-${threadId}.jsonl`)) : undefined;
+    if (name !== undefined) return join(folder, name);
+  }
+  return null;
+}
+
+/** How much is written already; what counts comes after it. */
+export const lengthOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+export function isRecorded(path: string, message: Recordable): boolean {
+  return existsSync(path) && linesFrom(path, 0).lines.some((line) => provesGiven(line, message));
+}
+
+/** The first line is written with the first turn, so that at the beginning there is neither file nor folder. */
+const missingFolderMs = 20;
+const sweepMs = 500;
+
+/** Resolves when the message stands behind `offset`: true, or when the signal aborts: false. */
+export async function untilRecorded(path: string, offset: number, message: Recordable, signal: AbortSignal): Promise<boolean> {
+  const bell = createBell(signal);
+  let watcher: Watcher | undefined;
+  let from = offset;
+  try {
+    for (;;) {
+      watcher = renewWatcher(watcher, dirname(path), bell.ring);
+      const { lines, end } = linesFrom(path, from);
+      from = end;
+      if (lines.some((line) => provesGiven(line, message))) return true;
+      if (signal.aborted) return false;
+      await bell.wait(watcher ? sweepMs : missingFolderMs);
+    }
+  } finally {
+    watcher?.close();
+  }
+}
+
+/**
+ * Whether the model has been asked again since a call of its was refused. All calls of one answer are written down
+ * before the first result is, so a call that does not stand before that result belongs to a later answer.
+ */
+export function hasReadRefusal(path: string, refusedCall: string, call: string): boolean {
+  if (!existsSync(path)) return false;
+  for (const line of readFileSync(path, "utf8").split("\n")) {
+    if (!line.includes(refusedCall) && !line.includes(call)) continue;
+    const { type, payload } = parsed(line);
+    if (type !== "response_item" || payload?.type === undefined) continue;
+    if (toolCalls.has(payload.type) && payload.call_id === call) return false;
+    if (toolOutputs.has(payload.type) && payload.call_id === refusedCall) return true;
+  }
+  return false;
+}
+
+/** Whole lines, and where the next one begins. */
+function linesFrom(path: string, offset: number): { lines: string[]; end: number } {
+  if (!existsSync(path)) return { lines: [], end: offset };
+  const fd = openSync(path, "r");
+  try {
+    const { size } = fstatSync(fd);
+    // Replaced by a shorter one: nothing of it is known.
+    const from = size < offset ? 0 : offset;
+    const bytes = Buffer.alloc(size - from);
+    const count = readSync(fd, bytes, 0, bytes.length, from);
+    const whole = bytes.subarray(0, count).lastIndexOf(0x0a) + 1;
+    return { lines: bytes.toString("utf8", 0, whole).split("\n"), end: from + whole };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parsed(line: string): Line {
+  try {
+    return JSON.parse(line) as Line;
+  } catch {
+    // Not a line that we understand: it proves nothing.
+    return {};
+  }
+}

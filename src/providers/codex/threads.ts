@@ -1,0 +1,263 @@
+/**
+ * What Codex's app servers say about the threads that are our agents. One connection per server, open while somebody
+ * watches one of its agents. We never subscribe to a thread: a subscriber is asked for approvals, and those are the
+ * person's to give.
+ */
+import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
+import { findRollout } from "./rollout.ts";
+
+export interface Said {
+  readonly state: AgentState;
+  readonly reason: string | null;
+}
+
+export interface Thread {
+  readonly id: string;
+  readonly status: ThreadStatus;
+  /** Where it is written down. */
+  readonly path: string | null;
+  readonly cwd: string;
+  /** A conversation with the person; not a subagent's, not one that Codex has with itself. */
+  readonly main: boolean;
+}
+
+export type ThreadStatus =
+  | { readonly type: "notLoaded" | "idle" | "systemError" }
+  | { readonly type: "active"; readonly activeFlags: readonly string[] };
+
+export interface CodexThreadsOptions {
+  /** Where Codex keeps its things when nobody says otherwise. */
+  readonly codexHome: string;
+  readonly connect?: (socketPath: string) => Promise<AppServer>;
+  readonly retryMs?: number;
+}
+
+export interface ThreadWatch {
+  /** Something about the agent's thread may have changed. */
+  changed(): void;
+  /** The server has loaded another conversation, which is the one that the person sees now. */
+  loaded?(thread: Thread): void;
+}
+
+export const codexServerEndpoint = (locator: CodexServerLocator): Endpoint => ({ transport: "codex-server", locator: { ...locator } });
+
+export interface CodexServerLocator {
+  readonly socket: string;
+  /** The hooks that it was started with call us. */
+  readonly hooks: boolean;
+}
+
+export function codexServerOf({ endpoints }: Pick<Agent, "endpoints">): CodexServerLocator | null {
+  const endpoint = endpoints.find(({ transport }) => transport === "codex-server");
+  return endpoint === undefined ? null : (endpoint.locator as unknown as CodexServerLocator);
+}
+
+export class CodexThreads implements AsyncDisposable {
+  private readonly servers = new Map<string, Server>();
+  private readonly transcripts = new Map<string, string>();
+
+  constructor(private readonly options: CodexThreadsOptions) {}
+
+  /** The thread that the agent is in, as far as it is known now. */
+  known(agent: Agent): Thread | null {
+    return this.servers.get(codexServerOf(agent)?.socket ?? "")?.threadOf(agent) ?? null;
+  }
+
+  /** The same, asking the server first where it was not asked yet. Rejects when it is not there. */
+  async find(agent: Agent): Promise<Thread | null> {
+    const server = this.serverOf(agent);
+    await server.connected();
+    return server.threadOf(agent);
+  }
+
+  /** What the program says that it does; null when it says nothing. */
+  said(agent: Agent): Said | null {
+    const thread = this.known(agent);
+    return thread && saidBy(thread.status);
+  }
+
+  async request<Result>(agent: Agent, method: string, params: unknown, signal?: AbortSignal): Promise<Result> {
+    const app = await this.serverOf(agent).connected();
+    return app.request<Result>(method, params, signal);
+  }
+
+  /** Keeps the connection to the agent's server open until disposed. */
+  watch(agent: Agent, watch: ThreadWatch): Disposable {
+    return codexServerOf(agent) === null ? { [Symbol.dispose]: () => undefined } : this.serverOf(agent).watch(watch);
+  }
+
+  /** Whether this thread is surely none of the agent's: its server is there, and has not loaded it. */
+  isElsewhere(agent: Agent, threadId: string): boolean {
+    const server = this.servers.get(codexServerOf(agent)?.socket ?? "");
+    return server !== undefined && server.threadOf(agent) !== null && !server.has(threadId);
+  }
+
+  /** Where the agent's conversation is written down; null as long as that is not known. */
+  transcriptOf(agent: Agent): string | null {
+    const { sessionId } = agent;
+    const path = this.known(agent)?.path ?? (sessionId === null ? null : (this.transcripts.get(sessionId) ?? findRollout(this.options.codexHome, sessionId)));
+    if (path !== null && sessionId !== null) this.transcripts.set(sessionId, path);
+    return path;
+  }
+
+  /** A hook told where a thread is written down. */
+  learnTranscript(threadId: string, path: string): void {
+    this.transcripts.set(threadId, path);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.servers.values()].map((server) => server.close()));
+  }
+
+  private serverOf(agent: Agent): Server {
+    const locator = codexServerOf(agent);
+    if (locator === null) throw new TielineError("DELIVERY_FAILED", `${agent.name} has no app server`, { remedy: "start it again with `tieline restart`", operands: { agent: agent.name } });
+    let server = this.servers.get(locator.socket);
+    if (server === undefined) this.servers.set(locator.socket, (server = new Server(locator.socket, this.options)));
+    return server;
+  }
+}
+
+export function saidBy(status: ThreadStatus): Said | null {
+  switch (status.type) {
+    case "idle":
+      return { state: "idle", reason: null };
+    case "systemError":
+      return { state: "idle", reason: "its last turn ended in an error" };
+    case "active":
+      if (status.activeFlags.includes("waitingOnApproval")) return { state: "permission", reason: null };
+      if (status.activeFlags.includes("waitingOnUserInput")) return { state: "question", reason: null };
+      return { state: "working", reason: null };
+    case "notLoaded":
+      return null;
+  }
+}
+
+interface WireThread {
+  readonly id: string;
+  readonly status: ThreadStatus;
+  readonly path: string | null;
+  readonly cwd: string;
+  readonly ephemeral: boolean;
+  readonly parentThreadId: string | null;
+}
+
+class Server {
+  private readonly threads = new Map<string, Thread>();
+  private readonly watches = new Set<ThreadWatch>();
+  private connection: Promise<AppServer> | null = null;
+  private retry: Timer | null = null;
+
+  constructor(
+    private readonly socket: string,
+    private readonly options: CodexThreadsOptions,
+  ) {}
+
+  /** The thread that we know the agent by; before its first turn, the newest one. */
+  threadOf({ sessionId }: Agent): Thread | null {
+    const known = sessionId === null ? undefined : this.threads.get(sessionId);
+    return known ?? [...this.threads.values()].filter(({ main }) => main).toSorted((a, b) => (a.id < b.id ? 1 : -1))[0] ?? null;
+  }
+
+  has(threadId: string): boolean {
+    return this.threads.has(threadId);
+  }
+
+  connected(): Promise<AppServer> {
+    this.connection ??= this.open();
+    return this.connection;
+  }
+
+  watch(watch: ThreadWatch): Disposable {
+    this.watches.add(watch);
+    this.keepOpen();
+    return {
+      [Symbol.dispose]: () => {
+        this.watches.delete(watch);
+        if (this.watches.size === 0) void this.close();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.watches.clear();
+    if (this.retry) clearTimeout(this.retry);
+    this.retry = null;
+    const app = await this.connection?.catch(() => null);
+    await app?.close();
+  }
+
+  private async open(): Promise<AppServer> {
+    try {
+      const app = await (this.options.connect ?? connectAppServer)(this.socket);
+      void app.closed.then(() => this.lost());
+      app.listen((notification) => void this.hear(app, notification).catch(() => undefined));
+      const { data } = await app.request<{ data: string[] }>("thread/loaded/list", {});
+      for (const id of data) await this.read(app, id);
+      this.tell();
+      return app;
+    } catch (thrown) {
+      this.connection = null;
+      throw thrown;
+    }
+  }
+
+  private async hear(app: AppServer, { method, params }: AppServerNotification): Promise<void> {
+    if (method === "thread/started") return this.load(params["thread"] as WireThread);
+    if (method === "thread/closed") this.threads.delete(String(params["threadId"]));
+    if (method !== "thread/status/changed") return;
+    const id = String(params["threadId"]);
+    const status = params["status"] as ThreadStatus;
+    const known = this.threads.get(id);
+    if (known) {
+      this.threads.set(id, { ...known, status });
+      this.tell();
+    } else if (status.type !== "notLoaded") {
+      const thread = await this.read(app, id);
+      if (thread.main) for (const watch of [...this.watches]) watch.loaded?.(thread);
+      this.tell();
+    }
+  }
+
+  private load(wire: WireThread): void {
+    const isNew = !this.threads.has(wire.id);
+    const thread = threadFrom(wire);
+    this.threads.set(thread.id, thread);
+    if (isNew && thread.main) for (const watch of [...this.watches]) watch.loaded?.(thread);
+    this.tell();
+  }
+
+  private async read(app: AppServer, threadId: string): Promise<Thread> {
+    const { thread } = await app.request<{ thread: WireThread }>("thread/read", { threadId, includeTurns: false });
+    const read = threadFrom(thread);
+    this.threads.set(read.id, read);
+    return read;
+  }
+
+  private lost(): void {
+    this.connection = null;
+    this.threads.clear();
+    this.tell();
+    this.keepOpen();
+  }
+
+  /** A server that is starting, or was started anew, gives no sign; while somebody watches it is tried again. */
+  private keepOpen(): void {
+    if (this.watches.size === 0 || this.retry !== null || this.connection !== null) return;
+    this.connected().catch(() => {
+      if (this.watches.size === 0) return;
+      this.retry = setTimeout(() => {
+        this.retry = null;
+        this.keepOpen();
+      }, this.options.retryMs ?? 250);
+    });
+  }
+
+  private tell(): void {
+    for (const { changed } of [...this.watches]) changed();
+  }
+}
+
+const threadFrom = ({ id, status, path, cwd, ephemeral, parentThreadId }: WireThread): Thread => ({ id, status, path, cwd, main: !ephemeral && parentThreadId === null });
