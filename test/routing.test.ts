@@ -1,26 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type Client } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
 import type { InboxView, ReceiptView } from "../src/client/schema.ts";
+import { obedientAgent, told as toldIn } from "../src/testing/obedientAgent.ts";
 import { startWorld, until, type World } from "../src/testing/world.ts";
-
-/** Runs what follows `do: ` in a message, as an agent would, and keeps what it printed under the message's tag. */
-const obedient = `#!/bin/sh
-printf 'ready> '
-while IFS= read -r line; do
-  tag=\${line%%: *}
-  case $line in
-    *": do: "*)
-      sh -c "\${line#*: do: }" >"out/$tag.part" 2>&1
-      echo "exit $?" >>"out/$tag.part"
-      mv "out/$tag.part" "out/$tag"
-      ;;
-  esac
-  printf 'ready> '
-done
-`;
 
 /** Greets whom it is told to greet, and politely answers everything else. */
 const polite = `#!/bin/sh
@@ -54,18 +39,11 @@ describe("as an agent", () => {
   beforeAll(async () => {
     const agents = { coder: "[sh, ./obedient.sh]", reviewer: "[sh, ./obedient.sh]", hermit: "[sh, ./obedient.sh]", tester: "[cat]" };
     const topology = "topology: [coder -> reviewer, coder -> ghost, reviewer -> coder]\naliases: { crew: [reviewer, tester] }\n";
-    world = await startWorld({ files: { "tieline.yaml": project(agents, topology), "obedient.sh": obedient } });
-    mkdirSync(join(world.project, "out"));
+    world = await startWorld({ files: { "tieline.yaml": project(agents, topology), "obedient.sh": obedientAgent } });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  /** What a command prints when an agent runs it, with its exit code. */
-  async function told(agent: string, command: string): Promise<string> {
-    const { tag } = await world.json<ReceiptView>(["send", agent, `do: ${command}`]);
-    const file = join(world.project, "out", tag);
-    await until(() => existsSync(file), `${agent} to run ${command}`);
-    return readFileSync(file, "utf8");
-  }
+  const told = (agent: string, command: string): Promise<string> => toldIn(world, agent, command);
 
   test("mail starts it, from outside tmux and without a session", async () => {
     expect(await told("coder", "echo $TIELINE_AGENT in $TIELINE_TEAM")).toBe("coder in web\nexit 0\n");
