@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { ConnectionOptions, NatsConnection, Status } from "@nats-io/transport-node";
+import type * as Nats from "@nats-io/transport-node";
 import type { Link, OpenLink } from "./publisher.ts";
 
 export interface NatsServer {
@@ -26,7 +26,7 @@ export function natsLinks(server: NatsServer, connectMs = 2_000): OpenLink {
   };
 }
 
-async function connectionOptions(server: NatsServer, nats: typeof import("@nats-io/transport-node")): Promise<ConnectionOptions> {
+async function connectionOptions(server: NatsServer, nats: typeof Nats): Promise<Nats.ConnectionOptions> {
   const { servers, user, pass, token, tls } = parts(server.url);
   const file = async (path: string | null): Promise<Uint8Array | null> => (path === null ? null : readFile(path));
   const [credentials, seed] = await Promise.all([file(server.credentialsFile), file(server.nkeyFile)]);
@@ -69,7 +69,7 @@ function parts(urls: string): Parts {
 /** A server's address as it may be shown. */
 export const shownUrl = (urls: string): string => urls.replaceAll(/\/\/[^@/,]*@/g, "//…@");
 
-function linkOver(connection: NatsConnection): Link {
+function linkOver(connection: Nats.NatsConnection): Link {
   let up = true;
   let restored = Promise.withResolvers<void>();
   void follow(connection.status());
@@ -87,7 +87,7 @@ function linkOver(connection: NatsConnection): Link {
     close: () => connection.close(),
   };
 
-  async function follow(statuses: AsyncIterable<Status>): Promise<void> {
+  async function follow(statuses: AsyncIterable<Nats.Status>): Promise<void> {
     for await (const { type } of statuses) {
       if (type === "disconnect" || type === "staleConnection") up = false;
       if (type === "reconnect") up = true;

@@ -1,6 +1,9 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { createServer, type Server } from "node:net";
-import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nkeys } from "@nats-io/transport-node";
 import type { Event } from "../../model/event.ts";
 import { agentId } from "../../model/ids.ts";
 import { natsServerPath, NatsServer } from "../../testing/natsServer.ts";
@@ -23,6 +26,21 @@ function keep<T extends AsyncDisposable>(one: T): T {
 }
 const publisherTo = (url: string, options: Partial<PublisherOptions> = {}, more: Partial<NatsSettings> = {}, connectMs = patientMs): NatsPublisher =>
   keep(new NatsPublisher(natsLinks({ ...settings, url, ...more }, connectMs), { prefix: "tieline", contentOf: () => null, ...options }));
+
+const folder = mkdtempSync(join(tmpdir(), "tl-nats-files-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+function inFile(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+/** A token as NATS servers in operator mode want it. */
+function jwt(subject: string, issuer: nkeys.KeyPair, nats: object): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const claims = { jti: subject, iat: Math.floor(Date.now() / 1000), iss: issuer.getPublicKey(), name: "test", sub: subject, nats };
+  const signed = `${part({ typ: "JWT", alg: "ed25519-nkey" })}.${part(claims)}`;
+  return `${signed}.${Buffer.from(issuer.sign(new TextEncoder().encode(signed))).toString("base64url")}`;
+}
 
 async function until(done: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000;
@@ -85,15 +103,30 @@ describe.skipIf(natsServerPath === null)("a NATS server", () => {
     await publisher[Symbol.asyncDispose]();
   });
 
+  test("that wants credentials reads them from their file", async () => {
+    const [operator, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createUser()];
+    const accountToken = jwt(account.getPublicKey(), operator, { type: "account", version: 2, limits: { subs: -1, data: -1, payload: -1, conn: -1, imports: -1, exports: -1, wildcards: true } });
+    const userToken = jwt(user.getPublicKey(), account, { type: "user", version: 2, subs: -1, data: -1, payload: -1 });
+    const server = keep(
+      await NatsServer.start(`operator: ${jwt(operator.getPublicKey(), operator, { type: "operator", version: 2 })}
+resolver: MEMORY
+resolver_preload: { ${account.getPublicKey()}: ${accountToken} }`),
+    );
+    const seed = new TextDecoder().decode(user.getSeed());
+    const credentialsFile = inFile("creds", `-----BEGIN NATS USER JWT-----\n${userToken}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n${seed}\n------END USER NKEY SEED------\n`);
+    const publisher = publisherTo(server.url, {}, { credentialsFile });
+    publisher.offer(prompt(1));
+    await until(() => accounted(publisher) === 1);
+    expect(publisher.state).toMatchObject({ published: 1, error: null });
+  });
+
   test("that wants a password, a token or an NKEY gets it, and nobody else is shown it", async () => {
     const seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
-    const { nkeys } = await import("@nats-io/transport-node");
     const key = nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey();
     const withPassword = keep(await NatsServer.start('authorization: { user: "u@x", password: "p:w" }'));
     const withToken = keep(await NatsServer.start('authorization: { token: "secret" }'));
     const withKey = keep(await NatsServer.start(`authorization: { users: [{ nkey: "${key}" }] }`));
-    const file = `${process.env["TMPDIR"] ?? "/tmp"}/tl-nkey-${process.pid}`;
-    await Bun.write(file, `${seed}\n`);
+    const file = inFile("nkey", `${seed}\n`);
     const publishers = [
       publisherTo(withPassword.url.replace("//", "//u%40x:p%3Aw@")),
       publisherTo(withToken.url.replace("//", "//secret@")),
@@ -104,12 +137,29 @@ describe.skipIf(natsServerPath === null)("a NATS server", () => {
       await until(() => accounted(publisher) === 1);
       expect(publisher.state).toMatchObject({ published: 1, error: null });
     }
-    await Bun.file(file).delete();
     const refused = publisherTo(withPassword.url, {}, {}, 1_000);
     refused.offer(prompt(1));
     await until(() => refused.state.dropped === 1);
     expect(refused.state.connection).toBe("failed");
     expect(shownUrl("nats://u:secret@host:1,tls://token@host")).toBe("nats://…@host:1,tls://…@host");
+  });
+});
+
+describe.skipIf(natsServerPath === null || Bun.which("openssl") === null)("a NATS server with TLS", () => {
+  test("is trusted by its authority, and shown our certificate", async () => {
+    const [ca, cert, key] = [join(folder, "ca.pem"), join(folder, "ca.pem"), join(folder, "key.pem")];
+    const made = Bun.spawnSync(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj", "/CN=tieline", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]);
+    expect(made.exitCode).toBe(0);
+    const server = keep(await NatsServer.start(`tls: { cert_file: "${cert}", key_file: "${key}", ca_file: "${ca}", verify: true }`));
+    const own = { tlsCertFile: cert, tlsKeyFile: key };
+    const trusting = publisherTo(server.url, {}, { ...own, tlsCaFile: ca });
+    trusting.offer(prompt(1));
+    await until(() => accounted(trusting) === 1);
+    expect(trusting.state).toMatchObject({ published: 1, error: null });
+    const wary = publisherTo(server.url.replace("nats:", "tls:"), {}, own, 1_000);
+    wary.offer(prompt(1));
+    await until(() => accounted(wary) === 1);
+    expect(wary.state).toMatchObject({ published: 0, dropped: 1 });
   });
 });
 
