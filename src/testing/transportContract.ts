@@ -77,7 +77,7 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
       const errand = errandFor(subject, "look for me");
       await deliver(subject, errand);
       await until(async () => (await subject.received()).length > 0, "the text");
-      expect((await subject.transport.inspect(errand)).kind).toBe(remembers ? "handed" : "unknown");
+      expect(remembers ? ["handed"] : ["handed", "unknown"]).toContain((await subject.transport.inspect(errand)).kind);
       expect(await subject.received()).toHaveLength(1);
     });
 

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { appendToInbox, readInbox, takeFromInbox, type InboxRow } from "./teamInbox.ts";
+import { nativeMembers } from "./teams.ts";
+
+function folder() {
+  const path = mkdtempSync(join(tmpdir(), "tl-inbox-"));
+  return { path, file: join(path, "inboxes", "bob.json"), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+const row = (n: number): InboxRow => ({ from: "ana", text: `text ${n}`, timestamp: "2026-11-15T09:00:00.000Z", read: false, messageId: `id-${n}` });
+
+test("rows are appended beside others', whose unknown fields stay", async () => {
+  using here = folder();
+  mkdirSync(join(here.path, "inboxes"));
+  const foreign = { from: "lead", text: "x", timestamp: "t", read: false, color: "green", msgV: 1 };
+  writeFileSync(here.file, JSON.stringify([foreign]));
+  expect(await appendToInbox(here.file, row(1))).toBe("present");
+  expect(readInbox(here.file)).toEqual([foreign, row(1)]);
+  expect(readdirSync(join(here.path, "inboxes"))).toEqual(["bob.json"]);
+});
+
+test("many writers at once lose nothing", async () => {
+  using here = folder();
+  await Promise.all(Array.from({ length: 20 }, (_, n) => appendToInbox(here.file, row(n), { tries: 400 })));
+  expect(readInbox(here.file).map(({ messageId }) => messageId).toSorted()).toEqual(Array.from({ length: 20 }, (_, n) => `id-${n}`).toSorted());
+});
+
+test("another's lock is waited for, a dead one's is taken away", async () => {
+  using here = folder();
+  mkdirSync(`${here.file}.lock`, { recursive: true });
+  const writing = appendToInbox(here.file, row(1));
+  await Bun.sleep(20);
+  expect(existsSync(here.file)).toBe(false);
+  rmdirSync(`${here.file}.lock`);
+  expect(await writing).toBe("present");
+  mkdirSync(`${here.file}.lock`);
+  utimesSync(`${here.file}.lock`, new Date(0), new Date(0));
+  expect(await appendToInbox(here.file, row(2))).toBe("present");
+  mkdirSync(`${here.file}.lock`);
+  await expect(appendToInbox(here.file, row(3), { tries: 2 })).rejects.toMatchObject({ code: "DELIVERY_FAILED" });
+});
+
+test("a broken inbox is left alone", async () => {
+  using here = folder();
+  mkdirSync(join(here.path, "inboxes"));
+  writeFileSync(here.file, "[{");
+  await expect(appendToInbox(here.file, row(1))).rejects.toMatchObject({ code: "DELIVERY_FAILED" });
+  expect(readFileSync(here.file, "utf8")).toBe("[{");
+  expect(existsSync(`${here.file}.lock`)).toBe(false);
+});
+
+test("10,000 rows, and taking some of them out", async () => {
+  using here = folder();
+  mkdirSync(join(here.path, "inboxes"));
+  writeFileSync(here.file, JSON.stringify(Array.from({ length: 10_000 }, (_, n) => row(n))));
+  expect(await appendToInbox(here.file, row(10_000))).toBe("present");
+  expect(await takeFromInbox(here.file, ({ messageId }) => messageId === "id-7")).toEqual([row(7)]);
+  expect(readInbox(here.file)).toHaveLength(10_000);
+});
+
+test("members of teams are found, and names that are no file names are not", () => {
+  using here = folder();
+  const config = (members: object[]) => JSON.stringify({ name: "t1", members });
+  mkdirSync(join(here.path, "teams", "t1"), { recursive: true });
+  mkdirSync(join(here.path, "teams", "broken"), { recursive: true });
+  writeFileSync(join(here.path, "teams", "t1", "config.json"), config([{ name: "bob", tmuxPaneId: "%1" }, { name: "../../evil" }]));
+  writeFileSync(join(here.path, "teams", "broken", "config.json"), "{");
+  expect(nativeMembers(here.path)).toEqual([{ team: "t1", name: "bob", agentType: null, pane: "%1", inbox: join(here.path, "teams", "t1", "inboxes", "bob.json") }]);
+});
