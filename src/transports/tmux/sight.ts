@@ -30,6 +30,11 @@ export async function see(server: TmuxServer, processes: Processes, locator: Pan
     if (code === "TMUX_UNAVAILABLE") return gone(message);
     throw thrown;
   }
+  return recognise(processes, locator, manifest, seen);
+}
+
+/** What a look shows, provided that it shows this agent. */
+export async function recognise(processes: Processes, locator: PaneLocator, manifest: ScreenManifest, seen: Look): Promise<Sight> {
   const { pane } = seen;
   if (pane.serverPid !== locator.serverPid || pane.serverStartedAt !== locator.serverStartedAt) {
     return gone(`the tmux server was restarted; ${locator.pane} is another pane now`);

@@ -14,8 +14,8 @@ export interface SurveyParts {
   readonly server: (socket: string) => TmuxServer;
   /** What is known of an agent now. */
   readonly agent: (id: AgentId) => Agent | null;
-  /** Reads one pane and tells what was seen. */
-  readonly read: (agent: Agent) => Promise<unknown>;
+  /** Reads the panes of these agents, all on one server, and tells what was seen. */
+  readonly read: (agents: readonly Agent[]) => Promise<void>;
   readonly observed: Observed;
   /** Whether a process still runs; cheap, and perhaps wrong about one that waits to be reaped. */
   readonly exists: (pid: number) => boolean;
@@ -45,9 +45,18 @@ export class Survey {
     await Promise.all(
       [...bySocket].map(async ([socket, there]) => {
         const listed = await this.list(socket);
-        await Promise.all(there.map(({ agent, locator }) => this.bringUpToDate(agent, locator, listed)));
+        await this.read(there.filter(({ agent, locator }) => this.mustBeRead(agent, locator, listed)));
       }),
     );
+  }
+
+  private async read(stale: readonly { agent: Agent; locator: PaneLocator }[]): Promise<void> {
+    if (stale.length === 0) return;
+    const readAt = this.parts.clock();
+    await this.parts.read(stale.map(({ agent }) => agent));
+    for (const { agent, locator } of stale) {
+      this.readings.set(agent.id, { locator, readAt, state: this.parts.agent(agent.id)?.state ?? agent.state });
+    }
   }
 
   private async list(socket: string): Promise<Listed> {
@@ -60,16 +69,13 @@ export class Survey {
     }
   }
 
-  private async bringUpToDate(agent: Agent, locator: PaneLocator, listed: Listed): Promise<void> {
-    const { observed } = this.parts;
-    const gone = (reason: string): void => observed(agent, { state: "gone", reason, draft: false });
-    if ("unavailable" in listed) return gone(listed.unavailable);
-    const glance = listed.get(locator.pane);
-    if (glance === undefined) return gone(`pane ${locator.pane} is closed`);
-    if (this.isFresh(agent, locator, glance)) return;
-    const readAt = this.parts.clock();
-    await this.parts.read(agent);
-    this.readings.set(agent.id, { locator, readAt, state: this.parts.agent(agent.id)?.state ?? agent.state });
+  /** What the list alone tells is told at once: a pane that is not there needs no reading. */
+  private mustBeRead(agent: Agent, locator: PaneLocator, listed: Listed): boolean {
+    const glance = "unavailable" in listed ? undefined : listed.get(locator.pane);
+    if (glance !== undefined) return !this.isFresh(agent, locator, glance);
+    const reason = "unavailable" in listed ? listed.unavailable : `pane ${locator.pane} is closed`;
+    this.parts.observed(agent, { state: "gone", reason, draft: false });
+    return false;
   }
 
   private isFresh({ id, state }: Agent, locator: PaneLocator, glance: Glance): boolean {

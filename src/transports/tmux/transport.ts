@@ -8,11 +8,13 @@ import { asTielineError } from "../../model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { processExists, type Processes } from "../../tmux/process.ts";
 import { ttyModes, type ReadTtyMode } from "../../tmux/ttyMode.ts";
+import { lookAtMany, type Look } from "../../tmux/pane.ts";
 import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../sensing/port.ts";
+import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
-import { holdsDraft, judge, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
+import { holdsDraft, judge, recognise, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
 import { guardedBy, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
@@ -43,14 +45,14 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
   const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
-  const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAt, observed, exists: processExists, clock });
+  const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, exists: processExists, clock });
 
   return {
     name: "tmux",
     traits: { bestProof: "screen", authority: "user" },
 
     ready: ({ agent, endpoint }) => probe(agent, endpoint),
-    probe,
+    probe: (agent, endpoint) => probe(agent, endpoint),
     explain,
     look: lookAt,
     survey: (agents) => survey.of(agents),
@@ -90,10 +92,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     },
   };
 
-  async function probe(agent: Agent, endpoint: Endpoint): Promise<Readiness> {
+  async function probe(agent: Agent, endpoint: Endpoint, seen?: Look): Promise<Readiness> {
     try {
       const access = accessTo(agent, endpoint);
-      const sight = await seeAgent(agent, access);
+      const sight = await seeAgent(agent, access, seen);
       if (sight.kind === "gone") return { kind: "gone", detail: sight.detail };
       const verdict = verdictOn(access, sight);
       return verdict.kind === "ready" ? { kind: "ready" } : verdict;
@@ -106,8 +108,22 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   async function lookAt(agent: Agent): Promise<void> {
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    const endpoint = tmuxEndpoint(agent);
     if (endpoint) await probe(agent, endpoint);
+  }
+
+  /** A few are looked at one by one, a crowd in one go. */
+  async function lookAtAll(agents: readonly Agent[]): Promise<void> {
+    const panes = agents.flatMap((agent) => tmuxEndpoint(agent) ?? []).map(paneLocator);
+    const [first] = panes;
+    if (first === undefined || panes.length < crowd) return void (await Promise.all(agents.map(lookAt)));
+    const looks = await lookAtMany(parts.server(first.socket), panes.map(({ pane }) => pane));
+    await Promise.all(
+      agents.map(async (agent) => {
+        const endpoint = tmuxEndpoint(agent);
+        if (endpoint) await probe(agent, endpoint, looks.get(paneLocator(endpoint).pane));
+      }),
+    );
   }
 
   async function explain(agent: Agent, endpoint: Endpoint): Promise<Explanation> {
@@ -128,8 +144,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return submit(pasted, { ...looking, enterRepeats, personMs: readyTimeoutMs }, signal);
   }
 
-  async function seeAgent(agent: Agent, { server, locator, manifest, traits }: Access): Promise<Sight> {
-    const sight = await see(server, processes, locator, manifest);
+  async function seeAgent(agent: Agent, { server, locator, manifest, traits }: Access, seen?: Look): Promise<Sight> {
+    const sight = await (seen ? recognise(processes, locator, manifest, seen) : see(server, processes, locator, manifest));
     if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
     else observed(agent, { state: sight.reading.state, reason: null, draft: holdsDraft(sight, traits) });
     return sight;
@@ -149,6 +165,11 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room };
   }
 }
+
+/** From so many on, reading panes together is worth its detour. */
+const crowd = 8;
+
+const tmuxEndpoint = (agent: Agent): Endpoint | undefined => agent.endpoints.find(({ transport }) => transport === "tmux");
 
 function explanationOf({ look: { pane }, reading }: There, draft: boolean, hold: string | null): Explanation {
   const { state, rule, why, composer } = reading;
