@@ -84,7 +84,8 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
     TIELINE_HOME: parts.home,
     TIELINE_TEAM: agent.team,
     TIELINE_AGENT: agent.name,
-    ...(profile.workspace !== null && { SWARM_WORKSPACE: profile.workspace, SWARM_TOPOLOGY: parts.reachable(agent).join(",") }),
+    SWARM_TOPOLOGY: parts.reachable(agent).join(","),
+    ...(profile.workspace !== null && { SWARM_WORKSPACE: profile.workspace }),
     PATH: `${parts.binDirectory}:${profile.env["PATH"] ?? parts.env["PATH"] ?? ""}`,
   };
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);

@@ -108,6 +108,15 @@ describe("objects of a project", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
+  test("whoever begins to watch an object that became ready meanwhile hears of it", async () => {
+    const { objects, directory, send, until } = await aTeam(oneParrot);
+    const { receipt } = await send({ to: "parrot", body: "nothing" });
+    await until(receipt.message, ({ state }) => state === "seen");
+    const heard = Promise.withResolvers<void>();
+    using _ = objects.watch(directory.roster.named("web", "parrot")!.id, heard.resolve);
+    await heard.promise;
+  });
+
   test("a program in any language is an object", async () => {
     const team = await aTeam(`objects:\n  parrot: { command: ["sh", "parrot.sh"] }\n`);
     team.file(

@@ -123,6 +123,9 @@ export class Objects {
   watch(id: AgentId, changed: () => void): Disposable {
     const listeners = this.listeners.get(id) ?? new Set();
     this.listeners.set(id, listeners.add(changed));
+    // It may have become ready between the look that found it was not and now.
+    const state = this.residents.get(id)?.session.state.kind;
+    if (state === "up" || state === "new") queueMicrotask(changed);
     return { [Symbol.dispose]: () => void listeners.delete(changed) };
   }
 

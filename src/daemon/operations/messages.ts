@@ -8,6 +8,7 @@ import { deliveryId } from "../../model/ids.ts";
 import type { Draft, Message, Sender } from "../../model/message.ts";
 import { reached, type Wanted } from "../../model/receipt.ts";
 import { messageCalled, onlyAgent } from "../addressed.ts";
+import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { inboxView, messageView, receiptView, sentView, storyView } from "../views.ts";
@@ -139,7 +140,8 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
   function checkProvable(draft: Draft, from: Sender): void {
     const { agents } = tieline.resolve(draft.to, from);
     for (const agent of agents) {
-      const proofs = agent.endpoints.map(({ transport }) => tieline.transports.get(transport)?.traits.bestProof);
+      const ways = readsFiles(agent) ? [filesEndpoint] : agent.endpoints;
+      const proofs = ways.map(({ transport }) => tieline.transports.get(transport)?.traits.bestProof);
       if (agent.endpoints.length > 0 && !proofs.some((proof) => proof !== undefined && provesSeen(proof))) throw unprovable(agent);
     }
   }

@@ -1,0 +1,62 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { startWorld, until, type World } from "../src/testing/world.ts";
+
+const parrot = join(import.meta.dir, "../fixtures/objects/parrot.ts");
+const worlds: World[] = [];
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world[Symbol.asyncDispose]();
+});
+
+async function aWorld(yaml: string): Promise<World> {
+  const world = await startWorld({ files: { "tieline.yaml": `team: web\n${yaml}` } });
+  worlds.push(world);
+  return world;
+}
+
+describe("objects in the daemon", () => {
+  test("a report is read by `tieline metrics`, also after a restart", async () => {
+    const world = await aWorld("objects: { metrics: }\n");
+    await world.tieline(["send", "metrics", '{"action":"state_report","data":{"step":7}}', "--wait", "seen"]);
+    await world.tieline(["send", "metrics", '{"action":"count","name":"builds","by":3}', "--wait", "seen"]);
+    expect(await world.json<object>(["metrics"])).toEqual({ team: "web", reports: [{ agent: "user", data: { step: 7 }, count: 1, reportedAt: expect.any(String) }], counters: { builds: 3 } });
+    expect((await world.tieline(["metrics"])).stdout).toMatch(/user .* 1 +\{"step":7\}\n.*\nbuilds +3\n/s);
+    await world.tieline(["daemon", "stop"]);
+    expect(await world.json<object>(["metrics"])).toMatchObject({ counters: { builds: 3 } });
+  });
+
+  test("a team without metrics is told what to add", async () => {
+    const world = await aWorld("");
+    expect(await world.tieline(["metrics"])).toMatchObject({ code: 3, stderr: expect.stringContaining("objects: { metrics: }") });
+  });
+
+  test("looking at a project runs nothing of it; writing to its object does", async () => {
+    const world = await aWorld(`objects: { curious: { command: ["sh", "curious.sh"] } }\n`);
+    world.file("curious.sh", `echo ran >>ran\nwhile read -r line; do case $line in *init*) echo '{"type":"ready"}';; *'"message"'*) echo "$line" | sed 's/.*"id":"\\([^"]*\\)".*/{"type":"done","id":"\\1"}/';; esac; done\n`);
+    expect((await world.ls()).map(({ name, kind }) => [name, kind])).toEqual([["curious", "object"]]);
+    expect(await Bun.file(join(world.project, "ran")).exists()).toBe(false);
+    expect(await world.tieline(["send", "curious", "hello", "--wait", "seen"])).toMatchObject({ code: 0 });
+    expect(await Bun.file(join(world.project, "ran")).text()).toBe("ran\n");
+  });
+
+  test("an object that comes into tieline.yaml is there at once, and one that hangs hurts nobody else", async () => {
+    const world = await aWorld(`objects: { stuck: { module: "${parrot}", timeoutMs: 2000 } }\n`);
+    expect((await world.ls()).map(({ name }) => name)).toEqual(["stuck"]);
+    world.file("tieline.yaml", `team: web\nobjects:\n  stuck: { module: "${parrot}", timeoutMs: 2000 }\n  polly: { command: ["${process.execPath}", "${parrot.replace(".ts", "-child.ts")}"] }\n`);
+    await world.tieline(["send", "stuck", "spin"]);
+    const { code } = await world.tieline(["send", "polly", "reply still here", "--wait", "answered"]);
+    expect(code).toBe(0);
+    expect(await world.inbox("user")).toMatchObject([{ from: "polly", body: "user: still here" }]);
+  });
+
+  test("mail for an object waits over a kill of the daemon", async () => {
+    const world = await aWorld(`objects: { late: { module: late.ts } }\n`);
+    const { tag } = await world.json<{ tag: string }>(["send", "late", "are you there?"]);
+    await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "the reason why it waits");
+    await world.killDaemon();
+    world.file("late.ts", "export const onMessage = (from, content, api) => api.reply(`yes, ${from}`);\n");
+    await world.ls();
+    await until(async () => (await world.status(tag)).deliveries[0]!.state === "answered", "the answer");
+    expect(await world.inbox("user")).toMatchObject([{ from: "late", body: "yes, user" }]);
+  });
+});
