@@ -1,12 +1,14 @@
 import type { Switch } from "../../compose.ts";
 import { adopt } from "../../life/adopt.ts";
+import { giveBackMail } from "../../life/giveBack.ts";
+import { kill } from "../../life/end.ts";
 import { teamSession } from "../../life/place.ts";
 import { agentOf } from "../../life/start.ts";
 import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { capture } from "../../tmux/pane.ts";
-import { killPane } from "../../tmux/session.ts";
 import { paneLocator, type PaneLocator } from "../../transports/paneLocator.ts";
+import { onlyAgent } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { agentView } from "../views.ts";
@@ -35,11 +37,11 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
 
     async rm({ agent: address, force = false }, { caller }) {
       const from = await callers.allow(caller, "kill");
-      const agent = oneAgent(address, tieline.resolve(address, from).agents);
+      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
       if (agent.kind !== "program") throw cannotRemove(agent);
       const pending = mailbox.pending(agent.id);
       if (pending > 0 && !force) throw hasMail(agent, pending);
-      await failMail(agent);
+      await giveBackMail(mailbox, agent.id, `${agent.name} was removed`);
       directory.remove(agent.id);
       courier.wake(agent.id);
       return { name: agent.name, failedDeliveries: pending };
@@ -47,7 +49,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
 
     async read({ agent: address, lines = config.terminal.readLines }, { caller }) {
       const from = await callers.sender(caller);
-      const agent = oneAgent(address, tieline.resolve(address, from).agents);
+      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
       const { socket, pane } = paneOf(agent);
       const text = await capture(servers.at(socket), pane, { history: lines });
       return { agent: agent.name, pane, text: text.join("\n").trimEnd().split("\n").slice(-lines).join("\n") };
@@ -78,12 +80,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
     async down(_, { caller }) {
       const { team } = await callers.allow(caller, "kill");
       const own = directory.roster.inTeam(team).filter((agent) => agent.launch !== null && isLive(agent));
-      for (const agent of own) {
-        const { socket, pane } = paneOf(agent);
-        await lookAt(agent);
-        if (isLive(directory.agent(agent.id)!)) await killPane(servers.at(socket), pane);
-        directory.update(agent.id, { endpoints: [], state: agent.sessionId === null ? "gone" : "suspended", stateReason: "stopped by tieline down" });
-      }
+      await Promise.all(own.map((agent) => kill(agent, tieline)));
       return { stopped: own.map((agent) => agent.name) };
     },
   };
@@ -94,27 +91,11 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
     if (endpoint) await tieline.tmux.probe(agent, endpoint);
   }
 
-  /** Its mail can never arrive; each sender is told. */
-  async function failMail(agent: Agent): Promise<void> {
-    for (const { delivery } of mailbox.inbox(agent.id, { pending: true, limit: Number.MAX_SAFE_INTEGER })) {
-      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: Date.now(), transport: "removed" });
-      if (claimed) await mailbox.settle(delivery.id, { kind: "removed", detail: `${agent.name} was removed` }, { transport: null, authority: null });
-    }
-  }
-
   function paneOf(agent: Agent): PaneLocator {
     const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
     if (endpoint) return paneLocator(endpoint);
     throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane`, { remedy: "start or adopt it first", operands: { agent: agent.name } });
   }
-}
-
-export function oneAgent(address: string, agents: readonly Agent[]): Agent {
-  if (agents.length === 1) return agents[0]!;
-  throw new TielineError("ADDRESS_AMBIGUOUS", `${address} means ${agents.length} agents`, {
-    remedy: "name one agent",
-    operands: { address, candidates: agents.map((agent) => agent.name) },
-  });
 }
 
 const hasMail = (agent: Agent, pending: number): TielineError =>

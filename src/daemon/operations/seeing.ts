@@ -5,7 +5,7 @@ import { arrange, restore, type Seat } from "../../seeing/layout.ts";
 import { paneLocator } from "../../transports/paneLocator.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
-import { oneAgent } from "./agents.ts";
+import { onlyAgent } from "../addressed.ts";
 
 export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operations, "explain" | "layout"> {
   const { directory, sensing } = tieline;
@@ -13,7 +13,7 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
   return {
     async explain({ agent: address }, { caller }) {
       const from = await callers.sender(caller);
-      const agent = oneAgent(address, tieline.resolve(address, from).agents);
+      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
       const explanation = await sensing.explain(agent);
       if (explanation === null) {
         throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane, so there is no screen to read`, {
