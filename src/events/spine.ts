@@ -70,8 +70,8 @@ export class Spine implements Disposable {
   /** The first events after a number. Asking again with the last number of the answer misses none and repeats none. */
   after(seq: number, limit: number): readonly Event[] {
     if (seq >= this.#recentFrom) {
-      const first = this.#recent.findIndex((event) => event.seq > seq);
-      return first < 0 ? [] : this.#recent.slice(first, first + limit);
+      const first = firstAfter(this.#recent, seq);
+      return this.#recent.slice(first, first + limit);
     }
     this.#flush();
     return this.#store.after(seq, limit);
@@ -133,4 +133,15 @@ export class Spine implements Disposable {
       report("prune events", fault);
     }
   }
+}
+
+/** Where the events after a number begin. Every watcher asks at every event, so this looks at a dozen and not at all. */
+function firstAfter(events: readonly Event[], seq: number): number {
+  let [low, high] = [0, events.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (events[middle]!.seq > seq) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

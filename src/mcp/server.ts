@@ -12,6 +12,7 @@ import {
   type RequestId,
   type Tool as ToolDescription,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
 import { z } from "zod";
 import type { Client } from "../client/client.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
@@ -38,7 +39,7 @@ const instructions =
 
 export function mcpSession({ version, clientFor }: McpParts): McpSession {
   const afterwards = new Map<RequestId, () => Promise<unknown>>();
-  const server = new Server({ name: "tieline", title: "Tieline", version }, { capabilities: { tools: {}, resources: {} }, instructions });
+  const server = new Server({ name: "tieline", title: "Tieline", version }, { capabilities: { tools: {}, resources: {} }, instructions, jsonSchemaValidator: noForms });
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describe) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, _meta }) => {
@@ -72,6 +73,11 @@ export function mcpSession({ version, clientFor }: McpParts): McpSession {
     },
   };
 }
+
+/** We never ask the caller's user to fill in a form, so the validator for one, which is slow to make, is left out. */
+const noForms: jsonSchemaValidator = {
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: "Tieline asks nothing by form" }),
+};
 
 function describe({ name, description, input, readOnly = false }: Tool): ToolDescription {
   const { $schema: _schema, additionalProperties: _more, ...inputSchema } = z.toJSONSchema(input);
