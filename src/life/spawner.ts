@@ -41,8 +41,10 @@ export class Spawner implements Disposable {
 
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) => {
-      for (const { transition, delivery } of changes) {
-        if (transition.to === "queued") this.consider(delivery.agent);
+      for (const { transition, delivery, message } of changes) {
+        // New mail that starts nobody changes nothing for the mail before it, of which there may be much.
+        const news = transition.verb !== "accept" || message.starts;
+        if (transition.to === "queued" && news) this.consider(delivery.agent);
         else if (tookMail.has(transition.to)) this.served(delivery.agent);
       }
     });

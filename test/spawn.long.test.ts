@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { InboxView, ReceiptView } from "../src/client/schema.ts";
+import { startWorld, until } from "../src/testing/world.ts";
+
+test("a crash loop is five starts with growing pauses; then the mail goes back, and a retry has it tried again", async () => {
+  const yaml = "team: web\nagents:\n  ana: { command: [sh, ./crash.sh], cwd: . }\n";
+  await using world = await startWorld({ files: { "tieline.yaml": yaml, "crash.sh": "echo started >>starts\n" } });
+  const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
+  const second = await world.json<ReceiptView>(["send", "ana", "are you there?"]);
+  const failed = async (): Promise<boolean> => (await world.status(second.tag)).deliveries[0]!.state === "failed";
+  await until(failed, "the mail to be given back", 200_000);
+  expect(readFileSync(join(world.project, "starts"), "utf8")).toBe("started\n".repeat(5));
+  const bounces = (await world.json<InboxView[]>(["inbox"])).filter(({ kind }) => kind === "bounce");
+  expect(bounces.map(({ answers }) => answers)).toEqual([tag, second.tag]);
+  expect(bounces[0]!.body).toContain(`${tag} to ana was not delivered: SPAWN_FAILED: it was started 5 times in a row in vain`);
+
+  world.file("crash.sh", "exec cat\n");
+  await world.json(["retry", tag]);
+  await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the retried message to arrive", 120_000);
+  expect(await failed()).toBeTrue();
+}, 400_000);
