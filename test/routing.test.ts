@@ -90,7 +90,7 @@ describe("as an agent", () => {
   });
 
   test("changing the topology, teams and others' notes needs the person or a right", async () => {
-    for (const command of ['topology add "hermit -> coder"', "team create other", "team shutdown web"]) {
+    for (const command of ['topology add "hermit -> coder"', "team create other", "team shutdown web", "team leave"]) {
       expect(await told("hermit", `tieline ${command}`)).toContain("error NOT_PERMITTED");
     }
     expect(await told("hermit", "tieline note --agent coder lazy")).toContain("error NOT_PERMITTED");
