@@ -122,6 +122,7 @@ export function createCourier(parts: CourierParts): Courier {
       const heads = agent === null || agent.kind === "person" ? [] : mailbox.heads(id, clock());
       const errand = agent && (await firstReady(agent, heads));
       if (!errand) {
+        if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
         if (agent && heads.length > 0) watch(agent);
         else forget(id);
         return;
@@ -155,7 +156,7 @@ export function createCourier(parts: CourierParts): Courier {
         else gone.set(endpoint, { reason: "offline", detail: readiness.detail });
       }
       // Where the program itself runs, its end is known best.
-      await holdBack(agent, delivery, hold ?? gone.get(agent.endpoints[0]!) ?? notRunning(agent));
+      await holdBack(agent, delivery, hold ?? gone.get(agent.endpoints[0]!) ?? gone.values().next().value ?? notRunning(agent));
     }
     return null;
   }
@@ -198,6 +199,13 @@ export function createCourier(parts: CourierParts): Courier {
       deliveries.shift();
     }
     lost.delete(id);
+  }
+
+  /** The draft may be our own text, left there by an attempt that could not end: then Enter is all that is missing. */
+  async function finishedOwnDraft(id: AgentId): Promise<boolean> {
+    const uncertain = mailbox.deliveriesIn(["uncertain"]).filter(({ agent }) => agent === id);
+    for (const delivery of uncertain) await inspect(delivery);
+    return uncertain.some(({ id: own, messageId }) => mailbox.receipt(messageId)?.deliveries.find(({ id }) => id === own)?.state !== "uncertain");
   }
 
   /** After a crash: look before anything is repeated. */

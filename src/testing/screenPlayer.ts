@@ -2,7 +2,7 @@
  * Shows captured screens in a pane and writes down every byte that is typed there.
  * `<program> screenPlayer.ts <directory>`, where the program bears the name that the pane's command should have.
  */
-import { appendFileSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 
@@ -18,7 +18,7 @@ export function screenPlayerCommand(dir: string, command: string): string[] {
   return [program, import.meta.path, dir];
 }
 
-export const isPlaying = (dir: string): boolean => existsSync(join(dir, "control"));
+export const isPlaying = (dir: string): boolean => existsSync(join(dir, "listening"));
 export const typedInto = (dir: string): string => (existsSync(join(dir, "typed")) ? readFileSync(join(dir, "typed"), "utf8") : "");
 
 export async function play(dir: string, picture: Picture): Promise<void> {
@@ -39,7 +39,7 @@ function run(dir: string): void {
     socket.on("end", () => show(JSON.parse(text) as Picture, () => socket.end("shown")));
     socket.on("error", () => undefined);
   });
-  server.listen(join(dir, "control"));
+  server.listen(join(dir, "control"), () => writeFileSync(join(dir, "listening"), ""));
 }
 
 function show({ lines, title, cursor }: Picture, done: () => void): void {

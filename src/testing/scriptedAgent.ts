@@ -3,7 +3,7 @@
  * keys, bracketed paste. It writes down every input that was submitted, every key that would have answered a dialog
  * and every paste that a dialog swallowed. `bun scriptedAgent.ts <directory>`
  */
-import { appendFileSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 
@@ -53,7 +53,7 @@ export async function direct(dir: string, script: Script): Promise<void> {
   await promise.finally(() => socket.destroy());
 }
 
-export const isListening = (dir: string): boolean => existsSync(join(dir, "control"));
+export const isListening = (dir: string): boolean => existsSync(join(dir, "listening"));
 
 function run(dir: string): void {
   let state: ScriptedState = "idle";
@@ -83,7 +83,7 @@ function run(dir: string): void {
       draw(() => socket.write("ok\n"));
     });
     socket.on("error", () => undefined);
-  }).listen(join(dir, "control"));
+  }).listen(join(dir, "control"), () => writeFileSync(join(dir, "listening"), ""));
 
   function obey(script: Script): void {
     state = script.state ?? state;

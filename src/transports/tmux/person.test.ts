@@ -53,6 +53,25 @@ describe("a person types", () => {
   });
 });
 
+test("an attempt that a person's typing outlasted is finished when its text stands alone again, before anything else", async () => {
+  await using impatient = await openStage({ config: { delivery: { timeoutMs: 500, readyTimeoutMs: 800 } } });
+  const bob = await impatient.scripted("bob");
+  await impatient.tmux.tmux("select-window", "-t", bob.pane);
+  await using person = await attachPerson(impatient.tmux, "main");
+  await bob.direct({ echoDelayMs: 300 });
+  const first = await impatient.send("bob", "first");
+  await until(async () => (await impatient.tmux.tmux("show-options", "-p", "-q", "-v", "-t", bob.pane, "@tieline_pasted")) !== "", "the paste");
+  await person.press("x");
+  expect(await impatient.delivered(first)).toMatchObject({ state: "uncertain" });
+  const second = await impatient.send("bob", "second");
+  await impatient.delivered(second, heldFor("draft"));
+  expect(logOf(bob.dir)).toEqual([]);
+  await person.press("BSpace");
+  expect(await impatient.delivered(first, ({ state }) => state !== "uncertain")).toMatchObject({ state: "handed" });
+  expect(await impatient.delivered(second)).toMatchObject({ state: "handed" });
+  expect(submittedTo(bob.dir).map((text) => text.split("\n")[1])).toEqual(["first", "second"]);
+});
+
 describe("copy mode", () => {
   test("held while somebody looks, left once nobody does", async () => {
     const person = await visitor();

@@ -14,8 +14,8 @@ const playable = labelledScreens().filter(({ screen: { title, cursor, width, hei
   return title !== undefined && cursor !== undefined && width !== undefined && height !== undefined && !copyMode && !/sh$/.test(command);
 });
 /** Where a label does not say what the pane ran. */
-const usualCommand = { "claude-code": "claude", codex: "codex", gemini: "node", opencode: "opencode", pi: "pi", shell: "bash", repl: "python3", generic: "node" };
-const commandOf = ({ provider, screen }: LabelledScreen): string => screen.command ?? usualCommand[provider];
+const usualCommand: Readonly<Record<string, string>> = { "claude-code": "claude", codex: "codex", gemini: "node", opencode: "opencode", pi: "pi", shell: "bash", repl: "python3", generic: "node" };
+const commandOf = ({ provider, screen }: LabelledScreen): string => screen.command ?? usualCommand[provider] ?? "node";
 const unsafe = playable.filter(({ state, draft }) => state !== "idle" || draft);
 
 const reasons: Record<string, HoldReason> = {

@@ -33,6 +33,8 @@ export interface SubmitParts {
 
 /** A program that takes this long over an Enter has swallowed it. */
 const enterPatienceMs = 1_000;
+/** A composer that is still empty this long after a dialog was open will not show a paste from before it. */
+const swallowedMs = 1_000;
 
 export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSignal): Promise<Outcome> {
   const { access, text, mark, before } = pasted;
@@ -44,6 +46,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
   let enteredAt = 0;
   let entered: There | null = null;
   let dialogSeen = false;
+  let emptySince: number | null = null;
   let last: { sight: There; stands: Standing } | null = null;
 
   await pause(access.traits.enterGapMs);
@@ -53,6 +56,9 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
     last = { sight, stands };
     dialogSeen ||= isDialog(sight);
+    if (dialogSeen && presses === 0 && isEmptyAndUntouched(pasted, last)) emptySince ??= clock();
+    else if (stands !== "other") emptySince = null;
+    if (emptySince !== null && clock() - emptySince > swallowedMs) return swallowedByDialog(pane);
     if (entered && wasTaken(access, entered, sight, stands)) return handed(`typed into ${pane}`);
     if (presses > 0 && !access.traits.echo) return handed(`typed into ${pane}, which shows nothing`);
     if (stands === "ours" && mayPress(sight) && safeToEnter(sight) && nobodyTyped(sight, before, clock())) {
@@ -63,10 +69,9 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
         delayMs = 1;
       }
     }
-    if (signal.aborted && !(isWaitingForPerson(last) && clock() < latest)) break;
+    if (signal.aborted && !(isWaitingForPerson(last) && clock() < latest)) return unfinished(pasted, presses, last);
     await pause(delayMs);
   }
-  return unfinished(pasted, presses, dialogSeen, last);
 
   /** Again only where the composer is known: elsewhere the text that still shows may be the program's own echo. */
   function mayPress(sight: There): boolean {
@@ -74,10 +79,10 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     return hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && clock() - enteredAt > enterPatienceMs * presses;
   }
 
-  /** A person who types into our text will finish; a daemon that stops does not wait for that. */
+  /** Who types into our text, or has a dialog open over it, will finish; a daemon that stops does not wait for that. */
   function isWaitingForPerson({ sight, stands }: { sight: There; stands: Standing }): boolean {
     const timedOut = (signal.reason as { name?: string } | undefined)?.name === "TimeoutError";
-    return timedOut && (stands === "mixed" || !nobodyTyped(sight, before, clock()));
+    return timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, before, clock()));
   }
 }
 
@@ -108,26 +113,30 @@ function nobodyTyped({ look: { pane, clients } }: There, before: There | null, n
   return before !== null && keyAt === lastKeyAt(before.look.pane, before.look.clients);
 }
 
-function unfinished({ access, before }: Pasted, presses: number, dialogSeen: boolean, last: { sight: There; stands: Standing }): Outcome {
+function unfinished({ access }: Pasted, presses: number, { sight, stands }: { sight: There; stands: Standing }): Outcome {
   const { pane } = access.locator;
   const unknown = (detail: string): Outcome => ({ kind: "unknown", detail: `it was pasted into ${pane}; ${detail}` });
   if (presses > 0) return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
-  switch (last.stands) {
+  if (isDialog(sight)) return unknown("a dialog opened over it, so Enter was not pressed");
+  switch (stands) {
     case "mixed":
       return unknown("somebody typed beside it, so Enter was not pressed");
     case "ours":
-      return unknown(isDialog(last.sight) ? "a dialog opened over it, so Enter was not pressed" : "the pane kept changing, so Enter was not pressed");
+      return unknown("the pane kept changing, so Enter was not pressed");
     case "nothing":
-      // Without Enter, by us or by anybody, an empty composer means that a dialog took the paste and dropped it.
-      if (dialogSeen && hasComposer(access.manifest, last.sight) && untouched(last.sight, before)) {
-        return { kind: "absent", detail: `a dialog opened in ${pane} at the same moment and swallowed the paste` };
-      }
       return unknown("it never showed there, so Enter was not pressed");
     case "other":
       return unknown("it could not be found on the screen, so Enter was not pressed");
   }
 }
 
-function untouched({ look: { pane, clients } }: There, before: There | null): boolean {
-  return before !== null && lastKeyAt(pane, clients) === lastKeyAt(before.look.pane, before.look.clients);
+/** Nobody has pressed Enter, neither we nor a person: what is not in the composer was never submitted. */
+function isEmptyAndUntouched({ access, before }: Pasted, { sight, stands }: { sight: There; stands: Standing }): boolean {
+  if (stands !== "nothing" || before === null || !hasComposer(access.manifest, sight)) return false;
+  return lastKeyAt(sight.look.pane, sight.look.clients) === lastKeyAt(before.look.pane, before.look.clients);
 }
+
+const swallowedByDialog = (pane: string): Outcome => ({
+  kind: "absent",
+  detail: `a dialog opened in ${pane} at the same moment and swallowed the paste`,
+});
