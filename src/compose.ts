@@ -33,6 +33,7 @@ import { standardHooks } from "./intake/hooks/standard.ts";
 import { nativeAgent } from "./life/nativeMember.ts";
 import { ClaudeLink } from "./life/claudeLink.ts";
 import { CodexLink } from "./life/codexLink.ts";
+import { sessionOf } from "./life/place.ts";
 import { AgentStarter } from "./life/starter.ts";
 import { TmuxServers } from "./life/servers.ts";
 import { Spawner } from "./life/spawner.ts";
@@ -43,12 +44,13 @@ import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import { systemClock, type Clock, type MessageId } from "./model/ids.ts";
 import { UserScreens } from "./providers/userScreens.ts";
+import { Viewers } from "./seeing/viewers.ts";
 import { Borders } from "./seeing/borders.ts";
 import { observing } from "./sensing/observing.ts";
 import { Sensing } from "./sensing/sensing.ts";
 import { Objects } from "./objects/objects.ts";
 import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
-import { ClaudeSessions } from "./providers/claude-code/sessions.ts";
+import { ClaudeSessions, isClaude } from "./providers/claude-code/sessions.ts";
 import { nativeMembers } from "./providers/claude-code/teams.ts";
 import { provesGiven } from "./providers/claude-code/transcript.ts";
 import * as rollout from "./providers/codex/rollout.ts";
@@ -68,6 +70,7 @@ import { claudeInboxEndpoint, claudeInboxTransport } from "./transports/claude-i
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
 import { hookEndpoint, hooksReach, hookTransport } from "./transports/hook/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
+import { streamJsonTransport } from "./transports/stream-json/transport.ts";
 import { tmuxTransport } from "./transports/tmux/transport.ts";
 import { Witness } from "./witness.ts";
 
@@ -161,11 +164,11 @@ export function compose(options: SwitchOptions): Switch {
 
   const userHome = options.env["HOME"];
   const processes = systemProcesses();
-  const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null);
+  const servers = new TmuxServers({ env: options.env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null, (socket) => viewers.moved(socket));
   const watches = new PaneWatch(report, clock);
   const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
   const codex = new CodexThreads({ codexHome: options.env["CODEX_HOME"] || join(userHome ?? "/", ".codex") });
-  const word: OwnWord = (agent) => (agent.provider === "claude-code" ? claude.said(agent) : codex.said(agent));
+  const word: OwnWord = (agent) => (isClaude(agent) ? claude.said(agent) : codex.said(agent));
   const tmux = tmuxTransport({
     server: (socket) => servers.at(socket),
     processes,
@@ -203,6 +206,13 @@ export function compose(options: SwitchOptions): Switch {
     onEvent: (listener) => events.onEvent(listener),
     report,
   });
+  const viewers = new Viewers({
+    server: (socket) => servers.at(socket),
+    agents: () => directory.agents(),
+    sessionOf: (agent) => sessionOf(agent, config),
+    attend: (wanted) => sensing.attend(wanted),
+    report,
+  });
   const sensing = new Sensing({ eyes: tmux, directory, onEvent: (listener) => events.onEvent(listener), report });
   const witness: Witness = new Witness({
     mailbox,
@@ -210,7 +220,7 @@ export function compose(options: SwitchOptions): Switch {
     report,
     agent: (id) => directory.agent(id),
     transcript(agent) {
-      if (agent.provider === "claude-code") return { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag) };
+      if (isClaude(agent)) return { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag) };
       return agent.provider === "codex" && agent.sessionId !== null ? { path: codex.transcriptOf(agent), proves: rollout.provesGiven } : null;
     },
     detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
@@ -222,7 +232,8 @@ export function compose(options: SwitchOptions): Switch {
   const codexServer = codexServerTransport({ threads: codex });
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, recorded });
-  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, claudeInboxTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
+  const streamJson = streamJsonTransport({ home: options.root, said: word, watchState: (agent, changed) => claude.watch(agent, changed), recorded });
+  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, claudeInboxTransport(), streamJson, objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({
@@ -239,7 +250,7 @@ export function compose(options: SwitchOptions): Switch {
       courier.wake(agent.id);
     },
     observed(agent, state) {
-      if (agent.provider === "claude-code") claude.heard(agent, state);
+      if (isClaude(agent)) claude.heard(agent, state);
     },
     hasReadRefusal: ({ transcriptPath, tool }, refused) => transcriptPath !== null && rollout.hasReadRefusal(transcriptPath, refused, tool?.id ?? ""),
     more: [...nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }), turnText(submissions, (agent) => profileOf(agent)?.markers ?? false), ...emitters(emit)],
@@ -332,6 +343,7 @@ export function compose(options: SwitchOptions): Switch {
       codexLink[Symbol.dispose]();
       stopFlags();
       await witness[Symbol.asyncDispose]();
+      viewers[Symbol.dispose]();
       sensing[Symbol.dispose]();
       await borders[Symbol.asyncDispose]();
       await workspaces.close();

@@ -7,11 +7,13 @@ export class TmuxServers implements AsyncDisposable {
   constructor(
     private readonly options: Omit<TmuxServerOptions, "socketPath">,
     private readonly debug: ((line: string) => void) | null = null,
+    /** Told the socket of a server whose clients came, went or moved. */
+    private readonly onPeople: (socketPath: string) => void = () => undefined,
   ) {}
 
   at(socketPath: string): TmuxServer {
     let server = this.bySocket.get(socketPath);
-    if (server === undefined) this.bySocket.set(socketPath, (server = this.debugged(new TmuxServer({ ...this.options, socketPath }))));
+    if (server === undefined) this.bySocket.set(socketPath, (server = this.debugged(new TmuxServer({ ...this.options, socketPath, onPeople: () => this.onPeople(socketPath) }))));
     return server;
   }
 

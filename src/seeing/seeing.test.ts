@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promptAgentPath } from "../testing/promptAgent.ts";
+import { direct, scriptedAgentCommand } from "../testing/scriptedAgent.ts";
 import { startWorld, until, type World } from "../testing/world.ts";
 
 const program = (world: World, name: string): string => `[${process.execPath}, ${promptAgentPath}, ${join(world.dir, `${name}.log`)}]`;
@@ -63,6 +65,22 @@ describe("borders", () => {
     expect(await format(foreign, "#{pane-border-status}")).toBe("off");
   }, 60_000);
 });
+
+test("while a person sits in the session, its borders follow what happens, although nobody asks", async () => {
+  const dir = join(world.dir, "scripted");
+  mkdirSync(dir);
+  world.file("tieline.yaml", `team: web\nagents:\n  ana:\n    provider: claude-code\n    command: [${scriptedAgentCommand(dir).join(", ")}]\n`);
+  expect((await world.tieline(["up"])).code).toBe(0);
+  const pane = await paneOf("ana");
+  const label = (): Promise<string> => format(pane, "#{E:pane-border-format}");
+  await until(async () => (await label()).includes("ana · idle"), "the label");
+  // The terminal of a person is a pane, here in another session of the same server.
+  const terminal = await world.pane(["-u", "TMUX", "tmux", "-L", "private", "attach-session", "-t", "=web"]);
+  await until(async () => (await world.tmux("list-clients", "-F", "#{?client_control_mode,,#{session_name}}")).includes("web"), "the person");
+  await direct(dir, { state: "permission" });
+  await until(async () => (await label()).includes("permission"), "the dialog on the border");
+  await world.tmux("kill-pane", "-t", terminal);
+}, 60_000);
 
 describe("tieline alone", () => {
   test("without a terminal it prints the help", async () => {

@@ -22,6 +22,8 @@ export interface TmuxServerOptions {
   mayAttach?: (session: AttachableSession) => boolean;
   /** Our client lost its session: what was known of the server must be read again. False: there is nothing to sit on. */
   onResync?: (attached: boolean) => void;
+  /** Clients came, went or moved to another session; also said once when we begin to listen. */
+  onPeople?: () => void;
   program?: string;
 }
 
@@ -134,6 +136,7 @@ export class TmuxServer {
       });
       if (!client) continue;
       this.#client = client;
+      this.#options.onPeople?.();
       void client.closed.then(() => this.#onClientClosed());
       return client;
     }
@@ -148,6 +151,7 @@ export class TmuxServer {
       // tmux moves a client whose session ends to another one where `detach-on-destroy` is off. That session may be
       // one that must not be held open, so leave it and choose anew.
       onNotification: (notification) => {
+        if (notification.type === "client-moved") this.#options.onPeople?.();
         if (notification.type === "session-changed" && notification.session !== session.id) void client?.close();
       },
     });
