@@ -185,7 +185,8 @@ function sizeMatches({ lines, chars }: Record<string, string | undefined>, text:
 
 /** What is compared: without white space and without the invisible characters that terminals drop. */
 export function bareText(text: string): string {
-  return text.normalize("NFC").replace(/[\s\p{Cf}\p{Cc}\ufe00-\ufe0f]/gu, "");
+  // Of a cluster that is longer than a cell can hold, tmux keeps the beginning; so marks and pictures prove nothing.
+  return text.normalize("NFC").replace(/[\s\p{Cf}\p{Cc}\p{M}\p{Extended_Pictographic}\p{Regional_Indicator}]/gu, "");
 }
 
 /** The rows down to the last one that is not blank. */
