@@ -177,6 +177,7 @@ export function compose(options: SwitchOptions): Switch {
     enterRepeats: config.delivery.retries,
     defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
     screens: new UserScreens(options.screensDirectory),
+    timeoutMs: config.delivery.timeoutMs,
     readyTimeoutMs: config.delivery.readyTimeoutMs,
     pollIntervalMs: config.delivery.pollIntervalMs,
     agent: (id) => directory.agent(id),

@@ -182,7 +182,11 @@ export function createCourier(parts: CourierParts): Courier {
       report(`deliver ${errand.message.tag} by ${transport.name}`, thrown);
       outcome = { kind: "unknown", detail: asTielineError(thrown).message };
     }
-    if (outcome.kind === "unknown") outcome = await transport.inspect(errand);
+    if (outcome.kind === "unknown") {
+      // What the attempt says of itself is more precise than that a second look found nothing.
+      const found = await transport.inspect(errand);
+      if (found.kind !== "unknown") outcome = found;
+    }
     const authority = (outcome.kind === "handed" && outcome.authority) || transport.traits.authority;
     await settle(errand.delivery, outcome, { transport: transport.name, authority });
     return outcome;

@@ -100,6 +100,23 @@ describe("what can happen between the paste and Enter", () => {
   });
 });
 
+describe("settings", () => {
+  test("timeoutMs and retries: how long is looked and how often Enter is pressed again, and the receipt says so", async () => {
+    await using brisk = await openStage({ config: { delivery: { timeoutMs: 1_500, retries: 1 } } });
+    const bob = await brisk.scripted("bob");
+    await bob.direct({ swallowEnters: 100 });
+    const receipt = await brisk.send("bob", "hello");
+    const given = await brisk.delivered(receipt);
+    expect(given).toMatchObject({ state: "uncertain", detail: expect.stringMatching(/Enter was pressed (once|2 times) and the text still stands there/) });
+    expect(logOf(bob.dir)).toEqual([]);
+    // A later look presses Enter again while exactly our text stands there.
+    await bob.direct({ swallowEnters: 0 });
+    await brisk.tieline.courier.reconsider(bob.agent.id);
+    expect(await brisk.delivered(receipt, ({ state }) => state === "handed")).toMatchObject({ proof: "screen" });
+    expect(submittedTo(bob.dir)).toHaveLength(1);
+  });
+});
+
 describe("what makes a text hard to find again", () => {
   const texts = {
     "wide characters": "こんにちは世界 — 你好，世界。한국어",

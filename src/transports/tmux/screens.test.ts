@@ -11,7 +11,7 @@ import { openStage, type Cast, type Stage } from "../../testing/stage.ts";
  * show again is left out: a shell in the foreground means that the program is gone, and copy mode is tmux's own.
  */
 const playable = labelledScreens().filter(({ screen: { title, cursor, width, height, command = "", copyMode } }) => {
-  return title !== undefined && cursor !== undefined && width !== undefined && height !== undefined && !copyMode && !/sh$/.test(command);
+  return title !== undefined && cursor !== undefined && width !== undefined && height !== undefined && !copyMode && !command.endsWith("sh");
 });
 /** Where a label does not say what the pane ran. */
 const usualCommand: Readonly<Record<string, string>> = { "claude-code": "claude", codex: "codex", gemini: "node", opencode: "opencode", pi: "pi", shell: "bash", repl: "python3", generic: "node" };

@@ -48,11 +48,11 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   if (!inFront && manifest.provider !== "shell") {
     return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
   }
-  const screen = screenOf(seen, inFront && manifest.provider === "generic");
+  const screen = screenOf(seen, inFront && manifest.provider !== "shell");
   return { kind: "there", look: seen, screen, reading: classify(manifest, screen) };
 }
 
-/** A generic program that is itself a shell script looks like a shell to tmux; its process tells that it is not. */
+/** A program that is a shell script, or is started by one, looks like a shell to tmux; its process tells that it is not. */
 function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
   const { title, cursor, currentCommand, alternateOn, inMode, width, height } = pane;
   const command = commandIsKnown ? {} : { command: currentCommand };

@@ -18,7 +18,7 @@ import { holdsDraft, judge, recognise, see, type Observed, type Sight, type Ther
 import { guardedBy, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
-import { standing } from "./verify.ts";
+import { hasComposer, standing } from "./verify.ts";
 import type { PaneWatch } from "./watch.ts";
 
 export interface TmuxTransportParts extends AccessParts {
@@ -32,6 +32,8 @@ export interface TmuxTransportParts extends AccessParts {
   readonly ttyMode?: ReadTtyMode;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
   readonly enterRepeats?: number;
+  /** How long to look for our own text. */
+  readonly timeoutMs?: number;
   /** How long a person who types into our text may take to finish. */
   readonly readyTimeoutMs?: number;
   readonly pollIntervalMs?: number;
@@ -42,7 +44,7 @@ export type TmuxTransport = ProbingTransport & Eyes;
 
 export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { processes, watches, observed, clock = systemClock, platform = process.platform, enterRepeats = 2, pause = Bun.sleep } = parts;
-  const { readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
+  const { timeoutMs = 5_000, readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
   const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
   const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, exists: processExists, clock });
@@ -77,13 +79,16 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const sight = await seeAgent(errand.agent, access);
       if (sight.kind === "gone") return { kind: "unknown", detail: sight.detail };
       const { pasted, entered } = sight.look.pane;
-      if (entered === errand.mark) return { kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" };
-      if (pasted !== errand.mark) return { kind: "absent", detail: "nothing was typed" };
+      if (pasted !== errand.mark && entered !== errand.mark) return { kind: "absent", detail: "nothing was typed" };
       const text = await textFor(errand, access, sight);
-      if (text === null || standing(access.manifest, access.traits, sight, text, null) !== "ours") {
+      const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
+      if (entered === errand.mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
+        return { kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" };
+      }
+      if (text === null || stands !== "ours") {
         return { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
       }
-      return finish(errand, { access, text, mark: errand.mark, before: null }, AbortSignal.timeout(5_000));
+      return finish(errand, { access, text, mark: errand.mark, before: null }, AbortSignal.timeout(timeoutMs));
     },
 
     watch(agent, endpoint, changed) {
