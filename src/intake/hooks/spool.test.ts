@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,6 +52,24 @@ test("without mail a hook leaves its call in the spool and says nothing", async 
   expect(await home.hook("PostToolUse", payload, { CLAUDE_CODE_SESSION_ID: "s-1" })).toEqual({ code: 0, stdout: "" });
   expect(await spooled).toEqual({ provider: "claude-code", payload, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid: 77 } });
   expect(readdirSync(home.place.spool)).toEqual([]);
+});
+
+test("calls are taken in the order in which they ended, whatever the files are called", async () => {
+  using home = await aHome();
+  const { spool } = home.place;
+  const names = Array.from({ length: 40 }, (_, i) => String((i * 7_919) % 10_007));
+  names.forEach((name, i) => {
+    writeFileSync(join(spool, `${name}.call`), `codex\t\t\t\n{"number":${i}}`);
+    writeFileSync(join(spool, `${name}.done`), "");
+    utimesSync(join(spool, `${name}.done`), 1_000, 1_000 + i / 1_000);
+  });
+  const taken: unknown[] = [];
+  const stop = new AbortController();
+  const take = async ({ payload: call }: SpooledCall): Promise<void> => {
+    if (taken.push((call as { number: number }).number) === names.length) stop.abort();
+  };
+  await watchSpool({ folder: spool, take, report: (_, fault) => expect(fault).toBe(null), signal: stop.signal });
+  expect(taken).toEqual(names.map((_, i) => i));
 });
 
 test("with mail the client answers, whether the session is in the environment or only in the payload", async () => {

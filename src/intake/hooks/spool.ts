@@ -2,7 +2,7 @@
  * Hook calls that came as files: `<name>.call` with a first line of what the script knew of its caller, then the
  * payload; `<name>.done` beside it says that it is whole and that nobody waits for an answer.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 
@@ -41,10 +41,13 @@ export async function watchSpool({ folder, take, report, signal, sweepMs = 5_000
   watcher?.close();
 }
 
+/** In the order in which the hooks ended: a Stop that overtook the tool before it would leave the agent at work for ever. */
 function finishedIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".done"))
-    .map((name) => name.slice(0, -".done".length));
+    .map((name) => ({ name: name.slice(0, -".done".length), endedAt: statSync(join(folder, name), { bigint: true }).mtimeNs }))
+    .toSorted((a, b) => (a.endedAt < b.endedAt ? -1 : a.endedAt > b.endedAt ? 1 : Number(a.name) - Number(b.name)))
+    .map(({ name }) => name);
 }
 
 function removeSpooled(folder: string, name: string): void {
