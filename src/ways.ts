@@ -24,7 +24,10 @@ export function waysFor(agent: Agent, message: Message, transportOf: (name: stri
   const person = message.from.id === personId;
   const order = person ? fromPerson[message.when] : fromAgent;
   const rank = ({ transport }: Endpoint): number => (order.includes(transport) ? order.indexOf(transport) : order.length);
+  // A program without a screen reads its input stream, not its terminal.
+  const headless = agent.endpoints.some(({ transport }) => transport === "stream-json");
   return agent.endpoints
+    .filter(({ transport }) => !headless || transport !== "tmux")
     .toSorted((a, b) => rank(a) - rank(b))
     .map((endpoint) => ({ endpoint, lastResort: !person && transportOf(endpoint.transport).traits.authority === "user" }));
 }

@@ -4,6 +4,7 @@ import { teamOf } from "../config/projects.ts";
 import { personId, type Agent, type Permission, isLive } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
+import { isClaude } from "../providers/claude-code/sessions.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import { digestOf } from "../directory/token.ts";
 import { ancestry } from "../tmux/process.ts";
@@ -61,7 +62,7 @@ export class Callers {
   /** A program that an agent starts inherits the agent's token, and may be of the same kind. */
   private isInAnotherSession(agent: Agent, sessionId: string): boolean {
     if (agent.provider === "codex") return this.tieline.codex.isElsewhere(agent, sessionId);
-    const session = agent.provider === "claude-code" ? this.tieline.claude.of(agent) : null;
+    const session = isClaude(agent) ? this.tieline.claude.of(agent) : null;
     return session !== null && session.sessionId !== sessionId;
   }
 

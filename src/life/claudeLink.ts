@@ -3,7 +3,7 @@ import type { Directory } from "../directory/directory.ts";
 import { isLive, type Agent } from "../model/agent.ts";
 import type { Event } from "../model/event.ts";
 import type { AgentId } from "../model/ids.ts";
-import type { ClaudeSessions } from "../providers/claude-code/sessions.ts";
+import { isClaude, type ClaudeSessions } from "../providers/claude-code/sessions.ts";
 
 export interface ClaudeLinkParts {
   readonly sessions: ClaudeSessions;
@@ -34,7 +34,7 @@ export class ClaudeLink implements Disposable {
 
   private attend(id: AgentId): void {
     const agent = this.parts.directory.agent(id);
-    const wanted = agent !== null && agent.provider === "claude-code" && isLive(agent);
+    const wanted = agent !== null && isClaude(agent) && isLive(agent);
     const key = wanted ? JSON.stringify(agent.endpoints) : "";
     const known = this.watched.get(id);
     if (known?.key === key) return;

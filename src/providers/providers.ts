@@ -1,4 +1,5 @@
 import { claudeCode } from "./claude-code/launch.ts";
+import { claudeHeadless } from "./claude-code/headless.ts";
 import { codex } from "./codex/launch.ts";
 import { gemini } from "./gemini/launch.ts";
 import { generic } from "./generic/launch.ts";
@@ -6,7 +7,7 @@ import { opencode } from "./opencode/launch.ts";
 import { pi } from "./pi/launch.ts";
 import type { Provider } from "./provider.ts";
 
-const known: ReadonlyMap<string, Provider> = new Map([claudeCode, codex, gemini, opencode, pi].map((provider) => [provider.name, provider]));
+const known: ReadonlyMap<string, Provider> = new Map([claudeCode, claudeHeadless, codex, gemini, opencode, pi].map((provider) => [provider.name, provider]));
 
 /** How to start and steer a program of this kind; shells, REPLs and the rest are like any program. */
 export function providerOf(name: string): Provider {

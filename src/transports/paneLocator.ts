@@ -22,7 +22,10 @@ export function paneEndpoint(locator: PaneLocator): Endpoint {
 }
 
 /** Ways in that come with the program itself; each finds out for itself whether it is open. */
-const waysOfProviders: Readonly<Record<string, readonly string[]>> = { "claude-code": ["claude-socket", "hook"] };
+const waysOfProviders: Readonly<Record<string, readonly string[]>> = {
+  "claude-code": ["claude-socket", "hook"],
+  "claude-headless": ["stream-json", "claude-socket", "hook"],
+};
 
 /** Every way into a program in a pane that is known without asking it. */
 export function endpointsInPane(provider: string, locator: PaneLocator): readonly Endpoint[] {

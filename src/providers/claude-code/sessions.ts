@@ -18,6 +18,9 @@ export interface ClaudeSessionsOptions {
   readonly clock?: Clock;
 }
 
+/** With a screen or without. */
+export const isClaude = ({ provider }: Pick<Agent, "provider">): boolean => provider === "claude-code" || provider === "claude-headless";
+
 /** A hook is told at once what the registry says up to two tenths of a second later. */
 const hookOutranksMs = 2_000;
 
@@ -36,7 +39,15 @@ export class ClaudeSessions {
   /** The registered session of an agent's process; null when it has none that lives. */
   of(agent: Agent): RegisteredSession | null {
     const pid = pidOf(agent);
-    return pid === null ? null : sessionNow(this.configDirOf(pid), pid);
+    if (pid === null) return null;
+    const configDir = this.configDirOf(pid);
+    return sessionNow(configDir, pid) ?? (agent.provider === "claude-headless" ? this.called(agent.sessionId, configDir) : null);
+  }
+
+  /** A program behind a shell has a pid that we do not know; its conversation we have chosen ourselves. */
+  private called(sessionId: string | null, configDir: string): RegisteredSession | null {
+    const pids = foldersIn(join(configDir, "sessions")).map((file) => Number.parseInt(file, 10));
+    return pids.map((pid) => sessionNow(configDir, pid)).find((session) => session?.sessionId === sessionId) ?? null;
   }
 
   /** What the program says that it does; null when it says nothing. */
@@ -113,7 +124,7 @@ export class ClaudeSessions {
 
 /** The pane's program; its pid is also in the registry's file name. */
 function pidOf(agent: Agent): number | null {
-  const pid = agent.endpoints.find(({ transport }) => transport === "tmux" || transport === "stream-json")?.locator["agentPid"];
+  const pid = agent.endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"];
   return typeof pid === "number" ? pid : null;
 }
 

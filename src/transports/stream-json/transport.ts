@@ -1,0 +1,122 @@
+/**
+ * Claude Code without a screen takes messages on its standard input, a FIFO, and tells on its output what became of
+ * each. What is written there counts as the user's own word. A line that is not whole ends the program, so a line that
+ * was begun is always finished.
+ */
+import { closeSync, constants, existsSync, openSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Agent } from "../../model/agent.ts";
+import type { Outcome } from "../../model/delivery.ts";
+import { envelope } from "../../model/envelope.ts";
+import type { Message } from "../../model/message.ts";
+import { streamsIn, type Streams } from "../../providers/claude-code/headless.ts";
+import { holdOf, type OwnWord } from "../../sensing/ownWord.ts";
+import { createBell, renewWatcher } from "../../workspace/watching.ts";
+import type { Transport } from "../port.ts";
+
+export interface StreamJsonParts {
+  /** The home, below which the streams lie. */
+  readonly home: string;
+  readonly said: OwnWord;
+  readonly watchState: (agent: Agent, changed: () => void) => Disposable;
+  readonly recorded: (agent: Agent, message: Message) => Promise<boolean | null>;
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+const inlineLimit = 900_000;
+/** The program says that it has begun with a message within this time, if it was idle. */
+const beginMs = 3_000;
+
+export function streamJsonTransport({ home, said, watchState, recorded, pause = Bun.sleep }: StreamJsonParts): Transport {
+  return {
+    name: "stream-json",
+    traits: { bestProof: "transcript", authority: "user" },
+
+    async ready({ agent, message }) {
+      const streams = streamsOf(agent);
+      const fd = streams && openInput(streams.input);
+      if (fd === null) return { kind: "gone", detail: `${agent.name} does not read its input` };
+      closeSync(fd);
+      const word = said(agent);
+      const hold = word && holdOf(agent, word);
+      return hold === null || (message.when !== "turn" && hold.reason === "busy") ? { kind: "ready" } : { kind: "held", hold };
+    },
+
+    async deliver({ agent, message }, signal): Promise<Outcome> {
+      const streams = streamsOf(agent);
+      const fd = streams && openInput(streams.input);
+      if (streams === null || fd === null) return { kind: "gone", detail: `${agent.name} does not read its input` };
+      const from = statSync(streams.output, { throwIfNoEntry: false })?.size ?? 0;
+      try {
+        await writeWhole(fd, linesFor(message), pause);
+      } finally {
+        closeSync(fd);
+      }
+      const begun = await hasBegun(streams, message, from, AbortSignal.any([signal, AbortSignal.timeout(beginMs)]));
+      return begun ? { kind: "handed", proof: "transcript", detail: "the program says that it began with it" } : { kind: "handed", proof: "submitted", detail: "the program has it in its queue" };
+    },
+
+    async inspect({ agent, message }): Promise<Outcome> {
+      const found = await recorded(agent, message);
+      return found ? { kind: "handed", proof: "transcript" } : { kind: "unknown", detail: "the session has no record of it yet" };
+    },
+
+    watch: (agent, _endpoint, changed) => watchState(agent, changed),
+  };
+
+  function streamsOf({ sessionId }: Agent): Streams | null {
+    return sessionId === null ? null : streamsIn(home, sessionId);
+  }
+}
+
+/** An urgent message that may stop a running reply goes behind an interrupt. */
+function linesFor(message: Message): string {
+  const { text } = envelope(message, { multiline: true, inlineLimit }, "user");
+  const interrupt = { type: "control_request", request_id: `interrupt-${message.id}`, request: { subtype: "interrupt" } };
+  const user = { type: "user", message: { role: "user", content: text }, uuid: message.id, priority: message.when === "turn" ? "later" : "next" };
+  return [...(message.hard ? [interrupt] : []), user].map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+/** A FIFO can be opened for writing only while somebody reads it. */
+function openInput(path: string): number | null {
+  try {
+    return existsSync(path) ? openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) : null;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENXIO") return null;
+    throw thrown;
+  }
+}
+
+/** A FIFO holds 64 KiB; the rest goes in as the program reads. */
+async function writeWhole(fd: number, text: string, pause: (ms: number) => Promise<void>): Promise<void> {
+  let bytes = Buffer.from(text);
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(fd, bytes, 0, Math.min(bytes.length, 4_096)));
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== "EAGAIN") throw thrown;
+      await pause(2);
+    }
+  }
+}
+
+async function hasBegun({ output }: Streams, { id }: Message, from: number, signal: AbortSignal): Promise<boolean> {
+  const bell = createBell(signal);
+  const watcher = renewWatcher(undefined, dirname(output), bell.ring);
+  try {
+    for (;;) {
+      const text = existsSync(output) ? await Bun.file(output).slice(from).text() : "";
+      if (text.split("\n").some((line) => tellsOfBeginning(line, id))) return true;
+      if (signal.aborted) return false;
+      await bell.wait(watcher ? 500 : 50);
+    }
+  } finally {
+    watcher?.close();
+  }
+}
+
+/** `started` and `completed` are the program's own words; so is the message itself, played back. */
+function tellsOfBeginning(line: string, id: string): boolean {
+  if (!line.includes(id)) return false;
+  return /"(started|completed)"/.test(line) || line.includes('"isReplay":true');
+}
