@@ -8,7 +8,6 @@ import { fit } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
 
-const defaultTimeoutMs: Record<Wanted, number> = { handed: 30_000, seen: 30_000, answered: 600_000 };
 /** A poll is shorter than the ten seconds after which an HTTP server takes a silent connection for dead. */
 const longestPollMs = 5_000;
 
@@ -16,12 +15,12 @@ export interface Following {
   readonly daemon: Client;
   readonly terminal: Terminal;
   readonly json: boolean;
-  readonly timeoutMs?: number;
+  readonly timeoutMs: number;
 }
 
 /** Shows every change until the message has got as far as wanted for everybody, or cannot any more. */
 export async function follow(receipt: ReceiptView, wanted: Wanted, { daemon, terminal, json, timeoutMs }: Following): Promise<number> {
-  const deadline = Date.now() + (timeoutMs ?? defaultTimeoutMs[wanted]);
+  const deadline = Date.now() + timeoutMs;
   const show = json ? silent : liveLines(terminal);
   let story: StoryView = { ...receipt, history: [] };
   await show.change(story);

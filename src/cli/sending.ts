@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts";
+import type { Home } from "../client/home.ts";
 import type { Input, ReceiptView } from "../client/schema.ts";
 import type { When } from "../model/message.ts";
 import type { Wanted } from "../model/receipt.ts";
@@ -14,7 +15,7 @@ export const sendingFlags = {
   when: { value: "WHEN", choices: ["turn", "tool", "interrupt"] as const satisfies readonly When[], summary: "when it should reach the agent: at idle, after the current tool, before the next tool" },
   hard: { summary: "with --when interrupt: also stop a running generation" },
   wait: { value: "STATE", choices: ["handed", "seen", "answered"] as const satisfies readonly Wanted[], summary: "return only when every recipient has got that far" },
-  timeout: { value: "TIME", parse: positiveDurationMs, summary: "how long --wait waits; 30s, for answered 10m" },
+  timeout: { value: "TIME", parse: positiveDurationMs, summary: "how long --wait waits; delivery.readyTimeoutMs (30s), for answered 10m" },
   ttl: { value: "TIME", parse: positiveDurationMs, summary: "give up when it could not be delivered by then" },
   key: { value: "KEY", summary: "idempotency key: the same key from the same sender is the same message" },
   from: { value: "NAME", summary: "the person only: send as an object or alias" },
@@ -44,20 +45,29 @@ async function bodyOf(words: readonly string[], flags: SendingValues): Promise<s
 }
 
 export interface Sent {
+  readonly home: Pick<Home, "config">;
   readonly flags: SendingValues;
   readonly daemon: Client;
   readonly terminal: Terminal;
 }
 
 /** Shows what became of a message, after waiting for it if that was asked for. Resolves with the exit code. */
-export async function conclude(receipt: ReceiptView, { flags, daemon, terminal }: Sent): Promise<number> {
+export async function conclude(receipt: ReceiptView, { home, flags, daemon, terminal }: Sent): Promise<number> {
   if (flags.wait !== undefined) {
     const { follow } = await import("./follow.ts");
-    return follow(receipt, flags.wait, { daemon, terminal, json: flags.json ?? false, ...(flags.timeout !== undefined && { timeoutMs: flags.timeout }) });
+    const timeoutMs = flags.timeout ?? (await patienceMs(flags.wait, home));
+    return follow(receipt, flags.wait, { daemon, terminal, json: flags.json ?? false, timeoutMs });
   }
   if (flags.json) await terminal.json(receipt);
   else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()).join("\n"));
   return exitCodeOf(receipt);
+}
+
+/** How long a sender waits who did not say: for a pane to become ready as the home says, for an answer ten minutes. */
+async function patienceMs(wanted: Wanted, home: Pick<Home, "config">): Promise<number> {
+  if (wanted === "answered") return 600_000;
+  const { loadHomeConfig } = await import("../config/home.ts");
+  return loadHomeConfig(home.config).delivery.readyTimeoutMs;
 }
 
 /** 6 when a broadcast was refused for some, 3 when for all. */

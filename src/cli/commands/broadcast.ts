@@ -22,10 +22,10 @@ export default command({
     ['tieline broadcast --team web --wait handed "please rebase"', "to one team, until all have it"],
     ["tieline broadcast --all -f notice.md", "to every live agent on this host"],
   ],
-  async run({ args, flags, daemon, terminal }) {
+  async run({ args, flags, home, daemon, terminal }) {
     const to = flags.all ? "*" : flags.team === undefined ? "@all" : `@${flags.team}`;
     const draft = await draftOf(args.message, flags);
     const receipt = await daemon.call("send", { to, ...draft, ...(flags.spawn && { spawn: true }) });
-    return conclude(receipt, { flags, daemon, terminal });
+    return conclude(receipt, { home, flags, daemon, terminal });
   },
 });

@@ -16,9 +16,9 @@ export default command({
     ['tieline reply MSG_USER_7f3a91c2 "fixed in 3f2a1c0"', "answer in words"],
     ["tieline reply MSG_USER_7f3a91c2 -f report.md", "answer with the text of a file"],
   ],
-  async run({ args, flags, daemon, terminal }) {
+  async run({ args, flags, home, daemon, terminal }) {
     const draft = await draftOf(args.message, flags);
     const receipt = await daemon.call("reply", { tag: args.tag, ...draft });
-    return conclude(receipt, { flags, daemon, terminal });
+    return conclude(receipt, { home, flags, daemon, terminal });
   },
 });

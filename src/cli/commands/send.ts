@@ -30,7 +30,7 @@ const send = command({
     ['tieline send engineer --when interrupt "do not touch auth.ts"', "before its next tool call"],
     ["tieline send engineer -- -v means verbose", "text that begins with a dash"],
   ],
-  async run({ args, flags, daemon, terminal }) {
+  async run({ args, flags, home, daemon, terminal }) {
     const { to, words } = addressed(args, flags.to);
     const draft = await draftOf(words, flags);
     const receipt = await daemon.call("send", {
@@ -40,7 +40,7 @@ const send = command({
       ...(flags["expect-reply"] && { expectsReply: true }),
       ...(flags.spawn && { spawn: true }),
     });
-    return conclude(receipt, { flags, daemon, terminal });
+    return conclude(receipt, { home, flags, daemon, terminal });
   },
 });
 export default send;
