@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startWorld, type World } from "../src/testing/world.ts";
+
+const page = readFileSync(join(import.meta.dir, "../docs/coming-from.md"), "utf8");
+const swarmMsg = join(import.meta.dir, "../bin/swarm-msg");
+
+interface Row {
+  readonly theirs: string;
+  readonly commands: readonly string[];
+  readonly pages: readonly string[];
+  readonly settings: readonly string[];
+}
+
+/** The rows of each section: what is on the right, as far as it can be run or looked up. */
+const sections = page.split("\n## ").slice(1).map((text) => {
+  const rows = [...text.matchAll(/^\| (?!---)(.*) \| (.*) \|$/gm)].slice(1).map(([, theirs, ours]): Row => {
+    const code = [...ours!.matchAll(/`([^`]+)`/g)].map(([, one]) => one!);
+    return {
+      theirs: theirs!,
+      commands: code.filter((one) => /^(tieline|swarm-msg) /.test(one)),
+      pages: [...ours!.matchAll(/docs\/[\w-]+\.md/g)].map(([one]) => one),
+      settings: code.filter((one) => /^\w+\.\w+/.test(one)),
+    };
+  });
+  return { title: text.split("\n", 1)[0]!, rows };
+});
+
+/** A program that takes lines, and ends when it is told to. */
+const listener = ["sh", "-c", "printf '> '; while read -r line; do printf '> '; done"];
+
+const project = `team: web
+agents:
+  engineer: { provider: generic, command: ${JSON.stringify(listener)}, promptPattern: "^> ?" }
+  reviewer: { provider: generic, command: ${JSON.stringify(listener)}, promptPattern: "^> ?" }
+objects: { metrics: }
+`;
+
+/** Words as a shell would see them. */
+const wordsOf = (line: string): string[] => [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare!);
+
+describe.each(sections)("coming from $title", ({ rows }) => {
+  let world: World;
+  let tag = "";
+
+  beforeAll(async () => {
+    world = await startWorld({ files: { "tieline.yaml": project, ".inbox/.agents": "reviewer\n", "my-project/.keep": "" } });
+    await world.pane(listener);
+    await world.pane(listener);
+    await world.json(["up"]);
+  }, 60_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  /** Panes are numbered by tmux; the page's `%1` is one that we started and nobody adopted. */
+  const filledIn = (word: string): string => (word === "<tag>" ? tag : word);
+
+  async function run(line: string): Promise<{ code: number; output: string }> {
+    const [program, ...args] = wordsOf(line).map(filledIn);
+    if (program === "tieline") {
+      const { code, stdout, stderr } = await world.tieline(args);
+      return { code, output: stdout + stderr };
+    }
+    const child = Bun.spawn([swarmMsg, ...args], { cwd: world.project, env: { ...world.env, SWARM_WORKSPACE: world.project }, stdout: "pipe", stderr: "pipe" });
+    const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code, output: stdout + stderr };
+  }
+
+  test.each(rows.filter(({ commands }) => commands.length > 0))("$theirs", async ({ commands }) => {
+    for (const command of commands) {
+      if (command.startsWith("tieline retry")) await world.tieline(["cancel", tag]);
+      const { code, output } = await run(command);
+      tag = /MSG_USER_[0-9a-f]{8}/.exec(output)?.[0] ?? tag;
+      // Two answers are neither yes nor no: there is nothing to do, or nobody to show it to.
+      const expected = command.startsWith("tieline retry") || command.startsWith("tieline answer") ? [0, 3] : [0];
+      expect(expected, `${command}\n${output}`).toContain(code);
+    }
+  }, 60_000);
+
+  test("every page and setting that is named is there", async () => {
+    const { HomeConfig } = await import("../src/config/home.ts");
+    for (const row of rows) {
+      for (const name of row.pages) expect(readFileSync(join(import.meta.dir, "..", name), "utf8").length).toBeGreaterThan(100);
+      for (const setting of row.settings) {
+        const [section, key] = setting.split(":")[0]!.split(".") as [keyof typeof HomeConfig.shape, string];
+        if (/\.(json|yaml|md)$/.test(setting.split(":")[0]!)) continue;
+        expect(HomeConfig.parse({})[section], setting).toHaveProperty(key);
+      }
+    }
+  });
+});
+
+test("every section has rows, and most of them run", () => {
+  expect(sections.map(({ title }) => title)).toEqual(["Genie", "Genswarms", "Nolan", "Claude Code agent teams"]);
+  const all = sections.flatMap(({ rows }) => rows);
+  expect(all.length).toBeGreaterThan(45);
+  for (const row of all) expect(row.commands.length + row.pages.length + row.settings.length, row.theirs).toBeGreaterThan(0);
+});
