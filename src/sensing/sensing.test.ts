@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Event } from "../model/event.ts";
 import { scriptedStates } from "../testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "../testing/stage.ts";
@@ -108,4 +110,16 @@ describe("while nobody attends", () => {
     }, "bob to be done");
     expect(stage.tieline.directory.agent(bob.agent.id)!.stateReason).toContain("has ended");
   });
+});
+
+test("the user's wrong rules make a screen unknown: mail waits, and the reason names the file", async () => {
+  const file = join(stage.root, "screens", "claude-code.json");
+  mkdirSync(join(stage.root, "screens"));
+  writeFileSync(file, "{}");
+  const receipt = await stage.send("ana", "hello");
+  const held = await stage.delivered(receipt, ({ reason }) => reason !== null);
+  expect(held).toMatchObject({ state: "queued", reason: "unreadable", detail: expect.stringContaining(file) });
+  rmSync(file);
+  stage.tieline.courier.wake(ana.agent.id);
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
 });

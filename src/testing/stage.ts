@@ -12,6 +12,8 @@ import { privateTmux, type PrivateTmux } from "./tmux.ts";
 import { until } from "./world.ts";
 
 export interface Stage extends AsyncDisposable {
+  /** The home. */
+  readonly root: string;
   readonly tieline: Switch;
   readonly tmux: PrivateTmux;
   readonly faults: readonly string[];
@@ -71,6 +73,7 @@ export async function openStage({ config = {} }: StageOptions = {}): Promise<Sta
   await tieline.start();
 
   const stage: Stage = {
+    root,
     tieline,
     tmux,
     faults,
