@@ -1,6 +1,5 @@
 import type { Switch } from "../../compose.ts";
 import { adopt } from "../../life/adopt.ts";
-import { kill } from "../../life/end.ts";
 import { giveBackMail } from "../../life/giveBack.ts";
 import { kill } from "../../life/end.ts";
 import { teamSession } from "../../life/place.ts";
