@@ -39,6 +39,7 @@ import { TmuxServers } from "./life/servers.ts";
 import { Spawner } from "./life/spawner.ts";
 import { Indexing } from "./mailbox/indexing.ts";
 import { openMailbox } from "./mailbox/mailbox.ts";
+import { daysMs, Retention } from "./mailbox/retention.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
@@ -144,7 +145,7 @@ export function compose(options: SwitchOptions): Switch {
   const events = new Spine(openEventStore(join(options.root, "events.db"), report), {
     report,
     clock,
-    maxAgeMs: config.retention.maxAgeDays * 86_400_000,
+    maxAgeMs: daysMs(config.retention.maxAgeDays),
     maxBytes: config.retention.eventsMegabytes * 1024 * 1024,
   });
   const { emit } = events;
@@ -292,6 +293,8 @@ export function compose(options: SwitchOptions): Switch {
   events.onEvent((event) => {
     if (event.type === "agent.registered" || event.type === "agent.removed" || (event.type === "agent.changed" && event.state === "starting")) workspaces.refresh();
   });
+  const { maxAgeDays, maxMegabytes } = config.retention;
+  const retention = new Retention(mailbox, { maxAgeMs: daysMs(maxAgeDays), maxBytes: maxMegabytes * 1024 * 1024, report, clock });
   const indexing = new Indexing({ mailbox, report });
   mailbox.onTransitions((changes) => {
     for (const fact of factsOf(changes)) emit(fact);
@@ -336,8 +339,10 @@ export function compose(options: SwitchOptions): Switch {
       workspaces.start();
       spawner.start();
       indexing.start();
+      retention.start();
     },
     async [Symbol.asyncDispose]() {
+      retention[Symbol.dispose]();
       indexing[Symbol.dispose]();
       spawner[Symbol.dispose]();
       claudeLink[Symbol.dispose]();
