@@ -22,7 +22,9 @@ export function apiFuzz({ requests: requestRuns, calls }: { requests: number; ca
     await daemon.agent("ben");
   }
 
-  const alive = async (): Promise<void> => void expect((await daemon.person.call("daemonStatus", {})).running).toBeTrue();
+  const alive = async (): Promise<void> => {
+    expect((await daemon.person.call("daemonStatus", {})).running).toBeTrue();
+  };
 
   describe("requests made from the schemas", () => {
     test("are answered as the schemas say, or refused with one of our codes", async () => {
