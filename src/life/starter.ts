@@ -39,10 +39,24 @@ export interface Start {
 
 /** Starts agents from their profiles and waits until they can be written to. */
 export class AgentStarter {
+  private readonly underWay = new Map<string, Promise<Agent>>();
+
   constructor(private readonly parts: AgentStarterParts) {}
 
-  /** Resolves when the agent is ready, or when it is still starting after the time that it is given. */
-  async start(agent: Agent, { socket, conversation = "resume" }: Start = {}): Promise<Agent> {
+  /**
+   * Resolves when the agent is ready, or when it is still starting after the time that it is given. Who wants an agent
+   * that is just being started, as `up` and its first mail do, gets that one and not a second.
+   */
+  start(agent: Agent, options: Start = {}): Promise<Agent> {
+    const name = `${agent.team}:${agent.name}`;
+    const underWay = this.underWay.get(name);
+    if (underWay) return underWay;
+    const begun = this.begin(agent, options).finally(() => this.underWay.delete(name));
+    this.underWay.set(name, begun);
+    return begun;
+  }
+
+  private async begin(agent: Agent, { socket, conversation = "resume" }: Start): Promise<Agent> {
     const { directory, lookups, servers, courier, options } = this.parts;
     const profile = lookups.profile(agent.team, agent.launch?.profile ?? agent.profile ?? agent.name);
     if (profile === null) throw noProfile(agent);

@@ -62,11 +62,16 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       tieline.objects.startAll(team);
       const socket = caller.tmuxServer ?? tieline.tmuxSocket;
       const names = [...project.agents.keys()].filter((name) => only === undefined || only.includes(name));
-      const wanted = names.map((name) => agentOf(profiles.lookup(project, name)!, name, team, directory));
-      await Promise.all(wanted.filter(isLive).map(lookAt));
-      const running = wanted.filter((agent) => isLive(directory.agent(agent.id) ?? agent));
+      const wanted = (name: string): Agent => agentOf(profiles.lookup(project, name)!, name, team, directory);
+      await Promise.all(names.map(wanted).filter(isLive).map(lookAt));
       const started: Agent[] = [];
-      for (const agent of wanted.filter((one) => !running.includes(one))) started.push(await starter.start(agent, { socket }));
+      const running: Agent[] = [];
+      for (const name of names) {
+        // Looked up one by one: those before it may have written to it already, and started it so.
+        const agent = wanted(name);
+        if (isLive(agent)) running.push(agent);
+        else started.push(await starter.start(agent, { socket }));
+      }
       const session = teamSession(team, config);
       return {
         session,
