@@ -1,6 +1,6 @@
 /** The switch, put together. The only file that names concrete drivers. */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadHomeConfig, type HomeConfig } from "./config/home.ts";
 import { Projects } from "./config/projects.ts";
 import { createCourier, type Courier } from "./courier.ts";
@@ -24,6 +24,7 @@ import { Submissions } from "./intake/submissions.ts";
 import { turnText } from "./intake/hooks/handlers/turnText.ts";
 import { Workspaces, type Output } from "./intake/workspaces.ts";
 import type { Profile } from "./model/profile.ts";
+import { ClaudeReplies } from "./intake/claudeReplies.ts";
 import type { HookChain } from "./intake/hooks/chain.ts";
 import { flagWaitingMail } from "./intake/hooks/flags.ts";
 import { nativeSend } from "./intake/hooks/handlers/nativeSend.ts";
@@ -230,7 +231,9 @@ export function compose(options: SwitchOptions): Switch {
   const recorded: Witness["recorded"] = (agent, message) => witness.recorded(agent, message);
   const hookPlace = hookPlaceIn(options.root);
   const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
-  const claudeSocket = claudeSocketTransport({ sessions: claude, recorded, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
+  const replies = new ClaudeReplies({ router, mailbox, report, agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && claude.of(agent)?.messagingSocketPath === path) ?? null });
+  const replyPath = async (session: RegisteredSession) => replies.in(dirname(session.messagingSocketPath!));
+  const claudeSocket = claudeSocketTransport({ sessions: claude, recorded, replyPath, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
   const codexServer = codexServerTransport({ threads: codex });
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, recorded });
@@ -348,6 +351,7 @@ export function compose(options: SwitchOptions): Switch {
       claudeLink[Symbol.dispose]();
       codexLink[Symbol.dispose]();
       stopFlags();
+      await replies[Symbol.asyncDispose]();
       await witness[Symbol.asyncDispose]();
       viewers[Symbol.dispose]();
       sensing[Symbol.dispose]();

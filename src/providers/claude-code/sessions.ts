@@ -1,6 +1,6 @@
 /** What Claude Code itself says about the sessions that are our agents: its registry, its transcripts, its settings. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
@@ -157,5 +157,3 @@ function settingsIn(file: string): Record<string, unknown> | null {
     return null;
   }
 }
-
-export const socketFolderOf = (session: RegisteredSession): string | null => (session.messagingSocketPath ? dirname(session.messagingSocketPath) : null);
