@@ -5,6 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { startTestDaemon, stateOf, type TestDaemon } from "../testing/daemon.ts";
+import { modelsCaller } from "./caller.ts";
 import { serveStdio } from "./stdio.ts";
 import { tools } from "./tools.ts";
 
@@ -120,7 +121,9 @@ describe("who calls", () => {
     for (const client of [http, stdio]) expect(await client.call("list_agents")).toMatchObject({ isError: true, text: expect.stringMatching(/IDENTITY_UNKNOWN[^]*tieline adopt/) });
   });
 
-  test("a thread id in the call finds the agent of that session", async () => {
+  test("a thread id in the call counts, and one that nobody knows is not the person's", async () => {
+    expect(modelsCaller({ sessionId: "of the process", pid: 1 }, "of the call")).toEqual({ sessionId: "of the call", pid: 1, agentVariables: ["MCP"] });
+    expect(modelsCaller({ agentVariables: ["CODEX_THREAD_ID"] }, undefined)).toEqual({ agentVariables: ["CODEX_THREAD_ID"] });
     await using http = await overHttp(daemon.personToken);
     expect((await http.call("list_agents", {}, { threadId: "unknown-thread" })).text).toContain("IDENTITY_UNKNOWN");
   });
@@ -147,3 +150,46 @@ describe("mail in an answer that never left", () => {
     expect(await stateOf(daemon.person, sent)).toBe("claimed");
   });
 });
+
+describe("lines that are no messages", () => {
+  const nested = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const bad: readonly (readonly [what: string, line: string, code: number])[] = [
+    ["no JSON", "hello", -32_700],
+    ["truncated", '{"jsonrpc":"2.0","id":1,', -32_700],
+    ["no JSON-RPC", '{"id":1}', -32_600],
+    ["a list", "[1]", -32_600],
+    ["deep", nested(100_000), -32_600],
+  ];
+
+  test.each(bad)("%s: the caller is told, and the next line is served", async (_, line, code) => {
+    const { client } = await daemon.agent("gus");
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => client, report: () => undefined });
+    stdin.write(`${line}\n${JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "set_status", arguments: { note: "still here" } } })}\n`);
+    const answers: { id: number | null; error?: { code: number }; result?: object }[] = [];
+    for await (const text of linesOf(stdout)) if (answers.push(JSON.parse(text) as (typeof answers)[number]) === 2) break;
+    expect(answers[0]).toMatchObject({ id: null, error: { code } });
+    expect(answers[1]).toMatchObject({ id: 7, result: { content: [{ text: "others now see: still here" }] } });
+    stdin.end();
+    await serving;
+  });
+
+  test("a line without end ends the conversation, and nothing else", async () => {
+    const { client } = await daemon.agent("hal");
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => client, report: () => undefined });
+    const piece = "x".repeat(1024 * 1024);
+    for (let at = 0; at < 12; at++) stdin.write(piece);
+    await serving;
+    expect(await client.call("whoami", {})).toMatchObject({ name: "hal" });
+  });
+});
+
+async function* linesOf(stream: PassThrough): AsyncGenerator<string, void, void> {
+  let text = "";
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const lines = (text + chunk.toString()).split("\n");
+    text = lines.pop()!;
+    yield* lines;
+  }
+}
