@@ -6,7 +6,7 @@ import type { Output } from "../src/client/schema.ts";
 import { streamEvents, type StreamedEvent } from "../src/client/stream.ts";
 import { startTestDaemon, type TestDaemon } from "../src/testing/daemon.ts";
 import { natsServerPath, NatsServer } from "../src/testing/natsServer.ts";
-import { until } from "../src/testing/world.ts";
+import { startWorld, until } from "../src/testing/world.ts";
 
 const patienceMs = 60_000;
 const open: AsyncDisposable[] = [];
@@ -82,6 +82,34 @@ describe("a watcher", () => {
     const { events } = await daemon.person.call("events", { types: ["route.denied"] });
     expect(events).toMatchObject([{ type: "route.denied", from: "ana", to: "bob", allowed: ["user"] }]);
   });
+});
+
+describe("tieline events --follow", () => {
+  test("goes on through a stop and a kill of the daemon, each event once", async () => {
+    const world = keep(await startWorld({ config: { nats: { enabled: false } } }));
+    const launcher = new URL("../bin/tieline", import.meta.url).pathname;
+    const pane = await world.pane(["cat"]);
+    await world.json(["adopt", pane, "--name", "ana", "--provider", "generic"]);
+    const following = Bun.spawn([launcher, "events", "--follow", "--json"], { cwd: world.project, env: world.env, stdout: "pipe" });
+    const lines = following.stdout.pipeThrough(new TextDecoderStream());
+    let text = "";
+    const reading = (async () => {
+      for await (const chunk of lines) text += chunk;
+    })();
+    const events = (): StreamedEvent[] => text.split("\n").slice(0, -1).map((line) => JSON.parse(line) as StreamedEvent);
+    const told = (tag: string) => until(() => events().some((event) => event.type === "message.accepted" && event.tag === tag), `${tag} to be told`);
+    for (const end of [() => world.tieline(["daemon", "stop"]), () => world.killDaemon(), async () => undefined]) {
+      const { tag } = await world.json<{ tag: string }>(["send", "ana", "hello"]);
+      await told(tag);
+      await end();
+    }
+    following.kill("SIGINT");
+    expect(await following.exited).toBe(0);
+    await reading;
+    const numbers = events().map(({ seq }) => seq);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+    expect(events().filter(({ type }) => type === "message.accepted")).toHaveLength(3);
+  }, patienceMs);
 });
 
 describe("what is known of all agents", () => {
