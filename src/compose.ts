@@ -24,6 +24,7 @@ import { Submissions } from "./intake/submissions.ts";
 import { turnText } from "./intake/hooks/handlers/turnText.ts";
 import { Workspaces, type Output } from "./intake/workspaces.ts";
 import type { Profile } from "./model/profile.ts";
+import { mailToPerson, watchClaudeTeams } from "./intake/claudeTeams.ts";
 import { ClaudeReplies } from "./intake/claudeReplies.ts";
 import type { HookChain } from "./intake/hooks/chain.ts";
 import { flagWaitingMail } from "./intake/hooks/flags.ts";
@@ -157,8 +158,10 @@ export function compose(options: SwitchOptions): Switch {
   const projects = new Projects();
   const profiles = new Profiles(options.profilesDirectory);
   const teams = teamsOver(directory, projects, documents);
+  const stopping = new AbortController();
+  let nativeTeams: Promise<void> = Promise.resolve();
   const claudeConfig = options.env["CLAUDE_CONFIG_DIR"] || join(options.env["HOME"] ?? "/", ".claude");
-  const nativeMember: Lookups["nativeMember"] = (team, name) => nativeAgent(nativeMembers(claudeConfig), { team, name }, { directory, endpoint: claudeInboxEndpoint });
+  const nativeMember = (team: string, name: string) => nativeAgent(nativeMembers(claudeConfig), { team, name }, { directory, endpoint: claudeInboxEndpoint });
   const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, nativeMember });
   const guard = loopGuard(mailbox, config.guards, clock);
   const ways = routes(directory, lookups, emit);
@@ -232,7 +235,11 @@ export function compose(options: SwitchOptions): Switch {
   const hookPlace = hookPlaceIn(options.root);
   const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
   const replies = new ClaudeReplies({ router, mailbox, report, agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && claude.of(agent)?.messagingSocketPath === path) ?? null });
-  const replyPath = async (session: RegisteredSession) => replies.in(dirname(session.messagingSocketPath!));
+  const replyPath = (session: RegisteredSession) =>
+    replies.in(dirname(session.messagingSocketPath!)).catch((fault: unknown) => {
+      report("listen for answers of Claude Code", fault);
+      return null;
+    });
   const claudeSocket = claudeSocketTransport({ sessions: claude, recorded, replyPath, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
   const codexServer = codexServerTransport({ threads: codex });
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
@@ -336,6 +343,7 @@ export function compose(options: SwitchOptions): Switch {
     async start() {
       objects.start();
       claudeLink.start();
+      nativeTeams = watchClaudeTeams({ configDir: claudeConfig, accept: mailToPerson({ directory, router, memberOf: nativeMember }), report, signal: stopping.signal });
       codexLink.start();
       witness.start();
       await courier.start();
@@ -349,6 +357,8 @@ export function compose(options: SwitchOptions): Switch {
       indexing[Symbol.dispose]();
       spawner[Symbol.dispose]();
       claudeLink[Symbol.dispose]();
+      stopping.abort();
+      await nativeTeams;
       codexLink[Symbol.dispose]();
       stopFlags();
       await replies[Symbol.asyncDispose]();

@@ -52,18 +52,9 @@ export async function appendToInbox(file: string, row: InboxRow, patience: LockP
   return fateOf(file, row, before);
 }
 
-/** Takes rows out under the lock; answers what was taken. */
-export async function takeFromInbox(file: string, taken: (row: InboxRow) => boolean, patience: LockPatience = {}): Promise<InboxRow[]> {
-  let out: InboxRow[] = [];
-  await changeInbox(
-    file,
-    (rows) => {
-      out = rows.filter(taken);
-      return rows.filter((row) => !taken(row));
-    },
-    patience,
-  );
-  return out;
+/** Changes rows in place, under the lock. */
+export async function markInInbox(file: string, mark: (row: InboxRow) => InboxRow, patience: LockPatience = {}): Promise<void> {
+  await changeInbox(file, (rows) => rows.map(mark), patience);
 }
 
 /** A reader takes all rows at once: older ones that are left while ours is gone mean that ours was overwritten. */
