@@ -20,7 +20,7 @@ while IFS= read -r line; do
     coder)
       case $body in *"looks right"*) say "merged"; printf '> '; continue ;; esac
       say "fixing: $body"
-      tieline send reviewer "retry with backoff is in upload(); \$(three) attempts, then it says why; please review"
+      tieline send reviewer "retry with backoff is in upload(); three attempts, then it says why; please review"
       ;;
     reviewer)
       say "reviewing: $body"
