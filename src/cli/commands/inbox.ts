@@ -44,9 +44,10 @@ async function confirmShown(mail: readonly InboxView[], daemon: Client): Promise
 }
 
 function letter(message: InboxView, paint: Paint, now: number): string {
-  const state = message.reason === null ? message.state : `${message.state}: ${message.reason}`;
+  const fetched = message.delivery !== undefined;
+  const state = fetched ? "new" : message.reason === null ? message.state : `${message.state}: ${message.reason}`;
   const answers = message.answers === null ? "" : `, answers ${message.answers}`;
-  const head = `${mark(message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
+  const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
   const body = message.body.trimEnd().split("\n").map((line) => `  ${line}`);
   return [head, ...body].join("\n");
 }
