@@ -52,7 +52,7 @@ describe("the live stream", () => {
   test("past and live are one sequence, each event once, while events keep coming", async () => {
     const total = 6_000;
     let made = 0;
-    const make = (): void => void spine.emit(prompt(String(++made)));
+    const make = (): void => spine.emit(prompt(String(++made)));
     while (made < total / 2) make();
     const taking = take(streamEvents({ socket }, {}, { after: 0 }), total);
     while (made < total) {

@@ -7,13 +7,14 @@ import { parse, type Call, type Operations } from "../http.ts";
 import { eventStream } from "../stream.ts";
 
 const scanned = 1_000;
+const mostAtOnce = 10_000;
 
 export function eventOperations({ events }: Switch, callers: Callers): Pick<Operations, "events"> {
   return {
     async events({ after, since, limit = 100, ...fields }, { caller }) {
       await callers.sender(caller);
       const filter = filterOf(fields);
-      if (after === undefined && since === undefined) return newest(filter, limit);
+      if (after === undefined && since === undefined) return newest(filter, Math.min(limit, mostAtOnce));
       const from = Math.max(after ?? 0, since === undefined ? 0 : events.before(since));
       const page = events.after(from, scanned);
       return { events: page.filter((event) => isWanted(event, filter)), last: page.at(-1)?.seq ?? from, more: page.length === scanned };
