@@ -117,7 +117,8 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, 
 
   /** Urgent mail of which nobody knows yet that the model has read it. */
   function unread(agent: Agent, inState: (state: Delivery["state"]) => boolean) {
-    const recent = (delivery: Delivery): boolean => clock() - (delivery.claimedAt ?? 0) < underwayMs;
+    // What a hook gave stands in our own memory, until the main thread goes on.
+    const recent = ({ transport, claimedAt }: Delivery): boolean => transport !== "hook" && clock() - (claimedAt ?? 0) < underwayMs;
     return mailbox
       .inbox(agent.id, { when: ["interrupt"], limit: 20 })
       .filter(({ delivery }) => inState(delivery.state))

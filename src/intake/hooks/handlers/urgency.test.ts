@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test";
+import { createCourier } from "../../../courier.ts";
+import { openMailbox } from "../../../mailbox/mailbox.ts";
+import { memoryStore } from "../../../mailbox/memory/store.ts";
+import { personId } from "../../../model/agent.ts";
+import { seal, type When } from "../../../model/message.ts";
+import { anAgent } from "../../../testing/agents.ts";
+import { hookCall } from "../../../testing/hookCalls.ts";
+import type { HookCall } from "../call.ts";
+import { createHookChain } from "../chain.ts";
+import { mailAtBoundaries } from "./mail.ts";
+import { urgency } from "./urgency.ts";
+
+/** An agent whose only way in is its hooks. */
+function aSession() {
+  const agent = anAgent({ name: "ana", endpoints: [] });
+  const mailbox = openMailbox(memoryStore());
+  const faults: unknown[] = [];
+  const report = (_context: string, fault: unknown): void => void faults.push(fault);
+  const courier = createCourier({ mailbox, transports: new Map(), agent: () => agent, report });
+  const text = ({ tag, body }: { tag: string; body: string }): string => `[${tag}] ${body}`;
+  const urgent = urgency({ courier, mailbox, text });
+  const chain = createHookChain([...urgent.handlers, mailAtBoundaries({ courier, text })], report);
+  return {
+    urgent,
+    mailbox,
+    faults,
+    call: (change: Partial<HookCall>) => chain.run(hookCall(change), agent),
+    async mail(body: string, when: When, from: "user" | "bob" = "user") {
+      const id = from === "user" ? personId : anAgent({ name: "bob" }).id;
+      const message = seal({ to: "ana", body, when }, { id, name: from, team: "web", knownBy: "token" }, { inReplyTo: null, hops: 1 });
+      const { deliveries } = await mailbox.accept(message, [agent]);
+      const { id: delivery } = deliveries[0]!;
+      return { delivery, text: text(message), state: () => mailbox.delivery(delivery)!.state };
+    },
+  };
+}
+const tool = (command: string) => ({ name: "Bash", input: { command }, id: command });
+
+test("every call of a batch is refused, also at the same moment; after the batch the next one is free", async () => {
+  const session = aSession();
+  const urgent = await session.mail("do not touch auth.ts", "interrupt");
+  const batch = await Promise.all(["one", "two"].map((command) => session.call({ tool: tool(command) })));
+  expect(batch.map(({ refusal }) => refusal)).toEqual([urgent.text, urgent.text]);
+  expect(urgent.state()).toBe("claimed");
+  await Promise.all(batch.map((verdict) => verdict.written()));
+  expect(session.mailbox.delivery(urgent.delivery)).toMatchObject({ state: "handed", proof: "submitted", transport: "hook" });
+  await session.call({ event: "PostToolBatch" });
+  expect(await session.urgent.stoppedBy(urgent.delivery)).toBe("stopped Bash one, Bash two");
+  expect((await session.call({ tool: tool("three") })).refusal).toBeNull();
+  expect(session.faults).toEqual([]);
+});
+
+test("a subagent is stopped, and its main thread still has to be told", async () => {
+  const session = aSession();
+  const urgent = await session.mail("stop", "interrupt");
+  const helper = await session.call({ subagent: "a7" });
+  expect(helper.refusal).toStartWith(`${urgent.text}\n\nThis is for the main thread`);
+  await helper.written();
+  expect(urgent.state()).toBe("queued");
+  const main = await session.call({});
+  await main.written();
+  expect([main.refusal, urgent.state()]).toEqual([urgent.text, "handed"]);
+  await session.call({ event: "PostToolBatch", subagent: "a7" });
+  expect((await session.call({})).refusal).toBe(urgent.text);
+  await session.call({ event: "PostToolBatch" });
+  expect((await session.call({ subagent: "a7" })).refusal).toContain(urgent.text);
+  await session.call({ event: "Stop" });
+});
+
+test("an answer that does not leave us leaves the message where it was", async () => {
+  const session = aSession();
+  const urgent = await session.mail("stop", "interrupt");
+  await (await session.call({})).lost();
+  expect(session.mailbox.delivery(urgent.delivery)).toMatchObject({ state: "queued", attempts: 0 });
+  const again = await session.call({});
+  await again.written();
+  expect([again.refusal, urgent.state()]).toEqual([urgent.text, "handed"]);
+});
+
+test("what goes out when: tool mail with a result, turn mail of agents at the end, the person's waits for the prompt", async () => {
+  const session = aSession();
+  const [tooled, turn, persons] = [await session.mail("a", "tool"), await session.mail("b", "turn", "bob"), await session.mail("c", "turn")];
+  expect((await session.call({})).refusal).toBeNull();
+  const result = await session.call({ event: "PostToolUse" });
+  await result.written();
+  expect([result.context, tooled.state(), turn.state()]).toEqual([tooled.text, "handed", "queued"]);
+  expect((await session.call({ event: "Stop", subagent: "a7" })).context).toBeNull();
+  const stop = await session.call({ event: "Stop" });
+  await stop.written();
+  expect([stop.context, turn.state(), persons.state()]).toEqual([turn.text, "handed", "queued"]);
+});
+
+test("mail that is longer than a hook may say goes in portions, and none is lost", async () => {
+  const session = aSession();
+  const mails = [];
+  for (let n = 0; n < 5; n++) mails.push(await session.mail(`${n}`.repeat(3_000), "tool"));
+  const portions: string[] = [];
+  for (let verdict = await session.call({ event: "PostToolUse" }); verdict.context !== null; verdict = await session.call({ event: "PostToolUse" })) {
+    portions.push(verdict.context);
+    await verdict.written();
+  }
+  expect(portions.every((portion) => portion.length <= 9_000)).toBe(true);
+  expect(portions.join("\n\n")).toBe(mails.map((mail) => mail.text).join("\n\n"));
+});
