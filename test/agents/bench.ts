@@ -39,9 +39,24 @@ interface Started {
 
 /** One real program in a private tmux server and home, talking to a scripted model. */
 export async function startBench(program: AgentProgram, options: BenchOptions = {}): Promise<Bench> {
+  const { columns = 120, rows = 40, appServer = false, untilReady = true } = options;
+  const { bench, command, launch } = await prepareBench(program, options);
+  try {
+    const run = appServer ? await bench.startAppServer(command, launch) : [...command, ...bench.recipe.args(bench.place, launch)];
+    await bench.open(run, columns, rows);
+    if (untilReady) await bench.untilReady();
+    return bench;
+  } catch (thrown) {
+    await bench[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** A bench on which nothing runs yet, and the command that would start the program there. */
+export async function prepareBench(program: AgentProgram, options: BenchOptions = {}): Promise<PreparedBench> {
   const installed = await installAgent(program);
   if ("missing" in installed) throw new Error(`${program} is not installed: ${installed.missing}`);
-  const { settings = {}, args = [], permissions = "ask", columns = 120, rows = 40 } = options;
+  const { settings = {}, args = [], permissions = "ask" } = options;
   const recipe = recipes[program];
   const model = await startModelServer({ script: options.script ?? [] });
   const launch: LaunchOptions = { settings, args, permissions, modelUrl: model.url };
@@ -49,18 +64,13 @@ export async function startBench(program: AgentProgram, options: BenchOptions = 
   await recipe.seed(place, launch);
   const env = { ...cleanEnv(root, place), ...recipe.env(place, launch), ...options.env };
   const server = `tl-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
-  const bench = new Bench({ program, recipe, model, place, root, server, env });
-  try {
-    const command = options.appServer
-      ? await bench.startAppServer(installed.command, launch)
-      : [...installed.command, ...recipe.args(place, launch)];
-    await bench.open(command, columns, rows);
-    if (options.untilReady ?? true) await bench.untilReady();
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  return { bench: new Bench({ program, recipe, model, place, root, server, env }), command: installed.command, launch };
+}
+
+export interface PreparedBench {
+  bench: Bench;
+  command: string[];
+  launch: LaunchOptions;
 }
 
 /** The user's own environment stays out, and no proxy lets anything but loopback through. */

@@ -1,10 +1,10 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StoryView } from "../../src/client/schema.ts";
 import { launchSettings } from "../../src/providers/claude-code/settings.ts";
-import { startBench, until, type Bench, type BenchOptions } from "./bench.ts";
+import type { AgentView, StoryView } from "../../src/client/schema.ts";
+import { prepareBench, startBench, until, type Bench, type BenchOptions } from "./bench.ts";
 import type { Json } from "./recipe.ts";
 
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
@@ -19,8 +19,9 @@ export class Switchboard implements AsyncDisposable {
     this.home = join(root, "tieline");
   }
 
-  static async start(): Promise<Switchboard> {
+  static async start(config: object = {}): Promise<Switchboard> {
     const board = new Switchboard(await realpath(await mkdtemp(join(tmpdir(), "tl-board-"))));
+    await Bun.write(join(board.home, "config.json"), JSON.stringify(config));
     await board.run("daemon", "start");
     return board;
   }
@@ -37,6 +38,40 @@ export class Switchboard implements AsyncDisposable {
     this.bench = bench;
     await this.run("adopt", bench.pane, "--name", "ana", "--provider", "claude-code");
     return bench;
+  }
+
+  /** Codex, started by this Tieline as `ana`, and `bob`, a program that only reads, with whose token `sendAs` speaks. */
+  async codex(options: BenchOptions = {}): Promise<Bench> {
+    const { bench, command } = await prepareBench("codex", options);
+    this.bench = bench;
+    const { home, project } = bench.place;
+    const reads = ["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${home}/bob.new; mv ${home}/bob.new ${home}/bob.token; exec cat`];
+    const ana = { provider: "codex", command, cwd: project, env: bench.env, permissions: options.permissions === "allow" ? "skip" : "ask", args: options.args ?? [] };
+    // JSON is YAML too.
+    await Bun.write(join(this.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana, bob: { provider: "generic", command: reads } } }));
+    try {
+      await this.run("up");
+      await this.enter(bench);
+      if (options.untilReady ?? true) await bench.untilReady();
+      return bench;
+    } catch (thrown) {
+      await bench[Symbol.asyncDispose]();
+      throw thrown;
+    }
+  }
+
+  /** Finds the pane in which `ana` runs now. */
+  async enter(bench: Bench): Promise<void> {
+    const { pane } = (await this.json<AgentView[]>("ls")).find(({ name }) => name === "ana")!;
+    bench.pane = pane!;
+    bench.agentPid = Number(await bench.tmux("display-message", "-p", "-t", bench.pane, "#{pane_pid}"));
+  }
+
+  /** The token of `bob`. */
+  async bobsToken(): Promise<string> {
+    const file = join(this.bench!.place.home, "bob.token");
+    await until(() => existsSync(file), { what: async () => "bob runs" });
+    return readFileSync(file, "utf8").trim();
   }
 
   async tieline(args: readonly string[], env: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -105,8 +140,16 @@ export class Switchboard implements AsyncDisposable {
     return story;
   }
 
+  /** SIGKILL: the next command finds nobody and starts another one. */
+  async killDaemon(): Promise<void> {
+    const { pid } = await this.json<{ pid: number }>("daemon", "status");
+    process.kill(pid, "SIGKILL");
+    const isGone = (): boolean => !existsSync(`/proc/${pid}/stat`) || readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+    await until(isGone, { what: async () => `the daemon ${pid} is gone` });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const row of this.rows) console.log(`claude-code | ${row.join(" | ")}`);
+    for (const row of this.rows) console.log(`${this.bench?.program} | ${row.join(" | ")}`);
     await this.tieline(["daemon", "stop"]);
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -44,7 +44,8 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   const agent = { pid: locator.agentPid, startMark: locator.agentStartMark };
   if (!(await isSameProcess(processes, agent))) return ended(locator);
   const front = await foreground(processes, locator.panePid);
-  const inFront = front?.pid === locator.agentPid;
+  // Just after its start nobody has the terminal yet; the pane's own program is the one that will.
+  const inFront = front === undefined ? locator.agentPid === locator.panePid : front.pid === locator.agentPid;
   if (!inFront && manifest.provider !== "shell") {
     return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
   }
@@ -107,7 +108,7 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
 
 /** Text that nobody has sent stands where it would be typed. */
 export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
-  return seen.reading.draft || exceedsRest(seen, traits);
+  return seen.reading.draft || (seen.reading.state === "idle" && exceedsRest(seen, traits));
 }
 
 /** For programs whose composer is not known: the line at rest, and something behind it. */
