@@ -57,6 +57,8 @@ export const isListening = (dir: string): boolean => existsSync(join(dir, "liste
 
 function run(dir: string): void {
   let state: ScriptedState = "idle";
+  /** Who gets the keys. A program draws a dialog before it listens for its keys, and stops listening before it clears it. */
+  let keysFor: ScriptedState = "idle";
   let composer = "";
   let swallow = 0;
   let echoDelayMs = 0;
@@ -67,7 +69,7 @@ function run(dir: string): void {
   let paste: string | null = null;
 
   const log = (entry: LogEntry): void => appendFileSync(join(dir, "log.jsonl"), `${JSON.stringify(entry)}\n`);
-  const isOpen = (): boolean => state !== "idle" && state !== "working";
+  const isOpen = (which: ScriptedState): boolean => which !== "idle" && which !== "working";
 
   process.stdin.setRawMode(true);
   process.stdin.on("data", (bytes) => {
@@ -80,7 +82,11 @@ function run(dir: string): void {
   createServer((socket) => {
     socket.on("data", (line) => {
       obey(JSON.parse(String(line)) as Script);
-      draw(() => socket.write("ok\n"));
+      if (!isOpen(state)) keysFor = state;
+      draw(() => setTimeout(() => {
+        keysFor = state;
+        socket.write("ok\n");
+      }, frameMs));
     });
     socket.on("error", () => undefined);
   }).listen(join(dir, "control"), () => writeFileSync(join(dir, "listening"), ""));
@@ -119,13 +125,13 @@ function run(dir: string): void {
   }
 
   function takePaste(text: string): void {
-    if (onPaste !== null) [state, onPaste] = [onPaste, null];
-    if (isOpen()) log({ swallowedPaste: text, state });
+    if (onPaste !== null) [state, keysFor, onPaste] = [onPaste, onPaste, null];
+    if (isOpen(keysFor)) log({ swallowedPaste: text, state: keysFor });
     else composer += text.replaceAll("\r", "\n");
   }
 
   function takeKey(key: string): void {
-    if (isOpen()) return log({ answered: key, state });
+    if (isOpen(keysFor)) return log({ answered: key, state: keysFor });
     if (key === "\r") return submit();
     if (key === "\x7f" || key === "\b") composer = [...composer].slice(0, -1).join("");
     else if (key >= " " || key === "\n") composer += key;
@@ -147,7 +153,7 @@ function run(dir: string): void {
   function draw(done?: () => void): void {
     const width = process.stdout.columns || 80;
     const height = process.stdout.rows || 24;
-    const { rows, cursor } = isOpen() ? dialog(state) : composerRows(composer, state, width);
+    const { rows, cursor } = isOpen(state) ? dialog(state) : composerRows(composer, state, width);
     const above = transcript.slice(-3).map((line) => `> ${line}`.slice(0, width - 1));
     const room = Math.max(0, height - rows.length);
     const lines = [...above.slice(-room), ...Array.from({ length: Math.max(0, room - above.length) }, () => ""), ...rows];
@@ -159,6 +165,9 @@ function run(dir: string): void {
     process.stdout.write(`\x1b]2;${title}\x07\x1b[H${body}\x1b[J\x1b[${y + 1};${cursor.x + 1}H`, () => done?.());
   }
 }
+
+/** Between drawing a dialog and listening for its keys. */
+const frameMs = 8;
 
 interface Drawn {
   readonly rows: string[];

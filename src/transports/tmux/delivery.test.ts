@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { logOf, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
 import { openStage, type Stage } from "../../testing/stage.ts";
+import { until } from "../../testing/world.ts";
 
 let stage: Stage;
 beforeEach(async () => {
@@ -72,6 +73,7 @@ describe("what can happen between the paste and Enter", () => {
     await ana.direct({ onPaste: "permission" });
     const receipt = await stage.send("ana", "hello");
     await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
+    await until(() => stage.tieline.directory.agent(ana.agent.id)?.state === "permission", "the attempt to see the dialog");
     await ana.direct({ state: "idle" });
     expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
     expect(logOf(ana.dir).filter((entry) => "answered" in entry)).toEqual([]);

@@ -92,7 +92,8 @@ export function guardedBy({ locator }: Access, { look: { pane } }: There): { pan
 }
 
 function wasTaken({ manifest }: Access, entered: There, now: There, stands: Standing): boolean {
-  if (stands === "mixed") return false;
+  // A dialog that covers the composer hides whether our text is still in it.
+  if (stands === "mixed" || isDialog(now)) return false;
   if (stands !== "ours") return true;
   return !hasComposer(manifest, now) && !sameScreen(entered, now);
 }
@@ -102,7 +103,7 @@ function safeToEnter(sight: There): boolean {
   return !sight.look.pane.inMode && !isDialog(sight);
 }
 
-function isDialog({ reading }: There): boolean {
+export function isDialog({ reading }: There): boolean {
   return ["permission", "question", "dialog", "limited", "done"].includes(reading.state);
 }
 
@@ -116,6 +117,7 @@ function nobodyTyped({ look: { pane, clients } }: There, before: There | null, n
 function unfinished({ access }: Pasted, presses: number, { sight, stands }: { sight: There; stands: Standing }): Outcome {
   const { pane } = access.locator;
   const unknown = (detail: string): Outcome => ({ kind: "unknown", detail: `it was pasted into ${pane}; ${detail}` });
+  if (presses > 0 && isDialog(sight)) return unknown("Enter was pressed, and a dialog opened at the same moment");
   if (presses > 0) return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
   if (isDialog(sight)) return unknown("a dialog opened over it, so Enter was not pressed");
   switch (stands) {

@@ -15,7 +15,7 @@ import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { holdsDraft, judge, recognise, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
-import { guardedBy, submit, type Pasted } from "./submit.ts";
+import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
 import { hasComposer, standing } from "./verify.ts";
@@ -82,6 +82,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       if (pasted !== errand.mark && entered !== errand.mark) return { kind: "absent", detail: "nothing was typed" };
       const text = await textFor(errand, access, sight);
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
+      if (entered === errand.mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
       if (entered === errand.mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
         return { kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" };
       }
