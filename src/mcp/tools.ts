@@ -1,6 +1,7 @@
 /** What an agent can do here, as data: one tool per thing that it would say it wants to do. */
 import { z } from "zod";
 import type { Client } from "../client/client.ts";
+import type { Output } from "../client/schema.ts";
 import { whens } from "../model/message.ts";
 import { agentLines, letterText, receiptText, storyText } from "./words.ts";
 
@@ -119,13 +120,11 @@ function tool<Input extends z.ZodObject>(data: Omit<Tool, "input" | "run"> & { i
   return data as unknown as Tool;
 }
 
-function letters(mail: Awaited<ReturnType<typeof collect>>, call: ToolCall, none: string): ToolAnswer {
+function letters(mail: Output<"collect">, call: ToolCall, none: string): ToolAnswer {
   if (mail.length === 0) return { text: none };
   const deliveries = mail.flatMap(({ delivery }) => delivery ?? []);
   return { text: mail.map(letterText).join("\n\n"), written: () => call.client.call("collected", { deliveries }) };
 }
-
-const collect = (client: Client) => client.call("collect", {});
 
 async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { client, signal }: ToolCall): Promise<ToolAnswer> {
   let waiting: string | null = null;
