@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { chmodSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { changeSettings, withHooks, withoutHooks } from "./install.ts";
+import { changeSettings } from "../settingsFile.ts";
+import { withHooks, withoutHooks } from "./install.ts";
 
 const setup = { port: 4711, hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
 

@@ -2,15 +2,12 @@
  * Puts our hooks into a settings file of Claude Code and takes them out again. Whatever else is there stays as it
  * is; what is ours is known by the paths and headers that only we use, so that nothing has to be remembered.
  */
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { TielineError } from "../../model/errors.ts";
 import type { HookInstaller } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
-import { hookSettings, type HookEntry } from "./settings.ts";
-
-type Settings = Record<string, unknown>;
-type Hooks = Record<string, readonly HookEntry[]>;
+import { changeSettings, hooksWithout, type Settings } from "../settingsFile.ts";
+import { hookSettings } from "./settings.ts";
 
 export const claudeHooks: HookInstaller = {
   title: "Claude Code",
@@ -74,55 +71,10 @@ export function withoutHooks(settings: Settings, { closing }: { closing: boolean
   return closed;
 }
 
-function hooksWithoutOurs(settings: Settings): Hooks {
-  const hooks = (settings["hooks"] ?? {}) as Hooks;
-  const kept = Object.entries(hooks).map(([event, entries]) => {
-    const others = entries.map((entry) => ({ ...entry, hooks: entry.hooks.filter((hook) => !isOurs(hook)) }));
-    return [event, others.filter((entry, at) => entry.hooks.length > 0 || entries[at]!.hooks.length === 0)] as const;
-  });
-  return Object.fromEntries(kept.filter(([event, entries]) => entries.length > 0 || hooks[event]!.length === 0));
-}
+const hooksWithoutOurs = (settings: Settings) => hooksWithout(settings, isOurs);
 
 /** By the header for http hooks, by the folder's name for programs. */
 function isOurs({ type, headers, command }: Readonly<Record<string, unknown>>): boolean {
   if (type === "http") return typeof headers === "object" && headers !== null && "X-Tieline-Token" in headers;
   return typeof command === "string" && /\/hooks\/(hook'? claude-code\b|wait'?$)/.test(command);
 }
-
-/** How often a file that others write at the same time is read again. */
-const maxTries = 10;
-
-/** Changes a settings file in one step; a reader sees the old one or the new one. */
-export function changeSettings(file: string, change: (settings: Settings) => Settings): boolean {
-  const target = existsSync(file) ? realpathSync(file) : file;
-  for (let tries = 0; tries < maxTries; tries++) {
-    const before = existsSync(target) ? readFileSync(target, "utf8") : null;
-    const settings = before === null ? {} : parsed(target, before);
-    const after = `${JSON.stringify(change(settings), null, indentOf(before ?? ""))}\n`;
-    if (before !== null && JSON.stringify(settings) === JSON.stringify(JSON.parse(after))) return false;
-    mkdirSync(dirname(target), { recursive: true });
-    const draft = `${target}.${process.pid}.new`;
-    writeFileSync(draft, after, { mode: before === null ? 0o600 : statSync(target).mode & 0o777, flush: true });
-    // Another program may have written since we read; its change must not be lost.
-    if ((existsSync(target) ? readFileSync(target, "utf8") : null) !== before) continue;
-    renameSync(draft, target);
-    return true;
-  }
-  throw new TielineError("CONFLICT", `${file} is being written by another program again and again`, { remedy: "try again later", operands: { file } });
-}
-
-function parsed(file: string, text: string): Settings {
-  try {
-    const settings: unknown = text.trim() === "" ? {} : JSON.parse(text);
-    if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Settings;
-    throw new Error("it is not an object");
-  } catch (cause) {
-    throw new TielineError("CONFIG_INVALID", `${file} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      remedy: "nothing was changed; repair the file, then run this again",
-      operands: { file },
-      cause,
-    });
-  }
-}
-
-const indentOf = (text: string): string => /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";

@@ -19,11 +19,6 @@ export interface CommandHook {
   readonly timeout: number;
 }
 
-export interface HookGroup {
-  readonly matcher?: string;
-  readonly hooks: readonly Readonly<Record<string, unknown>>[];
-}
-
 /** Seconds. The hook itself takes milliseconds; at the end of a session Codex allows no more than three. */
 const timeoutOf = (event: string): number => (event === "SessionEnd" ? 3 : 10);
 

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hookEvents, trustHash } from "./hooks.ts";
+import { codexHooks } from "./install.ts";
+
+const setup = { port: null, hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
+const foreign = { matcher: "Bash", hooks: [{ type: "command", command: "/x/lint", timeout: 20 }] };
+
+function inFolder(run: (file: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), "tl-codex-hooks-"));
+  try {
+    run(join(folder, "hooks.json"));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; note?: string };
+
+test("ours come behind those of others, once however often, and go without a trace", () =>
+  inFolder((file) => {
+    const before = `${JSON.stringify({ note: "mine", hooks: { PreToolUse: [foreign] } }, null, 4)}\n`;
+    writeFileSync(file, before);
+    expect(codexHooks.install(file, setup, "").changed).toBe(true);
+    const { hooks, note } = read(file);
+    expect([note, Object.keys(hooks).toSorted()]).toEqual(["mine", Object.keys(hookEvents).toSorted()]);
+    expect(hooks["PreToolUse"]).toEqual([foreign, { hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook codex PreToolUse", timeout: 10 }] }]);
+    expect(codexHooks.install(file, setup, "").changed).toBe(false);
+    expect(codexHooks.undo(file, "").changed).toBe(true);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  }));
+
+test("what others put behind ours keeps its place, by which Codex trusts it", () =>
+  inFolder((file) => {
+    codexHooks.install(file, setup, "");
+    const settings = read(file);
+    settings.hooks["Stop"]!.push(foreign);
+    writeFileSync(file, JSON.stringify(settings));
+    expect(codexHooks.install(file, setup, "").changed).toBe(false);
+    expect(read(file).hooks["Stop"]![1]).toEqual(foreign);
+  }));
+
+test("a hook of ours with another path is replaced", () =>
+  inFolder((file) => {
+    codexHooks.install(file, { ...setup, hook: "/old place/hooks/hook" }, "");
+    codexHooks.install(file, setup, "");
+    expect(readFileSync(file, "utf8")).not.toContain("/old place");
+    expect(read(file).hooks["Stop"]).toHaveLength(1);
+  }));
+
+test("a broken file is left alone", () =>
+  inFolder((file) => {
+    writeFileSync(file, "{ not json");
+    expect(() => codexHooks.install(file, setup, "")).toThrow("not valid JSON");
+    expect(readFileSync(file, "utf8")).toBe("{ not json");
+  }));
+
+test("it says what the person has to approve", () =>
+  inFolder((file) => {
+    const { notes } = codexHooks.install(file, setup, "");
+    expect(notes.join("\n")).toContain("Hooks need review");
+    expect(notes.join("\n")).toContain("/home/ana/.tieline/hooks/hook codex <event>");
+  }));
+
+test("trust for what we start ourselves is the digest that Codex makes", () => {
+  // As the program itself lists it for this hook.
+  const command = "cat >> /tmp/hookprobe.log; echo >> /tmp/hookprobe.log; env >> /tmp/hookprobe.log.env";
+  expect(trustHash("PreToolUse", { type: "command", command, timeout: 5 })).toBe("sha256:0c437bdedfc92a13462d7bd51ebbb805bd32ea9bc633d9b0000e19dd5562688a");
+});

@@ -1,0 +1,61 @@
+/**
+ * Puts our hooks into a hooks file of Codex and takes them out again. Codex runs none of them before the person has
+ * trusted it, and trusts a hook by its place in the file: what stands there is not moved, and trust is never written.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { HookInstaller } from "../hookInstaller.ts";
+import type { HookSetup } from "../provider.ts";
+import { changeSettings, hooksWithout, type HookGroup, type Settings } from "../settingsFile.ts";
+import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";
+
+export const codexHooks: HookInstaller = {
+  title: "Codex",
+
+  file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".codex") : env["CODEX_HOME"] || join(env["HOME"] ?? "/", ".codex"), "hooks.json"),
+
+  install(file, setup) {
+    const changed = changeSettings(file, (settings) => withHooks(settings, setup));
+    return { file, changed, notes: notesFor(setup) };
+  },
+
+  undo(file) {
+    if (!existsSync(file)) return { file, changed: false, notes: [] };
+    const changed = changeSettings(file, withoutHooks);
+    return { file, changed, notes: changed ? ["where hooks of others stood behind ours in the file, Codex asks for your trust in them again"] : [] };
+  },
+};
+
+function notesFor({ hook }: HookSetup): string[] {
+  const events = Object.keys(hookEvents);
+  return [
+    `Codex runs them only after you have trusted them: at its next start it says "Hooks need review" and names ${events.length} of ours`,
+    `each of them runs \`${hook} codex <event>\`, for ${events.join(", ")}; review them there and trust them, or go on without`,
+    "until then messages wait for the end of a turn, and urgent ones can not stop a tool call",
+    "the file names paths of this machine; keep it out of a shared repository",
+  ];
+}
+
+export function withHooks(settings: Settings, setup: HookSetup): Settings {
+  const present = (settings["hooks"] ?? {}) as Record<string, readonly HookGroup[]>;
+  const others = hooksWithout(settings, isOurs);
+  const hooks = Object.keys({ ...present, ...hookEvents }).map((event) => {
+    const ours = hookFor(event, setup);
+    if (!(event in hookEvents)) return [event, others[event] ?? []];
+    const groups = present[event] ?? [];
+    return [event, holds(groups, ours) ? groups : [...(others[event] ?? []), { hooks: [ours] }]];
+  });
+  return { ...settings, hooks: Object.fromEntries(hooks) };
+}
+
+export function withoutHooks(settings: Settings): Settings {
+  const { hooks: _hooks, ...rest } = settings;
+  const hooks = hooksWithout(settings, isOurs);
+  return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };
+}
+
+/** Ours, once and as it should be. */
+function holds(groups: readonly HookGroup[], { command, timeout }: CommandHook): boolean {
+  const ours = groups.flatMap((group) => group.hooks).filter(isOurs);
+  return ours.length === 1 && ours[0]!["command"] === command && ours[0]!["timeout"] === timeout;
+}
