@@ -40,6 +40,7 @@ export const registry: Readonly<Record<string, Load>> = {
   open: () => import("./commands/open.ts"),
   up: () => import("./commands/up.ts"),
   down: () => import("./commands/down.ts"),
+  dash: () => import("./commands/dash.ts"),
   events: () => import("./commands/events.ts"),
   daemon: () => import("./commands/daemon.ts"),
   setup: () => import("./commands/setup.ts"),

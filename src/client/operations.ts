@@ -64,6 +64,8 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   note: "POST",
   answer: "GET",
   metrics: "GET",
+  dash: "POST",
+  typeKeys: "POST",
 };
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;

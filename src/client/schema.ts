@@ -11,6 +11,7 @@ import { askingSchemas } from "./schemas/asking.ts";
 import { objectSchemas } from "./schemas/objects.ts";
 import { count, flag, time } from "./schemas/fields.ts";
 import { lifeSchemas } from "./schemas/life.ts";
+import { pageSchemas } from "./schemas/page.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
 import { seeingSchemas } from "./schemas/seeing.ts";
 import { routingSchemas } from "./schemas/routing.ts";
@@ -172,7 +173,7 @@ export const schemas = {
   /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
   collect: { input: z.object({ limit: count.optional(), waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some") }), output: z.array(InboxView) },
   collected: { input: z.object({ deliveries: z.array(z.number().int()) }), output: z.object({ seen: z.number().int() }) },
-  log: { input: z.object({ agent: z.string().optional(), thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), limit: count.optional() }), output: z.array(ReceiptView) },
+  log: { input: z.object({ agent: z.string().optional(), thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), before: z.string().optional().describe("an id: only messages that were accepted before it"), limit: count.optional() }), output: z.array(ReceiptView) },
   cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
   retry: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
   dead: { input: z.object({ limit: count.optional() }), output: z.array(ReceiptView) },
@@ -196,6 +197,7 @@ export const schemas = {
   ...askingSchemas,
   ...objectSchemas,
   ...seeingSchemas,
+  ...pageSchemas,
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>;
 
 export type Schemas = typeof schemas;

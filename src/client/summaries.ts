@@ -62,6 +62,8 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   hook: "Bring the call of an agent program's hook, and get what it should print.",
   hookWritten: "Say that the hook has printed its answer.",
   doctor: "Check everything that Tieline needs, and every way in.",
+  dash: "A link that opens the dashboard once, for the person.",
+  typeKeys: "Type into an agent's pane as a keyboard would, for the person.",
   daemonStatus: "The daemon itself.",
   daemonStop: "Stop the daemon; nothing is lost.",
 };

@@ -2,23 +2,41 @@
 import { TielineError } from "../model/errors.ts";
 import { bearerOf, problem, type Handle } from "./http.ts";
 import type { LoopbackRoute } from "./loopback.ts";
+import type { PageSessions } from "./pageSessions.ts";
 
 /** Serves everything below a path to those who have a token, and to no page but our own. */
-export function guardedRoute(prefix: string, handle: Handle, stopping: AbortSignal): LoopbackRoute {
+export function guardedRoute(prefix: string, handle: Handle, stopping: AbortSignal, sessions?: PageSessions): LoopbackRoute {
   return (request, { pathname }) => {
     if (pathname !== prefix && !pathname.startsWith(`${prefix}/`)) return null;
-    const refusal = refuse(request);
-    return refusal ? Promise.resolve(problem(refusal)) : handle(request, stopping);
+    if (!isOurPage(request)) return Promise.resolve(problem(foreignPage(request)));
+    if (bearerOf(request) !== null) return handle(request, stopping);
+    if (sessions?.admits(request)) return forPage(request, sessions);
+    return Promise.resolve(problem(noToken()));
   };
+
+  /** A browser sends its cookie along with whatever asks, so it must also say that our own page does. */
+  function forPage(request: Request, sessions: PageSessions): Promise<Response> {
+    const saysWhere = request.headers.has("origin") || request.headers.get("sec-fetch-site") === "same-origin";
+    if (!saysWhere && !isPlainRead(request)) return Promise.resolve(problem(foreignPage(request)));
+    return handle(sessions.asPerson(request), AbortSignal.any([request.signal, stopping]));
+  }
 }
 
-function refuse(request: Request): TielineError | null {
+/** Requests of no page at all have neither header. */
+function isOurPage(request: Request): boolean {
   const origin = request.headers.get("origin");
-  if (origin !== null && origin !== `http://${request.headers.get("host")}`) {
-    return new TielineError("NOT_PERMITTED", `pages of ${origin} may not call Tieline`, { remedy: "call it from its own page, or without an Origin header", operands: { origin } });
-  }
-  if (bearerOf(request) !== null) return null;
-  return new TielineError("IDENTITY_UNKNOWN", "the request has no token", {
-    remedy: "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or with what stands in user.token in the home",
-  });
+  if (origin !== null && origin !== `http://${request.headers.get("host")}`) return false;
+  return ["same-origin", "none", null].includes(request.headers.get("sec-fetch-site"));
 }
+
+const isPlainRead = (request: Request): boolean => request.method === "GET" && !request.headers.get("accept")?.includes("text/event-stream");
+
+function foreignPage(request: Request): TielineError {
+  const origin = request.headers.get("origin") ?? "another site";
+  return new TielineError("NOT_PERMITTED", `pages of ${origin} may not call Tieline`, { remedy: "call it from its own page, or with a token and without an Origin header", operands: { origin } });
+}
+
+const noToken = (): TielineError =>
+  new TielineError("IDENTITY_UNKNOWN", "the request has no token", {
+    remedy: "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or with what stands in user.token in the home; a browser gets in with `tieline dash`",
+  });

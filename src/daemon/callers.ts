@@ -74,6 +74,13 @@ export class Callers {
     return team;
   }
 
+  /** Only the person. */
+  async person(caller: Caller): Promise<Sender> {
+    const sender = await this.sender(caller);
+    if (sender.id === personId) return sender;
+    throw new TielineError("NOT_PERMITTED", `${sender.name} may not do this`, { remedy: "only the person can", operands: { agent: sender.name } });
+  }
+
   /** Only the person, or an agent whose profile allows it. */
   async allow(caller: Caller, permission: Permission): Promise<Sender> {
     const sender = await this.sender(caller);

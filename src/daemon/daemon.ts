@@ -15,6 +15,9 @@ import { openLog } from "./log.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
 import { mcpHandle } from "./mcp.ts";
 import { openapi } from "./openapi.ts";
+import { pageRoute } from "./page.ts";
+import { PageSessions } from "./pageSessions.ts";
+import { paneStreams } from "./paneStream.ts";
 import { agentOperations } from "./operations/agents.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
@@ -22,6 +25,7 @@ import { lifeOperations } from "./operations/life.ts";
 import { messageOperations } from "./operations/messages.ts";
 import { objectOperations } from "./operations/objects.ts";
 import { ownOperations } from "./operations/own.ts";
+import { pageOperations } from "./operations/page.ts";
 import { profileOperations } from "./operations/profiles.ts";
 import { seeingOperations } from "./operations/seeing.ts";
 import { selfOperations } from "./operations/self.ts";
@@ -69,7 +73,9 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const tieline = compose(options);
   layHookPlace(tieline.hookPlace, { socket: home.socket, tieline: join(binDirectory, "tieline") });
   const stopping = new AbortController();
-  const callers = new Callers(tieline, personTokenIn(home));
+  const personToken = personTokenIn(home);
+  const callers = new Callers(tieline, personToken);
+  const sessions = new PageSessions({ personToken });
   const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback ?? { port: null, problem: null } };
   const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report });
   const agents = agentOperations(tieline, callers);
@@ -86,6 +92,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...eventOperations(tieline, callers),
     ...watchingOperations(tieline, callers),
     ...seeingOperations(tieline, callers),
+    ...pageOperations(tieline, callers, sessions, () => loopback),
     ...door.operations,
     ...selfOperations(tieline, callers, facts),
   };
@@ -93,11 +100,11 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     operations,
     report: options.report,
     isPersons: callers.isPersons,
-    answers: { "/metrics": metricsAnswer(tieline), [pathOf("events")]: eventStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
+    answers: { "/metrics": metricsAnswer(tieline), [pathOf("events")]: eventStreams(tieline, callers), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   });
   const mcp = mcpHandle({ operations, isPersons: callers.isPersons, report: options.report, version });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
-  loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal)] });
+  loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
   await tieline.start();
   const spool = door.readSpool(stopping.signal);
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);

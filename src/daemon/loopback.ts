@@ -9,6 +9,8 @@ export interface Loopback {
   readonly port: number | null;
   /** Why the port is not ours, for people. */
   readonly problem: string | null;
+  /** Answers at that port too, until it stops. */
+  alsoAt(port: number): void;
   stop(): Promise<void>;
 }
 
@@ -25,22 +27,40 @@ export interface LoopbackOptions {
  */
 export function openLoopback({ config, routes, maxBodyBytes }: LoopbackOptions): Loopback {
   const { port: kept } = loadHomeConfig(config).http;
-  try {
+  const servers = new Map<number, Bun.Server<undefined>>();
+  const open = (port: number): number => {
     const server = Bun.serve({
       hostname: "127.0.0.1",
-      port: kept ?? 0,
+      port,
       reusePort: false,
       idleTimeout: 0,
       maxRequestBodySize: maxBodyBytes,
       fetch: (request) => answer(request, routes),
     });
-    if (kept === null) setHomeValue(config, "http", "port", server.port);
-    return { port: server.port!, problem: null, stop: () => server.stop(true) };
+    servers.set(server.port!, server);
+    return server.port!;
+  };
+  const alsoAt = (port: number): void => {
+    try {
+      if (!servers.has(port)) open(port);
+    } catch (thrown) {
+      throw isTaken(thrown) ? portTaken(port) : thrown;
+    }
+  };
+  const stop = async (): Promise<void> => void (await Promise.all([...servers.values()].map((server) => server.stop(true))));
+  try {
+    const port = open(kept ?? 0);
+    if (kept === null) setHomeValue(config, "http", "port", port);
+    return { port, problem: null, alsoAt, stop };
   } catch (thrown) {
-    if ((thrown as { code?: unknown }).code !== "EADDRINUSE") throw thrown;
-    return { port: null, problem: `port ${kept} is taken by another program`, stop: async () => undefined };
+    if (!isTaken(thrown)) throw thrown;
+    return { port: null, problem: `port ${kept} is taken by another program`, alsoAt, stop };
   }
 }
+
+const isTaken = (thrown: unknown): boolean => (thrown as { code?: unknown }).code === "EADDRINUSE";
+
+const portTaken = (port: number): TielineError => new TielineError("CONFLICT", `port ${port} is taken by another program`, { remedy: "choose another one", operands: { port } });
 
 async function answer(request: Request, routes: readonly LoopbackRoute[]): Promise<Response> {
   const url = new URL(request.url);

@@ -129,6 +129,8 @@ export interface LogFilter {
   /** Words and "quoted phrases", all of which the body must contain; `word*` is a beginning. */
   readonly grep?: string;
   readonly since?: number;
+  /** The newest of those that were accepted before the message with this id. */
+  readonly before?: string;
   /** The first messages with a higher id, instead of the newest ones. Ids ascend with the moment of acceptance. */
   readonly after?: string;
 }

@@ -327,7 +327,8 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       const first = message("alpha ONE", ana);
       await mailbox.accept(first, [bob]);
       now += 1_000;
-      await mailbox.accept(message("beta", person, {}, first), [cy]);
+      const second = message("beta", person, {}, first);
+      await mailbox.accept(second, [cy]);
       const bodies = (filter: Parameters<Mailbox["log"]>[0]): string[] => mailbox.log(filter).map((one) => one.message.body);
       expect(bodies({ agent: ana.id as AgentId })).toEqual(["alpha ONE"]);
       expect(bodies({ agent: bob.id })).toEqual(["alpha ONE"]);
@@ -337,6 +338,8 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(bodies({ limit: 1 })).toEqual(["beta"]);
       expect(bodies({ after: idFloor(0), limit: 1 })).toEqual(["alpha ONE"]);
       expect(bodies({ after: first.id })).toEqual(["beta"]);
+      expect(bodies({ before: first.id })).toEqual([]);
+      expect(bodies({ before: second.id, limit: 1 })).toEqual(["alpha ONE"]);
       expect(bodies({ after: idFloor(now) })).toEqual(["beta"]);
     });
 

@@ -85,6 +85,14 @@ export function typeGuarded(server: TmuxServer, { words, ...write }: GuardedWrit
   return guarded(server, write, { whenTrue: [`send-keys -l -t ${write.pane} -- ${quote(words)}`] });
 }
 
+/** Types what a keyboard sent: text, and control characters as the keys that they are. */
+export function typeKeysGuarded(server: TmuxServer, { keys, ...write }: GuardedWrite & { keys: string }): Promise<Written> {
+  const runs = keys.match(/[\x00-\x1f\x7f]+|[^\x00-\x1f\x7f]+/g) ?? [];
+  const hex = (run: string): string => [...run].map((key) => key.charCodeAt(0).toString(16)).join(" ");
+  const typed = runs.map((run) => (run >= " " && run !== "\x7f" ? `send-keys -l -t ${write.pane} -- ${quote(run)}` : `send-keys -H -t ${write.pane} ${hex(run)}`));
+  return guarded(server, write, { whenTrue: typed });
+}
+
 /** Ends copy mode and every other mode of the pane. Done as well when there was none. */
 export function leaveMode(server: TmuxServer, { pane, panePid }: GuardedWrite): Promise<Written> {
   return compareAndRun(server, pane, [{ name: "panePid", format: "#{pane_pid}", expected: String(panePid) }], {

@@ -91,11 +91,11 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
       return { seen: seen.filter(Boolean).length };
     },
 
-    async log({ agent: address, thread, grep, since, limit }, { caller }) {
+    async log({ agent: address, thread, grep, since, before, limit }, { caller }) {
       const from = await callers.sender(caller);
       const agent = address === undefined ? undefined : agentCalled(address, from).id;
       const threadId = thread === undefined ? undefined : mustFind(thread).thread;
-      const filter = { ...(agent && { agent }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(limit && { limit }) };
+      const filter = { ...(agent && { agent }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(before && { before }), ...(limit && { limit }) };
       return mailbox.log(filter).map((receipt) => receiptView(receipt, tieline));
     },
 

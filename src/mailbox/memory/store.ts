@@ -72,7 +72,7 @@ export function memoryStore(id = "memory"): Store {
       );
       return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },
-    log({ limit = 50, agent, team, thread, grep, since, after }) {
+    log({ limit = 50, agent, team, thread, grep, since, before, after }) {
       const phrases = phrasesOf(grep ?? "");
       const rows = [...messages.values()].filter(
         (one) =>
@@ -81,6 +81,7 @@ export function memoryStore(id = "memory"): Store {
           (thread === undefined || one.thread === thread) &&
           (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
           (since === undefined || one.acceptedAt >= since) &&
+          (before === undefined || one.id < before) &&
           (after === undefined || one.id > after),
       );
       if (after === undefined) return newest(rows, limit);

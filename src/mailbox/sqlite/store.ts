@@ -200,7 +200,7 @@ function identify({ statement }: Connection): string {
   return id;
 }
 
-function logQuery(connection: Connection, { limit = 50, agent, team, thread, grep, since, after }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
+function logQuery(connection: Connection, { limit = 50, agent, team, thread, grep, since, before, after }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
   const conditions: string[] = [];
   const parameters: SQLQueryBindings[] = [];
   const where = (condition: string, ...values: SQLQueryBindings[]): void => {
@@ -215,6 +215,7 @@ function logQuery(connection: Connection, { limit = 50, agent, team, thread, gre
     where(condition, ...searched);
   }
   if (since !== undefined) where("accepted_at >= ?", since);
+  if (before !== undefined) where("seq < (SELECT seq FROM messages WHERE id = ?)", before);
   if (after !== undefined) where("id > ?", after);
   const order = after === undefined ? "seq DESC" : "id";
   const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;

@@ -1,0 +1,38 @@
+import type { Switch } from "../../compose.ts";
+import { TielineError } from "../../model/errors.ts";
+import { typeKeysGuarded } from "../../tmux/write.ts";
+import { paneLocator } from "../../transports/paneLocator.ts";
+import { onlyAgent } from "../addressed.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+import type { Loopback } from "../loopback.ts";
+import type { PageSessions } from "../pageSessions.ts";
+
+/** What only the page and the person behind it need. */
+export function pageOperations(tieline: Switch, callers: Callers, sessions: PageSessions, loopback: () => Loopback | null): Pick<Operations, "dash" | "typeKeys"> {
+  return {
+    async dash({ port: wanted }, { caller }) {
+      await callers.person(caller);
+      if (wanted !== undefined) loopback()?.alsoAt(wanted);
+      const port = wanted ?? loopback()?.port ?? null;
+      if (port === null) throw noPort(loopback()?.problem ?? "the page has no port yet");
+      return { url: `http://127.0.0.1:${port}/open?code=${sessions.newCode()}`, port };
+    },
+
+    async typeKeys({ agent: address, keys }, { caller }) {
+      const from = await callers.person(caller);
+      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
+      const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+      if (endpoint === undefined) throw notTyped(agent.name, "it is in no pane");
+      const { socket, pane, panePid, serverPid } = paneLocator(endpoint);
+      const written = await typeKeysGuarded(tieline.servers.at(socket), { pane, panePid, guards: { serverPid }, keys });
+      if (!written.done) throw notTyped(agent.name, `its pane has changed (${written.failed.join(", ")})`);
+      return { agent: agent.name, pane };
+    },
+  };
+}
+
+const noPort = (why: string): TielineError => new TielineError("CONFLICT", why, { remedy: "`tieline dash --port N` serves the page at another port" });
+
+const notTyped = (agent: string, why: string): TielineError =>
+  new TielineError("PANE_UNKNOWN", `nothing was typed to ${agent}: ${why}`, { remedy: "`tieline ls` shows where it is; leave copy mode in its pane first", operands: { agent } });

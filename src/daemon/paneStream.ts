@@ -1,0 +1,101 @@
+/** The live picture of an agent's pane, as text/event-stream. */
+import type { Switch } from "../compose.ts";
+import { TielineError } from "../model/errors.ts";
+import { capture, look } from "../tmux/pane.ts";
+import { paneLocator } from "../transports/paneLocator.ts";
+import { onlyAgent } from "./addressed.ts";
+import type { Callers } from "./callers.ts";
+import type { Answer } from "./http.ts";
+
+/** What changed on a screen since the last frame; the first one has every row, and what scrolled out above. */
+export interface PaneFrame {
+  readonly cols: number;
+  readonly rows: number;
+  readonly cursor: { readonly x: number; readonly y: number };
+  readonly changed: readonly (readonly [row: number, text: string])[];
+  readonly history?: readonly string[];
+}
+
+const historyLines = 500;
+const heartbeatMs = 15_000;
+
+/**
+ * Rows instead of the program's own bytes: a picture read from tmux is right from its first frame on, whatever was
+ * printed before somebody looked, and a reader that falls behind skips frames instead of bytes.
+ */
+export function paneStreams(tieline: Switch, callers: Callers): Answer {
+  return async (request, { caller, signal }) => {
+    const from = await callers.person(caller);
+    const address = new URL(request.url).searchParams.get("agent") ?? "";
+    const agent = onlyAgent(address, tieline.resolve(address, from).agents);
+    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    if (endpoint === undefined) throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane`, { remedy: "start or adopt it first", operands: { agent: agent.name } });
+    const { socket, pane } = paneLocator(endpoint);
+    const server = tieline.servers.at(socket);
+    const encoder = new TextEncoder();
+    const over = new AbortController();
+    const ended = AbortSignal.any([signal, over.signal]);
+    let news = Promise.withResolvers<void>();
+    const watch = tieline.tmux.watch(agent, endpoint, () => news.resolve());
+    ended.addEventListener("abort", () => {
+      watch[Symbol.dispose]();
+      news.resolve();
+    });
+    let shown: readonly string[] | null = null;
+    let shownFacts = "";
+
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          while (!ended.aborted) {
+            const frame = await nextFrame().catch(() => null);
+            if (frame === null) break;
+            if (frame !== "same") return controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
+            if (!(await happens())) return controller.enqueue(encoder.encode(": still here\n\n"));
+          }
+          over.abort();
+          controller.close();
+        },
+        cancel: () => over.abort(),
+      },
+      { highWaterMark: 1 },
+    );
+    return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+
+    async function nextFrame(): Promise<PaneFrame | "same"> {
+      news = Promise.withResolvers<void>();
+      const { pane: facts, styled } = await look(server, pane);
+      const rows = selfContained(styled);
+      const { width: cols, height, cursor } = facts;
+      const said = JSON.stringify([cols, height, cursor]);
+      const before = shown;
+      const changed = rows.flatMap((text, row) => (before?.[row] === text ? [] : [[row, text] as const]));
+      if (changed.length === 0 && said === shownFacts) return "same";
+      [shown, shownFacts] = [rows, said];
+      const history = before === null ? { history: await above(facts.historySize) } : {};
+      return { cols, rows: height, cursor, changed, ...history };
+    }
+
+    async function above(size: number): Promise<string[]> {
+      const lines = Math.min(size, historyLines);
+      return lines === 0 ? [] : selfContained(await capture(server, pane, { ansi: true, history: lines })).slice(0, lines);
+    }
+
+    /** False: nothing did for a while. */
+    async function happens(): Promise<boolean> {
+      const quiet = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => quiet.resolve(false), heartbeatMs);
+      return Promise.race([news.promise.then(() => true), quiet.promise]).finally(() => clearTimeout(timer));
+    }
+  };
+}
+
+/** tmux lets a style run on into the next row; here each row says its own. */
+export function selfContained(rows: readonly string[]): string[] {
+  let open = "";
+  return rows.map((row) => {
+    const text = `${open}${row}`;
+    for (const [sequence, parameters] of row.matchAll(/\x1b\[([0-9;:]*)m/g)) open = /^0?$/.test(parameters!) ? "" : open + sequence;
+    return text;
+  });
+}
