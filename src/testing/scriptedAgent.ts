@@ -57,8 +57,12 @@ export const isListening = (dir: string): boolean => existsSync(join(dir, "liste
 
 function run(dir: string): void {
   let state: ScriptedState = "idle";
-  /** Who gets the keys. A program draws a dialog before it listens for its keys, and stops listening before it clears it. */
+  /**
+   * Who gets the keys. A dialog listens once the terminal shows it, which the terminal's answer to a question about its
+   * cursor tells: keys that were typed earlier come before that answer. It stops listening before it is cleared.
+   */
   let keysFor: ScriptedState = "idle";
+  let onShown: () => void = () => undefined;
   let composer = "";
   let swallow = 0;
   let echoDelayMs = 0;
@@ -76,17 +80,16 @@ function run(dir: string): void {
     unread = read(unread + decoder.decode(bytes as Uint8Array<ArrayBuffer>, { stream: true }));
     show();
   });
-  process.stdout.on("resize", () => draw());
+  process.stdout.on("resize", draw);
   process.stdout.write("\x1b[?1049h\x1b[?2004h");
   draw();
   createServer((socket) => {
     socket.on("data", (line) => {
       obey(JSON.parse(String(line)) as Script);
       if (!isOpen(state)) keysFor = state;
-      draw(() => setTimeout(() => {
-        keysFor = state;
-        socket.write("ok\n");
-      }, frameMs));
+      draw();
+      onShown = () => socket.write("ok\n");
+      process.stdout.write("\x1b[6n");
     });
     socket.on("error", () => undefined);
   }).listen(join(dir, "control"), () => writeFileSync(join(dir, "listening"), ""));
@@ -117,11 +120,17 @@ function run(dir: string): void {
         return rest;
       } else {
         const [key = ""] = /^\x1b\[[0-9;]*[A-Za-z~]|^./su.exec(rest) ?? [];
-        takeKey(key);
+        if (/^\x1b\[\d+;\d+R$/.test(key)) shown();
+        else takeKey(key);
         rest = rest.slice(key.length);
       }
     }
     return "";
+  }
+
+  function shown(): void {
+    keysFor = state;
+    onShown();
   }
 
   function takePaste(text: string): void {
@@ -150,7 +159,7 @@ function run(dir: string): void {
     else setTimeout(draw, echoDelayMs);
   }
 
-  function draw(done?: () => void): void {
+  function draw(): void {
     const width = process.stdout.columns || 80;
     const height = process.stdout.rows || 24;
     const { rows, cursor } = isOpen(state) ? dialog(state) : composerRows(composer, state, width);
@@ -162,12 +171,9 @@ function run(dir: string): void {
     const title = state === "working" ? "⠂ Scripted" : "✳ Scripted";
     const body = shown.map((line) => `\x1b[0m${line}\x1b[0m\x1b[K`).join("\r\n");
     // One write, so that nobody sees half a screen.
-    process.stdout.write(`\x1b]2;${title}\x07\x1b[H${body}\x1b[J\x1b[${y + 1};${cursor.x + 1}H`, () => done?.());
+    process.stdout.write(`\x1b]2;${title}\x07\x1b[H${body}\x1b[J\x1b[${y + 1};${cursor.x + 1}H`);
   }
 }
-
-/** Between drawing a dialog and listening for its keys. */
-const frameMs = 8;
 
 interface Drawn {
   readonly rows: string[];

@@ -18,10 +18,17 @@ export interface ControlOptions {
   flags?: readonly ClientFlag[];
   env?: Record<string, string>;
   onNotification?: (notification: Notification) => void;
+  /**
+   * Coming and going, one at a time on one server: tmux 3.3a ends with a fault, and every pane with it, when a client
+   * leaves at the moment at which a control client is about to come.
+   */
+  turn?: Turn;
   /** How long one command may take before the client counts as wedged and is closed. */
   timeoutMs?: number;
   program?: string;
 }
+
+export type Turn = <Result>(step: () => Promise<Result>) => Promise<Result>;
 
 interface Pending {
   line: string;
@@ -58,7 +65,11 @@ export class ControlClient {
   #closing = false;
 
   /** Resolves when the client is attached: tmux loses commands that arrive before its first `%session-changed`. */
-  static async attach(options: ControlOptions): Promise<ControlClient> {
+  static attach(options: ControlOptions): Promise<ControlClient> {
+    return (options.turn ?? atOnce)(() => ControlClient.#attachNow(options));
+  }
+
+  static async #attachNow(options: ControlOptions): Promise<ControlClient> {
     const client = new ControlClient(options);
     const timer = setTimeout(() => client.#wedged("attach-session"), options.timeoutMs ?? defaultTimeoutMs);
     try {
@@ -112,13 +123,17 @@ export class ControlClient {
   async close(): Promise<void> {
     if (!this.#closing) {
       this.#closing = true;
-      // The end of its input detaches a control client; no signal is needed unless tmux hangs.
-      this.#endInput();
-      const hard = setTimeout(() => this.#child.kill("SIGKILL"), closeGraceMs);
-      await this.closed;
-      clearTimeout(hard);
+      await (this.#options.turn ?? atOnce)(() => this.#leave());
     }
     await this.closed;
+  }
+
+  async #leave(): Promise<void> {
+    // The end of its input detaches a control client; no signal is needed unless tmux hangs.
+    this.#endInput();
+    const hard = setTimeout(() => this.#child.kill("SIGKILL"), closeGraceMs);
+    await this.closed;
+    clearTimeout(hard);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -218,6 +233,7 @@ export class ControlClient {
   }
 }
 
+const atOnce: Turn = (step) => step();
 const defaultTimeoutMs = 120_000;
 const closeGraceMs = 5_000;
 const percent = 0x25;

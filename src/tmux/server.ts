@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { asTielineError } from "../model/errors.ts";
-import { ControlClient } from "./control.ts";
+import { ControlClient, type Turn } from "./control.ts";
 import { bunExec, type Exec, type ExecResult } from "./exec.ts";
 import { commandFailed, saysNoServer, tmuxUnavailable } from "./failure.ts";
 import { commandLine } from "./quote.ts";
@@ -49,6 +49,7 @@ export class TmuxServer {
   #client: ControlClient | undefined;
   #attaching: Promise<ControlClient | undefined> | undefined;
   #closed = false;
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(options: TmuxServerOptions) {
     this.socketPath = options.socketPath;
@@ -60,8 +61,14 @@ export class TmuxServer {
   /** What watchers need to attach clients of their own. */
   get clientOptions() {
     const { socketPath, env, timeoutMs, program } = this.#options;
-    return { socketPath, ...(env && { env }), ...(timeoutMs && { timeoutMs }), ...(program && { program }) };
+    return { socketPath, turn: this.#turn, ...(env && { env }), ...(timeoutMs && { timeoutMs }), ...(program && { program }) };
   }
+
+  readonly #turn: Turn = (step) => {
+    const turn = this.#lastTurn.then(step, step);
+    this.#lastTurn = turn.catch(() => undefined);
+    return turn;
+  };
 
   /** The printed lines of all commands of the list. Throws when one of them fails. */
   async run(list: CommandList): Promise<string[]> {
