@@ -16,7 +16,7 @@ export interface Enlistment {
 }
 
 /** The agent that is to be started: one of that name that is offline, or a new one that nobody knows yet. */
-export function enlist({ profile, team, name: wanted, sessionId = undefined, wishes }: Enlistment, directory: Directory): Agent {
+export function enlist({ profile, team, name: wanted, sessionId, wishes }: Enlistment, directory: Directory): Agent {
   const holder = (name: string): Agent | null => directory.roster.named(team, name);
   const isTaken = (name: string): boolean => {
     const agent = holder(name);
