@@ -19,8 +19,13 @@ async function withLead(board: Switchboard) {
   const [program] = ("command" in installed && installed.command) || [];
   const yaml = ["team: web", "agents:", "  lead:", "    provider: claude-headless", `    command: [${program}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
   writeFileSync(join(board.root, "tieline.yaml"), yaml.join("\n"));
-  await board.run("up", "--team", "web");
-  return bench;
+  try {
+    await board.run("up", "--team", "web");
+    return bench;
+  } catch (thrown) {
+    await bench[Symbol.asyncDispose]();
+    throw thrown;
+  }
 }
 
 claudeTest("a headless lead: idle by its input stream as the user's word, in a tool with its result, --hard cuts a reply", async () => {
