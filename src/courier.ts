@@ -187,7 +187,7 @@ export function createCourier(parts: CourierParts): Courier {
       const found = await transport.inspect(errand);
       if (found.kind !== "unknown") outcome = found;
     }
-    const authority = (outcome.kind === "handed" && outcome.authority) || transport.traits.authority;
+    const authority = ("authority" in outcome && outcome.authority) || transport.traits.authority;
     await settle(errand.delivery, outcome, { transport: transport.name, authority });
     return outcome;
   }

@@ -119,7 +119,10 @@ export class Witness implements AsyncDisposable {
 
   private async confirm(delivery: DeliveryId): Promise<void> {
     const { mailbox, detailOf } = this.parts;
-    const detail = (await detailOf?.(delivery)) ?? mailbox.delivery(delivery)?.detail;
+    const told = await detailOf?.(delivery);
+    const known = mailbox.delivery(delivery);
+    // Why it was uncertain says nothing once it is certain.
+    const detail = told ?? (known?.state === "uncertain" ? undefined : known?.detail);
     await mailbox.confirm(delivery, "transcript", detail ?? undefined);
   }
 

@@ -111,7 +111,7 @@ export type Outcome =
   /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
   | { readonly kind: "absent"; readonly detail: string }
   /** Something may have been written and nobody can tell. */
-  | { readonly kind: "unknown"; readonly detail: string }
+  | { readonly kind: "unknown"; readonly detail: string; readonly authority?: Authority }
   /** The agent was removed; its mail can never be delivered. */
   | { readonly kind: "removed"; readonly detail: string };
 

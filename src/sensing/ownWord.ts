@@ -13,6 +13,7 @@ export interface Said {
 export type OwnWord = (agent: Agent) => Said | null;
 
 const holds: Readonly<Partial<Record<AgentState, readonly [HoldReason, string]>>> = {
+  starting: ["starting", "is starting"],
   working: ["busy", "is working"],
   permission: ["permission", "has a permission dialog open"],
   question: ["question", "has a question open"],

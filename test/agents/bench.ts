@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -204,6 +204,12 @@ export class Bench implements AsyncDisposable {
     const buffer = ["load-buffer", "-b", "bench", "-"];
     const paste = ["paste-buffer", "-p", "-r", "-d", "-b", "bench", "-t", this.pane];
     await runTmux(["-L", this.tmuxServer, ...buffer, ";", ...paste], this.env, text);
+  }
+
+  /** The processes that listen for others beside the program. */
+  async servers(): Promise<number[]> {
+    const pids = await processesIn(this.#root);
+    return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("app-server"));
   }
 
   /** This program's entry in Claude Code's session registry. */

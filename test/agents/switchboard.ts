@@ -148,6 +148,13 @@ export class Switchboard implements AsyncDisposable {
     await until(isGone, { what: async () => `the daemon ${pid} is gone` });
   }
 
+  /** Ends the daemon without a chance to put anything in order. */
+  async kill(): Promise<void> {
+    const { pid } = await this.json<{ pid: number }>("daemon", "status");
+    process.kill(pid, "SIGKILL");
+    await until(() => !existsSync(`/proc/${pid}`), { what: async () => `the daemon ${pid} has ended` });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const row of this.rows) console.log(`${this.bench?.program} | ${row.join(" | ")}`);
     await this.tieline(["daemon", "stop"]);

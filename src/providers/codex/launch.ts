@@ -11,6 +11,13 @@ const permissionFlags: Readonly<Record<PermissionMode, readonly string[]>> = {
   skip: ["--dangerously-bypass-approvals-and-sandbox"],
 };
 
+/** The same for a server, which takes settings only. */
+const permissionSettings: Readonly<Record<PermissionMode, Readonly<Record<string, string>>>> = {
+  ask: { approval_policy: "on-request" },
+  auto: { approval_policy: "never", sandbox_mode: "workspace-write" },
+  skip: { approval_policy: "never", sandbox_mode: "danger-full-access" },
+};
+
 export const codex: Provider = {
   name: "codex",
   program: "codex",
@@ -20,12 +27,14 @@ export const codex: Provider = {
 
   launchCommand(profile, options) {
     const program = profile.command ?? ["codex"];
-    const { ownSocket = null, hooks = null } = options;
-    const hookFlags = hooks === null ? [] : ["-c", `hooks=${toml(launchHooks(hooks))}`];
+    const { ownSocket = null, hooks = null, resume, sessionId } = options;
+    const hookFlags = hooks === null ? [] : setting("hooks", launchHooks(hooks));
     const plain = withArguments(program, [...ownFlags(options), ...hookFlags, ...profile.args]);
     if (ownSocket === null || !isCodex(profile)) return { command: plain, env: {} };
-    const server = [...program, "app-server", "--listen", `unix://${ownSocket}`, ...hookFlags];
-    const pane = [...program, ...ownFlags(options), "--remote", `unix://${ownSocket}`, ...profile.args];
+    const server = [...program, "app-server", "--listen", `unix://${ownSocket}`, ...serverFlags(options), ...hookFlags];
+    // Whoever goes on with a thread at a server may not change how it was set up.
+    const own = resume && sessionId !== null ? ["resume", sessionId] : ownFlags(options);
+    const pane = [...program, ...own, "--remote", `unix://${ownSocket}`, ...profile.args];
     return {
       command: ["sh", "-c", besideItsServer(ownSocket, server, pane, plain)],
       program: program[0]!,
@@ -50,29 +59,42 @@ function ownFlags({ sessionId, resume, prompt, permissions, model }: LaunchOptio
     resume && sessionId !== null && ["resume", sessionId],
     permissionFlags[permissions],
     model !== null && ["--model", model],
-    prompt && ["-c", `developer_instructions=${toml(prompt.text)}`],
+    prompt && setting("developer_instructions", prompt.text),
   );
 }
+
+function serverFlags({ prompt, permissions, model }: LaunchOptions): string[] {
+  const permitted = Object.entries(permissionSettings[permissions]).flatMap(([key, value]) => setting(key, value));
+  return flags(permitted, model !== null && setting("model", model), prompt && setting("developer_instructions", prompt.text));
+}
+
+const setting = (key: string, value: unknown): string[] => ["-c", `${key}=${toml(value)}`];
 
 /** A command of the profile's own may be anything; only Codex itself is known to serve. */
 const isCodex = ({ command }: Profile): boolean => command === null || command[0]?.split("/").at(-1) === "codex";
 
 /**
  * Starts the app server beside the program in the pane, and ends it with that, however that ends: the program holds a
- * FIFO open from which the server's keeper reads. Without a server the program runs alone.
+ * FIFO open from which the server's keeper reads. The next start waits for the keeper, because a thread has one writer
+ * at a time. Without a server the program runs alone.
  */
 function besideItsServer(socket: string, server: readonly string[], pane: readonly string[], alone: readonly string[]): string {
   const words = (command: readonly string[]): string => command.map(quoted).join(" ");
   return `socket=${quoted(socket)}
+keeper=$(cat "$socket.keeper" 2>/dev/null) && for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done
 rm -f "$socket" "$socket.life"
 mkfifo -m 600 "$socket.life" || exec ${words(alone)}
 (
   trap '' HUP
-  (trap - HUP; exec ${words(server)}) </dev/null >"$socket.log" 2>&1 &
+  (trap - HUP; exec ${words(server)}) </dev/null >"$socket.log" 2>&1 & server=$!
   read -r _ <"$socket.life"
   exec >/dev/null 2>&1
-  kill $!; rm -f "$socket"; sleep 2; kill -9 $!
-) &
+  kill $server
+  (sleep 1; kill -9 $server) & late=$!
+  wait $server
+  kill $late
+  rm -f "$socket" "$socket.keeper"
+) & echo $! >"$socket.keeper"
 exec 9>"$socket.life"
 rm -f "$socket.life"
 for _ in $(seq 200); do

@@ -5,6 +5,7 @@
  */
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
+import { systemClock, type Clock } from "../../model/ids.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
 import { findRollout } from "./rollout.ts";
 
@@ -32,7 +33,11 @@ export interface CodexThreadsOptions {
   readonly codexHome: string;
   readonly connect?: (socketPath: string) => Promise<AppServer>;
   readonly retryMs?: number;
+  readonly clock?: Clock;
 }
+
+/** A server that has no thread after this time is none. */
+const startingMs = 15_000;
 
 export interface ThreadWatch {
   /** Something about the agent's thread may have changed. */
@@ -72,10 +77,13 @@ export class CodexThreads implements AsyncDisposable {
     return server.threadOf(agent);
   }
 
-  /** What the program says that it does; null when it says nothing. */
+  /** What the program says that it does; null when it says nothing. A start looks like rest before its dialogs come. */
   said(agent: Agent): Said | null {
+    if (codexServerOf(agent) === null) return null;
     const thread = this.known(agent);
-    return thread && saidBy(thread.status);
+    if (thread !== null) return saidBy(thread.status);
+    const young = agent.state === "starting" && (this.options.clock ?? systemClock)() - agent.stateAt < startingMs;
+    return young ? { state: "starting", reason: null } : null;
   }
 
   async request<Result>(agent: Agent, method: string, params: unknown, signal?: AbortSignal): Promise<Result> {

@@ -56,22 +56,22 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
         await threads.request(agent, "turn/start", { threadId, clientUserMessageId: message.id, ...turn }, signal);
       } catch (thrown) {
         const { message: detail, operands } = asTielineError(thrown);
-        return operands["refused"] === true ? { kind: "error", detail } : { kind: "unknown", detail };
+        return operands["refused"] === true ? { kind: "error", detail } : { kind: "unknown", detail, authority };
       }
       if (await untilRecorded(path, offset, message, signal)) return { kind: "handed", proof: "transcript", authority };
-      const busy = status.type === "active";
-      return { kind: "unknown", detail: busy ? "it joined the running turn; the model has not read it yet" : "the thread has no record of it yet" };
+      return { kind: "unknown", detail: status.type === "active" ? "it joined the running turn; the model has not read it yet" : "the thread has no record of it yet", authority };
     },
 
-    async inspect({ agent, message, delivery }: Errand): Promise<Outcome> {
+    async inspect({ agent, message }: Errand): Promise<Outcome> {
       const path = threads.transcriptOf(agent);
       if (path === null) return { kind: "unknown", detail: "the thread's record is not to be found" };
-      if (isRecorded(path, message)) return { kind: "handed", proof: "transcript" };
+      const { authority } = turnWith(message);
+      if (isRecorded(path, message)) return { kind: "handed", proof: "transcript", authority };
       // Codex keeps what it was given until the turn ends; only then is it gone if it was not read.
       const thread = await threads.find(agent).catch(() => null);
-      if (thread?.status.type === "active") return { kind: "unknown", detail: delivery.detail ?? "it joined the running turn; the model has not read it yet" };
+      if (thread?.status.type === "active") return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet", authority };
       await pause(recordedMs);
-      return isRecorded(path, message) ? { kind: "handed", proof: "transcript" } : { kind: "absent", detail: "the turn ended before the model read it" };
+      return isRecorded(path, message) ? { kind: "handed", proof: "transcript", authority } : { kind: "absent", detail: "the turn ended before the model read it" };
     },
 
     watch: (agent, _endpoint, changed) => threads.watch(agent, { changed }),
