@@ -48,7 +48,7 @@ export class HookDoor {
     const call = readHookCall(provider, await request.json().catch(() => null));
     const token = request.headers.get(tokenHeader) || undefined;
     const verdict = call && (await this.judge(call, { token }));
-    const answer = call && verdict && answerFor(call.event, verdict);
+    const answer = call && verdict && answerFor(call, verdict);
     if (!answer) return Response.json({});
     const bytes = new TextEncoder().encode(JSON.stringify(answer));
     return new Response(this.handedOver(bytes, verdict, request.signal), { headers: { "content-type": "application/json" } });
@@ -58,7 +58,7 @@ export class HookDoor {
     hook: async ({ provider, payload, tmuxSocket, pane, pid }, { caller }) => {
       const call = readHookCall(provider, payload);
       const verdict = call && (await this.judge(call, { tmuxSocket, pane, pid, token: caller.token }));
-      const answer = call && verdict && answerFor(call.event, verdict);
+      const answer = call && verdict && answerFor(call, verdict);
       if (!answer) return { answer: null, receipt: null };
       const receipt = crypto.randomUUID();
       this.unwritten.set(receipt, verdict);

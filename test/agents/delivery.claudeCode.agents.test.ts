@@ -158,6 +158,7 @@ claudeTest("busy, --when turn from an agent: it joins at the end of the turn, on
   const tag = await sent;
   const request = await bench.model.next((one) => timesRead(one, tag) > 0);
   expect(request.entries.some((entry) => entry.role === "assistant" && entry.text.includes("the first answer"))).toBe(true);
+  expect(timesRead(request, tag)).toBe(1);
   const story = await board.reached(tag, ({ state }) => state === "seen");
   board.note("busy, from an agent", "turn", story);
 });

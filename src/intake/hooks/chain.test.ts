@@ -69,13 +69,15 @@ test("a call that nobody waits for reaches the observers only", async () => {
 
 test("verdicts in the words of the programs", () => {
   const context = { refusal: null, context: "news" };
-  expect(answerFor("PreToolUse", { refusal: "stop", context: null })).toEqual({
+  const at = (event: string, provider = "claude-code") => ({ event, provider });
+  expect(answerFor(at("PreToolUse"), { refusal: "stop", context: null })).toEqual({
     hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "stop" },
   });
-  expect(answerFor("PostToolUse", context)).toEqual({ hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "news" } });
-  expect(answerFor("Stop", context)).toEqual({ decision: "block", reason: "news" });
-  expect(answerFor("Stop", { refusal: "stop", context: null })).toBeNull();
-  expect(answerFor("PreToolUse", { refusal: null, context: null })).toBeNull();
+  expect(answerFor(at("PostToolUse"), context)).toEqual({ hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "news" } });
+  expect(answerFor(at("Stop"), context)).toEqual({ hookSpecificOutput: { hookEventName: "Stop", additionalContext: "news" } });
+  expect(answerFor(at("Stop", "codex"), context)).toEqual({ decision: "block", reason: "news" });
+  expect(answerFor(at("Stop"), { refusal: "stop", context: null })).toBeNull();
+  expect(answerFor(at("PreToolUse"), { refusal: null, context: null })).toBeNull();
 });
 
 test("a payload is read with its tool, and one that makes no sense is none", () => {
