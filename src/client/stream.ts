@@ -9,6 +9,8 @@ export type StreamedEvent = Event;
 export interface StreamOptions extends EventFilter {
   /** Everything after this number; left out: what happens from now on. */
   readonly after?: number;
+  /** Told each time that the connection is made or lost. */
+  readonly onConnection?: (connected: boolean) => void;
 }
 
 const firstPauseMs = 100;
@@ -26,6 +28,7 @@ export async function* streamEvents(daemon: Daemon, caller: Caller, options: Str
     try {
       const body = await open(daemon, caller, { ...options, ...(after !== undefined && { after }) }, signal);
       connected = true;
+      options.onConnection?.(true);
       for await (const { id, data } of blocks(body)) {
         pauseMs = firstPauseMs;
         if (id !== null) after = id;
@@ -35,6 +38,7 @@ export async function* streamEvents(daemon: Daemon, caller: Caller, options: Str
       if (signal?.aborted) return;
       if (!connected || !isBroken(thrown)) throw thrown;
     }
+    options.onConnection?.(false);
     await pause(pauseMs, signal);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }

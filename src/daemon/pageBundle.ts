@@ -29,11 +29,9 @@ export async function bundlePage(entrypoint = entry): Promise<PageBundle> {
     throw new TielineError("NOT_INSTALLED", "the dashboard can not be put together from its sources", { remedy: "run npm install in Tieline's directory", cause });
   });
   const named = outputs.map((output) => ({ name: output.path.replace(/^(\.\/|.*\/)/, ""), kind: output.kind, output }));
-  const first = named.filter(({ name, kind }) => kind === "entry-point" || name.startsWith("main-"));
-  const ending = (extension: string): string[] => first.flatMap(({ name }) => (name.endsWith(extension) ? [name] : []));
   return {
     assets: new Map(named.map(({ name, output }) => [name, { body: output, type: output.type }])),
-    scripts: ending(".js"),
-    styles: ending(".css"),
+    scripts: named.flatMap(({ name, kind }) => (kind === "entry-point" && name.endsWith(".js") ? [name] : [])),
+    styles: named.flatMap(({ name }) => (name.startsWith("main-") && name.endsWith(".css") ? [name] : [])),
   };
 }

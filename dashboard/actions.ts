@@ -1,0 +1,34 @@
+/** What a person does on the page. A failure is told with its remedy, and never only in the console. */
+import { TielineError } from "../src/client/browser.ts";
+import type { Notice } from "./state.ts";
+import { notices } from "./state.ts";
+
+let lastNotice = 0;
+
+export function tell(text: string, { bad = false, remedy = null }: { bad?: boolean; remedy?: string | null } = {}): void {
+  const notice: Notice = { id: ++lastNotice, text, remedy, bad };
+  notices.value = [...notices.value.slice(-3), notice];
+  setTimeout(() => dropNotice(notice.id), bad ? 12_000 : 5_000);
+}
+
+export function dropNotice(id: number): void {
+  notices.value = notices.value.filter((one) => one.id !== id);
+}
+
+/** Does it, and says how it went; true: it worked. */
+export async function attempt(work: () => Promise<unknown>, done?: string): Promise<boolean> {
+  try {
+    await work();
+    if (done !== undefined) tell(done);
+    return true;
+  } catch (thrown) {
+    const error = failureOf(thrown);
+    tell(error.message, { bad: true, remedy: error.remedy });
+    return false;
+  }
+}
+
+export function failureOf(thrown: unknown): { readonly message: string; readonly remedy: string | null } {
+  if (thrown instanceof TielineError) return { message: thrown.message, remedy: thrown.remedy };
+  return { message: thrown instanceof Error ? thrown.message : String(thrown), remedy: null };
+}

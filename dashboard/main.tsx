@@ -1,0 +1,57 @@
+import "@xterm/xterm/css/xterm.css";
+import "./style.css";
+import { effect } from "@preact/signals";
+import { render, type VNode } from "preact";
+import { listenToKeys } from "./keys.ts";
+import { lag, start } from "./live.ts";
+import { keepTold } from "./notify.ts";
+import { Panels } from "./parts/panels.tsx";
+import { Navigation, Notices, TopBar } from "./parts/shell.tsx";
+import { view, type View } from "./route.ts";
+import { connection, theme } from "./state.ts";
+import { GraphView } from "./views/graph.tsx";
+import { MessagesView } from "./views/messages.tsx";
+import { NumbersView } from "./views/numbers.tsx";
+import { QueueView } from "./views/queue.tsx";
+import { TeamView } from "./views/team.tsx";
+import { TerminalView } from "./views/terminal.tsx";
+import { WaitingView } from "./views/waiting.tsx";
+
+const drawn: Record<View, () => VNode> = { team: TeamView, messages: MessagesView, waiting: WaitingView, queue: QueueView, graph: GraphView, numbers: NumbersView, terminal: TerminalView };
+
+function Page(): VNode {
+  const Shown = drawn[view.value];
+  if (connection.value === "refused") return <Refused />;
+  return (
+    <div class="page">
+      <Navigation />
+      <TopBar />
+      <main id="main">
+        <Shown />
+      </main>
+      <Panels />
+      <Notices />
+    </div>
+  );
+}
+
+const Refused = (): VNode => (
+  <div class="empty refused-page">
+    <h1>This browser is not let in any more</h1>
+    <p>
+      Run <code>tieline dash</code> in a terminal for a fresh link.
+    </p>
+  </div>
+);
+
+effect(() => {
+  if (theme.value === "system") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.dataset["theme"] = theme.value;
+});
+effect(() => {
+  if (lag.value) document.documentElement.dataset["lag"] = String(lag.value.appliedAt - lag.value.at);
+});
+render(<Page />, document.getElementById("page")!);
+listenToKeys();
+keepTold();
+await start();

@@ -1,0 +1,89 @@
+/** The timeline: receipts in the order in which they were accepted, kept up to date by what happens to them. */
+import { signal } from "@preact/signals";
+import type { DeliveryView, ReceiptView, StreamedEvent } from "../src/client/browser.ts";
+import { inTeam } from "./api.ts";
+import { hasOlder, messageByTag, timeline, type MessageCell } from "./state.ts";
+
+export type DeliveryFact = Extract<StreamedEvent, { type: `delivery.${string}` }>;
+
+const pageSize = 500;
+
+export function mergeReceipts(receipts: readonly ReceiptView[]): void {
+  const fresh: MessageCell[] = [];
+  for (const receipt of receipts) {
+    const known = messageByTag.get(receipt.tag);
+    if (known) known.receipt.value = receipt;
+    else fresh.push(cellOf(receipt));
+  }
+  if (fresh.length === 0) return;
+  const rows = timeline.value;
+  const newest = rows.at(-1)?.id ?? "";
+  const oldest = rows[0]?.id ?? "";
+  if (fresh.every(({ id }) => id > newest)) timeline.value = [...rows, ...fresh];
+  else if (fresh.every(({ id }) => id < oldest)) timeline.value = [...fresh, ...rows];
+  else timeline.value = [...rows, ...fresh].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A cell for a receipt, also for one that is not in the timeline, as when it was found by a search. */
+export function cellOf(receipt: ReceiptView): MessageCell {
+  const known = messageByTag.get(receipt.tag);
+  if (known) return known;
+  const cell = { tag: receipt.tag, id: receipt.id, receipt: signal(receipt) };
+  messageByTag.set(receipt.tag, cell);
+  return cell;
+}
+
+let loadingOlder: Promise<void> | null = null;
+
+export function loadOlder(): Promise<void> {
+  const first = timeline.value[0];
+  if (!hasOlder.value || first === undefined) return Promise.resolve();
+  loadingOlder ??= inTeam(null)
+    .call("log", { before: first.id, limit: pageSize })
+    .then((receipts) => {
+      hasOlder.value = receipts.length === pageSize;
+      mergeReceipts(receipts);
+    })
+    .finally(() => (loadingOlder = null));
+  return loadingOlder;
+}
+
+/** A fact may come before the receipt that it is about; those of late are kept until then. */
+let recent: DeliveryFact[] = [];
+
+export function noteFact(fact: DeliveryFact): void {
+  recent.push(fact);
+  if (recent.length > 1_000) recent = recent.slice(-500);
+}
+
+export function replay(receipts: readonly ReceiptView[]): void {
+  const tags = new Set<string>(receipts.map(({ tag }) => tag));
+  for (const fact of recent) if (tags.has(fact.tag)) applyDelivery(fact);
+}
+
+export function applyDelivery(fact: DeliveryFact): void {
+  const cell = messageByTag.get(fact.tag);
+  if (!cell) return;
+  const receipt = cell.receipt.value;
+  const deliveries = receipt.deliveries.map((one) => (one.agent === fact.agentName && one.updatedAt <= fact.at ? after(one, fact) : one));
+  cell.receipt.value = { ...receipt, deliveries };
+}
+
+function after(delivery: DeliveryView, { to, detail, reason, proof, transport, authority, at }: DeliveryFact): DeliveryView {
+  return {
+    ...delivery,
+    state: to,
+    reason: detail ?? reason ?? (to === "queued" ? delivery.reason : null),
+    proof: proof ?? delivery.proof,
+    transport: transport ?? delivery.transport,
+    authority: authority ?? delivery.authority,
+    answeredAt: to === "answered" ? at : delivery.answeredAt,
+    updatedAt: at,
+  };
+}
+
+/** The worst of a message's deliveries speaks for it. */
+export function overall({ deliveries }: ReceiptView): DeliveryView["state"] | "nobody" {
+  const worst = ["failed", "expired", "uncertain", "queued", "claimed", "handed", "seen", "answered", "cancelled"] as const;
+  return worst.find((state) => deliveries.some((one) => one.state === state)) ?? "nobody";
+}

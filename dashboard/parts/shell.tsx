@@ -1,0 +1,120 @@
+import type { VNode } from "preact";
+import { linkTo, view, views, type View } from "../route.ts";
+import { connection, notices, panel, search, team, teamNames, theme, unread, waitingCount, queue } from "../state.ts";
+import { dropNotice } from "../actions.ts";
+import { Count } from "./badges.tsx";
+import { Icon } from "./icons.tsx";
+
+const labels: Record<View, string> = { team: "Team", messages: "Messages", waiting: "Waiting for you", queue: "Queue", graph: "Graph", numbers: "Numbers", terminal: "Terminal" };
+const keys: Record<View, string> = { team: "t", messages: "m", waiting: "w", queue: "q", graph: "g", numbers: "n", terminal: "e" };
+
+export const titleOf = (one: View): string => labels[one];
+
+export function Navigation(): VNode {
+  const counts: Partial<Record<View, VNode | null>> = {
+    messages: <Count of={unread.value} label="unread" />,
+    waiting: <Count of={waitingCount.value} label="things wait for you" />,
+    queue: <Count of={queue.value.length} label="not delivered yet" />,
+  };
+  return (
+    <nav class="navigation" aria-label="Views">
+      <a class="brand" href={linkTo("team")} aria-label="Tieline">
+        <svg viewBox="0 0 32 20" aria-hidden="true">
+          <path d="M6 10H26" />
+          <circle cx="6" cy="10" r="5" />
+          <circle cx="26" cy="10" r="5" class="second" />
+        </svg>
+        <span>Tieline</span>
+      </a>
+      {views.map((one) => (
+        <a key={one} href={linkTo(one)} class={`nav ${one}`} aria-current={view.value === one ? "page" : undefined} title={`${labels[one]} (g ${keys[one]})`}>
+          <Icon name={one} />
+          <span class="label">{labels[one]}</span>
+          {counts[one]}
+        </a>
+      ))}
+      <span class="grow" />
+      <ThemeSwitch />
+      <button class="nav help" onClick={() => (panel.value = { kind: "help" })}>
+        <Icon name="help" />
+        <span class="label">Keys</span>
+      </button>
+    </nav>
+  );
+}
+
+const themes = ["system", "light", "dark"] as const;
+
+function ThemeSwitch(): VNode {
+  const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!;
+  const icon = { system: "system", light: "sun", dark: "moon" } as const;
+  return (
+    <button class="nav theme" onClick={() => (theme.value = next)} title={`Colours: ${theme.value}. Change to ${next}.`} aria-label={`Colours: ${theme.value}. Change to ${next}.`}>
+      <Icon name={icon[theme.value]} />
+      <span class="label">{theme.value === "system" ? "As the system" : theme.value === "light" ? "Light" : "Dark"}</span>
+    </button>
+  );
+}
+
+export function TopBar(): VNode {
+  return (
+    <header class="topbar">
+      <h1>{labels[view.value]}</h1>
+      <ConnectionState />
+      <label class="search">
+        <Icon name="search" />
+        <input id="search" type="search" placeholder="Search" aria-label="Search (press /)" value={search.value} onInput={({ currentTarget }) => (search.value = currentTarget.value)} onKeyDown={leaveOnEscape} />
+        <kbd aria-hidden="true">/</kbd>
+      </label>
+      {teamNames.value.length > 1 && (
+        <select aria-label="Team" value={team.value ?? ""} onChange={({ currentTarget }) => (team.value = currentTarget.value || null)}>
+          <option value="">All teams</option>
+          {teamNames.value.map((name) => (
+            <option value={name} key={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+      <button class="primary" onClick={() => (panel.value = { kind: "compose" })} title="Write a message (c)">
+        <Icon name="compose" />
+        <span class="label">Write</span>
+      </button>
+    </header>
+  );
+}
+
+function leaveOnEscape(event: KeyboardEvent): void {
+  if (event.key !== "Escape") return;
+  search.value = "";
+  (event.currentTarget as HTMLInputElement).blur();
+}
+
+const said = { connecting: "connecting…", live: "live", away: "daemon away, reconnecting…", refused: "not let in" } as const;
+
+function ConnectionState(): VNode {
+  return (
+    <span class={`connection ${connection.value}`} role="status">
+      <i aria-hidden="true" />
+      <span>{said[connection.value]}</span>
+    </span>
+  );
+}
+
+export function Notices(): VNode {
+  return (
+    <div class="notices" role="log" aria-live="polite">
+      {notices.value.map(({ id, text, remedy, bad }) => (
+        <div key={id} class={`notice ${bad ? "bad" : ""}`}>
+          <div>
+            <strong>{text}</strong>
+            {remedy && <p>{remedy}</p>}
+          </div>
+          <button class="quiet" aria-label="Dismiss" onClick={() => dropNotice(id)}>
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

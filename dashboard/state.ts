@@ -1,0 +1,103 @@
+/** Everything that the page knows, in one place. Views read it; live.ts and actions.ts change it. */
+import { computed, signal, type Signal } from "@preact/signals";
+import type { AgentView, InboxView, Output, ReceiptView } from "../src/client/browser.ts";
+import { kept } from "./kept.ts";
+
+export type Connection = "connecting" | "live" | "away" | "refused";
+export const connection = signal<Connection>("connecting");
+/** Advances while somebody looks, so that ages grow. */
+export const now = signal(Date.now());
+
+export const theme = kept<"system" | "light" | "dark">("theme", "system");
+/** The team that is looked at; null: all of them. */
+export const team = kept<string | null>("team", null);
+export const search = signal("");
+
+/** One agent, with cells of its own: a change of one redraws one card, among hundreds. */
+export interface AgentCell {
+  readonly id: string;
+  readonly view: Signal<AgentView>;
+  readonly tool: Signal<string | null>;
+  /** The last thing that it said or was told, in a line. */
+  readonly last: Signal<{ readonly text: string; readonly at: number } | null>;
+  /** Events per minute, oldest first. */
+  readonly beats: Signal<readonly number[]>;
+}
+export const agents = signal<readonly AgentCell[]>([]);
+export const agentById = new Map<string, AgentCell>();
+
+export const teamNames = computed(() => [...new Set(agents.value.map(({ view }) => view.value.team))].toSorted());
+export const shownAgents = computed(() => agents.value.filter(({ view }) => team.value === null || view.value.team === team.value));
+/** The team that new things are made in. */
+export const actingTeam = computed(() => team.value ?? (teamNames.value.length === 1 ? teamNames.value[0]! : null));
+
+/** One message of the timeline. */
+export interface MessageCell {
+  readonly tag: string;
+  readonly id: string;
+  readonly receipt: Signal<ReceiptView>;
+}
+/** Oldest first; what is older than the first is fetched when somebody scrolls there. */
+export const timeline = signal<readonly MessageCell[]>([]);
+export const messageByTag = new Map<string, MessageCell>();
+export const hasOlder = signal(true);
+/** Messages with a higher id are unread. Ids ascend with time. */
+export const readUpTo = kept<string>("readUpTo", "");
+export const unread = computed(() => {
+  const rows = timeline.value;
+  let count = 0;
+  for (let at = rows.length - 1; at >= 0 && rows[at]!.id > readUpTo.value; at--) if (rows[at]!.receipt.value.from !== "user") count++;
+  return count;
+});
+
+export interface Denial {
+  readonly at: number;
+  readonly team: string;
+  readonly from: string;
+  readonly to: string;
+  readonly allowed: readonly string[];
+}
+export const denials = signal<readonly Denial[]>([]);
+
+/** What needs the person, apart from agents that ask: those are found by their state. */
+export type Waiting = InboxView & { readonly agent: string; readonly team: string };
+export const ownMail = signal<readonly InboxView[]>([]);
+export const deadLetters = signal<readonly ReceiptView[]>([]);
+export const queue = signal<readonly Waiting[]>([]);
+export const dismissed = kept<readonly string[]>("dismissed", []);
+
+export const askingStates = ["permission", "question", "dialog"] as const;
+export const asking = computed(() => agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)));
+export const uncertain = computed(() => queue.value.filter(({ state, tag }) => state === "uncertain" && !dismissed.value.includes(tag)));
+export const liveDead = computed(() => deadLetters.value.filter(({ tag }) => !dismissed.value.includes(tag)));
+const longHeldMs = 5 * 60_000;
+export const longHeld = computed(() => agents.value.filter(({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs));
+export const warned = computed(() =>
+  timeline.value.slice(-500).filter(({ tag, receipt }) => !dismissed.value.includes(tag) && receipt.value.deliveries.some(({ warning }) => warning !== null)),
+);
+export const waitingCount = computed(() => asking.value.length + ownMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + warned.value.length);
+
+export type Topology = Output<"topology">;
+export const topologies = signal<ReadonlyMap<string, Topology>>(new Map());
+
+/** How long deliveries took, for the charts. */
+export interface Sample {
+  readonly at: number;
+  readonly ms: number;
+  readonly stage: "handed" | "seen";
+  readonly transport: string;
+}
+export const samples = signal<readonly Sample[]>([]);
+export const acceptedAt = signal<readonly number[]>([]);
+
+/** Something that the person should be told once. */
+export interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly remedy: string | null;
+  readonly bad: boolean;
+}
+export const notices = signal<readonly Notice[]>([]);
+
+export type Panel = { readonly kind: "compose" } | { readonly kind: "spawn" } | { readonly kind: "help" } | null;
+export const panel = signal<Panel>(null);

@@ -1,0 +1,255 @@
+import { computed, signal, useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { inTeam } from "../api.ts";
+import { attempt } from "../actions.ts";
+import { place, step, type Body } from "../graph/force.ts";
+import { refuse, travel } from "../graph/sparks.ts";
+import { onEvent, refreshTopologies } from "../live.ts";
+import { linkTo } from "../route.ts";
+import { actingTeam, agents, denials, teamNames, timeline, topologies, type Topology } from "../state.ts";
+import { visible } from "../text.ts";
+import { timeOf } from "../times.ts";
+
+interface Line {
+  readonly from: string;
+  readonly to: string;
+  readonly count: number;
+  /** Null: written by nobody, it is only what was seen. */
+  readonly origin: "config" | "run time" | null;
+}
+
+const shownTeam = computed(() => actingTeam.value ?? teamNames.value[0] ?? null);
+const chosen = signal<Line | null>(null);
+const keyOf = ({ from, to }: Pick<Line, "from" | "to">): string => `${from} -> ${to}`;
+
+const topology = computed<Topology | null>(() => (shownTeam.value === null ? null : (topologies.value.get(shownTeam.value) ?? null)));
+
+/** The edges that were written, and those that mail took anyway: replies, and everything where all is allowed. */
+const lines = computed<readonly Line[]>(() => {
+  const counts = new Map<string, Line>();
+  for (const { from, to, origin } of topology.value?.edges ?? []) counts.set(keyOf({ from, to }), { from, to, origin, count: 0 });
+  for (const cell of timeline.value.slice(-2_000)) {
+    const { from, team, deliveries } = cell.receipt.peek();
+    if (team !== shownTeam.value || from === "tieline") continue;
+    for (const { agent } of deliveries) {
+      const line = { from, to: agent };
+      const known = counts.get(keyOf(line));
+      counts.set(keyOf(line), known ? { ...known, count: known.count + 1 } : { ...line, origin: null, count: 1 });
+    }
+  }
+  return [...counts.values()];
+});
+
+const names = computed(() => [...new Set([...agents.value.flatMap(({ view: { value } }) => (value.team === shownTeam.value ? [value.name] : [])), ...lines.value.flatMap(({ from, to }) => [from, to]), "user"])].filter((name) => name !== "*"));
+
+export function GraphView(): VNode {
+  return (
+    <section class="view graph">
+      <div class="toolbar">
+        <AddEdge />
+        <span class="muted">{topology.value?.edges === null ? "No topology: everyone may write to everyone." : `${topology.value?.edges?.length ?? 0} edges`}</span>
+      </div>
+      <div class="stage">
+        <Drawing />
+        {chosen.value && <Traffic line={chosen.value} />}
+      </div>
+      <Refused />
+    </section>
+  );
+}
+
+function Drawing(): VNode {
+  const bodies = useRef(new Map<string, Body>());
+  const layer = useRef<SVGGElement>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const tick = useSignal(0);
+  const heat = useRef(1);
+  const box = useSignal({ width: 800, height: 600 });
+
+  bodies.current = place(names.value, bodies.current);
+  const shape = `${names.value.join(" ")}|${lines.value.map(keyOf).join(" ")}`;
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => (box.value = { width: entry!.contentRect.width, height: entry!.contentRect.height }));
+    observer.observe(svg.current!);
+    return () => observer.disconnect();
+  }, []);
+
+  useEffect(() => {
+    heat.current = 1;
+    let frame = 0;
+    const run = (): void => {
+      // Several steps a frame while it is hot: it comes to rest within a second.
+      let moved = 0;
+      for (let steps = 0; steps < 4; steps++) moved = step(bodies.current, lines.peek(), heat.current);
+      heat.current *= 0.985;
+      tick.value++;
+      if (moved > 0.05 && heat.current > 0.02) frame = requestAnimationFrame(run);
+    };
+    frame = requestAnimationFrame(run);
+    return () => cancelAnimationFrame(frame);
+  }, [shape]);
+
+  useEffect(
+    () =>
+      onEvent((event) => {
+        if (event.team !== shownTeam.peek() || !layer.current) return;
+        const find = (name: string): Body | undefined => bodies.current.get(name);
+        if (event.type === "message.accepted") {
+          const from = find(event.from);
+          for (const to of event.recipients.slice(0, 50)) if (from && find(to)) travel(layer.current, from, find(to)!);
+        } else if (event.type === "route.denied") {
+          const [from, to] = [find(event.from), find(event.to)];
+          if (from && to) refuse(layer.current, from, to, `${event.from} may not write to ${event.to}`);
+        }
+      }),
+    [],
+  );
+
+  // The drawing keeps itself in the box, whatever its size.
+  void tick.value;
+  const all = [...bodies.current.values()];
+  const reach = { x: Math.max(120, ...all.map(({ x }) => Math.abs(x))) + 70, y: Math.max(90, ...all.map(({ y }) => Math.abs(y))) + 50 };
+  const scale = Math.min(box.value.width / (2 * reach.x), box.value.height / (2 * reach.y), 1.6);
+  const [width, height] = [box.value.width / scale, box.value.height / scale];
+  return (
+    <svg ref={svg} class="drawing" viewBox={`${-width / 2} ${-height / 2} ${width} ${height}`} role="group" aria-label={`Who may write to whom in ${shownTeam.value ?? "the team"}`}>
+      <defs>
+        <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
+          <path d="M0 0L8 4L0 8Z" />
+        </marker>
+      </defs>
+      {lines.value.map((line) => (
+        <Edge key={keyOf(line)} line={line} from={bodies.current.get(line.from)} to={bodies.current.get(line.to)} />
+      ))}
+      <g ref={layer} class="sparks" />
+      {all.map((body) => (
+        <Node key={body.name} body={body} />
+      ))}
+    </svg>
+  );
+}
+
+const radius = 22;
+
+function Edge({ line, from, to }: { line: Line; from: Body | undefined; to: Body | undefined }): VNode | null {
+  if (!from || !to) return null;
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const distance = Math.max(1, Math.hypot(dx, dy));
+  const [ux, uy] = [dx / distance, dy / distance];
+  // Bent to its right, so that the way back does not lie under it.
+  const bend = 14;
+  const start = { x: from.x + ux * radius - uy * 4, y: from.y + uy * radius + ux * 4 };
+  const end = { x: to.x - ux * (radius + 3) - uy * 4, y: to.y - uy * (radius + 3) + ux * 4 };
+  const middle = { x: (from.x + to.x) / 2 - uy * bend, y: (from.y + to.y) / 2 + ux * bend };
+  const path = `M${start.x} ${start.y}Q${middle.x} ${middle.y} ${end.x} ${end.y}`;
+  const isChosen = chosen.value !== null && keyOf(chosen.value) === keyOf(line);
+  const choose = (): void => void (chosen.value = line);
+  return (
+    <g class={`edge ${line.origin === null ? "seen" : "written"} ${isChosen ? "chosen" : ""}`} role="button" tabIndex={0} aria-label={`${line.from} to ${line.to}, ${line.count} messages`} onClick={choose} onKeyDown={(event) => event.key === "Enter" && choose()}>
+      <path class="reach" d={path} />
+      <path class="line" d={path} marker-end="url(#tip)" />
+      {line.count > 0 && (
+        <text x={middle.x} y={middle.y} dy="4">
+          {line.count}
+        </text>
+      )}
+    </g>
+  );
+}
+
+function Node({ body }: { body: Body }): VNode {
+  const agent = agents.value.find(({ view: { value } }) => value.name === body.name && value.team === shownTeam.value)?.view.value;
+  const kind = agent?.state ?? (body.name === "user" ? "person" : "object");
+  return (
+    <g class={`node ${kind} ${agent?.presence ?? ""}`} transform={`translate(${body.x} ${body.y})`}>
+      <circle r={radius} />
+      <text class="initials" dy="5">
+        {body.name.slice(0, 2)}
+      </text>
+      <text class="name" y={radius + 17}>
+        {body.name}
+      </text>
+      <title>{`${body.name}: ${kind}`}</title>
+    </g>
+  );
+}
+
+function Traffic({ line }: { line: Line }): VNode {
+  const those = timeline.value.filter(({ receipt }) => {
+    const { from, deliveries, team } = receipt.peek();
+    return team === shownTeam.value && from === line.from && deliveries.some(({ agent }) => agent === line.to);
+  });
+  const remove = async (): Promise<void> => {
+    if (await attempt(() => inTeam(shownTeam.peek()).call("topologyRemove", { edge: keyOf(line) }), `${keyOf(line)} was removed`)) chosen.value = null;
+    await refreshTopologies();
+  };
+  return (
+    <aside class="traffic" aria-label={`Traffic from ${line.from} to ${line.to}`}>
+      <header>
+        <h2>
+          {line.from} → {line.to}
+        </h2>
+        <button class="quiet" aria-label="Close" onClick={() => (chosen.value = null)}>
+          ✕
+        </button>
+      </header>
+      <p class="muted">
+        {those.length} messages · {line.origin === null ? "not an edge: a reply, or no topology" : line.origin === "config" ? "from tieline.yaml" : "added while it ran"}
+      </p>
+      <ul>
+        {those
+          .slice(-30)
+          .toReversed()
+          .map(({ tag, receipt }) => (
+            <li key={tag}>
+              <a href={linkTo("messages", tag)}>
+                <time>{timeOf(receipt.value.acceptedAt)}</time> {visible(receipt.value.summary)}
+              </a>
+            </li>
+          ))}
+      </ul>
+      {line.origin !== null && (
+        <button class="danger" onClick={() => void remove()}>
+          Remove this edge
+        </button>
+      )}
+    </aside>
+  );
+}
+
+function AddEdge(): VNode {
+  const from = useSignal("");
+  const to = useSignal("");
+  const add = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const edge = `${from.value} -> ${to.value}`;
+    if (await attempt(() => inTeam(shownTeam.peek()).call("topologyAdd", { edge }), `${edge} was added`)) from.value = to.value = "";
+    await refreshTopologies();
+  };
+  const options = names.value.map((name) => <option key={name} value={name} />);
+  return (
+    <form class="inline" onSubmit={(event) => void add(event)} aria-label="Add an edge">
+      <datalist id="names">{options}</datalist>
+      <input list="names" placeholder="from" aria-label="From" value={from.value} onInput={({ currentTarget }) => (from.value = currentTarget.value)} required />
+      <span aria-hidden="true">→</span>
+      <input list="names" placeholder="to" aria-label="To" value={to.value} onInput={({ currentTarget }) => (to.value = currentTarget.value)} required />
+      <button type="submit">Add edge</button>
+    </form>
+  );
+}
+
+function Refused(): VNode | null {
+  const those = denials.value.filter(({ team }) => team === shownTeam.value).slice(-5).toReversed();
+  if (those.length === 0) return null;
+  return (
+    <ul class="refused" aria-label="Refused">
+      {those.map(({ at, from, to, allowed }) => (
+        <li key={`${at} ${from} ${to}`}>
+          <time>{timeOf(at)}</time> <strong>{visible(from)}</strong> may not write to <strong>{visible(to)}</strong>; {allowed.length === 0 ? "it may write to nobody" : `allowed: ${allowed.join(", ")}`}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,179 @@
+import { computed, signal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
+import { metricsText } from "../api.ts";
+import { acceptedAt, now, samples, type Sample } from "../state.ts";
+import { span, timeOf } from "../times.ts";
+
+const minutes = 60;
+const metrics = signal("");
+
+const transports = computed(() => [...new Set(samples.value.map(({ transport }) => transport))].toSorted());
+
+export function NumbersView(): VNode {
+  useEffect(() => {
+    const load = (): void => void metricsText().then((text) => (metrics.value = text));
+    load();
+    const timer = setInterval(load, 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  const handed = samples.value.filter(({ stage }) => stage === "handed");
+  const seen = samples.value.filter(({ stage }) => stage === "seen");
+  return (
+    <section class="view numbers">
+      <div class="figures">
+        <Figure name="messages in the last hour" value={acceptedAt.value.filter((at) => at > now.value - minutes * 60_000).length.toLocaleString()} />
+        <Figure name="accept → handed, median" value={middle(handed, 0.5)} />
+        <Figure name="accept → handed, 95 %" value={middle(handed, 0.95)} />
+        <Figure name="accept → seen, median" value={middle(seen, 0.5)} />
+      </div>
+      <div class="charts">
+        <Throughput />
+        <Latency stage="handed" those={handed} />
+        <Latency stage="seen" those={seen} />
+        <Counts title="Held, by reason" rows={rowsOf("tieline_holds_total", ({ reason }) => reason ?? "")} none="Nothing was held since the daemon started." />
+        <Counts title="Messages per edge" rows={rowsOf("tieline_edge_messages_total", ({ from, to }) => `${from} → ${to}`)} none="No messages since the daemon started." />
+        <Counts title="Deliveries, by state and transport" rows={rowsOf("tieline_deliveries_total", ({ state, transport }) => `${state}${transport ? ` by ${transport}` : ""}`)} none="No deliveries since the daemon started." />
+      </div>
+    </section>
+  );
+}
+
+const Figure = ({ name, value }: { name: string; value: string }): VNode => (
+  <div class="figure">
+    <strong>{value}</strong>
+    <span>{name}</span>
+  </div>
+);
+
+function quantile(those: readonly number[], at: number): number | null {
+  const sorted = those.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * at))] ?? null;
+}
+
+function middle(those: readonly Sample[], at: number): string {
+  const ms = quantile(those.map((one) => one.ms), at);
+  return ms === null ? "–" : span(ms);
+}
+
+/** The last hour in minutes: from the oldest to the one that runs. */
+function perMinute<One>(those: readonly One[], atOf: (one: One) => number): One[][] {
+  const first = Math.floor(now.value / 60_000) - minutes + 1;
+  const buckets: One[][] = Array.from({ length: minutes }, () => []);
+  for (const one of those) buckets[Math.floor(atOf(one) / 60_000) - first]?.push(one);
+  return buckets;
+}
+
+function Throughput(): VNode {
+  const counts = perMinute(acceptedAt.value, (at) => at).map((those) => those.length);
+  const most = Math.max(5, ...counts);
+  return (
+    <Chart title="Messages per minute" top={String(most)}>
+      {counts.map((count, at) => (
+        <rect key={at} x={at * 10 + 1} y={120 - (110 * count) / most} width="8" height={(110 * count) / most} rx="2">
+          <title>{`${count} at ${timeOf((Math.floor(now.value / 60_000) - minutes + 1 + at) * 60_000)}`}</title>
+        </rect>
+      ))}
+    </Chart>
+  );
+}
+
+/** One line per transport: the median of each minute, on a scale on which milliseconds and minutes both fit. */
+function Latency({ stage, those }: { stage: string; those: readonly Sample[] }): VNode {
+  const height = (ms: number): number => 120 - (110 * Math.log10(Math.max(1, ms))) / 6;
+  return (
+    <Chart title={`Accept → ${stage}, median per minute`} top="17 min" marks={[["10 ms", height(10)], ["1 s", height(1_000)], ["1 min", height(60_000)]]}>
+      {transports.value.map((transport, index) => {
+        const medians = perMinute(those.filter((one) => one.transport === transport), ({ at }) => at).map((bucket) => quantile(bucket.map(({ ms }) => ms), 0.5));
+        const points = medians.flatMap((ms, at) => (ms === null ? [] : [[at * 10 + 5, height(ms), ms] as const]));
+        return (
+          <g key={transport} class={`series s${index % 6}`}>
+            <path d={points.map(([x, y], at) => `${at === 0 ? "M" : "L"}${x} ${y.toFixed(1)}`).join("")} />
+            {points.map(([x, y, ms]) => (
+              <circle key={x} cx={x} cy={y} r="3">
+                <title>{`${transport}: ${span(ms)}`}</title>
+              </circle>
+            ))}
+          </g>
+        );
+      })}
+    </Chart>
+  );
+}
+
+function Chart({ title, top, marks = [], children }: { title: string; top: string; marks?: readonly (readonly [string, number])[]; children: VNode[] }): VNode {
+  return (
+    <figure class="chart">
+      <figcaption>{title}</figcaption>
+      <svg viewBox="0 0 600 136" role="img" aria-label={title}>
+        <path class="floor" d="M0 120H600" />
+        {marks.map(([word, y]) => (
+          <g key={word} class="mark">
+            <path d={`M0 ${y}H600`} />
+            <text x="600" y={y - 3}>
+              {word}
+            </text>
+          </g>
+        ))}
+        {children}
+        <text x="0" y="134">
+          an hour ago
+        </text>
+        <text x="600" y="134" class="end">
+          now
+        </text>
+        <text x="0" y="9">
+          {marks.length === 0 ? top : ""}
+        </text>
+      </svg>
+      {marks.length > 0 && (
+        <p class="legend">
+          {transports.value.map((transport, index) => (
+            <span key={transport} class={`series s${index % 6}`}>
+              {transport}
+            </span>
+          ))}
+        </p>
+      )}
+    </figure>
+  );
+}
+
+interface Row {
+  readonly name: string;
+  readonly value: number;
+}
+
+function Counts({ title, rows, none }: { title: string; rows: readonly Row[]; none: string }): VNode {
+  const most = Math.max(1, ...rows.map(({ value }) => value));
+  return (
+    <figure class="chart counts">
+      <figcaption>{title}</figcaption>
+      {rows.length === 0 ? <p class="muted">{none}</p> : null}
+      <table>
+        <tbody>
+          {rows.slice(0, 12).map(({ name, value }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <span class="bar" style={{ width: `${(100 * value) / most}%` }} />
+              </td>
+              <td class="number">{value.toLocaleString()}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
+
+/** The series of one metric in the text that Prometheus reads, largest first. */
+function rowsOf(metric: string, name: (labels: Record<string, string>) => string): Row[] {
+  const sums = new Map<string, number>();
+  for (const [, labels = "", value] of metrics.value.matchAll(new RegExp(`^${metric}(?:\\{(.*)\\})? (\\S+)$`, "gm"))) {
+    const pairs = Object.fromEntries([...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key, text]));
+    const key = name(pairs);
+    sums.set(key, (sums.get(key) ?? 0) + Number(value));
+  }
+  return [...sums].map(([key, value]) => ({ name: key, value })).toSorted((a, b) => b.value - a.value);
+}

@@ -1,0 +1,167 @@
+import { computed } from "@preact/signals";
+import type { VNode } from "preact";
+import type { AgentView } from "../../src/client/browser.ts";
+import { inTeam } from "../api.ts";
+import { attempt } from "../actions.ts";
+import { writeTo } from "../compose/draft.ts";
+import { kept } from "../kept.ts";
+import { beatsUpTo, refresh } from "../live.ts";
+import { AgentState, Avatar, Presence, Sparkline } from "../parts/badges.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { linkTo } from "../route.ts";
+import { askingStates, connection, now, panel, search, shownAgents, teamNames, type AgentCell } from "../state.ts";
+import { visible } from "../text.ts";
+import { span } from "../times.ts";
+
+const filters = {
+  all: () => true,
+  working: ({ state }: AgentView) => state === "working" || state === "starting",
+  idle: ({ state }: AgentView) => state === "idle",
+  asking: ({ state }: AgentView) => (askingStates as readonly string[]).includes(state),
+  "with mail": ({ pending }: AgentView) => pending > 0,
+  "not running": ({ presence }: AgentView) => presence === "terminated",
+} as const;
+type Filter = keyof typeof filters;
+
+const urgency = ({ state, presence }: AgentView): number => ((askingStates as readonly string[]).includes(state) ? 0 : state === "limited" ? 1 : state === "working" ? 2 : presence === "terminated" ? 4 : 3);
+const sorts = {
+  "needs you first": (a: AgentView, b: AgentView) => urgency(a) - urgency(b) || b.lastActivityAt - a.lastActivityAt,
+  name: (a: AgentView, b: AgentView) => (a.name < b.name ? -1 : 1),
+  "last active": (a: AgentView, b: AgentView) => b.lastActivityAt - a.lastActivityAt,
+  "pending mail": (a: AgentView, b: AgentView) => b.pending - a.pending,
+} as const;
+
+const filter = kept<Filter>("team.filter", "all");
+const sort = kept<keyof typeof sorts>("team.sort", "name");
+
+const matches = (agent: AgentView, words: string): boolean => words === "" || [agent.name, agent.role, agent.provider, agent.team, agent.state, agent.note].some((one) => one?.toLowerCase().includes(words));
+
+const shown = computed(() => {
+  const words = search.value.trim().toLowerCase();
+  const wanted = shownAgents.value.filter(({ view }) => filters[filter.value](view.value) && matches(view.value, words));
+  return wanted.toSorted((a, b) => sorts[sort.value](a.view.value, b.view.value));
+});
+
+export function TeamView(): VNode {
+  const everyone = shownAgents.value;
+  return (
+    <section class="view team">
+      <div class="toolbar">
+        <div class="chips" role="group" aria-label="Show">
+          {(Object.keys(filters) as Filter[]).map((one) => (
+            <button key={one} class="chip" aria-pressed={filter.value === one} onClick={() => (filter.value = one)}>
+              {one}
+              <small>{everyone.filter(({ view }) => filters[one](view.value)).length}</small>
+            </button>
+          ))}
+        </div>
+        <label class="inline">
+          <span>Sort</span>
+          <select value={sort.value} onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}>
+            {Object.keys(sorts).map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <button onClick={() => (panel.value = { kind: "spawn" })}>
+          <Icon name="plus" /> Start an agent
+        </button>
+      </div>
+      {everyone.length === 0 && connection.value === "live" ? <NobodyYet /> : null}
+      <div class="cards">
+        {shown.value.map((cell) => (
+          <Card key={cell.id} cell={cell} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function NobodyYet(): VNode {
+  return (
+    <div class="empty">
+      <h2>Nobody is here yet</h2>
+      <p>
+        Start an agent from a profile, or run <code>tieline adopt</code> to take in one that runs already. <code>tieline demo</code> shows how it looks.
+      </p>
+    </div>
+  );
+}
+
+function Card({ cell }: { cell: AgentCell }): VNode {
+  const agent = cell.view.value;
+  const address = `${agent.team}:${agent.name}`;
+  return (
+    <article class={`card ${agent.presence} ${(askingStates as readonly string[]).includes(agent.state) ? "asks" : ""}`} aria-label={agent.name} data-agent={agent.name} data-state={agent.state}>
+      <header>
+        <Avatar name={agent.name} />
+        <div class="who">
+          <h2>
+            <Presence presence={agent.presence} /> {agent.name}
+          </h2>
+          <p>{[teamNames.value.length > 1 ? agent.team : null, agent.role, agent.provider].filter(Boolean).join(" · ")}</p>
+        </div>
+        <CardMenu agent={agent} />
+      </header>
+      <p class="doing">
+        <AgentState agent={agent} />
+        <span class="reason" title={agent.reason ?? undefined}>{visible(cell.tool.value ?? agent.reason ?? agent.note ?? "")}</span>
+      </p>
+      <p class="last">{cell.last.value === null ? (agent.note === null ? "" : visible(agent.note)) : visible(cell.last.value.text)}</p>
+      <Sparkline beats={beatsUpTo(cell, now.value)} />
+      <footer>
+        {agent.pending > 0 ? (
+          <a class="mail" href={linkTo("queue", address)} title={agent.held ?? undefined}>
+            {agent.pending} waiting{agent.held === null ? "" : `: ${visible(agent.held)}`}
+          </a>
+        ) : (
+          <span class="muted">{agent.lastActivityAt === 0 ? "" : `${span(Math.max(0, now.value - agent.lastActivityAt))} ago`}</span>
+        )}
+        <span class="grow" />
+        {agent.pane !== null && (
+          <a class="button quiet" href={linkTo("terminal", address)} aria-label={`Terminal of ${agent.name}`} title="Terminal">
+            <Icon name="terminal" />
+          </a>
+        )}
+        <button class="quiet" onClick={() => writeTo(agent)} aria-label={`Write to ${agent.name}`} title="Write">
+          <Icon name="compose" />
+        </button>
+      </footer>
+    </article>
+  );
+}
+
+function CardMenu({ agent }: { agent: AgentView }): VNode | null {
+  if (agent.kind !== "program") return null;
+  const { name, team } = agent;
+  const run = (verb: "interrupt" | "stop" | "restart" | "kill", said: string) => () => void attempt(() => inTeam(team).call(verb, { agent: name }), `${name}: ${said}`).then(refresh);
+  const resume = (): void => void attempt(() => inTeam(team).call("resume", { agents: [name] }), `${name} starts again`).then(refresh);
+  const running = agent.presence !== "terminated";
+  return (
+    <details class="menu">
+      <summary aria-label={`More about ${name}`}>
+        <Icon name="more" />
+      </summary>
+      <div class="items" onClick={({ currentTarget }) => (currentTarget.parentElement as HTMLDetailsElement).removeAttribute("open")}>
+        {running && <button onClick={run("interrupt", "interrupted")}>Interrupt</button>}
+        {running && <button onClick={run("stop", "stops")}>Stop</button>}
+        {running && agent.profile !== null && <button onClick={run("restart", "restarts")}>Restart</button>}
+        {!running && <button onClick={resume}>Resume</button>}
+        <MoveToTeam agent={agent} />
+        {running && (
+          <button class="danger" onClick={() => confirm(`Take the pane of ${name} away? What it is doing is lost.`) && run("kill", "killed")()}>
+            Kill
+          </button>
+        )}
+      </div>
+    </details>
+  );
+}
+
+function MoveToTeam({ agent: { name, team } }: { agent: AgentView }): VNode {
+  const move = (): void => {
+    const to = prompt(`Move ${name} to which team?`, team);
+    if (to && to !== team) void attempt(() => inTeam(team).call("teamJoin", { team: to, agent: name }), `${name} is in ${to} now`).then(refresh);
+  };
+  return <button onClick={move}>Move to a team…</button>;
+}

@@ -1,0 +1,134 @@
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
+import type { MessageView, StoryView } from "../../src/client/browser.ts";
+import { inTeam } from "../api.ts";
+import { attempt, failureOf } from "../actions.ts";
+import { replyTo, resend } from "../compose/draft.ts";
+import { Markdown } from "../markdown.tsx";
+import { cellOf, mergeReceipts } from "../messages.ts";
+import { Avatar, DeliveryState } from "../parts/badges.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { linkTo } from "../route.ts";
+import { messageByTag, type MessageCell } from "../state.ts";
+import { exactTime, span, timeOf } from "../times.ts";
+
+/** A conversation, with the message that was chosen told in full. */
+export function Thread({ tag }: { tag: string }): VNode {
+  const thread = useSignal<readonly MessageCell[]>([]);
+  const bodies = useSignal<ReadonlyMap<string, MessageView>>(new Map());
+  const failure = useSignal<string | null>(null);
+  const known = messageByTag.get(tag)?.receipt.value;
+
+  useEffect(() => {
+    void load().catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
+  }, [tag]);
+
+  async function load(): Promise<void> {
+    const client = inTeam(null);
+    const receipts = await client.call("log", { thread: tag, limit: 100 });
+    thread.value = receipts.map(cellOf);
+    const shown = await Promise.all(receipts.map((receipt) => client.call("show", { tag: receipt.tag })));
+    bodies.value = new Map(shown.map((message) => [message.tag, message]));
+    requestAnimationFrame(() => document.querySelector(".thread .chosen")?.scrollIntoView({ block: "nearest" }));
+  }
+
+  return (
+    <aside class="thread" aria-label="Conversation">
+      <header>
+        <a class="button quiet back" href={linkTo("messages")} aria-label="Back to the list">
+          <Icon name="back" />
+        </a>
+        <h2>{known?.summary ?? tag}</h2>
+        {known && (
+          <button onClick={() => replyTo(known)} title="Reply (r)" id="reply" disabled={known.from === "user" || known.from === "tieline"}>
+            <Icon name="reply" /> Reply
+          </button>
+        )}
+      </header>
+      {failure.value !== null && <p class="failure">{failure.value}</p>}
+      <div class="letters">
+        {thread.value.map((cell) => (
+          <Letter key={cell.tag} cell={cell} chosen={cell.tag === tag} message={bodies.value.get(cell.tag)} />
+        ))}
+      </div>
+    </aside>
+  );
+}
+
+function Letter({ cell, chosen, message }: { cell: MessageCell; chosen: boolean; message: MessageView | undefined }): VNode {
+  const { from, to, tag, acceptedAt, knownBy, when, expiresAt, kind } = cell.receipt.value;
+  return (
+    <article class={`letter ${chosen ? "chosen" : ""}`} aria-label={`From ${from} to ${to}`} data-tag={tag}>
+      <header>
+        <Avatar name={from} />
+        <strong>{from}</strong>
+        <span class="arrow">→</span>
+        <span>{to}</span>
+        <time title={exactTime(acceptedAt)}>{timeOf(acceptedAt)}</time>
+      </header>
+      {message ? <Markdown text={message.body} /> : <p class="muted">…</p>}
+      {chosen ? (
+        <>
+          <Story cell={cell} {...(message && { body: message.body })} />
+          <p class="facts muted">
+            <code>{tag}</code> · {kind} · {when} · sender known by {knownBy}
+            {expiresAt === null ? "" : ` · expires ${timeOf(expiresAt)}`}
+          </p>
+        </>
+      ) : (
+        <a class="muted small" href={linkTo("messages", tag)}>
+          what became of it
+        </a>
+      )}
+    </article>
+  );
+}
+
+/** What became of it, for each recipient: states with their times, the way in, the proof, the reasons. */
+function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
+  const receipt = cell.receipt.value;
+  const story = useSignal<StoryView | null>(null);
+  const newest = Math.max(0, ...receipt.deliveries.map(({ updatedAt }) => updatedAt));
+  useEffect(() => {
+    inTeam(null)
+      .call("status", { tag: cell.tag })
+      .then((found) => (story.value = found))
+      .catch(() => undefined);
+  }, [cell, newest]);
+  const act = (verb: "cancel" | "retry", agent: string) => () => void attempt(async () => mergeReceipts([await inTeam(receipt.team).call(verb, { tag: cell.tag, agent })]));
+  return (
+    <div class="story">
+      {receipt.deliveries.map((delivery) => (
+        <section key={delivery.agent} aria-label={`Delivery to ${delivery.agent}`} data-state={delivery.state}>
+          <h3>
+            {delivery.agent} <DeliveryState state={delivery.state} />
+            <small>{[delivery.transport, delivery.proof && `proof: ${delivery.proof}`, delivery.authority && `as ${delivery.authority}`].filter(Boolean).join(" · ")}</small>
+          </h3>
+          {delivery.reason !== null && <p class="why">{delivery.reason}</p>}
+          {delivery.warning !== null && <p class="why warning">{delivery.warning}</p>}
+          <ol>
+            {(story.value?.history ?? [])
+              .filter(({ agent }) => agent === delivery.agent)
+              .map((step, at) => (
+                <li key={at}>
+                  <time title={exactTime(step.at)}>+{span(step.at - receipt.acceptedAt)}</time>
+                  <span>
+                    {step.verb === "accept" ? "accepted" : step.verb === "hold" ? "held" : step.from === step.to ? step.verb : step.to}
+                    {step.proof === null ? "" : ` (${step.proof})`}
+                    {step.transport === null ? "" : ` by ${step.transport}`}
+                    {step.reason === null ? "" : `: ${step.reason}`}
+                  </span>
+                </li>
+              ))}
+          </ol>
+          <p class="actions">
+            {["queued", "uncertain"].includes(delivery.state) && <button onClick={act("cancel", delivery.agent)}>Cancel</button>}
+            {["failed", "expired", "cancelled", "uncertain"].includes(delivery.state) && <button onClick={act("retry", delivery.agent)}>Retry</button>}
+            {["failed", "expired", "cancelled"].includes(delivery.state) && <button onClick={() => resend({ to: delivery.agent, team: receipt.team, body })}>Edit and resend</button>}
+          </p>
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,203 @@
+/** One list of everything that needs a person. */
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect } from "preact/hooks";
+import type { InboxView, Output, ReceiptView } from "../../src/client/browser.ts";
+import { inTeam } from "../api.ts";
+import { attempt, failureOf } from "../actions.ts";
+import { replyTo } from "../compose/draft.ts";
+import { kept } from "../kept.ts";
+import { refreshWaiting } from "../live.ts";
+import { Markdown } from "../markdown.tsx";
+import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
+import { linkTo } from "../route.ts";
+import { asking, dismissed, liveDead, longHeld, now, ownMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
+import { visible } from "../text.ts";
+import { span, timeOf } from "../times.ts";
+
+export const notifies = kept("notifies", false);
+export const badges = kept("badges", true);
+
+export function WaitingView(): VNode {
+  return (
+    <section class="view waiting">
+      <div class="toolbar">
+        <label class="check">
+          <input type="checkbox" checked={notifies.value} onChange={({ currentTarget }) => void setNotifies(currentTarget.checked)} /> Desktop notifications
+        </label>
+        <label class="check">
+          <input type="checkbox" checked={badges.value} onChange={({ currentTarget }) => (badges.value = currentTarget.checked)} /> Count in the title
+        </label>
+        <span class="grow" />
+        {ownMail.value.length > 0 && <button onClick={() => void attempt(markAllRead, "Marked as read")}>Mark your mail as read</button>}
+      </div>
+      {waitingCount.value === 0 && (
+        <div class="empty">
+          <h2>Nothing waits for you</h2>
+          <p>Permission dialogs, questions, mail to you and deliveries that need a decision appear here.</p>
+        </div>
+      )}
+      <div class="needs">
+        {asking.value.map((cell) => (
+          <Dialog key={cell.id} cell={cell} />
+        ))}
+        {ownMail.value.map((mail) => (
+          <OwnMail key={mail.tag} mail={mail} />
+        ))}
+        {uncertain.value.map(({ tag, agent, body, team }) => (
+          <Need key={`${tag} ${agent}`} kind="uncertain" title={`It is not certain that ${agent} got this`} tag={tag}>
+            <Quote text={body} />
+            <Decide tag={tag} team={team} agent={agent} verbs={["retry", "cancel"]} />
+          </Need>
+        ))}
+        {liveDead.value.map((receipt) => (
+          <Dead key={receipt.tag} receipt={receipt} />
+        ))}
+        {warned.value.map(({ tag, receipt }) => (
+          <Need key={tag} kind="warning" title={`A warning about ${receipt.value.summary}`} tag={tag}>
+            {receipt.value.deliveries.flatMap(({ agent, warning }) => (warning === null ? [] : [<p key={agent}>{`${agent}: ${visible(warning)}`}</p>]))}
+            <Decide tag={tag} team={receipt.value.team} agent={null} verbs={[]} />
+          </Need>
+        ))}
+        {longHeld.value.map(({ id, view: { value } }) => (
+          <Need key={id} kind="held" title={`${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} since ${span(now.value - (value.heldAt ?? now.value))}`}>
+            <p>{visible(value.held ?? "")}</p>
+            <p class="actions">
+              <a class="button" href={linkTo("queue", `${value.team}:${value.name}`)}>
+                Look at the queue
+              </a>
+              {value.pane !== null && (
+                <a class="button" href={linkTo("terminal", `${value.team}:${value.name}`)}>
+                  Terminal
+                </a>
+              )}
+            </p>
+          </Need>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+async function setNotifies(wanted: boolean): Promise<void> {
+  notifies.value = wanted && (await Notification.requestPermission()) === "granted";
+}
+
+async function markAllRead(): Promise<void> {
+  const rows = await inTeam(null).call("inbox", { limit: 200 });
+  await inTeam(null).call("collected", { deliveries: rows.flatMap(({ delivery }) => delivery ?? []) });
+  await refreshWaiting();
+}
+
+function Need({ kind, title, tag, children }: { kind: string; title: string; tag?: string; children: ComponentChildren }): VNode {
+  return (
+    <article class={`need ${kind}`} data-kind={kind}>
+      <header>
+        <span class="kind">{kind}</span>
+        <h2>{visible(title)}</h2>
+        {tag !== undefined && (
+          <a class="muted small" href={linkTo("messages", tag)}>
+            {tag}
+          </a>
+        )}
+      </header>
+      {children}
+    </article>
+  );
+}
+
+const Quote = ({ text }: { text: string }): VNode => <Markdown text={text.length > 1_200 ? `${text.slice(0, 1_200)}…` : text} />;
+
+/** What an agent asks, word for word. One click answers exactly this dialog; if it has changed, nothing is pressed. */
+function Dialog({ cell }: { cell: AgentCell }): VNode {
+  const agent = cell.view.value;
+  const dialog = useSignal<Output<"dialog"> | null>(null);
+  const failure = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const load = (): Promise<void> =>
+    inTeam(agent.team)
+      .call("dialog", { agent: agent.name })
+      .then(
+        (found) => void ([dialog.value, failure.value] = [found, null]),
+        (thrown: unknown) => void (failure.value = failureOf(thrown).message),
+      );
+  useEffect(() => void load(), [agent.id, agent.state, agent.reason]);
+  async function choose(choice: number, mark: string): Promise<void> {
+    busy.value = true;
+    await attempt(() => inTeam(agent.team).call("choose", { agent: agent.name, choice: String(choice), mark }), `${agent.name} was answered`);
+    busy.value = false;
+    await load();
+  }
+  return (
+    <article class="need asks" data-kind="dialog" data-agent={agent.name}>
+      <header>
+        <Avatar name={agent.name} />
+        <h2>{agent.name}</h2>
+        <AgentState agent={agent} />
+        <span class="grow" />
+        {agent.pane !== null && (
+          <a class="muted small" href={linkTo("terminal", `${agent.team}:${agent.name}`)}>
+            Terminal
+          </a>
+        )}
+      </header>
+      {failure.value === null ? <pre class="screen" tabIndex={0}>{visible(dialog.value?.text ?? "…")}</pre> : <p class="failure">{failure.value}</p>}
+      <p class="actions">
+        {dialog.value?.choices.map(({ choice, label }) => (
+          <button key={choice} class="choice" disabled={busy.value} onClick={() => void choose(choice, dialog.value!.mark)}>
+            <kbd>{choice}</kbd> {visible(label)}
+          </button>
+        ))}
+      </p>
+    </article>
+  );
+}
+
+const titles: Partial<Record<InboxView["kind"], string>> = { plan_approval_request: "asks you to approve a plan", shutdown_request: "asks to be shut down", permission_request: "asks for a permission", bounce: "could not deliver" };
+
+function OwnMail({ mail }: { mail: InboxView }): VNode {
+  const { tag, from, kind, body, at } = mail;
+  return (
+    <Need kind={kind === "text" ? "mail" : kind.replaceAll("_", " ")} title={`${from} ${titles[kind] ?? "wrote to you"}, ${timeOf(at)}`} tag={tag}>
+      <Quote text={body} />
+      <p class="actions">
+        {from !== "tieline" && <button onClick={() => replyTo({ tag, from, team: "" })}>Reply</button>}
+        {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "approved")}>Approve</button>}
+        {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "not approved")}>Reject</button>}
+        {kind === "shutdown_request" && <button onClick={() => void answer(tag, "shut down, please")}>Agree</button>}
+      </p>
+    </Need>
+  );
+}
+
+const answer = (tag: string, body: string): Promise<boolean> => attempt(() => inTeam(null).call("reply", { tag, body, key: crypto.randomUUID() }), "Answered");
+
+function Dead({ receipt }: { receipt: ReceiptView }): VNode {
+  const dead = receipt.deliveries.filter(({ state }) => state === "failed" || state === "expired");
+  return (
+    <Need kind="dead letter" title={`${receipt.from} → ${dead.map(({ agent }) => agent).join(", ")}: ${receipt.summary}`} tag={receipt.tag}>
+      {dead.map(({ agent, state, reason }) => (
+        <p key={agent}>
+          <DeliveryState state={state} /> {visible(reason ?? "")}
+        </p>
+      ))}
+      <Decide tag={receipt.tag} team={receipt.team} agent={null} verbs={["retry"]} />
+    </Need>
+  );
+}
+
+function Decide({ tag, team, agent, verbs }: { tag: string; team: string; agent: string | null; verbs: readonly ("retry" | "cancel")[] }): VNode {
+  const act = (verb: "retry" | "cancel") => () => void attempt(() => inTeam(team).call(verb, { tag, ...(agent !== null && { agent }) })).then(refreshWaiting);
+  return (
+    <p class="actions">
+      {verbs.map((verb) => (
+        <button key={verb} onClick={act(verb)}>
+          {verb === "retry" ? "Retry" : "Cancel"}
+        </button>
+      ))}
+      <button class="quiet" onClick={() => (dismissed.value = [...dismissed.value.slice(-500), tag])}>
+        Dismiss
+      </button>
+    </p>
+  );
+}
