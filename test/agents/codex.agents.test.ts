@@ -234,6 +234,8 @@ async function manyMessages(count: number): Promise<void> {
     sent.set(tag, body);
   }
   for (const tag of sent.keys()) await board.reached(tag, ({ state }) => state === "seen", deadlineMs);
+  // The record is written a moment before the model is asked.
+  await bench.model.next((one) => freshHas(one, [...sent.keys()].at(-1)!));
   const given = bench.model.requests.findLast((one) => !one.side)!.entries.filter(({ role }) => role === "user").map(({ text }) => text);
   const ends = given.flatMap((text) => (/\n\[end (\S+) · reply/.exec(text)?.[1] ? [{ tag: /\n\[end (\S+) · reply/.exec(text)![1]!, text }] : []));
   expect(ends.map(({ tag }) => tag)).toEqual([...sent.keys()]);
