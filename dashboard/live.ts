@@ -36,6 +36,7 @@ async function load(): Promise<{ last: number }> {
   batch(() => {
     setAgents(agents);
     mergeReceipts(log);
+    heed(log);
     state.hasOlder.value = log.length === 200;
     if (state.readUpTo.value === "") state.readUpTo.value = log.at(-1)?.id ?? "0";
     for (const event of events.events) applyPast(event);
@@ -183,11 +184,21 @@ async function catchUp(): Promise<void> {
   batch(() => {
     mergeReceipts(receipts);
     replay(receipts);
-    for (const { from, team, summary, acceptedAt } of receipts) {
-      const sender = state.agents.value.find(({ view }) => view.value.name === from && view.value.team === team);
-      if (sender) say(sender.id, summary, acceptedAt);
-    }
+    heed(receipts);
   });
+}
+
+/** The newest message of each agent, whichever way it went. */
+function heed(receipts: readonly ReceiptView[]): void {
+  const byName = new Map(state.agents.value.map((cell) => [`${cell.view.value.team}:${cell.view.value.name}`, cell.id]));
+  for (const { from, team, to, summary, acceptedAt, deliveries } of receipts) {
+    const told = (name: string, text: string): void => {
+      const id = byName.get(`${team}:${name}`);
+      if (id !== undefined) say(id, text, acceptedAt);
+    };
+    told(from, `→ ${to}: ${summary}`);
+    for (const { agent } of deliveries) told(agent, `${from}: ${summary}`);
+  }
 }
 
 function setAgents(views: readonly AgentView[]): void {

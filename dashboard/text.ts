@@ -6,6 +6,9 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b
 
 export const visible = (text: string): string => text.replaceAll(hidden, nameOf);
 
+/** One line without the marks of markdown, for where there is no room for more. */
+export const plain = (text: string): string => text.replaceAll(/\*\*|`+|^#+ /g, "");
+
 function nameOf(character: string): string {
   const code = character.codePointAt(0)!;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);

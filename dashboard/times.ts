@@ -9,6 +9,9 @@ export function timeOf(at: number, now = Date.now()): string {
 
 export const exactTime = (at: number): string => exact.format(at);
 
+/** How long ago, for ages that need no precision. */
+export const age = (ms: number): string => (ms < 20_000 ? "just now" : `${span(ms)} ago`);
+
 export function span(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;

@@ -1,7 +1,7 @@
 /** A field that offers names while somebody types one. */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { shownAgents, team } from "../state.ts";
+import { actingTeam, shownAgents } from "../state.ts";
 
 export interface Suggestion {
   readonly value: string;
@@ -10,10 +10,10 @@ export interface Suggestion {
 
 export function suggestionsFor(typed: string): Suggestion[] {
   const words = typed.toLowerCase();
-  const agents = shownAgents.value.map(({ view: { value } }) => ({ value: team.value === null ? `${value.team}:${value.name}` : value.name, about: [value.role, value.state].filter(Boolean).join(" · ") }));
+  const agents = shownAgents.value.map(({ view: { value } }) => ({ value: actingTeam.value === null ? `${value.team}:${value.name}` : value.name, about: [value.role, value.state].filter(Boolean).join(" · ") }));
   const groups = [
     { value: "@all", about: "everybody you may write to" },
-    ...(team.value === null ? [] : [{ value: `@${team.value}`, about: "the whole team" }]),
+    ...(actingTeam.value === null ? [] : [{ value: `@${actingTeam.value}`, about: "the whole team" }]),
     { value: "*", about: "every live agent on this machine" },
   ];
   return [...agents, ...groups].filter(({ value }) => value.toLowerCase().includes(words)).slice(0, 8);

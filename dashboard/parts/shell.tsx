@@ -29,7 +29,7 @@ export function Navigation(): VNode {
       {views.map((one) => (
         <a key={one} href={linkTo(one)} class={`nav ${one}`} aria-current={view.value === one ? "page" : undefined} title={`${labels[one]} (g ${keys[one]})`}>
           <Icon name={one} />
-          <span class="label">{labels[one]}</span>
+          <span class="label">{one === "waiting" ? "Waiting" : labels[one]}</span>
           {counts[one]}
         </a>
       ))}

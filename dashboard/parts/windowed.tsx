@@ -26,8 +26,9 @@ export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBo
   const first = rows[0] === undefined ? null : keyOf(rows[0]);
 
   useEffect(() => {
-    const observer = new ResizeObserver(() => (height.value = box.current!.clientHeight));
-    observer.observe(box.current!);
+    const element = box.current!;
+    const observer = new ResizeObserver(() => (height.value = element.clientHeight));
+    observer.observe(element);
     return () => observer.disconnect();
   }, []);
 

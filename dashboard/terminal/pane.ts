@@ -15,13 +15,18 @@ export interface PaneOptions {
 export function showPane(box: HTMLElement, { team, agent, signal, onProblem, attempt }: PaneOptions): { setTyping(on: boolean): void } {
   const terminal = new Terminal({ fontSize: 13, fontFamily: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace", scrollback: 1_000, disableStdin: true, theme: themeOf(box), cursorBlink: false });
   withStyleNonce(() => terminal.open(box));
+  const observer = new ResizeObserver(() => fit(terminal, box));
+  observer.observe(box);
   let keys = "";
   let sending: Promise<unknown> | null = null;
 
   const source = new EventSource(`/v1/pane?${new URLSearchParams({ agent: `${team}:${agent}` })}`);
   source.addEventListener("message", ({ data }) => {
     onProblem(null);
-    draw(terminal, JSON.parse(String(data)) as PaneFrame);
+    const frame = JSON.parse(String(data)) as PaneFrame;
+    const isResized = terminal.cols !== frame.cols || terminal.rows !== frame.rows;
+    draw(terminal, frame);
+    if (isResized) fit(terminal, box);
   });
   source.addEventListener("error", () => onProblem("The picture stopped; looking again…"));
   terminal.onData((data) => {
@@ -30,6 +35,7 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, att
   });
   signal.addEventListener("abort", () => {
     source.close();
+    observer.disconnect();
     terminal.dispose();
   });
 
@@ -59,11 +65,15 @@ function draw(terminal: Terminal, { cols, rows, cursor, changed, history }: Pane
   terminal.write(`\x1b[?7l${before}${lines}\x1b[${cursor.y + 1};${cursor.x + 1}H`);
 }
 
-function themeOf(box: HTMLElement): ITheme {
+/** As large as the whole picture fits into the box, within what can be read. */
+function fit(terminal: Terminal, box: HTMLElement): void {
   const style = getComputedStyle(box);
-  const dark = style.colorScheme === "dark" || (style.colorScheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-  return { background: style.backgroundColor, foreground: style.color, cursor: style.color, selectionBackground: "#4c6ef566", ...(dark ? {} : lightColours) };
+  const room = { width: box.clientWidth - 2 * parseFloat(style.paddingLeft) - 14, height: box.clientHeight - 2 * parseFloat(style.paddingTop) };
+  const size = Math.min(room.width / (terminal.cols * 0.61), room.height / (terminal.rows * 1.19));
+  terminal.options.fontSize = Math.max(7, Math.min(15, Math.floor(size * 2) / 2));
 }
 
-/** The bright defaults of terminals can not be read on white. */
-const lightColours: ITheme = { black: "#1d1f23", red: "#b3261e", green: "#1a7f4b", yellow: "#8a5a00", blue: "#2f5bd3", magenta: "#8e3bb0", cyan: "#0b7285", white: "#5d6270", brightBlack: "#5d6270", brightRed: "#c0312b", brightGreen: "#1a7f4b", brightYellow: "#8a5a00", brightBlue: "#2f5bd3", brightMagenta: "#8e3bb0", brightCyan: "#0b7285", brightWhite: "#1d1f23" };
+function themeOf(box: HTMLElement): ITheme {
+  const { backgroundColor: background, color: foreground } = getComputedStyle(box);
+  return { background, foreground, cursor: foreground, selectionBackground: "#4c6ef566" };
+}

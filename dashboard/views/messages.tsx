@@ -9,7 +9,7 @@ import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Windowed } from "../parts/windowed.tsx";
 import { go, linkTo, opened, view } from "../route.ts";
 import { agents, readUpTo, search, team, timeline, type MessageCell } from "../state.ts";
-import { visible } from "../text.ts";
+import { plain, visible } from "../text.ts";
 import { timeOf } from "../times.ts";
 import { Thread } from "./thread.tsx";
 
@@ -126,7 +126,7 @@ function Row({ cell }: { cell: MessageCell }): VNode {
       <span class="line second">
         <span class="summary">
           {inReplyTo === null ? "" : "↳ "}
-          {visible(summary)}
+          {plain(visible(summary))}
         </span>
         <DeliveryState state={overall(receipt)} />
       </span>

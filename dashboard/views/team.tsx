@@ -10,8 +10,8 @@ import { AgentState, Avatar, Presence, Sparkline } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
 import { askingStates, connection, now, panel, search, shownAgents, teamNames, type AgentCell } from "../state.ts";
-import { visible } from "../text.ts";
-import { span } from "../times.ts";
+import { plain, visible } from "../text.ts";
+import { age } from "../times.ts";
 
 const filters = {
   all: () => true,
@@ -107,7 +107,7 @@ function Card({ cell }: { cell: AgentCell }): VNode {
         <AgentState agent={agent} />
         <span class="reason" title={agent.reason ?? undefined}>{visible(cell.tool.value ?? agent.reason ?? agent.note ?? "")}</span>
       </p>
-      <p class="last">{cell.last.value === null ? (agent.note === null ? "" : visible(agent.note)) : visible(cell.last.value.text)}</p>
+      <p class="last">{cell.last.value === null ? <span class="muted">no messages yet</span> : plain(visible(cell.last.value.text))}</p>
       <Sparkline beats={beatsUpTo(cell, now.value)} />
       <footer>
         {agent.pending > 0 ? (
@@ -115,7 +115,7 @@ function Card({ cell }: { cell: AgentCell }): VNode {
             {agent.pending} waiting{agent.held === null ? "" : `: ${visible(agent.held)}`}
           </a>
         ) : (
-          <span class="muted">{agent.lastActivityAt === 0 ? "" : `${span(Math.max(0, now.value - agent.lastActivityAt))} ago`}</span>
+          <span class="muted">{agent.lastActivityAt === 0 ? "" : age(now.value - agent.lastActivityAt)}</span>
         )}
         <span class="grow" />
         {agent.pane !== null && (

@@ -6,7 +6,7 @@ import { writeTo } from "../compose/draft.ts";
 import { AgentState, Avatar } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo, opened } from "../route.ts";
-import { shownAgents, theme } from "../state.ts";
+import { shownAgents } from "../state.ts";
 
 export function TerminalView(): VNode {
   const address = opened.value;
@@ -62,7 +62,7 @@ function Screen({ team, name, children }: { team: string; name: string; children
       })
       .catch((thrown: unknown) => (problem.value = failureOf(thrown).message));
     return () => over.abort();
-  }, [team, name, theme.value]);
+  }, [team, name]);
 
   return (
     <>

@@ -11,6 +11,7 @@ import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
 import { messageByTag, type MessageCell } from "../state.ts";
+import { plain, visible } from "../text.ts";
 import { exactTime, span, timeOf } from "../times.ts";
 
 /** A conversation, with the message that was chosen told in full. */
@@ -39,7 +40,7 @@ export function Thread({ tag }: { tag: string }): VNode {
         <a class="button quiet back" href={linkTo("messages")} aria-label="Back to the list">
           <Icon name="back" />
         </a>
-        <h2>{known?.summary ?? tag}</h2>
+        <h2>{known === undefined ? tag : plain(visible(known.summary))}</h2>
         {known && (
           <button onClick={() => replyTo(known)} title="Reply (r)" id="reply" disabled={known.from === "user" || known.from === "tieline"}>
             <Icon name="reply" /> Reply
@@ -85,6 +86,8 @@ function Letter({ cell, chosen, message }: { cell: MessageCell; chosen: boolean;
   );
 }
 
+const isFine = (state: string): boolean => ["handed", "seen", "answered"].includes(state);
+
 /** What became of it, for each recipient: states with their times, the way in, the proof, the reasons. */
 function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
   const receipt = cell.receipt.value;
@@ -105,7 +108,7 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
             {delivery.agent} <DeliveryState state={delivery.state} />
             <small>{[delivery.transport, delivery.proof && `proof: ${delivery.proof}`, delivery.authority && `as ${delivery.authority}`].filter(Boolean).join(" · ")}</small>
           </h3>
-          {delivery.reason !== null && <p class="why">{delivery.reason}</p>}
+          {delivery.reason !== null && <p class={isFine(delivery.state) ? "muted small" : "why"}>{delivery.reason}</p>}
           {delivery.warning !== null && <p class="why warning">{delivery.warning}</p>}
           <ol>
             {(story.value?.history ?? [])

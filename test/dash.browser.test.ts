@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { bundlePage } from "../src/daemon/pageBundle.ts";
+import { logOf } from "../src/testing/scriptedAgent.ts";
+import { until } from "../src/testing/world.ts";
+import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
+
+const deadlineMs = 20_000;
+
+/** What a person does on the page, in a real browser, with a real daemon, tmux and agents behind it. */
+describe.skipIf(chromiumPath === null)("the dashboard", () => {
+  let stage: Stage;
+  let context: BrowserContext;
+  let page: Page;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    stage = await startStage();
+    ({ context, page } = await stage.visit());
+    page.setDefaultTimeout(deadlineMs);
+    page.on("pageerror", ({ message }) => faults.push(message));
+    page.on("console", (message) => message.type() === "error" && !message.text().includes("ERR_CONNECTION_REFUSED") && !message.text().includes("Failed to load resource") && faults.push(message.text()));
+  });
+  afterAll(async () => {
+    await context?.close();
+    await stage?.[Symbol.asyncDispose]();
+  });
+
+  const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
+  const card = (agent: string) => page.locator(`.card[data-agent="${agent}"]`);
+
+  test("a link works once", async () => {
+    const { url } = await stage.world.json<{ url: string }>(["dash"]);
+    const opened = await fetch(url, { redirect: "manual" });
+    const cookie = opened.headers.get("set-cookie")!;
+    expect(cookie).toMatch(/^tieline_\d+=\S+; Path=\/; HttpOnly; SameSite=Strict/);
+    const again = await fetch(url);
+    expect([again.status, again.headers.get("set-cookie")]).toEqual([401, null]);
+    const value = cookie.split(";")[0]!;
+    expect((await fetch(stage.url, { headers: { cookie: value } })).status).toBe(200);
+    expect((await fetch(stage.url, { headers: { cookie: `${value}0` } })).status).toBe(401);
+    expect((await fetch(stage.url)).status).toBe(401);
+  });
+
+  test("the API takes the cookie from its own page only", async () => {
+    const { url } = await stage.world.json<{ url: string }>(["dash"]);
+    const cookie = (await fetch(url)).headers.get("set-cookie")!.split(";")[0]!;
+    const send = (headers: Record<string, string>) => fetch(`${stage.url}/v1/send`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify({ to: "nobody", body: "x" }) }).then(({ status }) => status);
+    expect(await send({ cookie })).toBe(403);
+    expect(await send({ cookie, origin: "http://evil.example" })).toBe(403);
+    expect(await send({ origin: stage.url })).toBe(401);
+    expect(await send({ cookie, origin: stage.url })).toBe(404);
+    const stream = (headers: Record<string, string>) => fetch(`${stage.url}/v1/events`, { headers: { accept: "text/event-stream", ...headers } }).then(async (response) => (await response.body?.cancel(), response.status));
+    expect(await stream({ cookie })).toBe(403);
+    expect(await stream({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await stream({ cookie, "sec-fetch-site": "same-origin" })).toBe(200);
+    expect((await fetch(`${stage.url}/v1/ls`, { headers: { cookie: `${cookie}0` } })).status).toBe(401);
+  });
+
+  test("nothing inline may run", async () => {
+    const { url } = await stage.world.json<{ url: string }>(["dash"]);
+    const cookie = (await fetch(url)).headers.get("set-cookie")!.split(";")[0]!;
+    const response = await fetch(stage.url, { headers: { cookie } });
+    expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[\w-]+'; connect-src 'self'/);
+    expect(await response.text()).not.toMatch(/<script>|<style|\son\w+=/);
+  });
+
+  test("shows the team, and an agent that begins to work", async () => {
+    await show("#/team");
+    expect(await page.locator(".card").count()).toBe(5);
+    await page.locator('.card[data-agent="engineer"][data-state="idle"]').waitFor();
+    await stage.direct("engineer", { state: "working" });
+    await page.locator('.card[data-agent="engineer"][data-state="working"]').waitFor();
+    await stage.direct("engineer", { state: "idle" });
+    await page.locator('.card[data-agent="engineer"][data-state="idle"]').waitFor();
+  });
+
+  test("a message is written, handed over and seen", async () => {
+    await show("#/team");
+    await page.locator("main").click();
+    await page.keyboard.press("c");
+    await page.locator("#compose-to").fill("sco");
+    await page.locator("#compose-options li").first().waitFor();
+    await page.keyboard.press("Enter");
+    expect(await page.locator("#compose-to").inputValue()).toBe("scout");
+    await page.getByLabel("Message", { exact: true }).fill("Which browsers have it?");
+    await page.keyboard.press("Control+Enter");
+    const receipt = page.locator(".receipts a");
+    await receipt.first().waitFor();
+    const tag = (await receipt.first().getAttribute("data-tag"))!;
+    await stage.scout.call("collect", { waitMs: 10_000 }).then((mail) => stage.scout.call("collected", { deliveries: mail.flatMap(({ delivery }) => delivery ?? []) }));
+    await page.locator(`.receipts a[data-tag="${tag}"][data-state="seen"]`).waitFor();
+    await page.locator("#compose-to").fill("tester");
+    await page.getByLabel("Message", { exact: true }).fill("Run the suite");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.locator('.receipts a[data-state="handed"]').waitFor();
+    await page.keyboard.press("Escape");
+    await show(`#/messages/${tag}`);
+    await page.locator('.story section[data-state="seen"]').getByText("seen (tool) by pull").waitFor();
+  });
+
+  test("a draft survives a reload", async () => {
+    await show("#/team");
+    await page.keyboard.press("c");
+    await page.locator("#compose-to").fill("lead");
+    await page.getByLabel("Message", { exact: true }).fill("half a sent");
+    await page.reload();
+    await page.locator(".connection.live").waitFor();
+    await page.keyboard.press("c");
+    expect(await page.locator("#compose-to").inputValue()).toBe("lead");
+    expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("half a sent");
+    await page.getByLabel("Message", { exact: true }).fill("");
+    await page.keyboard.press("Escape");
+  });
+
+  test("a permission dialog is shown word for word and answered with one click", async () => {
+    await stage.direct("reviewer", { state: "permission" });
+    await card("reviewer").and(page.locator('[data-state="permission"]')).waitFor();
+    await until(async () => (await page.title()).startsWith("("), "the count in the title");
+    await page.keyboard.press("g");
+    await page.keyboard.press("w");
+    const need = page.locator('.need[data-agent="reviewer"]');
+    await need.getByText("rm -rf build").waitFor();
+    await need.getByRole("button", { name: "No" }).click();
+    await until(() => logOf(stage.logDirectory("reviewer")).some((entry) => "answered" in entry && entry.answered === "2"), "the key");
+    await stage.direct("reviewer", { state: "idle" });
+    await need.waitFor({ state: "detached" });
+  });
+
+  test("a refused route flashes on the graph with the reason", async () => {
+    await show("#/graph");
+    await page.locator(".node").first().waitFor();
+    await says(stage.world, "engineer", "lead", "may I?").catch(() => undefined);
+    await page.locator(".refusal", { hasText: "engineer may not write to lead" }).waitFor();
+    await page.getByText("may not write to").last().waitFor();
+  });
+
+  test("an edge is added and removed", async () => {
+    await show("#/graph");
+    const form = page.getByRole("form", { name: "Add an edge" });
+    await form.getByLabel("From").fill("engineer");
+    await form.getByLabel("To").fill("lead");
+    await form.getByRole("button").click();
+    const edge = page.getByRole("button", { name: /^engineer to lead/ });
+    await edge.waitFor();
+    await edge.press("Enter");
+    await page.getByRole("button", { name: "Remove this edge" }).click();
+    await edge.waitFor({ state: "detached" });
+  });
+
+  test("the queue says why, and cancels", async () => {
+    await stage.direct("reviewer", { state: "permission" });
+    await until(async () => (await stage.world.ls()).find(({ name }) => name === "reviewer")!.state === "permission", "the dialog");
+    const { tag } = await stage.person.call("send", { to: "reviewer", body: "later" });
+    await show("#/queue");
+    const row = page.locator(`.agent-queue li[data-tag="${tag}"]`);
+    await row.waitFor();
+    await page.locator(".agent-queue .why").first().waitFor();
+    await row.getByRole("button", { name: "Cancel" }).click();
+    await row.waitFor({ state: "detached" });
+    await stage.direct("reviewer", { state: "idle" });
+  });
+
+  test("a terminal is shown, and typed into only after the switch", async () => {
+    await show("#/terminal/web:tester");
+    const screen = page.locator(".xterm-screen");
+    await screen.waitFor();
+    await page.locator(".xterm-rows").getByText("Run the suite").first().waitFor();
+    await screen.click();
+    await page.keyboard.type("never");
+    await page.getByRole("switch").check();
+    await page.keyboard.type("typed by hand");
+    await page.locator(".xterm-rows").getByText("typed by hand").first().waitFor();
+    expect(await page.locator(".xterm-rows").innerText()).not.toContain("never");
+    await page.keyboard.press("Enter");
+  });
+
+  test("what agents write is text and nothing else", async () => {
+    const corpus = [
+      "<script>window.hit = 1</script>",
+      "<img src=x onerror='window.hit = 1'>",
+      "<svg onload=window.hit=1>",
+      "[click](javascript:window.hit=1)",
+      "[data](data:text/html,<script>window.hit=1</script>)",
+      "<a href='javascript:window.hit=1'>x</a>",
+      "```html\n<iframe srcdoc='<script>parent.hit=1</script>'>\n```",
+      "\u202egnp.exe \u2066hidden\u2069 \u200b",
+      "\x1b]0;title\x07\x1b[31mred\x1b[0m",
+      "{{constructor.constructor('window.hit=1')()}}",
+      "<style>*{display:none}</style><meta http-equiv=refresh content='0;url=http://evil.example'>",
+    ];
+    const { tag } = await stage.scout.call("send", { to: "lead", body: corpus.join("\n\n") });
+    await show(`#/messages/${tag}`);
+    const letter = page.locator(`.letter[data-tag="${tag}"] .markdown`);
+    await letter.getByText("window.hit = 1").first().waitFor();
+    const shown = await letter.evaluate((element) => ({ text: element.textContent, inside: [...element.querySelectorAll("*")].map(({ tagName }) => tagName), links: [...element.querySelectorAll("a")].map(({ href }) => href) }));
+    expect(shown.text).toContain("<script>window.hit = 1</script>");
+    expect(shown.text).toContain("⟨U+202E⟩gnp.exe");
+    expect(shown.text).toContain("␛[31mred");
+    expect(shown.inside.filter((name) => !["P", "PRE", "CODE", "SPAN", "STRONG", "EM"].includes(name))).toEqual([]);
+    expect(shown.links).toEqual([]);
+    expect(await page.evaluate(() => "hit" in window)).toBeFalse();
+  });
+
+  test("says that the daemon is away, and goes on when it is back", async () => {
+    await show("#/team");
+    await stage.world.killDaemon();
+    await page.locator(".connection.away").waitFor();
+    await page.getByText("daemon away, reconnecting").waitFor();
+    await stage.world.json(["daemon", "start"]);
+    await page.locator(".connection.live").waitFor();
+    await stage.direct("engineer", { state: "working" });
+    await card("engineer").and(page.locator('[data-state="working"]')).waitFor();
+    await stage.direct("engineer", { state: "idle" });
+  });
+
+  test("a narrow window has everything within reach", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const hash of ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers"]) {
+      await show(hash);
+      await page.locator(".view").waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("nothing went wrong on the way", () => {
+    expect(faults).toEqual([]);
+  });
+
+  test("the first view is small", async () => {
+    const { assets, scripts, styles } = await bundlePage();
+    const sizes = await Promise.all([...assets].filter(([name]) => !name.startsWith("pane-")).map(async ([, { body }]) => Bun.gzipSync(await body.bytes()).length));
+    const bytes = sizes.reduce((sum, one) => sum + one, 0);
+    console.log(`first view: ${(bytes / 1000).toFixed(1)} kB gzipped (limit 150)`);
+    expect([scripts.length, styles.length]).toEqual([1, 1]);
+    expect(bytes).toBeLessThan(150_000);
+  });
+});

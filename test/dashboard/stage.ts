@@ -1,0 +1,78 @@
+/** A small team at work, and a browser that looks at it. */
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { createClient, type Client } from "../../src/client/client.ts";
+import type { ReceiptView } from "../../src/client/schema.ts";
+import { direct, isListening, scriptedAgentCommand, type Script } from "../../src/testing/scriptedAgent.ts";
+import { startWorld, until, type World } from "../../src/testing/world.ts";
+
+export interface Stage extends AsyncDisposable {
+  readonly world: World;
+  readonly browser: Browser;
+  readonly url: string;
+  /** A browser of its own that came in by a link. */
+  visit(options?: Parameters<Browser["newContext"]>[0]): Promise<{ context: BrowserContext; page: Page }>;
+  direct(agent: string, script: Script): Promise<void>;
+  readonly person: Client;
+  /** An agent that fetches its mail, and so proves that it has seen it. */
+  readonly scout: Client;
+  logDirectory(agent: string): string;
+}
+
+const edges = ["user -> *", "lead -> engineer", "lead -> reviewer", "lead -> tester", "engineer -> reviewer", "reviewer -> lead", "tester -> engineer"];
+const scripted = { lead: "planning", engineer: "frontend", reviewer: "review" };
+
+export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
+
+export async function startStage(): Promise<Stage> {
+  const world = await startWorld();
+  const agents: Record<string, object> = { tester: { command: ["cat"], role: "tests" } };
+  for (const [name, role] of Object.entries(scripted)) {
+    mkdirSync(join(world.dir, name));
+    agents[name] = { provider: "claude-code", command: scriptedAgentCommand(join(world.dir, name)), role };
+  }
+  world.file("tieline.yaml", JSON.stringify({ team: "web", agents, topology: edges }));
+  for (const name of Object.keys(agents)) await world.json(["spawn", name]);
+  for (const name of Object.keys(scripted)) await until(() => isListening(join(world.dir, name)), `${name} to come up`);
+  const { url: link } = await world.json<{ url: string }>(["dash"]);
+  const url = new URL(link).origin;
+  const personToken = (await Bun.file(join(world.env["TIELINE_HOME"]!, "user.token")).text()).trim();
+  const person = createClient({ url, token: personToken }, { team: "web" });
+  const { token: scout } = await person.call("register", { name: "scout", role: "research" });
+  for (const edge of ["engineer -> scout", "scout -> lead"]) await person.call("topologyAdd", { edge });
+  const browser = await chromium.launch({
+    executablePath: chromiumPath!,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+
+  return {
+    world,
+    browser,
+    url,
+    async visit(options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      const page = await context.newPage();
+      const { url: fresh } = await world.json<{ url: string }>(["dash"]);
+      await page.goto(fresh);
+      await page.waitForURL(`${url}/`);
+      await page.locator(".connection.live").waitFor();
+      return { context, page };
+    },
+    direct: (agent, script) => direct(join(world.dir, agent), script),
+    person,
+    scout: createClient({ url, token: scout }, {}),
+    logDirectory: (agent) => join(world.dir, agent),
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What an agent in a pane says, by the command, as it would. */
+export async function says(world: World, agent: string, to: string, body: string): Promise<ReceiptView> {
+  const { pane } = (await world.ls()).find(({ name }) => name === agent)!;
+  const socket = await world.tmux("display-message", "-p", "#{socket_path}");
+  return world.json<ReceiptView>(["send", to, body], { env: { TMUX: `${socket},1,0`, TMUX_PANE: pane! } });
+}
