@@ -57,6 +57,7 @@ import { ClaudeSessions, isClaude } from "./providers/claude-code/sessions.ts";
 import { nativeMembers } from "./providers/claude-code/teams.ts";
 import { provesGiven } from "./providers/claude-code/transcript.ts";
 import * as rollout from "./providers/codex/rollout.ts";
+import { runningCodex } from "./providers/codex/running.ts";
 import { CodexThreads } from "./providers/codex/threads.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
@@ -121,6 +122,8 @@ export interface Switch extends AsyncDisposable {
   readonly sensing: Sensing;
   readonly claude: ClaudeSessions;
   readonly codex: CodexThreads;
+  readonly codexProgram: typeof runningCodex;
+  readonly witness: Pick<Witness, "canProve">;
   readonly hooks: HookChain;
   readonly hookPlace: HookPlace;
   readonly tmuxSocket: string;
@@ -331,6 +334,8 @@ export function compose(options: SwitchOptions): Switch {
     sensing,
     claude,
     codex,
+    codexProgram: runningCodex,
+    witness,
     hooks: hooks.chain,
     hookPlace,
     tmuxSocket: options.tmuxSocket,

@@ -56,6 +56,11 @@ export class Witness implements AsyncDisposable {
     for (const delivery of mailbox.deliveriesIn(["handed", "uncertain"])) this.consider(delivery, mailbox.message(delivery.messageId));
   }
 
+  /** Whether the agent's program writes down what its model is given, where we can read it. */
+  canProve(agent: Agent): boolean {
+    return this.parts.transcript(agent) !== null;
+  }
+
   /** Whether the transcript holds the message; null when there is none that could. */
   async recorded(agent: Agent, message: Message): Promise<boolean | null> {
     const transcript = this.parts.transcript(agent);

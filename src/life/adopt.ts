@@ -2,6 +2,7 @@ import { checkAgentName, isLive, type Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { RegisteredSession } from "../providers/claude-code/registry.ts";
+import type { CodexProcess, RunningCodex } from "../providers/codex/running.ts";
 import { providerOfProgram } from "../providers/providers.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
@@ -26,10 +27,13 @@ export interface AdoptParts {
   readonly processes: Processes;
   /** Claude Code's own list, which knows each session's id. */
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
+  /** What a Codex tells of itself. */
+  readonly codexProgram: (program: CodexProcess) => Promise<RunningCodex>;
 }
 
 /** Makes a program that already runs in a pane reachable under a name. */
-export async function adopt(server: TmuxServer, adoption: Adoption, { directory, processes, claudeSessions }: AdoptParts): Promise<Agent> {
+export async function adopt(server: TmuxServer, adoption: Adoption, parts: AdoptParts): Promise<Agent> {
+  const { directory, processes, claudeSessions } = parts;
   checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
   const program = await foreground(processes, pane.pid);
@@ -39,15 +43,23 @@ export async function adopt(server: TmuxServer, adoption: Adoption, { directory,
   const provider = chooseProvider(adoption.provider, program, argv, pane);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = cursorLine(await look(server, pane.id));
-  const endpoints = endpointsInPane(provider, locatorOf(server, pane, program, { restingLine }));
+  const codex = provider === "codex" ? await codexIn(program, argv, adoption, parts) : null;
+  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine })), ...(codex?.endpoints ?? [])];
   const { name, team, role } = adoption;
   const workspace = adoption.workspace && claimWorkspace(adoption.workspace, adoption, directory);
-  const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId;
+  const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? codex?.threadId;
   const change = { provider, endpoints, ...(sessionId && { sessionId }), ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);
   if (known === null) return directory.register({ name, team, ...change });
   if (isLive(known) && !isIn(known, pane, server.socketPath)) throw nameIsLive(known);
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
+}
+
+async function codexIn({ pid }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, codexProgram }: AdoptParts): Promise<RunningCodex> {
+  const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
+  const taken = new Set(others.flatMap(({ sessionId }) => sessionId ?? []));
+  const group = (await processes.all()).filter(({ processGroup }) => processGroup === pid).map((one) => one.pid);
+  return codexProgram({ pids: [pid, ...group.filter((one) => one !== pid)], argv, taken });
 }
 
 /** All that tells this agent in this pane from any other, now or later. */

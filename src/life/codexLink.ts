@@ -50,7 +50,8 @@ export class CodexLink implements Disposable {
   /** The person began or opened another conversation; the agent is in that one now. */
   private enter(id: AgentId, thread: Thread): void {
     const { directory } = this.parts;
-    if (directory.agent(id) !== null) directory.update(id, { sessionId: thread.id });
+    const agent = directory.agent(id);
+    if (agent !== null && !codexServerOf(agent)?.shared) directory.update(id, { sessionId: thread.id });
   }
 
   private refresh(id: AgentId): void {

@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
+import type { AgentView } from "../../src/client/schema.ts";
+import { launchHooks } from "../../src/providers/codex/hooks.ts";
 import { sanitise } from "../../src/model/envelope.ts";
 import { startBench, until, type Bench } from "./bench.ts";
 import { installAgent } from "./install.ts";
@@ -261,4 +263,34 @@ codexTest("hooks in the person's own file: setup says what to approve, Codex ask
   await bench.tmux("respawn-pane", "-k", "-t", bench.pane);
   await bench.waitForScreen((screen) => screen.text.includes("Hooks need review"));
   expect(readFileSync(config, "utf8")).not.toContain("trusted_hash");
+});
+
+codexTest("adopted, with a server of the person's: known by its thread, and written to there", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await startBench("codex", { appServer: true, script: [say("heard")] });
+  await board.adopt(bench);
+  const tag = await board.timed("adopted at a server", "turn", () => board.send("ana", "--wait", "seen", "hello"));
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect((await board.status(tag)).deliveries[0]).toMatchObject({ state: "seen", transport: "codex-server", authority: "user" });
+  expect((await board.json<AgentView[]>("ls"))[0]).toMatchObject({ sessionId: request.sessionId! });
+});
+
+codexTest("adopted, on its own, with hooks that the person has trusted: typed at idle, proved by its record, and stopped before a call", async () => {
+  await using board = await Switchboard.start();
+  const hooks = launchHooks({ port: null, hook: join(board.home, "hooks", "hook"), wait: "" });
+  await using bench = await startBench("codex", { permissions: "allow", settings: { hooks } });
+  await board.adopt(bench);
+  const tag = await board.timed("adopted, embedded", "turn", () => board.send("ana", "--wait", "seen", "hello"));
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect((await board.status(tag)).deliveries[0]).toMatchObject({ proof: "transcript", transport: "tmux", authority: "user" });
+  expect((await board.json<AgentView[]>("ls"))[0]).toMatchObject({ sessionId: request.sessionId! });
+  await bench.waitForScreen((screen) => !/^[⠀-⣿] /.test(screen.title));
+  const { gate, tag: sent } = afterSending(() => board.send("ana", "--when", "interrupt", "do not touch auth.ts"));
+  bench.model.add({ ...batch(shell("touch auth.ts")), hold: gate });
+  await bench.prompt("edit auth.ts");
+  const urgent = await sent;
+  const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
+  expect(freshTexts(told, "tool")[0]).toContain(`[${urgent} from user · urgent]\ndo not touch auth.ts`);
+  expect(isThere(bench, "auth.ts")).toBe(false);
+  board.note("adopted, embedded, before a call", "interrupt", await board.reached(urgent, ({ state }) => state === "seen"));
 });

@@ -60,6 +60,12 @@ export class Switchboard implements AsyncDisposable {
     }
   }
 
+  /** Makes the program on a bench, which somebody else started, the agent `ana`. */
+  async adopt(bench: Bench): Promise<void> {
+    this.bench = bench;
+    await this.run("adopt", bench.pane, "--name", "ana", "--provider", bench.program);
+  }
+
   /** Finds the pane in which `ana` runs now. */
   async enter(bench: Bench): Promise<void> {
     const { pane } = (await this.json<AgentView[]>("ls")).find(({ name }) => name === "ana")!;

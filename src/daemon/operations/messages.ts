@@ -140,6 +140,7 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
   function checkProvable(draft: Draft, from: Sender): void {
     const { agents } = tieline.resolve(draft.to, from);
     for (const agent of agents) {
+      if (!readsFiles(agent) && tieline.witness.canProve(agent)) continue;
       const ways = readsFiles(agent) ? [filesEndpoint] : agent.endpoints;
       const proofs = ways.map(({ transport }) => tieline.transports.get(transport)?.traits.bestProof);
       if (agent.endpoints.length > 0 && !proofs.some((proof) => proof !== undefined && provesSeen(proof))) throw unprovable(agent);

@@ -52,6 +52,8 @@ export interface CodexServerLocator {
   readonly socket: string;
   /** The hooks that it was started with call us. */
   readonly hooks: boolean;
+  /** Others use the server too: the agent is in the thread that it is known by, and in no other. */
+  readonly shared?: boolean;
 }
 
 export function codexServerOf({ endpoints }: Pick<Agent, "endpoints">): CodexServerLocator | null {
@@ -164,8 +166,9 @@ class Server {
   ) {}
 
   /** The thread that we know the agent by; before its first turn, the newest one. */
-  threadOf({ sessionId }: Agent): Thread | null {
-    const known = sessionId === null ? undefined : this.threads.get(sessionId);
+  threadOf(agent: Agent): Thread | null {
+    const known = agent.sessionId === null ? undefined : this.threads.get(agent.sessionId);
+    if (codexServerOf(agent)?.shared) return known ?? null;
     return known ?? [...this.threads.values()].filter(({ main }) => main).toSorted((a, b) => (a.id < b.id ? 1 : -1))[0] ?? null;
   }
 
@@ -202,8 +205,7 @@ class Server {
       const app = await (this.options.connect ?? connectAppServer)(this.socket);
       void app.closed.then(() => this.lost());
       app.listen((notification) => void this.hear(app, notification).catch(() => undefined));
-      const { data } = await app.request<{ data: string[] }>("thread/loaded/list", {});
-      for (const id of data) await this.read(app, id);
+      for (const thread of await loadedThreads(app)) this.threads.set(thread.id, thread);
       this.tell();
       return app;
     } catch (thrown) {
@@ -238,10 +240,9 @@ class Server {
   }
 
   private async read(app: AppServer, threadId: string): Promise<Thread> {
-    const { thread } = await app.request<{ thread: WireThread }>("thread/read", { threadId, includeTurns: false });
-    const read = threadFrom(thread);
-    this.threads.set(read.id, read);
-    return read;
+    const thread = await readThread(app, threadId);
+    this.threads.set(thread.id, thread);
+    return thread;
   }
 
   private lost(): void {
@@ -266,6 +267,16 @@ class Server {
   private tell(): void {
     for (const { changed } of [...this.watches]) changed();
   }
+}
+
+export async function loadedThreads(app: AppServer): Promise<Thread[]> {
+  const { data } = await app.request<{ data: string[] }>("thread/loaded/list", {});
+  return Promise.all(data.map((id) => readThread(app, id)));
+}
+
+async function readThread(app: AppServer, threadId: string): Promise<Thread> {
+  const { thread } = await app.request<{ thread: WireThread }>("thread/read", { threadId, includeTurns: false });
+  return threadFrom(thread);
 }
 
 const threadFrom = ({ id, status, path, cwd, ephemeral, parentThreadId }: WireThread): Thread => ({ id, status, path, cwd, main: !ephemeral && parentThreadId === null });

@@ -6,14 +6,16 @@
 umask 077
 [ "$2" = SessionStart ] || [ -S "$socket" ] || exit 0
 call=$hooks/spool/$$
-{ printf '%s\t%s\t%s\t%s\n' "$1" "${TMUX%%,*}" "$TMUX_PANE" "$CLAUDE_PID" && cat; } 2>/dev/null >"$call.call" || exit 0
-session=${CLAUDE_CODE_SESSION_ID:-$CODEX_THREAD_ID}
+{ printf '%s\t%s\t%s\t%s\n' "$1" "${TMUX%%,*}" "$TMUX_PANE" "${CLAUDE_PID:-$PPID}" && cat; } 2>/dev/null >"$call.call" || exit 0
+# A Codex that another program started has that one's variables; its own thread stands in the payload.
+session=
+[ "$1" = codex ] || session=$CLAUDE_CODE_SESSION_ID
 if [ -z "$session" ]; then
   head=$(head -c 1000 "$call.call")
   session=${head#*\"session_id\":\"}
   session=${session%%\"*}
 fi
 case $session in '' | *[!A-Za-z0-9_-]*) exit 0 ;; esac
-[ -e "$hooks/mail/$session" ] && exec "$tieline" hook "$call.call"
+[ -e "$hooks/mail/$session" ] && exec env TIELINE_HOME="${hooks%/hooks}" "$tieline" hook "$call.call"
 : >"$call.done"
 exit 0
