@@ -105,3 +105,18 @@ test("requests for bracketed paste are found wherever the chunks are cut", () =>
   expect(reset.on).toBe(false);
   expect(new BracketedPasteScanner().scan(Buffer.from("[?2004h \x1b[?20041h"))).toBe(false);
 });
+
+test("watchers that leave while panes print take nothing with them", async () => {
+  const printing = ["sh", "-c", "while :; do head -c 5000 /dev/zero | tr '\\0' x; done"];
+  await using owned = await privateTmux({ command: printing });
+  await using server = new TmuxServer({ socketPath: owned.socketPath, env: owned.env });
+  const { pid } = await server.identity();
+  for (let more = 0; more < 5; more++) await newWindow(server, { session: "main", name: "more", command: printing });
+  for (let round = 0; round < 60; round++) {
+    const printed = Promise.withResolvers<void>();
+    const watch = await watchSession(server, "main", ({ type }) => type === "output" && printed.resolve());
+    await printed.promise;
+    await watch.close();
+  }
+  expect((await server.identity()).pid).toBe(pid);
+}, 60_000);

@@ -1,3 +1,4 @@
+import { asTielineError } from "../model/errors.ts";
 import { BracketedPasteScanner } from "./bracketedPaste.ts";
 import { ControlClient } from "./control.ts";
 import type { Notification } from "./notification.ts";
@@ -86,8 +87,18 @@ export async function watchSession(
   });
   await client.command(commandLine([["refresh-client", "-B", `pane:%*:${watchedFormat}`]]));
 
+  /**
+   * tmux 3.3a ends with a fault, and every pane with it, when a pane prints while a client is on its way out with
+   * output still to be written. Pausing a pane drops what is still to be written.
+   */
+  async function pauseOutput(watching: ControlClient): Promise<void> {
+    const panes = await watching.command(commandLine([["list-panes", "-s", "-F", "#{pane_id}"]]));
+    await watching.command(commandLine([["refresh-client", ...panes.flatMap((pane) => ["-A", `${pane}:pause`])]]));
+  }
+
   async function close(): Promise<void> {
     closing = true;
+    if (client?.isOpen) await pauseOutput(client).catch(ignoreEnd);
     await client?.close();
   }
   return {
@@ -96,6 +107,11 @@ export async function watchSession(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A client that ended meanwhile has nothing left to be written. */
+function ignoreEnd(fault: unknown): void {
+  if (!["TMUX_UNAVAILABLE", "PANE_UNKNOWN"].includes(asTielineError(fault).code)) throw fault;
 }
 
 /** The title comes last, since it may hold anything; a command holds no `/`. */
