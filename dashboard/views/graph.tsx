@@ -147,7 +147,7 @@ function Edge({ line, from, to }: { line: Line; from: Body | undefined; to: Body
   const isChosen = chosen.value !== null && keyOf(chosen.value) === keyOf(line);
   const choose = (): void => void (chosen.value = line);
   return (
-    <g class={`edge ${line.origin === null ? "seen" : "written"} ${isChosen ? "chosen" : ""}`} role="button" tabIndex={0} aria-label={`${line.from} to ${line.to}, ${line.count} messages`} onClick={choose} onKeyDown={(event) => event.key === "Enter" && choose()}>
+    <g class={`edge ${line.origin === null ? "seen" : "written"} ${isChosen ? "chosen" : ""}`} role="button" tabindex={0} aria-label={`${line.from} to ${line.to}, ${line.count} messages`} onClick={choose} onKeyDown={(event) => event.key === "Enter" && choose()}>
       <path class="reach" d={path} />
       <path class="line" d={path} marker-end="url(#tip)" />
       {line.count > 0 && (
