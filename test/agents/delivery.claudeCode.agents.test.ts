@@ -115,7 +115,10 @@ claudeTest("--when interrupt while a subagent works: its call is refused too, bu
   await using bench = await board.claude({ permissions: "allow" });
   const delegate = { description: "scripted", prompt: "the subtask", subagent_type: "general-purpose" };
   const mainWaits = new Gate();
-  const { gate, tag: sent } = afterSending(() => board.send("ana", "--when", "interrupt", "do not touch auth.ts"));
+  const { gate, tag: sent } = afterSending(async () => {
+    await mainWaits.reached;
+    return board.send("ana", "--when", "interrupt", "do not touch auth.ts");
+  });
   bench.model.add(
     { ...batch({ name: "Agent", input: delegate }), when: (one) => freshHas(one, "delegate it") },
     // The main thread's next reply is still being written while the subagent goes on.

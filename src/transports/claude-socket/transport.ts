@@ -81,9 +81,12 @@ export function claudeSocketTransport({ sessions, hooksReach, recorded, replyPat
   };
 }
 
-/** In the middle of a turn: what may come after the current tool, and urgent mail that no hook will bring sooner. */
-function joinsTurn({ when, hard }: Message, stopsCalls: boolean): boolean {
-  return when === "tool" || (when === "interrupt" && (hard || !stopsCalls));
+/**
+ * In the middle of a turn hooks bring what is meant for it, sooner and in order; the session puts what it has from its
+ * socket behind that. So the socket serves where no hook does, and where a running reply is to be cut.
+ */
+function joinsTurn({ when, hard }: Message, hooked: boolean): boolean {
+  return hard || (when !== "turn" && !hooked);
 }
 
 function readyAtIdle(agent: Agent, said: Said, session: RegisteredSession): Readiness {

@@ -34,7 +34,9 @@ export function hookTransport({ bells, said, watchState, recorded, pause = Bun.s
     async ready({ agent }): Promise<Readiness> {
       const bell = bellOf(bells, agent);
       const word = said(agent);
-      if (word !== null && word.state !== "idle") return { kind: "held", hold: { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } };
+      // The waiter of a session that was killed outlives it, and would take the mail to nobody.
+      if (word === null) return { kind: "gone", detail: `${agent.name} does not say that it lives` };
+      if (word.state !== "idle") return { kind: "held", hold: { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } };
       if (bell === null || !isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
       return { kind: "ready" };
     },

@@ -86,7 +86,8 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, 
     if (collected.items.length > 0) return refuse(call, agent, collected);
     const stand = stands.get(agent.id);
     if (stand) return stand.refuse(call);
-    const [underway] = unread(agent, (state) => state !== "queued");
+    // What a hook gave the main thread has read, or its stand is over.
+    const [underway] = unread(agent).filter(({ delivery }) => delivery.state !== "queued" && delivery.transport !== "hook");
     if (underway) return { refusal: `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to reach you. Read it before you go on.` };
     return undefined;
   }
@@ -109,19 +110,17 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, 
 
   async function stopSubagent(call: HookCall, agent: Agent): Promise<Answer | undefined> {
     const stand = stands.get(agent.id);
-    const [waiting] = unread(agent, () => true);
+    const [waiting] = unread(agent);
     if (stand === undefined && waiting === undefined) return undefined;
     const words = stand?.words ?? text(waiting!.message, call);
     return { refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.` };
   }
 
   /** Urgent mail of which nobody knows yet that the model has read it. */
-  function unread(agent: Agent, inState: (state: Delivery["state"]) => boolean) {
-    // What a hook gave stands in our own memory, until the main thread goes on.
-    const recent = ({ transport, claimedAt }: Delivery): boolean => transport !== "hook" && clock() - (claimedAt ?? 0) < underwayMs;
+  function unread(agent: Agent) {
+    const recent = ({ claimedAt }: Delivery): boolean => clock() - (claimedAt ?? 0) < underwayMs;
     return mailbox
       .inbox(agent.id, { when: ["interrupt"], limit: 20 })
-      .filter(({ delivery }) => inState(delivery.state))
       .filter(({ delivery }) => delivery.state === "queued" || (["claimed", "handed", "uncertain"].includes(delivery.state) && recent(delivery)));
   }
 

@@ -13,6 +13,7 @@ echo $$ >"$bell.pid"
 while IFS= read -r mail <>"$bell"; do
   [ "$mail" = quit ] && exit 0
   case $mail in '' | *[!A-Za-z0-9_.-]*) continue ;; esac
+  [ -z "$CLAUDE_PID" ] || kill -0 "$CLAUDE_PID" 2>/dev/null || exit 0
   mv "$hooks/bells/$mail" "$bell.taken" 2>/dev/null || continue
   rm -f "$bell.pid"
   cat "$bell.taken" >&2
