@@ -3,14 +3,14 @@ import { batch, signal } from "@preact/signals";
 import { streamEvents, TielineError, type AgentView, type ReceiptView, type StreamedEvent } from "../src/client/browser.ts";
 import { daemon, inTeam } from "./api.ts";
 import { failureOf, tell } from "./actions.ts";
-import { applyDelivery, mergeReceipts, noteFact, replay, type DeliveryFact } from "./messages.ts";
+import { applyDelivery, mergeReceipts, noteFact, recipientOf, replay, type DeliveryFact } from "./messages.ts";
 import * as state from "./state.ts";
 
 const beatMinutes = 30;
 const pastEvents = 5_000;
 
-/** When the last applied event happened, and when it was on the page; the browser test reads it. */
-export const lag = signal<{ readonly at: number; readonly appliedAt: number } | null>(null);
+/** How long it took from the oldest of the last events until it was drawn. */
+export const lagMs = signal<number | null>(null);
 
 export async function start(): Promise<void> {
   setInterval(() => (state.now.value = Date.now()), 10_000);
@@ -69,7 +69,9 @@ function flush(): void {
   const events = queued;
   queued = [];
   batch(() => events.forEach(apply));
-  lag.value = { at: events.at(-1)!.at, appliedAt: Date.now() };
+  const { at } = events[0]!;
+  // The frame that draws this has been handed to the screen when a task runs after its callbacks.
+  requestAnimationFrame(() => setTimeout(() => (lagMs.value = Date.now() - at)));
 }
 
 function applyPast(event: StreamedEvent): void {
@@ -191,12 +193,13 @@ async function catchUp(): Promise<void> {
 /** The newest message of each agent, whichever way it went. */
 function heed(receipts: readonly ReceiptView[]): void {
   const byName = new Map(state.agents.value.map((cell) => [`${cell.view.value.team}:${cell.view.value.name}`, cell.id]));
-  for (const { from, team, to, summary, acceptedAt, deliveries } of receipts) {
+  for (const receipt of receipts) {
+    const { from, team, summary, acceptedAt, deliveries } = receipt;
     const told = (name: string, text: string): void => {
       const id = byName.get(`${team}:${name}`);
       if (id !== undefined) say(id, text, acceptedAt);
     };
-    told(from, `→ ${to}: ${summary}`);
+    told(from, `→ ${recipientOf(receipt)}: ${summary}`);
     for (const { agent } of deliveries) told(agent, `${from}: ${summary}`);
   }
 }

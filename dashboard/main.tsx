@@ -3,7 +3,7 @@ import "./style.css";
 import { effect } from "@preact/signals";
 import { render, type VNode } from "preact";
 import { listenToKeys } from "./keys.ts";
-import { lag, start } from "./live.ts";
+import { lagMs, start } from "./live.ts";
 import { keepTold } from "./notify.ts";
 import { Panels } from "./parts/panels.tsx";
 import { Navigation, Notices, TopBar } from "./parts/shell.tsx";
@@ -49,7 +49,7 @@ effect(() => {
   else document.documentElement.dataset["theme"] = theme.value;
 });
 effect(() => {
-  if (lag.value) document.documentElement.dataset["lag"] = String(lag.value.appliedAt - lag.value.at);
+  if (lagMs.value !== null) document.documentElement.dataset["lagMs"] = String(lagMs.value);
 });
 render(<Page />, document.getElementById("page")!);
 listenToKeys();

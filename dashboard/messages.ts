@@ -82,6 +82,9 @@ function after(delivery: DeliveryView, { to, detail, reason, proof, transport, a
   };
 }
 
+/** To whom, for people: a reply is addressed by an id. */
+export const recipientOf = ({ to, deliveries }: ReceiptView): string => (deliveries.length === 1 ? deliveries[0]!.agent : to);
+
 /** The worst of a message's deliveries speaks for it. */
 export function overall({ deliveries }: ReceiptView): DeliveryView["state"] | "nobody" {
   const worst = ["failed", "expired", "uncertain", "queued", "claimed", "handed", "seen", "answered", "cancelled"] as const;

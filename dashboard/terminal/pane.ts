@@ -70,7 +70,7 @@ function fit(terminal: Terminal, box: HTMLElement): void {
   const style = getComputedStyle(box);
   const room = { width: box.clientWidth - 2 * parseFloat(style.paddingLeft) - 14, height: box.clientHeight - 2 * parseFloat(style.paddingTop) };
   const size = Math.min(room.width / (terminal.cols * 0.61), room.height / (terminal.rows * 1.19));
-  terminal.options.fontSize = Math.max(7, Math.min(15, Math.floor(size * 2) / 2));
+  terminal.options.fontSize = Math.max(10, Math.min(15, Math.floor(size * 2) / 2));
 }
 
 function themeOf(box: HTMLElement): ITheme {

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { inTeam } from "../api.ts";
 import { attempt, failureOf, tell } from "../actions.ts";
 import { kept } from "../kept.ts";
-import { cellOf, loadOlder, overall } from "../messages.ts";
+import { cellOf, loadOlder, overall, recipientOf } from "../messages.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Windowed } from "../parts/windowed.tsx";
 import { go, linkTo, opened, view } from "../route.ts";
@@ -111,15 +111,14 @@ function Row({ cell }: { cell: MessageCell }): VNode {
   const receipt = cell.receipt.value;
   const isNew = useSignal(cell.id > readUpTo.peek() && receipt.from !== "user");
   useEffect(() => effect(() => void (cell.id <= readUpTo.value && (isNew.value = false))), [cell]);
-  const { from, to, summary, kind, acceptedAt, inReplyTo, deliveries, tag } = receipt;
-  const names = deliveries.length === 1 ? deliveries[0]!.agent : to;
+  const { from, summary, kind, acceptedAt, inReplyTo, tag } = receipt;
   return (
     <a class={`row ${isNew.value ? "new" : ""} ${opened.value === tag ? "open" : ""}`} href={linkTo("messages", tag)} data-tag={tag} data-state={overall(receipt)}>
       <Avatar name={from} />
       <span class="line">
         <strong>{from}</strong>
         <span class="arrow" aria-label="to">→</span>
-        <span class="to">{names}</span>
+        <span class="to">{recipientOf(receipt)}</span>
         {kind === "text" ? null : <span class="kind">{kind.replaceAll("_", " ")}</span>}
         <time dateTime={new Date(acceptedAt).toISOString()}>{timeOf(acceptedAt)}</time>
       </span>

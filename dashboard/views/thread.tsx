@@ -6,7 +6,7 @@ import { inTeam } from "../api.ts";
 import { attempt, failureOf } from "../actions.ts";
 import { replyTo, resend } from "../compose/draft.ts";
 import { Markdown } from "../markdown.tsx";
-import { cellOf, mergeReceipts } from "../messages.ts";
+import { cellOf, mergeReceipts, recipientOf } from "../messages.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
@@ -58,7 +58,8 @@ export function Thread({ tag }: { tag: string }): VNode {
 }
 
 function Letter({ cell, chosen, message }: { cell: MessageCell; chosen: boolean; message: MessageView | undefined }): VNode {
-  const { from, to, tag, acceptedAt, knownBy, when, expiresAt, kind } = cell.receipt.value;
+  const { from, tag, acceptedAt, knownBy, when, expiresAt, kind } = cell.receipt.value;
+  const to = recipientOf(cell.receipt.value);
   return (
     <article class={`letter ${chosen ? "chosen" : ""}`} aria-label={`From ${from} to ${to}`} data-tag={tag}>
       <header>
@@ -108,7 +109,7 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
             {delivery.agent} <DeliveryState state={delivery.state} />
             <small>{[delivery.transport, delivery.proof && `proof: ${delivery.proof}`, delivery.authority && `as ${delivery.authority}`].filter(Boolean).join(" · ")}</small>
           </h3>
-          {delivery.reason !== null && <p class={isFine(delivery.state) ? "muted small" : "why"}>{delivery.reason}</p>}
+          {delivery.reason !== null && delivery.reason !== delivery.warning && <p class={isFine(delivery.state) ? "muted small" : "why"}>{delivery.reason}</p>}
           {delivery.warning !== null && <p class="why warning">{delivery.warning}</p>}
           <ol>
             {(story.value?.history ?? [])
