@@ -12,6 +12,7 @@ import { quietBySecond, type Quiet } from "./sight.ts";
  */
 export class PaneWatch implements Quiet {
   private readonly sessions = new Map<string, WatchedSession>();
+  private readonly leaving = new Set<Promise<void>>();
   private closed = false;
 
   constructor(
@@ -64,7 +65,7 @@ export class PaneWatch implements Quiet {
     this.closed = true;
     const sessions = [...this.sessions.values()];
     this.sessions.clear();
-    await Promise.all(sessions.map((session) => session.close()));
+    await Promise.all([...sessions.map((session) => session.close()), ...this.leaving]);
   }
 
   private async join(server: TmuxServer, pane: string, changed: () => void): Promise<WatchedSession> {
@@ -91,7 +92,9 @@ export class PaneWatch implements Quiet {
     session.remove(pane, changed);
     if (session.panes.size > 0) return;
     this.sessions.delete(session.key);
-    session.close().catch((fault: unknown) => this.report(`stop watching ${session.key}`, fault));
+    const leaving = session.close().catch((fault: unknown) => this.report(`stop watching ${session.key}`, fault));
+    this.leaving.add(leaving);
+    void leaving.then(() => this.leaving.delete(leaving));
   }
 
   /**
