@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,4 +25,12 @@ test("a fault says its code; only our own mistakes bring a stack", () => {
   expect(readFileSync(path, "utf8")).toContain("fault deliver: TMUX_UNAVAILABLE no server\n");
   log.fault("deliver", new Error("boom"));
   expect(readFileSync(path, "utf8")).toContain("log.test.ts");
+});
+
+test("a log that can not be written ends nothing", () => {
+  const log = openLog(join(directory, "gone", "daemon.log"), { maxBytes: 200, keep: 1 });
+  const complained = spyOn(console, "error").mockImplementation(() => undefined);
+  log.info("nobody reads this");
+  expect(complained).toHaveBeenCalledWith(expect.stringContaining("nobody reads this"));
+  complained.mockRestore();
 });

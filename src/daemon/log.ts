@@ -20,9 +20,14 @@ export function openLog(path: string, { maxBytes, keep, clock = () => new Date()
 
   function write(level: string, text: string): void {
     const line = `${clock().toISOString()} ${level} ${text.replaceAll("\n", "\n    ")}\n`;
-    if (size > 0 && size + line.length > maxBytes) rotate();
-    appendFileSync(path, line, { mode: 0o600 });
-    size += Buffer.byteLength(line);
+    try {
+      if (size > 0 && size + line.length > maxBytes) rotate();
+      appendFileSync(path, line, { mode: 0o600 });
+      size += Buffer.byteLength(line);
+    } catch (thrown) {
+      // A full disk must not end the daemon that has to report it; its stderr may still be read by somebody.
+      console.error(`${line.trimEnd()} (not logged: ${String(thrown)})`);
+    }
   }
 
   function rotate(): void {
