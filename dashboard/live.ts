@@ -1,9 +1,10 @@
 /** Loads what is there, then follows what happens. Every event is applied in the frame after it came. */
-import { batch, signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import { streamEvents, TielineError, type AgentView, type ReceiptView, type StreamedEvent } from "../src/client/browser.ts";
 import { daemon, inTeam } from "./api.ts";
 import { failureOf, tell } from "./actions.ts";
 import { applyDelivery, mergeReceipts, noteFact, recipientOf, replay, type DeliveryFact } from "./messages.ts";
+import { view } from "./route.ts";
 import * as state from "./state.ts";
 
 const beatMinutes = 30;
@@ -13,6 +14,9 @@ const pastEvents = 5_000;
 export const lagMs = signal<number | null>(null);
 
 export async function start(): Promise<void> {
+  effect(() => {
+    if (view.value === "queue" && state.connection.peek() === "live") soon(refreshWaiting);
+  });
   setInterval(() => (state.now.value = Date.now()), 10_000);
   for (;;) {
     try {
@@ -70,8 +74,8 @@ function flush(): void {
   queued = [];
   batch(() => events.forEach(apply));
   const { at } = events[0]!;
-  // The frame that draws this has been handed to the screen when a task runs after its callbacks.
-  requestAnimationFrame(() => setTimeout(() => (lagMs.value = Date.now() - at)));
+  // A task that is made while a frame is drawn runs after it.
+  setTimeout(() => (lagMs.value = Date.now() - at));
 }
 
 function applyPast(event: StreamedEvent): void {
@@ -115,12 +119,18 @@ function delivery(event: DeliveryFact): void {
   applyDelivery(event);
   const cell = state.agentById.get(event.agent);
   if (cell) {
-    const { pending } = cell.view.value;
+    const { pending } = cell.view.peek();
     const held = event.to !== "queued" ? { held: null, heldAt: null } : event.reason === null ? {} : { held: event.detail ?? event.reason, heldAt: cell.view.value.heldAt ?? event.at };
     update(event.agent, { pending: Math.max(0, pending + open(event.to) - open(event.from)), ...held });
   }
-  if (event.agentName === "user" || event.agent === "user" || open(event.to) !== open(event.from) || event.reason !== null || event.to === "uncertain") soon(refreshWaiting);
+  if (event.agent === "user" || isDead(event.to) || isDead(event.from)) soon(refreshOwn);
+  if (event.to === "uncertain" || event.from === "uncertain" || view.peek() === "queue") {
+    dirty.add(event.agent);
+    soon(refreshQueues);
+  }
 }
+
+const isDead = (one: string | null): boolean => one === "failed" || one === "expired";
 
 /** Others who want to see events as they happen, such as the graph. */
 const watchers = new Set<(event: StreamedEvent) => void>();
@@ -139,18 +149,41 @@ export async function refresh(): Promise<void> {
   await Promise.all([refreshWaiting(), refreshTopologies(), catchUp()]);
 }
 
+/** All that waits, read anew. */
 export async function refreshWaiting(): Promise<void> {
-  const owing = state.agents.value.map(({ view }) => view.value).filter(({ pending, kind }) => pending > 0 && kind !== "person");
-  const [mail, dead, queues] = await Promise.all([
-    inTeam(null).call("inbox", { agent: "user", pending: true, peek: true, limit: 200 }),
-    inTeam(null).call("dead", { limit: 100 }),
-    Promise.all(owing.slice(0, 100).map(async ({ name, team }) => (await inTeam(team).call("inbox", { agent: name, pending: true, peek: true, limit: 100 })).map((row) => ({ ...row, agent: name, team })))),
-  ]);
+  for (const { id, view: agent } of state.agents.peek()) if (agent.peek().pending > 0) dirty.add(id);
+  for (const { agent, team } of state.queue.peek()) dirty.add(idOf(agent, team));
+  await Promise.all([refreshOwn(), refreshQueues()]);
+}
+
+const idOf = (name: string, team: string): string => state.agents.peek().find(({ view: { value } }) => value.name === name && value.team === team)?.id ?? "";
+
+/** The person's own mail, and dead letters. */
+async function refreshOwn(): Promise<void> {
+  const [mail, dead] = await Promise.all([inTeam(null).call("inbox", { agent: "user", pending: true, peek: true, limit: 200 }), inTeam(null).call("dead", { limit: 100 })]);
   batch(() => {
     state.ownMail.value = mail;
     state.deadLetters.value = dead;
-    state.queue.value = queues.flat();
   });
+}
+
+/** Agents whose queue is not as it was when it was read. */
+const dirty = new Set<string>();
+const queuesAtOnce = 40;
+
+async function refreshQueues(): Promise<void> {
+  const ids = [...dirty].slice(0, queuesAtOnce);
+  for (const id of ids) dirty.delete(id);
+  const read = await Promise.all(
+    ids.map(async (id) => {
+      const agent = state.agentById.get(id)?.view.peek();
+      if (agent === undefined || agent.kind === "person") return [];
+      const rows = await inTeam(agent.team).call("inbox", { agent: agent.name, pending: true, peek: true, limit: 100 });
+      return rows.map((row) => ({ ...row, agent: agent.name, team: agent.team }));
+    }),
+  );
+  state.queue.value = [...state.queue.peek().filter(({ agent, team }) => !ids.includes(idOf(agent, team))), ...read.flat()];
+  if (dirty.size > 0) soon(refreshQueues);
 }
 
 export async function refreshTopologies(): Promise<void> {
@@ -159,7 +192,8 @@ export async function refreshTopologies(): Promise<void> {
   state.topologies.value = new Map(found.map((topology) => [topology.team, topology]));
 }
 
-/** At most one run at a time, and one more when it was asked for meanwhile. */
+/** At most one run at a time, with a pause between two, and one more when it was asked for meanwhile. */
+const pauseMs = 200;
 const running = new Map<() => Promise<void>, { again: boolean }>();
 function soon(work: () => Promise<void>): void {
   const before = running.get(work);
@@ -172,10 +206,12 @@ function soon(work: () => Promise<void>): void {
         if (state.connection.value === "live") tell(failureOf(thrown).message, { bad: true });
       })
       .finally(() => {
-        running.delete(work);
-        if (run.again) soon(work);
+        setTimeout(() => {
+          running.delete(work);
+          if (run.again) soon(work);
+        }, pauseMs);
       });
-  }, 60);
+  }, 30);
 }
 
 const fetchNew = (): void => soon(catchUp);

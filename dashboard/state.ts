@@ -1,5 +1,5 @@
 /** Everything that the page knows, in one place. Views read it; live.ts and actions.ts change it. */
-import { computed, signal, type Signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { AgentView, InboxView, Output, ReceiptView } from "../src/client/browser.ts";
 import { kept } from "./kept.ts";
 
@@ -26,8 +26,18 @@ export interface AgentCell {
 export const agents = signal<readonly AgentCell[]>([]);
 export const agentById = new Map<string, AgentCell>();
 
-export const teamNames = computed(() => [...new Set(agents.value.map(({ view }) => view.value.team))].toSorted());
-export const shownAgents = computed(() => agents.value.filter(({ view }) => team.value === null || view.value.team === team.value));
+/** A list that stays the same one while the same things stand in it, so that nobody redraws for nothing. */
+export function stable<Item>(compute: () => readonly Item[]): ReadonlySignal<readonly Item[]> {
+  let last: readonly Item[] = [];
+  return computed(() => {
+    const next = compute();
+    if (next.length !== last.length || next.some((item, at) => item !== last[at])) last = next;
+    return last;
+  });
+}
+
+export const teamNames = stable(() => [...new Set(agents.value.map(({ view }) => view.value.team))].toSorted());
+export const shownAgents = stable(() => agents.value.filter(({ view }) => team.value === null || view.value.team === team.value));
 /** The team that new things are made in. */
 export const actingTeam = computed(() => team.value ?? (teamNames.value.length === 1 ? teamNames.value[0]! : null));
 
@@ -46,7 +56,7 @@ export const readUpTo = kept<string>("readUpTo", "");
 export const unread = computed(() => {
   const rows = timeline.value;
   let count = 0;
-  for (let at = rows.length - 1; at >= 0 && rows[at]!.id > readUpTo.value; at--) if (rows[at]!.receipt.value.from !== "user") count++;
+  for (let at = rows.length - 1; at >= 0 && rows[at]!.id > readUpTo.value; at--) if (rows[at]!.receipt.peek().from !== "user") count++;
   return count;
 });
 
@@ -67,14 +77,16 @@ export const queue = signal<readonly Waiting[]>([]);
 export const dismissed = kept<readonly string[]>("dismissed", []);
 
 export const askingStates = ["permission", "question", "dialog"] as const;
-export const asking = computed(() => agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)));
-export const uncertain = computed(() => queue.value.filter(({ state, tag }) => state === "uncertain" && !dismissed.value.includes(tag)));
-export const liveDead = computed(() => deadLetters.value.filter(({ tag }) => !dismissed.value.includes(tag)));
+export const asking = stable(() => agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)));
+export const uncertain = stable(() => queue.value.filter(({ state, tag }) => state === "uncertain" && !dismissed.value.includes(tag)));
+export const liveDead = stable(() => deadLetters.value.filter(({ tag }) => !dismissed.value.includes(tag)));
 const longHeldMs = 5 * 60_000;
-export const longHeld = computed(() => agents.value.filter(({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs));
-export const warned = computed(() =>
+export const longHeld = stable(() => agents.value.filter(({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs));
+export const warned = stable(() =>
   timeline.value.slice(-500).filter(({ tag, receipt }) => !dismissed.value.includes(tag) && receipt.value.deliveries.some(({ warning }) => warning !== null)),
 );
+/** Deliveries that still owe something. */
+export const pendingCount = computed(() => shownAgents.value.reduce((sum, { view }) => sum + view.value.pending, 0));
 export const waitingCount = computed(() => asking.value.length + ownMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + warned.value.length);
 
 export type Topology = Output<"topology">;

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { linkTo, view, views, type View } from "../route.ts";
-import { connection, notices, panel, search, team, teamNames, theme, unread, waitingCount, queue } from "../state.ts";
+import { connection, notices, panel, search, team, teamNames, theme, unread, pendingCount, waitingCount } from "../state.ts";
 import { dropNotice } from "../actions.ts";
 import { Count } from "./badges.tsx";
 import { Icon } from "./icons.tsx";
@@ -14,7 +14,7 @@ export function Navigation(): VNode {
   const counts: Partial<Record<View, VNode | null>> = {
     messages: <Count of={unread.value} label="unread" />,
     waiting: <Count of={waitingCount.value} label="things wait for you" />,
-    queue: <Count of={queue.value.length} label="not delivered yet" />,
+    queue: <Count of={pendingCount.value} label="not delivered yet" />,
   };
   return (
     <nav class="navigation" aria-label="Views">

@@ -1,4 +1,3 @@
-import { computed } from "@preact/signals";
 import type { VNode } from "preact";
 import type { AgentView } from "../../src/client/browser.ts";
 import { inTeam } from "../api.ts";
@@ -9,7 +8,7 @@ import { beatsUpTo, refresh } from "../live.ts";
 import { AgentState, Avatar, Presence, Sparkline } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
-import { askingStates, connection, now, panel, search, shownAgents, teamNames, type AgentCell } from "../state.ts";
+import { askingStates, connection, now, panel, search, shownAgents, stable, teamNames, type AgentCell } from "../state.ts";
 import { plain, visible } from "../text.ts";
 import { age } from "../times.ts";
 
@@ -36,25 +35,20 @@ const sort = kept<keyof typeof sorts>("team.sort", "name");
 
 const matches = (agent: AgentView, words: string): boolean => words === "" || [agent.name, agent.role, agent.provider, agent.team, agent.state, agent.note].some((one) => one?.toLowerCase().includes(words));
 
-const shown = computed(() => {
+const shown = stable(() => {
   const words = search.value.trim().toLowerCase();
   const wanted = shownAgents.value.filter(({ view }) => filters[filter.value](view.value) && matches(view.value, words));
   return wanted.toSorted((a, b) => sorts[sort.value](a.view.value, b.view.value));
 });
+
+const counts = stable(() => (Object.keys(filters) as Filter[]).map((one) => shownAgents.value.filter(({ view }) => filters[one](view.value)).length));
 
 export function TeamView(): VNode {
   const everyone = shownAgents.value;
   return (
     <section class="view team">
       <div class="toolbar">
-        <div class="chips" role="group" aria-label="Show">
-          {(Object.keys(filters) as Filter[]).map((one) => (
-            <button key={one} class="chip" aria-pressed={filter.value === one} onClick={() => (filter.value = one)}>
-              {one}
-              <small>{everyone.filter(({ view }) => filters[one](view.value)).length}</small>
-            </button>
-          ))}
-        </div>
+        <Chips />
         <label class="inline">
           <span>Sort</span>
           <select value={sort.value} onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}>
@@ -74,6 +68,19 @@ export function TeamView(): VNode {
         ))}
       </div>
     </section>
+  );
+}
+
+function Chips(): VNode {
+  return (
+    <div class="chips" role="group" aria-label="Show">
+      {(Object.keys(filters) as Filter[]).map((one, at) => (
+        <button key={one} class="chip" aria-pressed={filter.value === one} onClick={() => (filter.value = one)}>
+          {one}
+          <small>{counts.value[at]}</small>
+        </button>
+      ))}
+    </div>
   );
 }
 
