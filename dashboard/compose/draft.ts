@@ -30,7 +30,7 @@ export function writeTo({ name, team }: Pick<AgentView, "name" | "team">): void 
   panel.value = { kind: "compose" };
 }
 
-export function replyTo({ tag, from, team }: Pick<ReceiptView, "tag" | "from" | "team">): void {
+export function replyTo({ tag, from, team }: Pick<ReceiptView, "tag" | "from"> & { team: string | null }): void {
   change({ to: from, team, replyTo: tag });
   panel.value = { kind: "compose" };
 }

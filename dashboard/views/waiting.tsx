@@ -11,7 +11,7 @@ import { refreshWaiting } from "../live.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
-import { asking, dismissed, liveDead, longHeld, now, ownMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
+import { asking, dismissed, liveDead, longHeld, messageByTag, now, ownMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
 import { visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
@@ -161,7 +161,7 @@ function OwnMail({ mail }: { mail: InboxView }): VNode {
     <Need kind={kind === "text" ? "mail" : kind.replaceAll("_", " ")} title={`${from} ${titles[kind] ?? "wrote to you"}, ${timeOf(at)}`} tag={tag}>
       <Quote text={body} />
       <p class="actions">
-        {from !== "tieline" && <button onClick={() => replyTo({ tag, from, team: "" })}>Reply</button>}
+        {from !== "tieline" && <button onClick={() => replyTo({ tag, from, team: teamOf(tag) })}>Reply</button>}
         {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "approved")}>Approve</button>}
         {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "not approved")}>Reject</button>}
         {kind === "shutdown_request" && <button onClick={() => void answer(tag, "shut down, please")}>Agree</button>}
@@ -170,7 +170,10 @@ function OwnMail({ mail }: { mail: InboxView }): VNode {
   );
 }
 
-const answer = (tag: string, body: string): Promise<boolean> => attempt(() => inTeam(null).call("reply", { tag, body, key: crypto.randomUUID() }), "Answered");
+/** The team that a message was written in. */
+const teamOf = (tag: string): string | null => messageByTag.get(tag)?.receipt.peek().team ?? null;
+
+const answer = (tag: string, body: string): Promise<boolean> => attempt(() => inTeam(teamOf(tag)).call("reply", { tag, body, key: crypto.randomUUID() }), "Answered");
 
 function Dead({ receipt }: { receipt: ReceiptView }): VNode {
   const dead = receipt.deliveries.filter(({ state }) => state === "failed" || state === "expired");

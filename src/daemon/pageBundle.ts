@@ -13,25 +13,34 @@ export interface PageBundle {
 }
 
 const entry = new URL("../../dashboard/main.tsx", import.meta.url).pathname;
+/** What the page loads first; the rest is loaded by those who need it. */
+const first = "page-";
+/** The single file that people install carries the page in it, under these names. */
+export const embeddedEnding = ".page";
 
 /** The page from its sources, in memory: a checkout needs no build step, and what is served is what is there. */
-export async function bundlePage(entrypoint = entry): Promise<PageBundle> {
+export async function bundlePage(): Promise<PageBundle> {
+  const embedded = Bun.embeddedFiles.map((file) => ({ name: (file as File).name, body: file })).filter(({ name }) => name.endsWith(embeddedEnding));
+  if (embedded.length > 0) return bundleOf(embedded.map(({ name, body }) => ({ name: name.slice(0, -embeddedEnding.length), body })));
   const { outputs } = await Bun.build({
-    entrypoints: [entrypoint],
+    entrypoints: [entry],
     target: "browser",
     format: "esm",
     splitting: true,
     minify: true,
     publicPath: "/assets/",
-    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
+    naming: { entry: `${first}[hash].[ext]`, chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
   }).catch((cause: unknown) => {
     throw new TielineError("NOT_INSTALLED", "the dashboard can not be put together from its sources", { remedy: "run npm install in Tieline's directory", cause });
   });
-  const named = outputs.map((output) => ({ name: output.path.replace(/^(\.\/|.*\/)/, ""), kind: output.kind, output }));
-  return {
-    assets: new Map(named.map(({ name, output }) => [name, { body: output, type: output.type }])),
-    scripts: named.flatMap(({ name, kind }) => (kind === "entry-point" && name.endsWith(".js") ? [name] : [])),
-    styles: named.flatMap(({ name }) => (name.startsWith("main-") && name.endsWith(".css") ? [name] : [])),
-  };
+  return bundleOf(outputs.map((output) => ({ name: output.path.replace(/^.*\//, ""), body: output })));
+}
+
+const types: Readonly<Record<string, string>> = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" };
+
+function bundleOf(files: readonly { readonly name: string; readonly body: Blob }[]): PageBundle {
+  const named = (ending: string): string[] => files.map(({ name }) => name).filter((name) => name.startsWith(first) && name.endsWith(ending));
+  const typeOf = (name: string): string => types[name.split(".").at(-1)!] ?? "application/octet-stream";
+  return { assets: new Map(files.map(({ name, body }) => [name, { body, type: typeOf(name) }])), scripts: named(".js"), styles: named(".css") };
 }
