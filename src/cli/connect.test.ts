@@ -89,6 +89,7 @@ describe("a call that finds no daemon", () => {
   test.each([
     ["send", { to: "engineer", body: "x", key: "k" }, true],
     ["ls", {}, true],
+    ["inbox", {}, true],
     ["cancel", { tag: "MSG_A_00000000" }, false],
   ] as const)("%s is repeated after a lost answer only if that is harmless", async (name, input, repeated) => {
     await dyingAt(tieline.home.socket);

@@ -1,7 +1,7 @@
 import { callerIn } from "../client/caller.ts";
 import { createClient, mayHaveArrived, type Client } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
-import { operations } from "../client/operations.ts";
+import { operations, repeatable } from "../client/operations.ts";
 import type { Caller, OperationName } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
 
@@ -62,5 +62,5 @@ function mayStart(name: OperationName, input: object, error: unknown, env: Envir
     });
   }
   if (["EACCES", "EPERM"].includes(String(error.operands["cause"]))) return false;
-  return !mayHaveArrived(error) || operations[name] === "GET" || "key" in input;
+  return !mayHaveArrived(error) || operations[name] === "GET" || repeatable.has(name) || "key" in input;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AgentView, InboxView, StoryView } from "../client/schema.ts";
@@ -128,12 +128,15 @@ export async function startWorld({ files = {}, config }: WorldOptions = {}): Pro
   return world;
 }
 
-/** A killed process is gone when it can not be signalled, or waits for its parent to notice. */
+/**
+ * A killed process is gone when it is not there, or only waits for its parent to notice. While one of its threads is
+ * still on the way out, its files and sockets are open.
+ */
 export async function untilGone(pid: number): Promise<void> {
   await until(() => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
+      return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z") && readdirSync(`/proc/${pid}/task`).length <= 1;
     } catch {
       return true;
     }
