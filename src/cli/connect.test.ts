@@ -96,7 +96,7 @@ describe("a call that finds no daemon", () => {
     let starts = 0;
     const client = connect(tieline.home, {}, undefined, async () => {
       starts++;
-      daemonAt(tieline.home.socket);
+      daemonAt(tieline.home.socket).answers.inbox = () => [];
     });
     const outcome = await client.call(name, input as never).then(
       () => "answered",
