@@ -14,10 +14,10 @@ export interface Pull {
   readonly to: string;
 }
 
-const push = 9_000;
+const push = 14_000;
 const spring = 0.03;
-const length = 150;
-const middle = 0.012;
+const length = 170;
+const middle = 0.008;
 const damping = 0.82;
 
 /** Where a new node begins: on a ring, each at an angle of its own, so that the same team always looks the same. */
@@ -31,15 +31,15 @@ export function place(names: readonly string[], known: ReadonlyMap<string, Body>
   );
 }
 
-/** One step; answers how much still moves. */
-export function step(bodies: ReadonlyMap<string, Body>, pulls: readonly Pull[], heat: number): number {
+/** One step; answers how much still moves. `aspect`: width by height of the room, which the layout fills. */
+export function step(bodies: ReadonlyMap<string, Body>, pulls: readonly Pull[], heat: number, aspect = 1): number {
   const all = [...bodies.values()];
   for (let a = 0; a < all.length; a++) for (let b = a + 1; b < all.length; b++) repel(all[a]!, all[b]!, heat);
   for (const { from, to } of pulls) attract(bodies.get(from), bodies.get(to), heat);
   let moved = 0;
   for (const body of all) {
-    body.vx = (body.vx - body.x * middle * heat) * damping;
-    body.vy = (body.vy - body.y * middle * heat) * damping;
+    body.vx = (body.vx - (body.x * middle * heat) / aspect) * damping;
+    body.vy = (body.vy - body.y * middle * heat * aspect) * damping;
     if (body.held) continue;
     body.x += body.vx;
     body.y += body.vy;

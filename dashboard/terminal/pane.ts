@@ -13,7 +13,7 @@ export interface PaneOptions {
 }
 
 export function showPane(box: HTMLElement, { team, agent, signal, onProblem, attempt }: PaneOptions): { setTyping(on: boolean): void } {
-  const terminal = new Terminal({ fontSize: 13, fontFamily: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace", scrollback: 1_000, disableStdin: true, theme: themeOf(box), cursorBlink: false });
+  const terminal = new Terminal({ fontSize: 13, fontFamily: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace", lineHeight: 1.1, scrollback: 1_000, disableStdin: true, theme: themeOf(box), cursorBlink: false });
   withStyleNonce(() => terminal.open(box));
   const observer = new ResizeObserver(() => fit(terminal, box));
   observer.observe(box);
@@ -69,8 +69,8 @@ function draw(terminal: Terminal, { cols, rows, cursor, changed, history }: Pane
 function fit(terminal: Terminal, box: HTMLElement): void {
   const style = getComputedStyle(box);
   const room = { width: box.clientWidth - 2 * parseFloat(style.paddingLeft) - 14, height: box.clientHeight - 2 * parseFloat(style.paddingTop) };
-  const size = Math.min(room.width / (terminal.cols * 0.61), room.height / (terminal.rows * 1.19));
-  terminal.options.fontSize = Math.max(10, Math.min(15, Math.floor(size * 2) / 2));
+  const size = Math.min(room.width / (terminal.cols * 0.61), room.height / (terminal.rows * 1.32));
+  terminal.options.fontSize = Math.max(11, Math.min(15, Math.floor(size * 2) / 2));
 }
 
 function themeOf(box: HTMLElement): ITheme {

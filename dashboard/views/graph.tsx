@@ -68,7 +68,7 @@ function Drawing(): VNode {
   const box = useSignal({ width: 800, height: 600 });
 
   bodies.current = place(names.value, bodies.current);
-  const shape = `${names.value.join(" ")}|${lines.value.map(keyOf).join(" ")}`;
+  const shape = `${Math.round(box.value.width / 200)}|${names.value.join(" ")}|${lines.value.map(keyOf).join(" ")}`;
 
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => (box.value = { width: entry!.contentRect.width, height: entry!.contentRect.height }));
@@ -78,11 +78,12 @@ function Drawing(): VNode {
 
   useEffect(() => {
     heat.current = 1;
+    const aspect = Math.min(2, Math.max(0.5, box.peek().width / Math.max(1, box.peek().height)));
     let frame = 0;
     const run = (): void => {
       // Several steps a frame while it is hot: it comes to rest within a second.
       let moved = 0;
-      for (let steps = 0; steps < 4; steps++) moved = step(bodies.current, lines.peek(), heat.current);
+      for (let steps = 0; steps < 4; steps++) moved = step(bodies.current, lines.peek(), heat.current, aspect);
       heat.current *= 0.985;
       tick.value++;
       if (moved > 0.05 && heat.current > 0.02) frame = requestAnimationFrame(run);
@@ -121,11 +122,11 @@ function Drawing(): VNode {
         </marker>
       </defs>
       {lines.value.map((line) => (
-        <Edge key={keyOf(line)} line={line} from={bodies.current.get(line.from)} to={bodies.current.get(line.to)} />
+        <Edge key={keyOf(line)} line={line} from={pointOf(bodies.current.get(line.from))} to={pointOf(bodies.current.get(line.to))} />
       ))}
       <g ref={layer} class="sparks" />
       {all.map((body) => (
-        <Node key={body.name} body={body} />
+        <Node key={body.name} name={body.name} x={body.x} y={body.y} />
       ))}
     </svg>
   );
@@ -133,7 +134,15 @@ function Drawing(): VNode {
 
 const radius = 22;
 
-function Edge({ line, from, to }: { line: Line; from: Body | undefined; to: Body | undefined }): VNode | null {
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A copy: what is drawn must see that it has moved. */
+const pointOf = (body: Body | undefined): Point | null => body ? { x: body.x, y: body.y } : null;
+
+function Edge({ line, from, to }: { line: Line; from: Point | null; to: Point | null }): VNode | null {
   if (!from || !to) return null;
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const distance = Math.max(1, Math.hypot(dx, dy));
@@ -159,19 +168,19 @@ function Edge({ line, from, to }: { line: Line; from: Body | undefined; to: Body
   );
 }
 
-function Node({ body }: { body: Body }): VNode {
-  const agent = agents.value.find(({ view: { value } }) => value.name === body.name && value.team === shownTeam.value)?.view.value;
-  const kind = agent?.state ?? (body.name === "user" ? "person" : "object");
+function Node({ name, x, y }: { name: string } & Point): VNode {
+  const agent = agents.value.find(({ view: { value } }) => value.name === name && value.team === shownTeam.value)?.view.value;
+  const kind = agent?.state ?? (name === "user" ? "person" : "object");
   return (
-    <g class={`node ${kind} ${agent?.presence ?? ""}`} transform={`translate(${body.x} ${body.y})`}>
+    <g class={`node ${kind} ${agent?.presence ?? ""}`} transform={`translate(${x} ${y})`}>
       <circle r={radius} />
       <text class="initials" dy="5">
-        {body.name.slice(0, 2)}
+        {name.slice(0, 2)}
       </text>
       <text class="name" y={radius + 17}>
-        {body.name}
+        {name}
       </text>
-      <title>{`${body.name}: ${kind}`}</title>
+      <title>{`${name}: ${kind}`}</title>
     </g>
   );
 }

@@ -110,7 +110,7 @@ function Chart({ title, top, marks = [], children }: { title: string; top: strin
         {marks.map(([word, y]) => (
           <g key={word} class="mark">
             <path d={`M0 ${y}H600`} />
-            <text x="600" y={y - 3}>
+            <text x="0" y={y - 3}>
               {word}
             </text>
           </g>
