@@ -78,7 +78,7 @@ function Drawing(): VNode {
 
   useEffect(() => {
     heat.current = 1;
-    const aspect = Math.min(2, Math.max(0.5, box.peek().width / Math.max(1, box.peek().height)));
+    const aspect = Math.min(1.5, Math.max(0.6, box.peek().width / Math.max(1, box.peek().height)));
     let frame = 0;
     const run = (): void => {
       // Several steps a frame while it is hot: it comes to rest within a second.
@@ -111,11 +111,13 @@ function Drawing(): VNode {
   // The drawing keeps itself in the box, whatever its size.
   void tick.value;
   const all = [...bodies.current.values()];
-  const reach = { x: Math.max(120, ...all.map(({ x }) => Math.abs(x))) + 70, y: Math.max(90, ...all.map(({ y }) => Math.abs(y))) + 50 };
-  const scale = Math.min(box.value.width / (2 * reach.x), box.value.height / (2 * reach.y), 1.6);
+  const [left, right] = [Math.min(-90, ...all.map(({ x }) => x)) - 60, Math.max(90, ...all.map(({ x }) => x)) + 60];
+  const [top, bottom] = [Math.min(-60, ...all.map(({ y }) => y)) - 45, Math.max(60, ...all.map(({ y }) => y)) + 60];
+  const scale = Math.min(box.value.width / (right - left), box.value.height / (bottom - top), 1.4);
   const [width, height] = [box.value.width / scale, box.value.height / scale];
+  const [x, y] = [(left + right - width) / 2, (top + bottom - height) / 2];
   return (
-    <svg ref={svg} class="drawing" viewBox={`${-width / 2} ${-height / 2} ${width} ${height}`} role="group" aria-label={`Who may write to whom in ${shownTeam.value ?? "the team"}`}>
+    <svg ref={svg} class="drawing" viewBox={`${x} ${y} ${width} ${height}`} role="group" aria-label={`Who may write to whom in ${shownTeam.value ?? "the team"}`}>
       <defs>
         <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
           <path d="M0 0L8 4L0 8Z" />
