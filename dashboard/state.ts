@@ -76,6 +76,10 @@ export const deadLetters = signal<readonly ReceiptView[]>([]);
 export const queue = signal<readonly Waiting[]>([]);
 export const dismissed = kept<readonly string[]>("dismissed", []);
 
+/** Mail that the person has answered waits in their mailbox until they read it there; here it needs nobody any more. */
+const answered = computed(() => new Set(timeline.value.flatMap(({ receipt }) => (receipt.peek().from === "user" ? [receipt.peek().inReplyTo] : []))));
+export const openMail = stable(() => ownMail.value.filter(({ id, tag }) => !answered.value.has(id) && !dismissed.value.includes(tag)));
+
 export const askingStates = ["permission", "question", "dialog"] as const;
 export const asking = stable(() => agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)));
 export const uncertain = stable(() => queue.value.filter(({ state, tag }) => state === "uncertain" && !dismissed.value.includes(tag)));
@@ -87,7 +91,7 @@ export const warned = stable(() =>
 );
 /** Deliveries that still owe something. */
 export const pendingCount = computed(() => shownAgents.value.reduce((sum, { view }) => sum + view.value.pending, 0));
-export const waitingCount = computed(() => asking.value.length + ownMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + warned.value.length);
+export const waitingCount = computed(() => asking.value.length + openMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + warned.value.length);
 
 export type Topology = Output<"topology">;
 export const topologies = signal<ReadonlyMap<string, Topology>>(new Map());

@@ -224,6 +224,32 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
+  test("colours follow the switch, and stay so", async () => {
+    await show("#/team");
+    const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await ground();
+    await page.getByRole("button", { name: "Change to light" }).click();
+    expect(await ground()).toBe(light);
+    await page.getByRole("button", { name: "Change to dark" }).click();
+    const dark = await ground();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await page.locator(".connection.live").waitFor();
+    expect(await ground()).toBe(dark);
+  });
+
+  test("mail to the person is answered from the page", async () => {
+    await says(stage.world, "lead", "user", "Shall we deploy?");
+    await show("#/waiting");
+    const need = page.locator(".need", { hasText: "Shall we deploy?" });
+    await need.getByRole("button", { name: "Reply" }).click();
+    await page.getByLabel("Message", { exact: true }).fill("Yes, please.");
+    await page.keyboard.press("Control+Enter");
+    await page.locator('.receipts a[data-state="handed"]', { hasText: "lead" }).waitFor();
+    await need.waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+  });
+
   test("nothing went wrong on the way", () => {
     expect(faults).toEqual([]);
   });

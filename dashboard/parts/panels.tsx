@@ -9,7 +9,16 @@ import { refresh } from "../live.ts";
 import { actingTeam, panel } from "../state.ts";
 import { Icon } from "./icons.tsx";
 
+/** Whoever closes a panel goes on where they were. */
+function useReturn(open: boolean): void {
+  useEffect(() => {
+    const before = document.activeElement;
+    return () => void (open && before instanceof HTMLElement && before.focus());
+  }, [open]);
+}
+
 export function Panels(): VNode | null {
+  useReturn(panel.value !== null);
   switch (panel.value?.kind) {
     case "compose":
       return <ComposePanel />;

@@ -11,7 +11,7 @@ import { refreshWaiting } from "../live.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
-import { asking, dismissed, liveDead, longHeld, messageByTag, now, ownMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
+import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, ownMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
 import { visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
@@ -41,7 +41,7 @@ export function WaitingView(): VNode {
         {asking.value.map((cell) => (
           <Dialog key={cell.id} cell={cell} />
         ))}
-        {ownMail.value.map((mail) => (
+        {openMail.value.map((mail) => (
           <OwnMail key={mail.tag} mail={mail} />
         ))}
         {uncertain.value.map(({ tag, agent, body, team }) => (
@@ -165,6 +165,7 @@ function OwnMail({ mail }: { mail: InboxView }): VNode {
         {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "approved")}>Approve</button>}
         {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "not approved")}>Reject</button>}
         {kind === "shutdown_request" && <button onClick={() => void answer(tag, "shut down, please")}>Agree</button>}
+        <Dismiss tag={tag} />
       </p>
     </Need>
   );
@@ -198,9 +199,14 @@ function Decide({ tag, team, agent, verbs }: { tag: string; team: string; agent:
           {verb === "retry" ? "Retry" : "Cancel"}
         </button>
       ))}
-      <button class="quiet" onClick={() => (dismissed.value = [...dismissed.value.slice(-500), tag])}>
-        Dismiss
-      </button>
+      <Dismiss tag={tag} />
     </p>
   );
 }
+
+/** Hides it here; what became of the message does not change. */
+const Dismiss = ({ tag }: { tag: string }): VNode => (
+  <button class="quiet" onClick={() => (dismissed.value = [...dismissed.value.slice(-500), tag])}>
+    Dismiss
+  </button>
+);
