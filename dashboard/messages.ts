@@ -10,10 +10,11 @@ const pageSize = 500;
 
 export function mergeReceipts(receipts: readonly ReceiptView[]): void {
   const fresh: MessageCell[] = [];
+  const listed = inTimeline(receipts);
   for (const receipt of receipts) {
     const known = messageByTag.get(receipt.tag);
     if (known) known.receipt.value = receipt;
-    else fresh.push(cellOf(receipt));
+    if (!listed.has(receipt.tag)) fresh.push(cellOf(receipt));
   }
   if (fresh.length === 0) return;
   const rows = timeline.value;
@@ -24,6 +25,12 @@ export function mergeReceipts(receipts: readonly ReceiptView[]): void {
   else timeline.value = [...rows, ...fresh].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** Those that stand in the timeline already; a search may have found others before. */
+function inTimeline(receipts: readonly ReceiptView[]): ReadonlySet<string> {
+  const wanted = new Set(receipts.map(({ tag }) => tag));
+  return new Set(timeline.value.flatMap(({ tag }) => (wanted.has(tag) ? [tag] : [])));
+}
+
 /** A cell for a receipt, also for one that is not in the timeline, as when it was found by a search. */
 export function cellOf(receipt: ReceiptView): MessageCell {
   const known = messageByTag.get(receipt.tag);
@@ -31,6 +38,12 @@ export function cellOf(receipt: ReceiptView): MessageCell {
   const cell = { tag: receipt.tag, id: receipt.id, receipt: signal(receipt) };
   messageByTag.set(receipt.tag, cell);
   return cell;
+}
+
+/** Forgets the rows, not what is known of each message. */
+export function startAnew(): void {
+  timeline.value = [];
+  hasOlder.value = true;
 }
 
 let loadingOlder: Promise<void> | null = null;

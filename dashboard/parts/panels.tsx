@@ -5,7 +5,7 @@ import type { Output } from "../../src/client/browser.ts";
 import { inTeam } from "../api.ts";
 import { attempt, failureOf, tell } from "../actions.ts";
 import { ComposePanel } from "../compose/panel.tsx";
-import { refresh } from "../live.ts";
+import { refresh } from "../refresh.ts";
 import { actingTeam, panel } from "../state.ts";
 import { Icon } from "./icons.tsx";
 

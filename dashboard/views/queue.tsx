@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { inTeam } from "../api.ts";
 import { attempt } from "../actions.ts";
 import { resend } from "../compose/draft.ts";
-import { refreshWaiting } from "../live.ts";
+import { refreshWaiting } from "../refresh.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo, opened } from "../route.ts";
 import { agents, now, queue, search, team, type Waiting } from "../state.ts";

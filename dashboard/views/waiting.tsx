@@ -7,7 +7,7 @@ import { inTeam } from "../api.ts";
 import { attempt, failureOf } from "../actions.ts";
 import { replyTo } from "../compose/draft.ts";
 import { kept } from "../kept.ts";
-import { refreshWaiting } from "../live.ts";
+import { refreshWaiting } from "../refresh.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
