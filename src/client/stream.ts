@@ -73,10 +73,20 @@ interface Block {
 async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<Block, void, void> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of chunksOf(body)) {
     const parts = (text + decoder.decode(chunk, { stream: true })).split("\n\n");
     text = parts.pop()!;
     yield* parts.map(blockOf);
+  }
+}
+
+/** By a reader, since not every browser can walk a stream by itself. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const reader = body.getReader();
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    await reader.cancel();
   }
 }
 

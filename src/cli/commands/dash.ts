@@ -23,7 +23,7 @@ export default command({
     const { url, port } = await daemon.call("dash", flags.port === undefined ? {} : { port: flags.port });
     if (flags.json) await terminal.json({ url, port });
     else await terminal.print(url);
-    if (!flags["no-open"] && !flags.json) await open(url, env);
+    if (!flags["no-open"] && !flags.json) open(url, env);
     return 0;
   },
 });
@@ -34,10 +34,10 @@ function portNumber(text: string, flag: string): number {
   throw new TielineError("USAGE", `${flag} takes a port, not ${text}`, { remedy: "use a number from 1 to 65535" });
 }
 
-/** The link is printed already, so a machine without a browser is no failure. */
-async function open(url: string, env: Readonly<Record<string, string | undefined>>): Promise<void> {
+/** The link is printed already, so a machine without a browser is no failure; nobody waits until the browser is closed. */
+function open(url: string, env: Readonly<Record<string, string | undefined>>): void {
   const isDesktop = process.platform === "darwin" || Boolean(env["DISPLAY"] ?? env["WAYLAND_DISPLAY"]);
   const program = Bun.which(process.platform === "darwin" ? "open" : "xdg-open");
   if (!isDesktop || program === null) return;
-  await Bun.spawn([program, url], { stdin: "ignore", stdout: "ignore", stderr: "ignore" }).exited;
+  Bun.spawn([program, url], { stdin: "ignore", stdout: "ignore", stderr: "ignore" }).unref();
 }
