@@ -16,6 +16,17 @@ describe("from the command to the pane", () => {
 
   const send = (...args: string[]): Promise<ReceiptView> => world.json<ReceiptView>(["send", ...args]);
 
+  const shows = async (text: string, times: number): Promise<boolean> => (await world.screen(pane)).split(text).length > times;
+  const draft = async (text: string): Promise<void> => {
+    await world.tmux("send-keys", "-t", pane, text);
+    await until(() => shows(text, 1), "the draft");
+  };
+  /** What is typed before `cat` has answered would stand on no line of its own. */
+  const enter = async (text: string): Promise<void> => {
+    await world.tmux("send-keys", "-t", pane, "Enter");
+    await until(() => shows(text, 2), "the answer of cat");
+  };
+
   test("send returns once the message is stored, and it arrives under its tag", async () => {
     const receipt = await send("ana", "hello");
     expect(receipt).toMatchObject({ from: "user", to: "ana", deliveries: [{ agent: "ana", state: "queued", attempts: 0 }] });
@@ -103,7 +114,7 @@ describe("from the command to the pane", () => {
   });
 
   test("what can not be delivered yet waits, says why, and can be recalled", async () => {
-    await world.tmux("send-keys", "-t", pane, "half a draft");
+    await draft("half a draft");
     const waiting = await send("ana", "later").then(async ({ tag }) => {
       await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "a reason");
       return world.status(tag);
@@ -114,17 +125,17 @@ describe("from the command to the pane", () => {
     await world.json(["cancel", waiting.tag]);
     expect((await world.status(waiting.tag)).deliveries[0]!.state).toBe("cancelled");
     expect((await world.screen(pane)).includes("later")).toBeFalse();
-    await world.tmux("send-keys", "-t", pane, "Enter");
+    await enter("half a draft");
   });
 
   test("mail with a time to live expires, and its sender finds a bounce", async () => {
-    await world.tmux("send-keys", "-t", pane, "another draft");
+    await draft("another draft");
     const { tag } = await send("ana", "--ttl", "300ms", "too late");
     await until(async () => (await world.status(tag)).deliveries[0]!.state === "expired", "expiry");
     const bounce = (await world.json<{ kind: string; body: string }[]>(["inbox"])).find((row) => row.kind === "bounce");
     expect(bounce?.body).toContain(tag);
     expect((await world.json<ReceiptView[]>(["dead"])).map((one) => one.tag)).toContain(tag);
-    await world.tmux("send-keys", "-t", pane, "Enter");
+    await enter("another draft");
     await world.json(["retry", tag]);
     await until(async () => (await world.screen(pane)).includes("too late"), "the retried message");
   });

@@ -41,6 +41,9 @@ interface Pending {
 
 type Child = Subprocess<"pipe", "pipe", "pipe">;
 
+/** How long the clients of one ended session take to leave, at most. */
+const leavingMs = 150;
+
 /**
  * A `tmux -C` client: commands go in as lines, answers and notifications come out.
  *
@@ -86,6 +89,8 @@ export class ControlClient {
     this.#stdin = this.#child.stdin;
     this.#attached.promise.catch(() => {});
     this.closed = this.#read();
+    // A session that ends takes all its clients along; nobody comes while the others may still be leaving.
+    void this.closed.then(() => (this.#closing ? undefined : options.turn?.(() => Bun.sleep(leavingMs))));
   }
 
   get isOpen(): boolean {
