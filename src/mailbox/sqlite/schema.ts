@@ -68,7 +68,8 @@ export const mailboxMigrations: readonly string[] = [
   CREATE INDEX deliveries_by_message ON deliveries (message);
   CREATE INDEX deliveries_by_agent ON deliveries (agent, id);
   CREATE INDEX deliveries_queued ON deliveries (agent, served, id) WHERE state = 'queued' AND wakes = 1;
-  CREATE INDEX deliveries_open ON deliveries (state, agent) WHERE state IN ('queued', 'claimed', 'uncertain');
+  CREATE INDEX deliveries_open ON deliveries (state, id, agent) WHERE state IN ('queued', 'claimed', 'uncertain');
+  CREATE INDEX deliveries_pending ON deliveries (agent, id) WHERE state IN ('queued', 'claimed', 'uncertain');
   CREATE INDEX deliveries_dead ON deliveries (state, id) WHERE state IN ('failed', 'expired');
   CREATE INDEX deliveries_handed ON deliveries (id) WHERE state = 'handed';
   CREATE UNIQUE INDEX deliveries_one_push ON deliveries (agent) WHERE state = 'claimed' AND lane = 'push';

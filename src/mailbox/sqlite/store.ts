@@ -1,5 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
-import { openStates, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
+import { deadStates, openStates, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
 import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type InboxRow, type LogFilter, type RetentionLimits } from "../port.ts";
@@ -20,6 +20,11 @@ import { containing, forgetProgressBeyondEnd, forgetWords, indexWords } from "./
 
 const deliveryColumns = "d.*, m.id AS message_id FROM deliveries d JOIN messages m ON m.seq = d.message";
 const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(", ");
+/** SQLite uses a partial index only for a query that repeats its condition. */
+const partOf = (state: DeliveryState): string => {
+  const group = [openStates, deadStates].find((states) => states.includes(state));
+  return group ? `AND state IN (${quoted(group)})` : "";
+};
 /** How far back the hop count of a conversation is followed. */
 const hopsHorizon = 200;
 
@@ -121,14 +126,19 @@ export function sqliteStore(connection: Connection, path: string): Store {
     expiring: (now) =>
       all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.state = 'queued' AND d.expires_at IS NOT NULL AND d.expires_at <= ? ORDER BY d.id`, now).map(rowToDelivery),
 
-    inStates: (states: readonly DeliveryState[], limit) =>
-      all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.state IN (${quoted(states)}) ORDER BY d.id DESC LIMIT ?`, limit).map(rowToDelivery).reverse(),
+    /** State by state, and each in the words of its partial index: otherwise every delivery would be looked at. */
+    inStates(states: readonly DeliveryState[], limit) {
+      const ids = states.flatMap((state) => all<{ id: number }>(`SELECT id FROM deliveries WHERE state = '${state}' ${partOf(state)} ORDER BY id DESC LIMIT ?`, limit));
+      const newest = ids.toSorted((a, b) => b.id - a.id).slice(0, limit).reverse();
+      return newest.map(({ id }) => rowToDelivery(get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!));
+    },
 
     inbox(agent, { pending, oldest, limit = 50, whens: only }) {
       const conditions = ["d.agent = ?"];
       if (pending) conditions.push(`d.state IN (${quoted(openStates)})`);
       if (only !== null) conditions.push(`d.served IN (${quoted(only)})`);
-      const chosen = `SELECT d.id FROM deliveries d WHERE ${conditions.join(" AND ")} ORDER BY d.id ${oldest ? "ASC" : "DESC"} LIMIT ?`;
+      const index = pending ? "INDEXED BY deliveries_pending" : "";
+      const chosen = `SELECT d.id FROM deliveries d ${index} WHERE ${conditions.join(" AND ")} ORDER BY d.id ${oldest ? "ASC" : "DESC"} LIMIT ?`;
       const ids = all<{ id: number }>(chosen, agent, limit).toSorted((a, b) => a.id - b.id);
       return ids.map(({ id }): InboxRow => {
         const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!;
