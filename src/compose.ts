@@ -84,6 +84,8 @@ export interface SwitchOptions {
   readonly configPath: string;
   readonly profilesDirectory: string;
   readonly screensDirectory: string;
+  /** Where programs of agents that we start may listen; short enough for the path of a socket. */
+  readonly socketsDirectory: string;
   /** The tmux server for agents that we start, unless somebody says otherwise. */
   readonly tmuxSocket: string;
   /** The environment of tmux processes, and so of a tmux server that we start. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentView, ReceiptView } from "../src/client/schema.ts";
+import { homeOf } from "../src/client/home.ts";
 import { compose, type Switch } from "../src/compose.ts";
 import { adopt } from "../src/life/adopt.ts";
 import { personId, personName } from "../src/model/agent.ts";
@@ -136,6 +137,7 @@ describe("a server that is killed", () => {
       configPath: join(root, "config.json"),
       profilesDirectory: join(root, "agents"),
       screensDirectory: join(root, "screens"),
+      socketsDirectory: homeOf({ TIELINE_HOME: root }).sockets,
       tmuxSocket: tmux.socketPath,
       env: tmux.env,
       binDirectory: join(root, "bin"),

@@ -1,7 +1,11 @@
+import { TielineError } from "../model/errors.ts";
+
 /** Where one Tieline keeps everything. TIELINE_HOME moves all of it. */
 export interface Home {
   readonly root: string;
   readonly socket: string;
+  /** Where programs of agents listen, a socket each, named by the agent's id. */
+  readonly sockets: string;
   readonly config: string;
   readonly mailbox: string;
   readonly events: string;
@@ -16,13 +20,15 @@ export interface Home {
 
 /** The kernel cuts longer socket paths off (104 bytes on macOS, 108 on Linux). */
 const maxSocketPath = 100;
+const longestSocketName = "00000000-0000-0000-0000-000000000000.sock";
 
 /** Every command asks this first, so it loads no module: node:crypto alone costs more than a whole `tieline send`. */
 export function homeOf(env: Readonly<Record<string, string | undefined>>): Home {
   const root = rootOf(env);
   return {
     root,
-    socket: socketIn(root),
+    socket: `${roomForSockets(root, root, "daemon.sock")}/daemon.sock`,
+    sockets: roomForSockets(root, `${root}/sockets`, longestSocketName),
     config: `${root}/config.json`,
     mailbox: `${root}/mailbox.db`,
     events: `${root}/events.db`,
@@ -38,14 +44,23 @@ export function rootOf(env: Readonly<Record<string, string | undefined>>): strin
 }
 
 /**
- * In the home, or, when that path is too long for a socket, in a private directory with a name made from it: always
- * the same one, whatever TMPDIR or XDG_RUNTIME_DIR a caller happens to have.
+ * The wished directory in the home, or, when a socket's path would be too long there, a private one with a name made
+ * from the home: always the same one, whatever TMPDIR or XDG_RUNTIME_DIR a caller happens to have.
  */
-function socketIn(root: string): string {
-  const socket = `${root}/daemon.sock`;
-  if (Buffer.byteLength(socket) <= maxSocketPath) return socket;
+function roomForSockets(root: string, wished: string, name: string): string {
+  if (Buffer.byteLength(wished) + 1 + name.length <= maxSocketPath) return wished;
   const digest = new Bun.CryptoHasher("sha256").update(root).digest("hex").slice(0, 16);
-  return `/tmp/tieline-${process.getuid?.() ?? 0}-${digest}/daemon.sock`;
+  return ours(`/tmp/tieline-${process.getuid?.() ?? 0}-${digest}`);
+}
+
+/** Anybody may make a directory in /tmp before we do, and would be told the person's token there. */
+function ours(directory: string): string {
+  const found = process.getBuiltinModule("node:fs").lstatSync(directory, { throwIfNoEntry: false });
+  if (!found || (found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid) && (found.mode & 0o077) === 0)) return directory;
+  throw new TielineError("DAEMON_UNAVAILABLE", `${directory} is not a private directory of yours`, {
+    remedy: "remove it, or set TIELINE_HOME to a shorter path, in which the sockets then are",
+    operands: { directory },
+  });
 }
 
 function absolute(path: string): string {

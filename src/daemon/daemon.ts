@@ -62,6 +62,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     configPath: home.config,
     profilesDirectory: home.agents,
     screensDirectory: home.screens,
+    socketsDirectory: home.sockets,
     tmuxSocket,
     env,
     binDirectory,

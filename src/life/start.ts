@@ -28,6 +28,7 @@ export interface StartParts {
   /** What a started agent needs to find us: the home, and where the `tieline` command is. */
   readonly home: string;
   readonly binDirectory: string;
+  readonly socketsDirectory: string;
   /** How its hooks reach us; null: they can not. */
   readonly hooks: () => HookSetup | null;
   /** What the tmux server gives to programs: where they look for theirs, and the person's own home. */
@@ -75,7 +76,7 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
   const prompt = writePrompt(agent, profile, provider, parts.home);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
-  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: inside, hooks: isSandboxed ? null : parts.hooks(), ownSocket: isSandboxed ? null : ownSocketOf(agent, parts.home) });
+  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: inside, hooks: isSandboxed ? null : parts.hooks(), ownSocket: isSandboxed ? null : ownSocketOf(agent, parts.socketsDirectory) });
   const token = newToken();
   const env = {
     ...plan.env,
@@ -116,15 +117,10 @@ function scrubbed(command: readonly string[], env: Readonly<Record<string, strin
   return ["env", ...nestedVariables.filter((name) => !(name in env)).flatMap((name) => ["-u", name]), ...command];
 }
 
-/** The kernel cuts longer socket paths off. */
-const maxSocketPath = 100;
-
-/** Where a program of this agent may listen; null where no path is short enough. */
-function ownSocketOf({ id }: Agent, home: string): string | null {
-  const socket = join(home, "sockets", `${id}.sock`);
-  if (Buffer.byteLength(socket) > maxSocketPath) return null;
-  mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
-  return socket;
+/** Where a program of this agent may listen. */
+function ownSocketOf({ id }: Agent, directory: string): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return join(directory, `${id}.sock`);
 }
 
 /** Under the home, for programs that read their prompt from a file and for people who want to know what it was. */

@@ -27,7 +27,7 @@ export interface AgentStarterParts {
   /** Whom an agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
   readonly hooks: () => HookSetup | null;
-  readonly options: { readonly root: string; readonly binDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
+  readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }
 
 export interface Start {

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { homeOf } from "../client/home.ts";
 import { compose, type Switch } from "../compose.ts";
 import { adopt } from "../life/adopt.ts";
 import { personId, personName, type Agent } from "../model/agent.ts";
@@ -65,6 +66,7 @@ export async function openStage({ config = {} }: StageOptions = {}): Promise<Sta
     configPath: join(root, "config.json"),
     profilesDirectory: join(root, "agents"),
     screensDirectory: join(root, "screens"),
+    socketsDirectory: homeOf({ TIELINE_HOME: root }).sockets,
     tmuxSocket: tmux.socketPath,
     env: tmux.env,
     binDirectory: join(root, "bin"),
