@@ -10,7 +10,7 @@ import type { Agent, Endpoint } from "./model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
-import type { Message, When } from "./model/message.ts";
+import { isProtocol, type Message, type When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
@@ -86,7 +86,7 @@ export function createCourier(parts: CourierParts): Courier {
     async collect(agent, { transport, authority, whens, take = () => true, limit = 20 }) {
       const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
       const items: { message: Message; delivery: Delivery }[] = [];
-      for (const { message, delivery } of due.filter((row) => row.delivery.state === "queued" && take(row.message)).slice(0, limit)) {
+      for (const { message, delivery } of due.filter((row) => row.delivery.state === "queued" && reads(agent, row.message) && take(row.message)).slice(0, limit)) {
         const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: clock(), transport });
         if (claimed !== null) items.push({ message, delivery: claimed });
       }
@@ -297,6 +297,9 @@ export function createCourier(parts: CourierParts): Courier {
     return transport;
   }
 }
+
+/** What programs say to each other in JSON is for no model; a person is shown it. */
+const reads = (agent: Agent, message: Message): boolean => agent.kind === "person" || !isProtocol(message.kind);
 
 function notRunning({ name, state, stateReason }: Agent): Hold {
   if (state === "starting") return { reason: "starting", detail: `${name} is starting` };

@@ -1,6 +1,6 @@
 /** Which way in, for which message: the table of docs/providers.md. First safety, then `when`, then proof, then authority. */
 import { personId, type Agent, type Endpoint } from "./model/agent.ts";
-import type { Message, When } from "./model/message.ts";
+import { isProtocol, type Message, type When } from "./model/message.ts";
 import { filesEndpoint, readsFiles } from "./transports/filesEndpoint.ts";
 import type { Transport } from "./transports/port.ts";
 
@@ -12,6 +12,9 @@ const fromPerson: Readonly<Record<When, readonly string[]>> = {
 };
 const fromAgent: readonly string[] = ["codex-server", "claude-socket", "hook", "claude-inbox", "stream-json", "tmux"];
 
+/** Where programs of a Claude Code team talk to each other; a model would take the same for text. */
+const protocolWay = "claude-inbox";
+
 export interface Way {
   readonly endpoint: Endpoint;
   /** Text counts as the user's own word there, although an agent wrote it: only when no other way is left. */
@@ -21,11 +24,12 @@ export interface Way {
 export function waysFor(agent: Agent, message: Message, transportOf: (name: string) => Transport): readonly Way[] {
   // Its terminal is for people to look at; nobody reads there what is typed.
   if (readsFiles(agent)) return [{ endpoint: filesEndpoint, lastResort: false }];
+  if (isProtocol(message.kind)) return agent.endpoints.filter(({ transport }) => transport === protocolWay).map((endpoint) => ({ endpoint, lastResort: false }));
   const person = message.from.id === personId;
   const order = person ? fromPerson[message.when] : fromAgent;
   const rank = ({ transport }: Endpoint): number => (order.includes(transport) ? order.indexOf(transport) : order.length);
   // A program without a screen reads its input stream, not its terminal.
-  const headless = agent.endpoints.some(({ transport }) => transport === "stream-json");
+  const headless = agent.endpoints.some(({ transport }) => transport === "stream-json" || transport === "stdin");
   return agent.endpoints
     .filter(({ transport }) => !headless || transport !== "tmux")
     .toSorted((a, b) => rank(a) - rank(b))

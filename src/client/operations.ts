@@ -63,13 +63,15 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   profileRemove: "POST",
   note: "POST",
   answer: "GET",
+  requests: "GET",
+  answerRequest: "POST",
   metrics: "GET",
   dash: "POST",
   typeKeys: "POST",
 };
 
 /** Besides reads: what does no harm when it is done twice, because the second time finds it done. */
-export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect", "collected", "adopt", "up", "note", "doctor", "topologyAdd", "teamCreate", "teamJoin"]);
+export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect", "collected", "adopt", "up", "note", "doctor", "topologyAdd", "teamCreate", "teamJoin", "answerRequest"]);
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;
 export const callerHeader = "x-tieline-caller";

@@ -13,6 +13,7 @@ import { count, flag, time } from "./schemas/fields.ts";
 import { lifeSchemas } from "./schemas/life.ts";
 import { pageSchemas } from "./schemas/page.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
+import { RequestView, requestSchemas } from "./schemas/requests.ts";
 import { seeingSchemas } from "./schemas/seeing.ts";
 import { routingSchemas } from "./schemas/routing.ts";
 import { ActivityView, eventSchemas } from "./schemas/events.ts";
@@ -109,6 +110,7 @@ export const InboxView = z.object({
   thread: z.string(),
   inReplyTo: z.string().nullable(),
   answers: z.string().nullable().describe("the tag of the message that it answers"),
+  request: RequestView.nullable().describe("what it asks to be approved, until somebody says so or not with answerRequest"),
   at: time,
   /** Set when this call took the message out of the queue: say `collected` with it once it was shown. */
   delivery: z.number().int().optional(),
@@ -171,7 +173,7 @@ export const schemas = {
   wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: count, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },
   inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
   /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
-  collect: { input: z.object({ limit: count.optional(), waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some") }), output: z.array(InboxView) },
+  collect: { input: z.object({ tag: z.string().optional().describe("only this message"), limit: count.optional(), waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some") }), output: z.array(InboxView) },
   collected: { input: z.object({ deliveries: z.array(z.number().int()) }), output: z.object({ seen: z.number().int() }) },
   log: { input: z.object({ agent: z.string().optional(), thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), before: z.string().optional().describe("an id: only messages that were accepted before it"), limit: count.optional() }), output: z.array(ReceiptView) },
   cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
@@ -195,6 +197,7 @@ export const schemas = {
   ...profileSchemas,
   ...routingSchemas,
   ...askingSchemas,
+  ...requestSchemas(ReceiptView),
   ...objectSchemas,
   ...seeingSchemas,
   ...pageSchemas,

@@ -5,6 +5,8 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   send: "Write to an agent, a team or everybody; answers once the message is on disk.",
   reply: "Answer a message; goes to its sender, wherever that is.",
   answer: "Wait for the answer to a message.",
+  requests: "What agents ask the person to approve: permissions, plans, their end.",
+  answerRequest: "Approve or deny a request, once; the asker gets the response of its own protocol.",
   show: "A message with its whole text.",
   status: "What became of a message, for each recipient, with every step.",
   wait: "Wait until a message has got as far as you want.",

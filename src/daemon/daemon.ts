@@ -27,6 +27,7 @@ import { objectOperations } from "./operations/objects.ts";
 import { ownOperations } from "./operations/own.ts";
 import { pageOperations } from "./operations/page.ts";
 import { profileOperations } from "./operations/profiles.ts";
+import { requestOperations } from "./operations/requests.ts";
 import { seeingOperations } from "./operations/seeing.ts";
 import { selfOperations } from "./operations/self.ts";
 import { teamOperations } from "./operations/teams.ts";
@@ -88,6 +89,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...topologyOperations(tieline, callers),
     ...teamOperations(tieline, callers, agents.down),
     ...askingOperations(tieline, callers),
+    ...requestOperations(tieline, callers),
     ...objectOperations(tieline, callers),
     ...ownOperations(tieline, callers),
     ...eventOperations(tieline, callers),

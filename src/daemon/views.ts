@@ -7,6 +7,7 @@ import type { Agent, Endpoint } from "../model/agent.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
 import type { Message } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
+import { requestIn } from "../providers/claude-code/teamProtocol.ts";
 import type { Sent } from "../router.ts";
 import type { Transport } from "../transports/port.ts";
 
@@ -46,7 +47,8 @@ export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): In
   const { id, tag, from, to, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
   const { state, reason } = deliveryView(delivery, parts);
   const answers = inReplyTo && (parts.mailbox.message(inReplyTo)?.tag ?? null);
-  return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, at: acceptedAt };
+  const request = delivery.answeredAt === null ? requestIn(message) : null;
+  return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, request, at: acceptedAt };
 }
 
 export function agentView(agent: Agent, { courier, mailbox, transports, activities }: ViewParts): AgentView {

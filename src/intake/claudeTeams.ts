@@ -7,8 +7,9 @@ import { join } from "node:path";
 import type { Directory } from "../directory/directory.ts";
 import { namePattern, personName, type Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
-import { kinds, type Kind } from "../model/message.ts";
+import type { Kind } from "../model/message.ts";
 import { markInInbox, readInbox, type InboxRow } from "../providers/claude-code/teamInbox.ts";
+import { kindOf } from "../providers/claude-code/teamProtocol.ts";
 import type { Router } from "../router.ts";
 import { createBell, renewWatcher, type Watcher } from "../workspace/watching.ts";
 
@@ -81,12 +82,6 @@ function mailOf(team: string, row: InboxRow): NativeMail {
 function keyOf(team: string, { messageId, msg_id, from, timestamp, text }: InboxRow): string {
   if (messageId ?? msg_id) return `native ${String(messageId ?? msg_id)}`;
   return `native ${new Bun.CryptoHasher("sha256").update(JSON.stringify([team, from, timestamp, text])).digest("hex").slice(0, 32)}`;
-}
-
-/** Protocol messages are JSON with a type of their own; everything else is text. */
-function kindOf(text: string): Kind {
-  const type = /^\s*\{\s*"type"\s*:\s*"([a-z_]+)"/.exec(text)?.[1];
-  return (kinds as readonly string[]).includes(type ?? "") ? (type as Kind) : "text";
 }
 
 function teamsIn(configDir: string): string[] {

@@ -30,6 +30,14 @@ export type Kind = (typeof kinds)[number];
 /** Acks and bounces wait in the inbox until their reader looks; they never start a turn, so they cannot make loops. */
 export const wakes = (kind: Kind): boolean => kind !== "ack" && kind !== "bounce";
 
+/** What a person can approve or deny. */
+export const requestKinds = ["plan_approval_request", "permission_request", "shutdown_request"] as const satisfies readonly Kind[];
+export type RequestKind = (typeof requestKinds)[number];
+export const isRequest = (kind: Kind): kind is RequestKind => (requestKinds as readonly Kind[]).includes(kind);
+
+/** Programs talk to programs in these, as JSON; no model reads them as text. */
+export const isProtocol = (kind: Kind): boolean => !["text", "ack", "bounce"].includes(kind);
+
 /** How the switch knows who wrote, strongest first. */
 export const identityProofs = ["token", "session", "process", "pane", "workspace", "stream", "object", "person", "switch"] as const;
 export type IdentityProof = (typeof identityProofs)[number];

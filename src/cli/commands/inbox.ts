@@ -4,6 +4,7 @@ import { command } from "../args.ts";
 import { mark } from "../receipts.ts";
 import type { Paint } from "../terminal.ts";
 import { count, span } from "../times.ts";
+import { howToAnswer } from "../verdict.ts";
 
 export default command({
   name: "inbox",
@@ -48,6 +49,6 @@ function letter(message: InboxView, paint: Paint, now: number): string {
   const state = fetched ? "new" : message.reason === null ? message.state : `${message.state}: ${message.reason}`;
   const answers = message.answers === null ? "" : `, answers ${message.answers}`;
   const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
-  const body = message.body.trimEnd().split("\n").map((line) => `  ${line}`);
-  return [head, ...body].join("\n");
+  const body = (message.request?.text ?? message.body).trimEnd().split("\n").map((line) => `  ${line}`);
+  return [head, ...body, ...(message.request ? [howToAnswer(message.tag, paint)] : [])].join("\n");
 }

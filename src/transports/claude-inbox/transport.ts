@@ -8,8 +8,9 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
-import type { Message } from "../../model/message.ts";
+import { isProtocol, type Message } from "../../model/message.ts";
 import { appendToInbox, readInbox, type InboxRow, type LockPatience } from "../../providers/claude-code/teamInbox.ts";
+import { fieldsOf, leadName, textOf } from "../../providers/claude-code/teamProtocol.ts";
 import type { Transport } from "../port.ts";
 
 const inlineLimit = 900_000;
@@ -50,8 +51,11 @@ const gone = ({ name }: Agent) => ({ kind: "gone", detail: `the team of ${name} 
 
 const fileOf = ({ locator }: Endpoint): string => String(locator["inbox"]);
 
+/** A protocol row speaks for itself, and to a member in the name of its lead. */
 function rowOf(message: Message): InboxRow {
+  const { from, body, kind, acceptedAt, summary, id } = message;
+  const row = { timestamp: new Date(acceptedAt).toISOString(), read: false, messageId: id };
+  if (isProtocol(kind)) return { from: textOf(fieldsOf(body) ?? {}, "from") ?? leadName, text: body, ...row };
   const { text } = envelope(message, { multiline: true, inlineLimit }, "peer");
-  const { from, acceptedAt, summary, id } = message;
-  return { from: from.name, text, timestamp: new Date(acceptedAt).toISOString(), read: false, summary, messageId: id };
+  return { from: from.name, text, ...row, summary };
 }

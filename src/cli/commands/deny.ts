@@ -1,0 +1,14 @@
+import { command } from "../args.ts";
+import { answerRequest, verdictArgs, verdictDetails } from "../verdict.ts";
+
+export default command({
+  name: "deny",
+  group: "Messages",
+  summary: "refuse what an agent asks for; without a tag, show what is asked",
+  usage: ["deny", "deny <tag> [why…]"],
+  details: verdictDetails,
+  args: verdictArgs,
+  flags: {},
+  examples: [['tieline deny MSG_SCOUT_7f3a91c2 "not on main"', "refuse it, and say why"]],
+  run: ({ args, flags, daemon, terminal }) => answerRequest({ approve: false, ...args }, { daemon, terminal, json: flags.json ?? false }),
+});

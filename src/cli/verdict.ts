@@ -1,0 +1,51 @@
+/** `approve` and `deny`: the same command with another word. */
+import type { OpenRequest } from "../client/schemas/requests.ts";
+import type { Client } from "../client/client.ts";
+import { receiptLines } from "./receipts.ts";
+import type { Paint, Terminal } from "./terminal.ts";
+import { span } from "./times.ts";
+
+export const verdictArgs = [
+  { name: "tag", optional: true, complete: "tag", summary: "the request, such as MSG_SCOUT_7f3a91c2; without it, all that are open are shown" },
+  { name: "text", optional: true, many: true, summary: "what else to say; several words are joined by spaces" },
+] as const;
+
+export const verdictDetails = [
+  "Members of Claude Code teams ask for permissions, for the approval of a plan, and a lead asks for the end of a member. The answer goes back in their own protocol, once: a second, different answer is refused.",
+  "For the person, and for agents with `may: [answer]` in their profile.",
+];
+
+interface Verdict {
+  readonly approve: boolean;
+  readonly tag: string | undefined;
+  readonly text: readonly string[];
+}
+
+export async function answerRequest({ approve, tag, text }: Verdict, { daemon, terminal, json }: { daemon: Client; terminal: Terminal; json: boolean }): Promise<number> {
+  if (tag === undefined) return list(daemon, terminal, json);
+  const receipt = await daemon.call("answerRequest", { tag, approve, ...(text.length > 0 && { text: text.join(" ") }) });
+  if (json) await terminal.json(receipt);
+  else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()).join("\n"));
+  return 0;
+}
+
+async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<number> {
+  const open = await daemon.call("requests", {});
+  if (json) await terminal.json(open);
+  else if (open.length === 0) await terminal.print(terminal.paint("dim", "nobody asks for anything"));
+  else await terminal.print(open.map((request) => requestLines(request, terminal.paint, Date.now())).join("\n\n"));
+  return 0;
+}
+
+const asks: Readonly<Record<OpenRequest["kind"], string>> = {
+  permission_request: "asks for a permission",
+  plan_approval_request: "asks you to approve a plan",
+  shutdown_request: "asks for an end",
+};
+
+function requestLines({ tag, from, kind, text, at }: OpenRequest, paint: Paint, now: number): string {
+  const head = `${paint("bold", tag)} ${from} ${asks[kind]}   ${paint("dim", `${span(now - at)} ago`)}`;
+  return [head, ...text.trimEnd().split("\n").map((line) => `  ${line}`), howToAnswer(tag, paint)].join("\n");
+}
+
+export const howToAnswer = (tag: string, paint: Paint): string => paint("dim", `  tieline approve ${tag}   ·   tieline deny ${tag} [why]`);

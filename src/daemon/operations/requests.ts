@@ -1,0 +1,88 @@
+/** What agents ask the person to approve, and the answers. */
+import type { Switch } from "../../compose.ts";
+import { stop } from "../../life/end.ts";
+import { personId, type Agent } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import type { MessageId } from "../../model/ids.ts";
+import { isRequest, type Message, type Sender } from "../../model/message.ts";
+import type { Receipt } from "../../model/receipt.ts";
+import { fieldsOf, requestIn, responseTo, sameResponse, textOf, type Response } from "../../providers/claude-code/teamProtocol.ts";
+import { messageCalled } from "../addressed.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../http.ts";
+import { receiptView } from "../views.ts";
+
+/** How far back in the person's mail open requests are looked for. */
+const lookBack = 1_000;
+
+export function requestOperations(tieline: Switch, callers: Callers): Pick<Operations, "requests" | "answerRequest"> {
+  const { mailbox, router, directory } = tieline;
+  /** Requests that are being answered now: two answers at once must not both go out. */
+  const busy = new Set<MessageId>();
+
+  return {
+    async requests(_, { caller }) {
+      await callers.sender(caller);
+      const open = mailbox.inbox(personId, { limit: lookBack }).filter(({ message, delivery }) => isRequest(message.kind) && delivery.answeredAt === null);
+      return open.flatMap(({ message }) => {
+        const request = requestIn(message);
+        const { tag, from, team, acceptedAt: at } = message;
+        return request ? [{ ...request, tag, from: from.name, team, at }] : [];
+      });
+    },
+
+    async answerRequest({ tag, approve, text }, { caller }) {
+      const from = await callers.allow(caller, "answer");
+      const request = messageCalled(tag, mailbox);
+      const response = responseTo(request, { approve, text: text?.trim() || null }, Date.now());
+      if (response === null) throw asksNothing(request);
+      if (busy.has(request.id)) throw beingAnswered(request);
+      busy.add(request.id);
+      try {
+        return receiptView(earlierAnswer(request, response) ?? (await answer(request, response, from, approve)), tieline);
+      } finally {
+        busy.delete(request.id);
+      }
+    },
+  };
+
+  /** Answers once; the same answer again is the one that was given. */
+  function earlierAnswer(request: Message, response: Response): Receipt | null {
+    const thread = mailbox.log({ thread: request.thread, since: request.acceptedAt, limit: Number.MAX_SAFE_INTEGER });
+    const given = thread.find(({ message }) => message.inReplyTo === request.id && message.kind === response.kind);
+    if (given === undefined || sameResponse(given.message.body, response.body)) return given ?? null;
+    throw new TielineError("CONFLICT", `${request.tag} was answered already, by ${given.message.from.name}`, {
+      remedy: `see \`tieline show ${given.message.tag}\`; a request is answered once`,
+      operands: { tag: request.tag, answer: given.message.tag },
+    });
+  }
+
+  async function answer(request: Message, { kind, body, unsaid }: Response, from: Sender, approve: boolean): Promise<Receipt> {
+    if (request.kind === "shutdown_request" && approve) await shutDown(request);
+    const { receipt } = await router.send({ to: request.from.id, kind, body, inReplyTo: request.id, idempotencyKey: `answer ${request.id}` }, from);
+    // Somebody else answered for the person, whom it need not wait for any more.
+    const own = mailbox.receipt(request.id)?.deliveries.find(({ agent, answeredAt }) => agent === personId && answeredAt === null);
+    if (own) await mailbox.confirm(own.id, "reply");
+    if (unsaid !== null) await router.send({ to: request.from.id, body: unsaid, inReplyTo: request.id, idempotencyKey: `words ${request.id}` }, from);
+    return receipt;
+  }
+
+  /** A lead wants one of our agents to end: it ends before the lead is told so. */
+  async function shutDown(request: Message): Promise<void> {
+    const agent = askedToEnd(request);
+    if (agent !== null) await stop(agent, tieline);
+  }
+
+  function askedToEnd({ body, team }: Message): Agent | null {
+    const name = textOf(fieldsOf(body) ?? {}, "member");
+    return name === null ? null : directory.roster.named(team, name);
+  }
+}
+
+const asksNothing = ({ tag, kind }: Message): TielineError =>
+  new TielineError("CONFLICT", `${tag} asks for no approval; it is ${kind === "text" ? "plain text" : `a ${kind}`}`, {
+    remedy: `\`tieline reply ${tag}\` answers it in words; \`tieline approve\` lists what can be approved`,
+    operands: { tag, kind },
+  });
+
+const beingAnswered = ({ tag }: Message): TielineError => new TielineError("CONFLICT", `${tag} is being answered right now`, { remedy: "look again in a moment", operands: { tag } });
