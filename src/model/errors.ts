@@ -49,6 +49,11 @@ export class TielineError extends Error {
   readonly remedy: string;
   readonly operands: Operands;
 
+  /** Also what another copy of this module threw: the bundled command line and the sources meet in one process. */
+  static override [Symbol.hasInstance](thrown: unknown): boolean {
+    return thrown instanceof Error && thrown.name === "TielineError";
+  }
+
   constructor(
     readonly code: ErrorCode,
     message: string,

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const checkout = join(import.meta.dir, "..");
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "tl-launcher-"));
+  for (const part of ["bin", "scripts", "src", "package.json"]) cpSync(join(checkout, part), join(root, part), { recursive: true });
+  symlinkSync(join(checkout, "node_modules"), join(root, "node_modules"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+async function run(...argv: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
+  const env = { PATH: process.env["PATH"]!, HOME: root, TIELINE_HOME: join(root, "home"), TIELINE_SANDBOX: "1" };
+  const child = Bun.spawn(argv, { cwd: root, env, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+  return { stdout, stderr, code };
+}
+
+const tieline = (...argv: string[]) => run(join(root, "bin/tieline"), ...argv);
+
+test("the command line runs from its bundle, and from its sources as soon as one of them is newer or there is no bundle", async () => {
+  const bundle = join(root, "dist/cli/main.js");
+  expect((await tieline("version")).stdout).toStartWith("tieline ");
+  expect((await run(join(root, "scripts/build-cli"))).code).toBe(0);
+  const text = await Bun.file(bundle).text();
+  writeFileSync(bundle, `console.log("from the bundle");\n${text}`);
+  expect((await tieline("version")).stdout).toStartWith("from the bundle\ntieline ");
+
+  const later = Date.now() / 1000 + 60;
+  appendFileSync(join(root, "src/cli/commands/version.ts"), "\n");
+  utimesSync(join(root, "src/cli/commands/version.ts"), later, later);
+  expect((await tieline("version")).stdout).toStartWith("tieline ");
+});
+
+test("errors keep their code and exit, whether the bundle threw them or a source", async () => {
+  await run(join(root, "scripts/build-cli"));
+  const commands = [["send"], ["send", "ana", "hello"], ["send", "ana", "-f", "/nowhere"], ["sedn"], ["read"], ["daemon", "stop", "--what"]];
+  for (const words of commands) {
+    const bundled = await tieline(...words);
+    const plain = await run(process.execPath, join(root, "src/cli/main.ts"), ...words);
+    expect(bundled).toEqual(plain);
+    expect(bundled.stderr).toStartWith("error ");
+    expect(bundled.stderr).not.toContain("INTERNAL");
+  }
+});
