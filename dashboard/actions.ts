@@ -5,8 +5,8 @@ import { notices } from "./state.ts";
 
 let lastNotice = 0;
 
-export function tell(text: string, { bad = false, remedy = null }: { bad?: boolean; remedy?: string | null } = {}): void {
-  const notice: Notice = { id: ++lastNotice, text, remedy, bad };
+export function tell(text: string, { bad = false, remedy = null, undo = null }: Partial<Pick<Notice, "bad" | "remedy" | "undo">> = {}): void {
+  const notice: Notice = { id: ++lastNotice, text, remedy, bad, undo };
   notices.value = [...notices.value.slice(-3), notice];
   setTimeout(() => dropNotice(notice.id), bad ? 12_000 : 5_000);
 }

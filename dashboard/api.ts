@@ -1,5 +1,5 @@
 /** How the page talks to its daemon: as the person, whom the browser's cookie proves. */
-import { createClient, type Client } from "../src/client/browser.ts";
+import { createClient, TielineError, type Client } from "../src/client/browser.ts";
 
 export const daemon = { url: location.origin };
 
@@ -15,5 +15,6 @@ export function inTeam(team: string | null): Client {
 
 export async function metricsText(): Promise<string> {
   const response = await fetch("/metrics");
-  return response.ok ? response.text() : "";
+  if (!response.ok) throw new TielineError("INTERNAL", `/metrics answered ${response.status}`, { remedy: "`tieline daemon logs` shows why" });
+  return response.text();
 }

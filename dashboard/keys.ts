@@ -1,21 +1,31 @@
-/** Everything can be reached without a mouse. Keys mean nothing while somebody writes. */
+/**
+ * Everything can be reached without a mouse. A control names its key in `aria-keyshortcuts`; it is pressed for the item
+ * that has the focus, else for the view. Keys mean nothing while somebody writes.
+ */
+import { broadcast } from "./compose/draft.ts";
+import { nextTheme } from "./parts/theme.tsx";
 import { go, linkTo, opened, view, type View } from "./route.ts";
-import { panel } from "./state.ts";
+import { panel, theme } from "./state.ts";
 import { step } from "./views/messages.tsx";
+import { stepTerminal } from "./views/terminal.tsx";
 
 const views: Readonly<Record<string, View>> = { t: "team", m: "messages", w: "waiting", q: "queue", g: "graph", n: "numbers", e: "terminal" };
 const patienceMs = 1_200;
 
 export function listenToKeys(): void {
   let prefixAt = 0;
+  const stepItem = itemStepper();
+  const stepBy = (by: 1 | -1): void => (view.value === "messages" ? step(by) : view.value === "terminal" ? stepTerminal(by) : stepItem(by));
   const actions: Readonly<Record<string, () => void>> = {
     "/": () => document.getElementById("search")?.focus(),
     c: () => (panel.value = { kind: "compose" }),
+    b: broadcast,
     s: () => (panel.value = { kind: "spawn" }),
+    t: () => (panel.value = { kind: "teams", agent: null }),
+    l: () => (theme.value = nextTheme()),
     "?": () => (panel.value = { kind: "help" }),
-    r: () => document.getElementById("reply")?.click(),
-    j: () => view.value === "messages" && step(1),
-    k: () => view.value === "messages" && step(-1),
+    j: () => stepBy(1),
+    k: () => stepBy(-1),
     Escape: leave,
   };
   document.addEventListener("keydown", (event) => {
@@ -28,18 +38,63 @@ export function listenToKeys(): void {
     const target = isSecond ? views[event.key] : undefined;
     prefixAt = !isSecond && event.key === "g" ? Date.now() : 0;
     if (prefixAt > 0) return;
-    const action = target === undefined ? actions[event.key] : () => go(target);
+    const control = panel.value === null ? controlFor(event.key) : null;
+    const action = target !== undefined ? () => go(target) : control !== null ? () => press(control) : actions[event.key];
     if (action === undefined) return;
     event.preventDefault();
     action();
   });
+  document.addEventListener("pointerdown", ({ target }) => closeMenus(target));
+}
+
+const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("main [data-item]")];
+const itemOf = (element: Element | null): HTMLElement | null => element?.closest<HTMLElement>("[data-item]") ?? null;
+
+/** Goes from item to item by focus. Where one has gone, as after it was answered, it goes on with what took its place. */
+function itemStepper(): (by: 1 | -1) => void {
+  let last = -1;
+  return (by) => {
+    const all = items();
+    const current = itemOf(document.activeElement);
+    const at = current === null ? Math.max(last, 0) : all.indexOf(current) + by;
+    last = Math.min(all.length - 1, Math.max(0, at));
+    all[last]?.focus();
+    all[last]?.scrollIntoView({ block: "nearest" });
+  };
+}
+
+function controlFor(key: string): HTMLElement | null {
+  const named = `[aria-keyshortcuts~="${CSS.escape(key)}"]`;
+  const inItem = itemOf(document.activeElement)?.querySelector<HTMLElement>(named) ?? null;
+  if (inItem !== null) return inItem;
+  return [...document.querySelectorAll<HTMLElement>(`main ${named}`)].find((control) => itemOf(control) === null) ?? null;
+}
+
+/** A field is gone to; everything else is done. */
+function press(control: HTMLElement): void {
+  if (isField(control)) control.focus();
+  else control.click();
 }
 
 function leave(): void {
   if (panel.value !== null) panel.value = null;
+  else if (closeMenus(null)) return;
   else if (opened.value !== null) location.hash = linkTo(view.value);
 }
 
+/** Menus that are open and do not hold what was pressed; true: there was one. */
+function closeMenus(pressed: EventTarget | null): boolean {
+  const others = [...document.querySelectorAll("details.menu[open]")].filter((menu) => !(pressed instanceof Node && menu.contains(pressed)));
+  for (const menu of others) {
+    const held = menu.contains(document.activeElement);
+    menu.removeAttribute("open");
+    if (held) menu.querySelector("summary")?.focus();
+  }
+  return others.length > 0;
+}
+
+const isField = (element: HTMLElement): boolean => ["TEXTAREA", "SELECT"].includes(element.tagName) || (element instanceof HTMLInputElement && !["checkbox", "radio"].includes(element.type));
+
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.closest(".xterm") !== null);
+  return target instanceof HTMLElement && (target.isContentEditable || isField(target) || target.closest(".xterm") !== null);
 }

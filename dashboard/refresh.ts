@@ -27,7 +27,7 @@ const idOf = (name: string, team: string): string => state.agents.peek().find(({
 
 /** The person's own mail, and dead letters. */
 export async function refreshOwn(): Promise<void> {
-  const [mail, dead] = await Promise.all([inTeam(null).call("inbox", { agent: "user", pending: true, peek: true, limit: 200 }), inTeam(null).call("dead", { limit: 100 })]);
+  const [mail, dead] = await Promise.all([inTeam(null).call("inbox", { agent: "user", pending: state.keptUnread.peek().length === 0, peek: true, limit: 200 }), inTeam(null).call("dead", { limit: 100 })]);
   batch(() => {
     state.ownMail.value = mail;
     state.deadLetters.value = dead;

@@ -72,13 +72,16 @@ export const denials = signal<readonly Denial[]>([]);
 /** What needs the person, apart from agents that ask: those are found by their state. */
 export type Waiting = InboxView & { readonly agent: string; readonly team: string };
 export const ownMail = signal<readonly InboxView[]>([]);
+/** Mail that the person has read and wants to find here again. The mailbox knows no way back from seen, so the page remembers. */
+export const keptUnread = kept<readonly string[]>("keptUnread", []);
 export const deadLetters = signal<readonly ReceiptView[]>([]);
 export const queue = signal<readonly Waiting[]>([]);
 export const dismissed = kept<readonly string[]>("dismissed", []);
 
 /** Mail that the person has answered waits in their mailbox until they read it there; here it needs nobody any more. */
 const answered = computed(() => new Set(timeline.value.flatMap(({ receipt }) => (receipt.peek().from === "user" ? [receipt.peek().inReplyTo] : []))));
-export const openMail = stable(() => ownMail.value.filter(({ id, tag }) => !answered.value.has(id) && !dismissed.value.includes(tag)));
+const isWaiting = ({ state }: InboxView): boolean => state === "queued" || state === "claimed" || state === "uncertain";
+export const openMail = stable(() => ownMail.value.filter((mail) => (isWaiting(mail) && !answered.value.has(mail.id) && !dismissed.value.includes(mail.tag)) || keptUnread.value.includes(mail.tag)));
 
 export const askingStates = ["permission", "question", "dialog"] as const;
 export const asking = stable(() => agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)));
@@ -112,8 +115,11 @@ export interface Notice {
   readonly text: string;
   readonly remedy: string | null;
   readonly bad: boolean;
+  /** Takes back what was done. */
+  readonly undo: (() => void) | null;
 }
 export const notices = signal<readonly Notice[]>([]);
 
-export type Panel = { readonly kind: "compose" } | { readonly kind: "spawn" } | { readonly kind: "help" } | null;
+export type AgentName = Pick<AgentView, "name" | "team">;
+export type Panel = { readonly kind: "compose" } | { readonly kind: "spawn" } | { readonly kind: "teams"; readonly agent: AgentName | null } | { readonly kind: "help" } | null;
 export const panel = signal<Panel>(null);

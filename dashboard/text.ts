@@ -9,6 +9,13 @@ export const visible = (text: string): string => text.replaceAll(hidden, nameOf)
 /** One line without the marks of markdown, for where there is no room for more. */
 export const plain = (text: string): string => text.replaceAll(/\*\*|`+|^#+ /g, "");
 
+/** The lines of a dialog without the space that they all begin with; the first comes without any. */
+export function dedented(text: string): string {
+  const [first = "", ...rest] = text.split("\n");
+  const least = Math.min(...rest.filter((line) => line.trim() !== "").map((line) => line.search(/\S/)));
+  return [first, ...rest.map((line) => line.slice(least))].join("\n");
+}
+
 function nameOf(character: string): string {
   const code = character.codePointAt(0)!;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);

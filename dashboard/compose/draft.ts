@@ -35,6 +35,11 @@ export function replyTo({ tag, from, team }: Pick<ReceiptView, "tag" | "from"> &
   panel.value = { kind: "compose" };
 }
 
+export function broadcast(): void {
+  change({ to: "@all", team: null, replyTo: null });
+  panel.value = { kind: "compose" };
+}
+
 /** Writes the same again, for whoever did not get it. */
 export function resend({ to, team, body }: { to: string; team: string; body: string }): void {
   change({ to, team, body, replyTo: null });

@@ -5,9 +5,9 @@ import { inTeam } from "../api.ts";
 import { failureOf, tell } from "../actions.ts";
 import { cellOf, mergeReceipts } from "../messages.ts";
 import { DeliveryState } from "../parts/badges.tsx";
-import { Icon } from "../parts/icons.tsx";
+import { Head } from "../parts/head.tsx";
 import { linkTo } from "../route.ts";
-import { actingTeam, agents, messageByTag, panel } from "../state.ts";
+import { actingTeam, agents, messageByTag } from "../state.ts";
 import { Options, Recipient, suggestionsFor } from "./completion.tsx";
 import { change, draft, emptyDraft, sent } from "./draft.ts";
 
@@ -40,12 +40,7 @@ export function ComposePanel(): VNode {
 
   return (
     <form class="panel compose" aria-label="Write a message" onSubmit={submit} onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void submit(event)}>
-      <header>
-        <h2>{replyTo === null ? "New message" : `Reply to ${replyTo}`}</h2>
-        <button type="button" class="quiet" aria-label="Close; the draft is kept" onClick={() => (panel.value = null)}>
-          <Icon name="close" />
-        </button>
-      </header>
+      <Head title={replyTo === null ? "New message" : `Reply to ${replyTo}`} close="Close; the draft is kept" />
       <div class="field">
         <label for="compose-to">To</label>
         <Recipient value={to} onChange={(value) => change({ to: value, team: null, replyTo: null })} />

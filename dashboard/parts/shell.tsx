@@ -1,9 +1,10 @@
 import type { VNode } from "preact";
 import { linkTo, view, views, type View } from "../route.ts";
-import { connection, notices, panel, search, team, teamNames, theme, unread, pendingCount, waitingCount } from "../state.ts";
+import { connection, notices, panel, search, team, teamNames, unread, pendingCount, waitingCount } from "../state.ts";
 import { dropNotice } from "../actions.ts";
 import { Count } from "./badges.tsx";
 import { Icon } from "./icons.tsx";
+import { ThemeSwitch } from "./theme.tsx";
 
 const labels: Record<View, string> = { team: "Team", messages: "Messages", waiting: "Waiting for you", queue: "Queue", graph: "Graph", numbers: "Numbers", terminal: "Terminal" };
 const keys: Record<View, string> = { team: "t", messages: "m", waiting: "w", queue: "q", graph: "g", numbers: "n", terminal: "e" };
@@ -34,25 +35,12 @@ export function Navigation(): VNode {
         </a>
       ))}
       <span class="grow" />
-      <ThemeSwitch />
-      <button class="nav help" onClick={() => (panel.value = { kind: "help" })}>
+      <ThemeSwitch kind="nav" />
+      <button class="nav help" onClick={() => (panel.value = { kind: "help" })} title="Keys (?)" aria-label="Keys">
         <Icon name="help" />
         <span class="label">Keys</span>
       </button>
     </nav>
-  );
-}
-
-const themes = ["system", "light", "dark"] as const;
-
-function ThemeSwitch(): VNode {
-  const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!;
-  const icon = { system: "system", light: "sun", dark: "moon" } as const;
-  return (
-    <button class="nav theme" onClick={() => (theme.value = next)} title={`Colours: ${theme.value}. Change to ${next}.`} aria-label={`Colours: ${theme.value}. Change to ${next}.`}>
-      <Icon name={icon[theme.value]} />
-      <span class="label">{theme.value === "system" ? "As the system" : theme.value === "light" ? "Light" : "Dark"}</span>
-    </button>
   );
 }
 
@@ -76,7 +64,8 @@ export function TopBar(): VNode {
           ))}
         </select>
       )}
-      <button class="primary" onClick={() => (panel.value = { kind: "compose" })} title="Write a message (c)">
+      <ThemeSwitch kind="quiet" />
+      <button class="primary" onClick={() => (panel.value = { kind: "compose" })} title="Write a message (c)" aria-label="Write a message">
         <Icon name="compose" />
         <span class="label">Write</span>
       </button>
@@ -104,12 +93,23 @@ function ConnectionState(): VNode {
 export function Notices(): VNode {
   return (
     <div class="notices" role="log" aria-live="polite">
-      {notices.value.map(({ id, text, remedy, bad }) => (
+      {notices.value.map(({ id, text, remedy, bad, undo }) => (
         <div key={id} class={`notice ${bad ? "bad" : ""}`}>
           <div>
             <strong>{text}</strong>
             {remedy && <p>{remedy}</p>}
           </div>
+          {undo && (
+            <button
+              class="quiet undo"
+              onClick={() => {
+                undo();
+                dropNotice(id);
+              }}
+            >
+              Undo
+            </button>
+          )}
           <button class="quiet" aria-label="Dismiss" onClick={() => dropNotice(id)}>
             <Icon name="close" />
           </button>

@@ -1,6 +1,6 @@
 /** An agent's pane, drawn by xterm.js from the rows that the daemon sends. */
 import { Terminal, type ITheme } from "@xterm/xterm";
-import type { PaneFrame } from "../../src/daemon/paneStream.ts";
+import type { PaneEnd, PaneFrame } from "../../src/daemon/paneStream.ts";
 import { inTeam } from "../api.ts";
 import { withStyleNonce } from "./styleNonce.ts";
 
@@ -9,10 +9,12 @@ export interface PaneOptions {
   readonly agent: string;
   readonly signal: AbortSignal;
   readonly onProblem: (text: string | null) => void;
+  /** The person has typed enough: Ctrl ]. */
+  readonly onLeave: () => void;
   readonly attempt: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
-export function showPane(box: HTMLElement, { team, agent, signal, onProblem, attempt }: PaneOptions): { setTyping(on: boolean): void } {
+export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onLeave, attempt }: PaneOptions): { setTyping(on: boolean): void } {
   const terminal = new Terminal({ fontSize: 13, fontFamily: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace", lineHeight: 1.1, scrollback: 1_000, disableStdin: true, theme: themeOf(box), cursorBlink: false });
   withStyleNonce(() => terminal.open(box));
   const observer = new ResizeObserver(() => fit(terminal, box));
@@ -26,9 +28,22 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, att
     const frame = JSON.parse(String(data)) as PaneFrame;
     const isResized = terminal.cols !== frame.cols || terminal.rows !== frame.rows;
     draw(terminal, frame);
-    if (isResized) fit(terminal, box);
+    if (!isResized) return;
+    fit(terminal, box);
+    // The prompt is what people look for, and it is at the end.
+    requestAnimationFrame(() => (box.scrollTop = box.scrollHeight));
   });
-  source.addEventListener("error", () => onProblem("The picture stopped; looking again…"));
+  source.addEventListener("over", ({ data }) => {
+    source.close();
+    const { message, remedy } = JSON.parse(String(data)) as PaneEnd;
+    onProblem(`${message}; ${remedy}`);
+  });
+  source.addEventListener("error", () => onProblem(source.readyState === EventSource.CLOSED ? "This pane can not be shown; look at the team for what became of its agent." : "The picture stopped; looking again…"));
+  terminal.attachCustomKeyEventHandler((event) => {
+    if (!event.ctrlKey || event.key !== "]") return true;
+    if (event.type === "keydown") onLeave();
+    return false;
+  });
   terminal.onData((data) => {
     keys += data;
     sending ??= sendKeys().finally(() => (sending = null));

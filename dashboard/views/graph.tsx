@@ -7,6 +7,7 @@ import { place, step, type Body } from "../graph/force.ts";
 import { refuse, travel } from "../graph/sparks.ts";
 import { onEvent } from "../live.ts";
 import { refreshTopologies } from "../refresh.ts";
+import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
 import { actingTeam, agents, denials, teamNames, timeline, topologies, type Topology } from "../state.ts";
 import { visible } from "../text.ts";
@@ -79,7 +80,7 @@ function Drawing(): VNode {
 
   useEffect(() => {
     heat.current = 1;
-    const aspect = Math.min(1.5, Math.max(0.6, box.peek().width / Math.max(1, box.peek().height)));
+    const aspect = Math.min(2.2, Math.max(0.6, box.peek().width / Math.max(1, box.peek().height)));
     let frame = 0;
     const run = (): void => {
       // Several steps a frame while it is hot: it comes to rest within a second.
@@ -159,7 +160,7 @@ function Edge({ line, from, to }: { line: Line; from: Point | null; to: Point | 
   const isChosen = chosen.value !== null && keyOf(chosen.value) === keyOf(line);
   const choose = (): void => void (chosen.value = line);
   return (
-    <g class={`edge ${line.origin === null ? "seen" : "written"} ${isChosen ? "chosen" : ""}`} role="button" tabindex={0} aria-label={`${line.from} to ${line.to}, ${line.count} messages`} onClick={choose} onKeyDown={(event) => event.key === "Enter" && choose()}>
+    <g class={`edge ${line.origin === null ? "seen" : "written"} ${isChosen ? "chosen" : ""}`} role="button" tabindex={0} data-item aria-label={`${line.from} to ${line.to}, ${line.count} messages`} onClick={choose} onKeyDown={(event) => event.key === "Enter" && choose()}>
       <path class="reach" d={path} />
       <path class="line" d={path} marker-end="url(#tip)" />
       {line.count > 0 && (
@@ -195,7 +196,7 @@ function Traffic({ line }: { line: Line }): VNode {
   });
   const remove = async (): Promise<void> => {
     if (await attempt(() => inTeam(shownTeam.peek()).call("topologyRemove", { edge: keyOf(line) }), `${keyOf(line)} was removed`)) chosen.value = null;
-    await refreshTopologies();
+    await attempt(refreshTopologies);
   };
   return (
     <aside class="traffic" aria-label={`Traffic from ${line.from} to ${line.to}`}>
@@ -204,7 +205,7 @@ function Traffic({ line }: { line: Line }): VNode {
           {line.from} → {line.to}
         </h2>
         <button class="quiet" aria-label="Close" onClick={() => (chosen.value = null)}>
-          ✕
+          <Icon name="close" />
         </button>
       </header>
       <p class="muted">
@@ -223,7 +224,7 @@ function Traffic({ line }: { line: Line }): VNode {
           ))}
       </ul>
       {line.origin !== null && (
-        <button class="danger" onClick={() => void remove()}>
+        <button class="danger" aria-keyshortcuts="x" title="Remove this edge (x)" onClick={() => void remove()}>
           Remove this edge
         </button>
       )}
@@ -238,13 +239,13 @@ function AddEdge(): VNode {
     event.preventDefault();
     const edge = `${from.value} -> ${to.value}`;
     if (await attempt(() => inTeam(shownTeam.peek()).call("topologyAdd", { edge }), `${edge} was added`)) from.value = to.value = "";
-    await refreshTopologies();
+    await attempt(refreshTopologies);
   };
   const options = names.value.map((name) => <option key={name} value={name} />);
   return (
     <form class="inline" onSubmit={(event) => void add(event)} aria-label="Add an edge">
       <datalist id="names">{options}</datalist>
-      <input list="names" placeholder="from" aria-label="From" value={from.value} onInput={({ currentTarget }) => (from.value = currentTarget.value)} required />
+      <input list="names" placeholder="from" aria-label="From" aria-keyshortcuts="a" value={from.value} onInput={({ currentTarget }) => (from.value = currentTarget.value)} required />
       <span aria-hidden="true">→</span>
       <input list="names" placeholder="to" aria-label="To" value={to.value} onInput={({ currentTarget }) => (to.value = currentTarget.value)} required />
       <button type="submit">Add edge</button>

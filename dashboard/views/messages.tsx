@@ -67,7 +67,7 @@ export function MessagesView(): VNode {
         <div class="toolbar">
           <label class="inline">
             <span class="hidden">Agent</span>
-            <select aria-label="Agent" value={agentFilter.value} onChange={({ currentTarget }) => (agentFilter.value = currentTarget.value)}>
+            <select aria-label="Agent" aria-keyshortcuts="a" value={agentFilter.value} onChange={({ currentTarget }) => (agentFilter.value = currentTarget.value)}>
               <option value="">everybody</option>
               <option value="user">you</option>
               {[...new Set(agents.value.map(({ view: one }) => one.value.name))].toSorted().map((name) => (
@@ -75,7 +75,7 @@ export function MessagesView(): VNode {
               ))}
             </select>
           </label>
-          <select aria-label="State" value={stateFilter.value} onChange={({ currentTarget }) => (stateFilter.value = currentTarget.value as (typeof states)[number])}>
+          <select aria-label="State" aria-keyshortcuts="o" value={stateFilter.value} onChange={({ currentTarget }) => (stateFilter.value = currentTarget.value as (typeof states)[number])}>
             {states.map((one) => (
               <option key={one}>{one}</option>
             ))}

@@ -1,18 +1,24 @@
 import { computed, signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { failureOf } from "../actions.ts";
 import { metricsText } from "../api.ts";
 import { acceptedAt, now, samples, type Sample } from "../state.ts";
 import { span, timeOf } from "../times.ts";
 
 const minutes = 60;
 const metrics = signal("");
+const failure = signal<string | null>(null);
 
 const transports = computed(() => [...new Set(samples.value.map(({ transport }) => transport))].toSorted());
 
 export function NumbersView(): VNode {
   useEffect(() => {
-    const load = (): void => void metricsText().then((text) => (metrics.value = text));
+    const load = (): void =>
+      void metricsText().then(
+        (text) => void ([metrics.value, failure.value] = [text, null]),
+        (thrown: unknown) => void (failure.value = failureOf(thrown).message),
+      );
     load();
     const timer = setInterval(load, 5_000);
     return () => clearInterval(timer);
@@ -27,6 +33,7 @@ export function NumbersView(): VNode {
         <Figure name="accept → handed, 95 %" value={middle(handed, 0.95)} />
         <Figure name="accept → seen, median" value={middle(seen, 0.5)} />
       </div>
+      {failure.value !== null && <p class="failure">{`The counts below are old: ${failure.value}`}</p>}
       <div class="charts">
         <Throughput />
         <Latency stage="handed" those={handed} />
@@ -68,9 +75,9 @@ function Throughput(): VNode {
   const counts = perMinute(acceptedAt.value, (at) => at).map((those) => those.length);
   const most = Math.max(5, ...counts);
   return (
-    <Chart title="Messages per minute" top={String(most)}>
+    <Chart title="Messages per minute" marks={[[String(most), 100]]}>
       {counts.map((count, at) => (
-        <rect key={at} x={at * 10 + 1} y={120 - (110 * count) / most} width="8" height={(110 * count) / most} rx="2">
+        <rect key={at} x={at * 10 + 1} y={100 - (100 * count) / most} width="8" height={(100 * count) / most}>
           <title>{`${count} at ${timeOf((Math.floor(now.value / 60_000) - minutes + 1 + at) * 60_000)}`}</title>
         </rect>
       ))}
@@ -80,19 +87,19 @@ function Throughput(): VNode {
 
 /** One line per transport: the median of each minute, on a scale on which milliseconds and minutes both fit. */
 function Latency({ stage, those }: { stage: string; those: readonly Sample[] }): VNode {
-  const height = (ms: number): number => 120 - (110 * Math.log10(Math.max(1, ms))) / 6;
+  const height = (ms: number): number => (100 * Math.log10(Math.max(1, ms))) / 5.5;
   return (
-    <Chart title={`Accept → ${stage}, median per minute`} top="17 min" marks={[["10 ms", height(10)], ["1 s", height(1_000)], ["1 min", height(60_000)]]}>
+    <Chart title={`Accept → ${stage}, median per minute`} marks={[10, 1_000, 60_000].map((ms) => [span(ms), height(ms)] as const)} legend={transports.value}>
       {transports.value.map((transport, index) => {
         const medians = perMinute(those.filter((one) => one.transport === transport), ({ at }) => at).map((bucket) => quantile(bucket.map(({ ms }) => ms), 0.5));
-        const points = medians.flatMap((ms, at) => (ms === null ? [] : [[at * 10 + 5, height(ms), ms] as const]));
+        const points = medians.flatMap((ms, at) => (ms === null ? [] : [[at * 10 + 5, 100 - height(ms), ms] as const]));
         return (
           <g key={transport} class={`series s${index % 6}`}>
             <path d={points.map(([x, y], at) => `${at === 0 ? "M" : "L"}${x} ${y.toFixed(1)}`).join("")} />
             {points.map(([x, y, ms]) => (
-              <circle key={x} cx={x} cy={y} r="3">
+              <path key={x} class="point" d={`M${x} ${y.toFixed(1)}h0`}>
                 <title>{`${transport}: ${span(ms)}`}</title>
-              </circle>
+              </path>
             ))}
           </g>
         );
@@ -101,40 +108,42 @@ function Latency({ stage, those }: { stage: string; those: readonly Sample[] }):
   );
 }
 
-function Chart({ title, top, marks = [], children }: { title: string; top: string; marks?: readonly (readonly [string, number])[]; children: VNode[] }): VNode {
+interface ChartProps {
+  readonly title: string;
+  /** Words beside the chart, and how high they stand, of 100. */
+  readonly marks: readonly (readonly [word: string, height: number])[];
+  readonly legend?: readonly string[];
+  readonly children: VNode[];
+}
+
+/** The drawing is stretched to its room; the words lie around it, so that they keep their size on every screen. */
+function Chart({ title, marks, legend = [], children }: ChartProps): VNode {
   return (
     <figure class="chart">
-      <figcaption>{title}</figcaption>
-      <svg viewBox="0 0 600 136" role="img" aria-label={title}>
-        <path class="floor" d="M0 120H600" />
-        {marks.map(([word, y]) => (
-          <g key={word} class="mark">
-            <path d={`M0 ${y}H600`} />
-            <text x="0" y={y - 3}>
-              {word}
-            </text>
-          </g>
-        ))}
-        {children}
-        <text x="0" y="134">
-          an hour ago
-        </text>
-        <text x="600" y="134" class="end">
-          now
-        </text>
-        <text x="0" y="9">
-          {marks.length === 0 ? top : ""}
-        </text>
-      </svg>
-      {marks.length > 0 && (
-        <p class="legend">
-          {transports.value.map((transport, index) => (
+      <figcaption>
+        {title}
+        <span class="legend">
+          {legend.map((transport, index) => (
             <span key={transport} class={`series s${index % 6}`}>
               {transport}
             </span>
           ))}
-        </p>
-      )}
+        </span>
+      </figcaption>
+      <div class="plot">
+        {marks.map(([word, height]) => (
+          <span key={word} class="mark" style={{ bottom: `${height}%` }}>
+            <span>{word}</span>
+          </span>
+        ))}
+        <svg viewBox="0 0 600 100" preserveAspectRatio="none" role="img" aria-label={title}>
+          {children}
+        </svg>
+      </div>
+      <p class="ends">
+        <span>an hour ago</span>
+        <span>now</span>
+      </p>
     </figure>
   );
 }

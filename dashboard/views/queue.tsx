@@ -52,22 +52,23 @@ function AgentQueue({ rows }: { rows: readonly Waiting[] }): VNode {
       </header>
       <ul>
         {rows.map((row) => (
-          <Pending key={row.tag} row={row} />
+          <Pending key={row.tag} row={row} held={view?.held ?? null} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Pending({ row }: { row: Waiting }): VNode {
+/** `held`: what stands above all of the agent's messages already. */
+function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
   const { tag, agent, team: of, from, to, body, state, reason, at, when } = row;
-  const act = (verb: "cancel" | "retry") => () => attempt(() => inTeam(of).call(verb, { tag, agent })).then(refreshWaiting);
+  const act = (verb: "cancel" | "retry") => () => attempt(() => inTeam(of).call(verb, { tag, agent })).then(() => attempt(refreshWaiting));
   const edit = async (): Promise<void> => {
     if (await attempt(() => inTeam(of).call("cancel", { tag, agent }))) resend({ to: to.startsWith("@") ? agent : to, team: of, body });
-    await refreshWaiting();
+    await attempt(refreshWaiting);
   };
   return (
-    <li data-tag={tag}>
+    <li data-tag={tag} data-item tabIndex={-1} aria-label={`From ${from} to ${agent}`}>
       <a href={linkTo("messages", tag)} class="what">
         <strong>{from}</strong> <span>{visible(body.split("\n", 1)[0]!)}</span>
       </a>
@@ -75,11 +76,11 @@ function Pending({ row }: { row: Waiting }): VNode {
         {when} · {span(now.value - at)}
       </span>
       <DeliveryState state={state} />
-      {reason !== null && <span class="why small">{visible(reason)}</span>}
+      {reason !== null && reason !== held && <span class="why small">{visible(reason)}</span>}
       <span class="actions">
-        <button onClick={() => void act("cancel")()}>Cancel</button>
-        {state === "uncertain" && <button onClick={() => void act("retry")()}>Retry</button>}
-        {state === "queued" && <button onClick={() => void edit()}>Edit and resend</button>}
+        <button aria-keyshortcuts="x" title="Cancel (x)" onClick={() => void act("cancel")()}>Cancel</button>
+        {state === "uncertain" && <button aria-keyshortcuts="t" title="Retry (t)" onClick={() => void act("retry")()}>Retry</button>}
+        {state === "queued" && <button aria-keyshortcuts="e" title="Edit and resend (e)" onClick={() => void edit()}>Edit and resend</button>}
       </span>
     </li>
   );

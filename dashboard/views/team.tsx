@@ -8,6 +8,7 @@ import { beatsUpTo } from "../agents.ts";
 import { refresh } from "../refresh.ts";
 import { AgentState, Avatar, Presence, Sparkline } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { Sure } from "../parts/sure.tsx";
 import { linkTo } from "../route.ts";
 import { askingStates, connection, now, panel, search, shownAgents, stable, teamNames, type AgentCell } from "../state.ts";
 import { plain, visible } from "../text.ts";
@@ -52,13 +53,16 @@ export function TeamView(): VNode {
         <Chips />
         <label class="inline">
           <span>Sort</span>
-          <select value={sort.value} onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}>
+          <select aria-keyshortcuts="o" value={sort.value} onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}>
             {Object.keys(sorts).map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
         </label>
-        <button onClick={() => (panel.value = { kind: "spawn" })}>
+        <button onClick={() => (panel.value = { kind: "teams", agent: null })} title="Teams (t)">
+          Teams
+        </button>
+        <button onClick={() => (panel.value = { kind: "spawn" })} title="Start an agent (s)">
           <Icon name="plus" /> Start an agent
         </button>
       </div>
@@ -76,7 +80,7 @@ function Chips(): VNode {
   return (
     <div class="chips" role="group" aria-label="Show">
       {(Object.keys(filters) as Filter[]).map((one, at) => (
-        <button key={one} class="chip" aria-pressed={filter.value === one} onClick={() => (filter.value = one)}>
+        <button key={one} class="chip" aria-pressed={filter.value === one} aria-keyshortcuts={String(at + 1)} onClick={() => (filter.value = one)}>
           {one}
           <small>{counts.value[at]}</small>
         </button>
@@ -100,7 +104,7 @@ function Card({ cell }: { cell: AgentCell }): VNode {
   const agent = cell.view.value;
   const address = `${agent.team}:${agent.name}`;
   return (
-    <article class={`card ${agent.presence} ${(askingStates as readonly string[]).includes(agent.state) ? "asks" : ""}`} aria-label={agent.name} data-agent={agent.name} data-state={agent.state}>
+    <article class={`card ${agent.presence} ${(askingStates as readonly string[]).includes(agent.state) ? "asks" : ""}`} aria-label={agent.name} data-item tabIndex={-1} data-agent={agent.name} data-state={agent.state}>
       <header>
         <Avatar name={agent.name} />
         <div class="who">
@@ -119,7 +123,7 @@ function Card({ cell }: { cell: AgentCell }): VNode {
       <Sparkline beats={beatsUpTo(cell, now.value)} />
       <footer>
         {agent.pending > 0 ? (
-          <a class="mail" href={linkTo("queue", address)} title={agent.held ?? undefined}>
+          <a class="mail" href={linkTo("queue", address)} title={agent.held ?? undefined} aria-keyshortcuts="q">
             {agent.pending} waiting{agent.held === null ? "" : `: ${visible(agent.held)}`}
           </a>
         ) : (
@@ -127,11 +131,11 @@ function Card({ cell }: { cell: AgentCell }): VNode {
         )}
         <span class="grow" />
         {agent.pane !== null && (
-          <a class="button quiet" href={linkTo("terminal", address)} aria-label={`Terminal of ${agent.name}`} title="Terminal">
+          <a class="button quiet" href={linkTo("terminal", address)} aria-label={`Terminal of ${agent.name}`} title="Terminal (e)" aria-keyshortcuts="e">
             <Icon name="terminal" />
           </a>
         )}
-        <button class="quiet" onClick={() => writeTo(agent)} aria-label={`Write to ${agent.name}`} title="Write">
+        <button class="quiet" onClick={() => writeTo(agent)} aria-label={`Write to ${agent.name}`} title="Write (w)" aria-keyshortcuts="w">
           <Icon name="compose" />
         </button>
       </footer>
@@ -142,34 +146,22 @@ function Card({ cell }: { cell: AgentCell }): VNode {
 function CardMenu({ agent }: { agent: AgentView }): VNode | null {
   if (agent.kind !== "program") return null;
   const { name, team } = agent;
-  const run = (verb: "interrupt" | "stop" | "restart" | "kill", said: string) => () => void attempt(() => inTeam(team).call(verb, { agent: name }), `${name}: ${said}`).then(refresh);
-  const resume = (): void => void attempt(() => inTeam(team).call("resume", { agents: [name] }), `${name} starts again`).then(refresh);
+  const run = (verb: "interrupt" | "stop" | "restart" | "kill", said: string) => () => void attempt(() => inTeam(team).call(verb, { agent: name }), `${name}: ${said}`).then(() => attempt(refresh));
+  const resume = (): void => void attempt(() => inTeam(team).call("resume", { agents: [name] }), `${name} starts again`).then(() => attempt(refresh));
   const running = agent.presence !== "terminated";
   return (
     <details class="menu">
-      <summary aria-label={`More about ${name}`}>
+      <summary aria-label={`More for ${name}`} title="More (m)" aria-keyshortcuts="m">
         <Icon name="more" />
       </summary>
       <div class="items" onClick={({ currentTarget }) => (currentTarget.parentElement as HTMLDetailsElement).removeAttribute("open")}>
         {running && <button onClick={run("interrupt", "interrupted")}>Interrupt</button>}
         {running && <button onClick={run("stop", "stops")}>Stop</button>}
         {running && agent.profile !== null && <button onClick={run("restart", "restarts")}>Restart</button>}
-        {!running && <button onClick={resume}>Resume</button>}
-        <MoveToTeam agent={agent} />
-        {running && (
-          <button class="danger" onClick={() => confirm(`Take the pane of ${name} away? What it is doing is lost.`) && run("kill", "killed")()}>
-            Kill
-          </button>
-        )}
+        {!running && agent.profile !== null && <button onClick={resume}>Resume</button>}
+        <button onClick={() => (panel.value = { kind: "teams", agent })}>Move to a team…</button>
+        {running && <Sure label="Kill" really="Kill it? What it does is lost" onSure={run("kill", "killed")} />}
       </div>
     </details>
   );
-}
-
-function MoveToTeam({ agent: { name, team } }: { agent: AgentView }): VNode {
-  const move = (): void => {
-    const to = prompt(`Move ${name} to which team?`, team);
-    if (to && to !== team) void attempt(() => inTeam(team).call("teamJoin", { team: to, agent: name }), `${name} is in ${to} now`).then(refresh);
-  };
-  return <button onClick={move}>Move to a team…</button>;
 }

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { MessageView, StoryView } from "../../src/client/browser.ts";
+import type { MessageView, ReceiptView, StoryView } from "../../src/client/browser.ts";
 import { inTeam } from "../api.ts";
 import { attempt, failureOf } from "../actions.ts";
 import { replyTo, resend } from "../compose/draft.ts";
@@ -10,7 +10,8 @@ import { cellOf, mergeReceipts, recipientOf } from "../messages.ts";
 import { Avatar, DeliveryState } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { linkTo } from "../route.ts";
-import { messageByTag, type MessageCell } from "../state.ts";
+import { markRead, markUnread } from "../ownMail.ts";
+import { keptUnread, messageByTag, type MessageCell } from "../state.ts";
 import { plain, visible } from "../text.ts";
 import { exactTime, span, timeOf } from "../times.ts";
 
@@ -41,8 +42,9 @@ export function Thread({ tag }: { tag: string }): VNode {
           <Icon name="back" />
         </a>
         <h2>{known === undefined ? tag : plain(visible(known.summary))}</h2>
+        {known && <ReadSwitch receipt={known} />}
         {known && (
-          <button onClick={() => replyTo(known)} title="Reply (r)" id="reply" disabled={known.from === "user" || known.from === "tieline"}>
+          <button onClick={() => replyTo(known)} title="Reply (r)" aria-keyshortcuts="r" disabled={known.from === "user" || known.from === "tieline"}>
             <Icon name="reply" /> Reply
           </button>
         )}
@@ -54,6 +56,18 @@ export function Thread({ tag }: { tag: string }): VNode {
         ))}
       </div>
     </aside>
+  );
+}
+
+/** Mail to the person is read when they say so, and unread again when they want to come back to it. */
+function ReadSwitch({ receipt: { tag, deliveries } }: { receipt: ReceiptView }): VNode | null {
+  const own = deliveries.find(({ agent }) => agent === "user");
+  if (own === undefined) return null;
+  const isUnread = own.state === "queued" || keptUnread.value.includes(tag);
+  return (
+    <button class="quiet" aria-keyshortcuts="u" title={isUnread ? "Mark as read (u)" : "Mark as unread (u)"} onClick={() => void (isUnread ? markRead(tag) : markUnread(tag))}>
+      {isUnread ? "Mark as read" : "Mark as unread"}
+    </button>
   );
 }
 
@@ -93,16 +107,18 @@ const isFine = (state: string): boolean => ["handed", "seen", "answered"].includ
 function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
   const receipt = cell.receipt.value;
   const story = useSignal<StoryView | null>(null);
+  const failure = useSignal<string | null>(null);
   const newest = Math.max(0, ...receipt.deliveries.map(({ updatedAt }) => updatedAt));
   useEffect(() => {
     inTeam(null)
       .call("status", { tag: cell.tag })
-      .then((found) => (story.value = found))
-      .catch(() => undefined);
+      .then((found) => void ([story.value, failure.value] = [found, null]))
+      .catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
   }, [cell, newest]);
   const act = (verb: "cancel" | "retry", agent: string) => () => void attempt(async () => mergeReceipts([await inTeam(receipt.team).call(verb, { tag: cell.tag, agent })]));
   return (
     <div class="story">
+      {failure.value !== null && <p class="failure">{`What became of it can not be told now: ${failure.value}`}</p>}
       {receipt.deliveries.map((delivery) => (
         <section key={delivery.agent} aria-label={`Delivery to ${delivery.agent}`} data-state={delivery.state}>
           <h3>

@@ -7,12 +7,13 @@ import { inTeam } from "../api.ts";
 import { attempt, failureOf } from "../actions.ts";
 import { replyTo } from "../compose/draft.ts";
 import { kept } from "../kept.ts";
+import { markAllRead, markRead } from "../ownMail.ts";
 import { refreshWaiting } from "../refresh.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
-import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, ownMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
-import { visible } from "../text.ts";
+import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
+import { dedented, visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
 export const notifies = kept("notifies", false);
@@ -29,7 +30,7 @@ export function WaitingView(): VNode {
           <input type="checkbox" checked={badges.value} onChange={({ currentTarget }) => (badges.value = currentTarget.checked)} /> Count in the title
         </label>
         <span class="grow" />
-        {ownMail.value.length > 0 && <button onClick={() => void attempt(markAllRead, "Marked as read")}>Mark your mail as read</button>}
+        {openMail.value.length > 1 && <button onClick={() => void markAllRead()}>Mark all mail as read</button>}
       </div>
       {waitingCount.value === 0 && (
         <div class="empty">
@@ -83,15 +84,9 @@ async function setNotifies(wanted: boolean): Promise<void> {
   notifies.value = wanted && (await Notification.requestPermission()) === "granted";
 }
 
-async function markAllRead(): Promise<void> {
-  const rows = await inTeam(null).call("inbox", { limit: 200 });
-  await inTeam(null).call("collected", { deliveries: rows.flatMap(({ delivery }) => delivery ?? []) });
-  await refreshWaiting();
-}
-
 function Need({ kind, title, tag, children }: { kind: string; title: string; tag?: string; children: ComponentChildren }): VNode {
   return (
-    <article class={`need ${kind}`} data-kind={kind}>
+    <article class={`need ${kind}`} data-kind={kind} data-item tabIndex={-1} aria-label={visible(title)}>
       <header>
         <span class="kind">{kind}</span>
         <h2>{visible(title)}</h2>
@@ -129,22 +124,22 @@ function Dialog({ cell }: { cell: AgentCell }): VNode {
     await load();
   }
   return (
-    <article class="need asks" data-kind="dialog" data-agent={agent.name}>
+    <article class="need asks" data-kind="dialog" data-item tabIndex={-1} aria-label={`${agent.name} asks`} data-agent={agent.name}>
       <header>
         <Avatar name={agent.name} />
         <h2>{agent.name}</h2>
         <AgentState agent={agent} />
         <span class="grow" />
         {agent.pane !== null && (
-          <a class="muted small" href={linkTo("terminal", `${agent.team}:${agent.name}`)}>
+          <a class="muted small" href={linkTo("terminal", `${agent.team}:${agent.name}`)} aria-keyshortcuts="e" title="Terminal (e)">
             Terminal
           </a>
         )}
       </header>
-      {failure.value === null ? <pre class="screen" tabIndex={0}>{visible(dialog.value?.text ?? "…")}</pre> : <p class="failure">{failure.value}</p>}
+      {failure.value === null ? <pre class="screen" tabIndex={0}>{visible(dedented(dialog.value?.text ?? "…"))}</pre> : <p class="failure">{failure.value}</p>}
       <p class="actions">
         {dialog.value?.choices.map(({ choice, label }) => (
-          <button key={choice} class="choice" disabled={busy.value} onClick={() => void choose(choice, dialog.value!.mark)}>
+          <button key={choice} class="choice" disabled={busy.value} aria-keyshortcuts={String(choice)} onClick={() => void choose(choice, dialog.value!.mark)}>
             <kbd>{choice}</kbd> {visible(label)}
           </button>
         ))}
@@ -161,11 +156,17 @@ function OwnMail({ mail }: { mail: InboxView }): VNode {
     <Need kind={kind === "text" ? "mail" : kind.replaceAll("_", " ")} title={`${from} ${titles[kind] ?? "wrote to you"}, ${timeOf(at)}`} tag={tag}>
       <Quote text={body} />
       <p class="actions">
-        {from !== "tieline" && <button onClick={() => replyTo({ tag, from, team: teamOf(tag) })}>Reply</button>}
+        {from !== "tieline" && (
+          <button aria-keyshortcuts="r" title="Reply (r)" onClick={() => replyTo({ tag, from, team: teamOf(tag) })}>
+            Reply
+          </button>
+        )}
         {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "approved")}>Approve</button>}
         {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "not approved")}>Reject</button>}
         {kind === "shutdown_request" && <button onClick={() => void answer(tag, "shut down, please")}>Agree</button>}
-        <Dismiss tag={tag} />
+        <button class="quiet" aria-keyshortcuts="x" title="Mark as read (x)" onClick={() => void markRead(tag)}>
+          Mark as read
+        </button>
       </p>
     </Need>
   );
@@ -191,22 +192,22 @@ function Dead({ receipt }: { receipt: ReceiptView }): VNode {
 }
 
 function Decide({ tag, team, agent, verbs }: { tag: string; team: string; agent: string | null; verbs: readonly ("retry" | "cancel")[] }): VNode {
-  const act = (verb: "retry" | "cancel") => () => void attempt(() => inTeam(team).call(verb, { tag, ...(agent !== null && { agent }) })).then(refreshWaiting);
+  const act = (verb: "retry" | "cancel") => () => void attempt(() => inTeam(team).call(verb, { tag, ...(agent !== null && { agent }) })).then(() => attempt(refreshWaiting));
   return (
     <p class="actions">
       {verbs.map((verb) => (
-        <button key={verb} onClick={act(verb)}>
+        <button key={verb} aria-keyshortcuts={verb === "retry" ? "t" : "x"} onClick={act(verb)}>
           {verb === "retry" ? "Retry" : "Cancel"}
         </button>
       ))}
-      <Dismiss tag={tag} />
+      <Dismiss tag={tag} isLast={!verbs.includes("cancel")} />
     </p>
   );
 }
 
 /** Hides it here; what became of the message does not change. */
-const Dismiss = ({ tag }: { tag: string }): VNode => (
-  <button class="quiet" onClick={() => (dismissed.value = [...dismissed.value.slice(-500), tag])}>
+const Dismiss = ({ tag, isLast }: { tag: string; isLast: boolean }): VNode => (
+  <button class="quiet" aria-keyshortcuts={isLast ? "x" : undefined} onClick={() => (dismissed.value = [...dismissed.value.slice(-500), tag])}>
     Dismiss
   </button>
 );

@@ -104,6 +104,15 @@ describe("agents that fetch their mail", () => {
     expect(await client.call("collect", { waitMs: 60_000 })).toMatchObject([{ tag: sent.tag }]);
   });
 
+  test("one message can be taken out from among others", async () => {
+    const { client } = await daemon.agent("picky");
+    const [first, second] = await Promise.all(["one", "two"].map((body) => daemon.person.call("send", { to: "picky", body })));
+    const mail = await client.call("collect", { tag: second!.tag });
+    expect(mail.map(({ body }) => body)).toEqual(["two"]);
+    await client.call("collected", { deliveries: [mail[0]!.delivery!] });
+    expect([await stateOf(daemon.person, first!), await stateOf(daemon.person, second!)]).toEqual(["queued", "seen"]);
+  });
+
   test("nobody says that another's mail was read", async () => {
     const [{ client: eve }, { client: fay }] = [await daemon.agent("eve"), await daemon.agent("fay")];
     const sent = await daemon.person.call("send", { to: "eve", body: "private" });

@@ -1,6 +1,6 @@
 /** The live picture of an agent's pane, as text/event-stream. */
 import type { Switch } from "../compose.ts";
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import { capture, look } from "../tmux/pane.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import { onlyAgent } from "./addressed.ts";
@@ -14,6 +14,12 @@ export interface PaneFrame {
   readonly cursor: { readonly x: number; readonly y: number };
   readonly changed: readonly (readonly [row: number, text: string])[];
   readonly history?: readonly string[];
+}
+
+/** Why no more frames come, for people; sent as the event `over`. */
+export interface PaneEnd {
+  readonly message: string;
+  readonly remedy: string;
 }
 
 const historyLines = 500;
@@ -33,6 +39,7 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
     const { socket, pane } = paneLocator(endpoint);
     const server = tieline.servers.at(socket);
     const encoder = new TextEncoder();
+    const say = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void => controller.enqueue(encoder.encode(`${text}\n\n`));
     const over = new AbortController();
     const ended = AbortSignal.any([signal, over.signal]);
     let news = Promise.withResolvers<void>();
@@ -48,10 +55,13 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
       {
         async pull(controller) {
           while (!ended.aborted) {
-            const frame = await nextFrame().catch(() => null);
-            if (frame === null) break;
-            if (frame !== "same") return controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
-            if (!(await happens())) return controller.enqueue(encoder.encode(": still here\n\n"));
+            const frame = await nextFrame().catch(asTielineError);
+            if (frame instanceof TielineError) {
+              say(controller, `event: over\ndata: ${JSON.stringify(endOf(agent.name, frame))}`);
+              break;
+            }
+            if (frame !== "same") return say(controller, `data: ${JSON.stringify(frame)}`);
+            if (!(await happens())) return say(controller, ": still here");
           }
           over.abort();
           controller.close();
@@ -89,6 +99,8 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
     }
   };
 }
+
+const endOf = (agent: string, { message, remedy }: TielineError): PaneEnd => ({ message: `the pane of ${agent} can not be read any more: ${message}`, remedy });
 
 /** tmux lets a style run on into the next row; here each row says its own. */
 export function selfContained(rows: readonly string[]): string[] {

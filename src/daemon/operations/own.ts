@@ -2,7 +2,9 @@ import type { Switch } from "../../compose.ts";
 import { digestOf, newToken } from "../../directory/token.ts";
 import { checkAgentName, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import type { Collected } from "../../courier.ts";
+import type { Message } from "../../model/message.ts";
+import type { Collected, Collection } from "../../courier.ts";
+import { messageCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { agentView, inboxView } from "../views.ts";
@@ -22,9 +24,11 @@ export function ownOperations(tieline: Switch, callers: Callers): Pick<Operation
       return { name, team, kind, role, knownBy };
     },
 
-    async collect({ limit = 20, waitMs = 0 }, { caller, signal }) {
+    async collect({ tag, limit = 20, waitMs = 0 }, { caller, signal }) {
       const { id } = await callers.sender(caller);
-      const items = await collected(directory.agent(id)!, limit, AbortSignal.timeout(waitMs), signal);
+      const only = tag === undefined ? undefined : messageCalled(tag, mailbox).id;
+      const wanted = { limit, ...(only && { take: (message: Message) => message.id === only }) };
+      const items = await collected(directory.agent(id)!, wanted, AbortSignal.timeout(waitMs), signal);
       return items.map((item) => ({ ...inboxView(item, tieline), delivery: item.delivery.id as number }));
     },
 
@@ -41,7 +45,7 @@ export function ownOperations(tieline: Switch, callers: Callers): Pick<Operation
   };
 
   /** What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has gone. */
-  async function collected(agent: Agent, limit: number, patience: AbortSignal, gone: AbortSignal): Promise<Collected["items"]> {
+  async function collected(agent: Agent, wanted: Pick<Collection, "limit" | "take">, patience: AbortSignal, gone: AbortSignal): Promise<Collected["items"]> {
     const over = AbortSignal.any([patience, gone]);
     let arrived = Promise.withResolvers<void>();
     const arrive = (): void => arrived.resolve();
@@ -51,7 +55,7 @@ export function ownOperations(tieline: Switch, callers: Callers): Pick<Operation
     over.addEventListener("abort", arrive);
     try {
       while (!gone.aborted) {
-        const { items } = await courier.collect(agent, { ...way, limit });
+        const { items } = await courier.collect(agent, { ...way, ...wanted });
         if (items.length > 0 || over.aborted) return items;
         await arrived.promise;
         arrived = Promise.withResolvers<void>();

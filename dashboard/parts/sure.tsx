@@ -1,0 +1,28 @@
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+
+const patienceMs = 4_000;
+
+export interface SureProps {
+  readonly label: string;
+  /** What the button says while it asks. */
+  readonly really: string;
+  readonly onSure: () => void;
+  readonly disabled?: boolean;
+}
+
+/** For what can not be undone: the first press asks, the second does it. */
+export function Sure({ label, really, onSure, disabled = false }: SureProps): VNode {
+  const asks = useSignal(false);
+  function press(event: Event): void {
+    event.stopPropagation();
+    if (asks.value) onSure();
+    else setTimeout(() => (asks.value = false), patienceMs);
+    asks.value = !asks.value;
+  }
+  return (
+    <button type="button" class={asks.value ? "danger asks" : "danger"} disabled={disabled} onClick={press} onBlur={() => (asks.value = false)}>
+      {asks.value ? really : label}
+    </button>
+  );
+}
