@@ -74,6 +74,7 @@ import { claudeInboxEndpoint, claudeInboxTransport } from "./transports/claude-i
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
 import { hookEndpoint, hooksReach, hookTransport } from "./transports/hook/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
+import { standardInputTransport } from "./transports/stdin/transport.ts";
 import { streamJsonTransport } from "./transports/stream-json/transport.ts";
 import { tmuxTransport } from "./transports/tmux/transport.ts";
 import { Witness } from "./witness.ts";
@@ -191,6 +192,7 @@ export function compose(options: SwitchOptions): Switch {
     readyTimeoutMs: config.delivery.readyTimeoutMs,
     pollIntervalMs: config.delivery.pollIntervalMs,
     agent: (id) => directory.agent(id),
+    report,
     observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), word),
   });
   const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
@@ -250,7 +252,7 @@ export function compose(options: SwitchOptions): Switch {
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, recorded });
   const streamJson = streamJsonTransport({ home: options.root, said: word, watchState: (agent, changed) => claude.watch(agent, changed), recorded });
-  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, claudeInboxTransport(), streamJson, objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
+  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, claudeInboxTransport(), streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({
@@ -371,7 +373,7 @@ export function compose(options: SwitchOptions): Switch {
       await replies[Symbol.asyncDispose]();
       await witness[Symbol.asyncDispose]();
       viewers[Symbol.dispose]();
-      sensing[Symbol.dispose]();
+      await sensing[Symbol.asyncDispose]();
       await borders[Symbol.asyncDispose]();
       await workspaces.close();
       await objects.close();

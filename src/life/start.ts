@@ -7,7 +7,7 @@ import type { Directory } from "../directory/directory.ts";
 import { digestOf, newToken } from "../directory/token.ts";
 import type { HomeConfig } from "../config/home.ts";
 import type { HookSetup, Provider } from "../providers/provider.ts";
-import { providerOf } from "../providers/providers.ts";
+import { headlessProviderOf, providerOf } from "../providers/providers.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { readPane } from "../tmux/pane.ts";
 import type { Processes } from "../tmux/process.ts";
@@ -16,6 +16,7 @@ import type { TmuxServer } from "../tmux/server.ts";
 import { endpointsInPane } from "../transports/paneLocator.ts";
 import { locatorOf } from "./adopt.ts";
 import { filesEndpoint } from "../transports/filesEndpoint.ts";
+import { onStreams } from "./headless.ts";
 import { conversationOf, promptOf, wishedProfile } from "./launch.ts";
 import { settleIn } from "./place.ts";
 import { realPath, sandboxedLaunch } from "./sandbox.ts";
@@ -71,7 +72,7 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   const wished = wishedProfile(base, agent.launch);
   const profile = { ...wished, workspace: wished.workspace && claimWorkspace(wished.workspace, agent, directory) };
   const isSandboxed = profile.sandbox !== "none";
-  const provider = providerOf(profile.provider);
+  const provider = providerFor(profile);
   const { permissions, model } = profile;
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
   const prompt = writePrompt(agent, profile, provider, parts.home);
@@ -96,21 +97,35 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
     hidden: [parts.home, ...otherWorkspaces(agent, directory)].map(realPath),
     ...(prompt !== null && inside !== prompt && { files: { [inside!.file]: prompt.file } }),
   });
-  const launch = { command: scrubbed(walled.command, walled.env), env: walled.env, ...(walled.cwd !== null && { cwd: walled.cwd }) };
+  const streaming = plan.prints && onStreams(walled.command, plan.prints, { home: parts.home, agent: agent.id, conversation: spoken.sessionId, startedAt: Date.now() });
+  const launch = { command: scrubbed(streaming?.command ?? walled.command, walled.env), env: walled.env, ...(walled.cwd !== null && { cwd: walled.cwd }) };
   const place = await settleIn(server, { ...agent, role: profile.role }, agent.launch?.task, launch, config);
-  const inPane = [...endpointsInPane(provider.name, await locate(server, place, agent, processes, terminalOf(profile))), ...(plan.endpoints ?? [])];
+  const inPane = [...endpointsInPane(provider.name, await locate(server, place, agent, processes, terminalOf(profile))), ...(streaming?.endpoints ?? []), ...(plan.endpoints ?? [])];
   const endpoints = profile.input === "files" ? [filesEndpoint, ...inPane] : inPane;
   const { role, may, workspace } = profile;
   return directory.update(agent.id, {
     provider: provider.name,
     ...{ role, may, workspace, profile: profile.name },
-    launch: { ...agent.launch, profile: profile.name, socket: server.socketPath, openToPeers: plan.openToPeers ?? false },
+    launch: {
+      ...agent.launch,
+      profile: profile.name,
+      socket: server.socketPath,
+      openToPeers: plan.openToPeers ?? false,
+      output: streaming?.output,
+    },
     endpoints,
     state: "starting",
     stateReason: null,
     sessionId: spoken.sessionId,
     tokenDigest: isSandboxed ? null : digestOf(token),
   });
+}
+
+function providerFor(profile: Profile): Provider {
+  if (!profile.headless) return providerOf(profile.provider);
+  const provider = headlessProviderOf(profile.provider);
+  if (provider === null) throw notHeadless(profile);
+  return provider;
 }
 
 function scrubbed(command: readonly string[], env: Readonly<Record<string, string>>): readonly string[] {
@@ -168,6 +183,12 @@ const noCommand = (profile: Profile): TielineError =>
   new TielineError("SPAWN_FAILED", `the profile ${profile.name} has no command`, {
     remedy: `give it a \`command:\` in ${profile.source}`,
     operands: { profile: profile.name },
+  });
+
+const notHeadless = ({ name, provider, source }: Profile): TielineError =>
+  new TielineError("SPAWN_FAILED", `${name} is headless, but ${provider} takes no mail without a terminal`, {
+    remedy: `leave \`headless\` out in ${source}, or use \`provider: generic\` with a \`command:\` that reads its mail on its standard input`,
+    operands: { profile: name, provider },
   });
 
 const noDirectory = (profile: Profile, cwd: string): TielineError =>

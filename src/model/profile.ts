@@ -3,7 +3,7 @@ import type { Permission } from "./agent.ts";
 export const sandboxes = ["none", "bwrap", "command"] as const;
 export type Sandbox = (typeof sandboxes)[number];
 
-/** How mail reaches it: typed at its prompt, or only written to the files of its workspace. */
+/** How mail reaches it: typed at its prompt (or written to its standard input), or only to the files of its workspace. */
 export const inputs = ["terminal", "files"] as const;
 export type Input = (typeof inputs)[number];
 
@@ -30,6 +30,8 @@ export interface Profile {
   /** argv; null: the provider knows its own program. */
   readonly command: readonly string[] | null;
   readonly args: readonly string[];
+  /** It runs without a terminal: mail is its standard input, and its output is read for text markers. */
+  readonly headless: boolean;
   readonly role: string | null;
   readonly cwd: string | null;
   /** Appended to the program's own system prompt. */

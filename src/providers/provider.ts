@@ -58,6 +58,8 @@ export interface LaunchPlan {
   readonly env: Readonly<Record<string, string>>;
   /** Whether the program is started so that it takes messages from other sessions. */
   readonly openToPeers?: boolean;
+  /** The program has no terminal, and this is what it prints: text for people, or records for its transport. */
+  readonly prints?: "text" | "records";
   /** Ways in that this start opens, besides those of its pane. */
   readonly endpoints?: readonly Endpoint[];
 }

@@ -2,16 +2,23 @@ import { claudeCode } from "./claude-code/launch.ts";
 import { claudeHeadless } from "./claude-code/headless.ts";
 import { codex } from "./codex/launch.ts";
 import { gemini } from "./gemini/launch.ts";
-import { generic } from "./generic/launch.ts";
+import { generic, headless } from "./generic/launch.ts";
 import { opencode } from "./opencode/launch.ts";
 import { pi } from "./pi/launch.ts";
 import type { Provider } from "./provider.ts";
 
-const known: ReadonlyMap<string, Provider> = new Map([claudeCode, claudeHeadless, codex, gemini, opencode, pi].map((provider) => [provider.name, provider]));
+const known: ReadonlyMap<string, Provider> = new Map([claudeCode, claudeHeadless, headless, codex, gemini, opencode, pi].map((provider) => [provider.name, provider]));
 
 /** How to start and steer a program of this kind; shells, REPLs and the rest are like any program. */
 export function providerOf(name: string): Provider {
   return known.get(name) ?? { ...generic, name };
+}
+
+/** What runs programs of this kind without a terminal; null: nothing that takes mail. */
+export function headlessProviderOf(name: string): Provider | null {
+  const provider = providerOf(name);
+  if (provider === claudeCode || provider === claudeHeadless) return claudeHeadless;
+  return provider === headless || !known.has(name) ? headless : null;
 }
 
 /** Words that give a package's program away where it runs under node or bun. */

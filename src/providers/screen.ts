@@ -1,9 +1,9 @@
 /** Reading the screen of an agent's pane: what it does, and what stands in its composer. */
 import claudeCode from "./claude-code/screen.json";
-import claudeHeadless from "./claude-code/headlessScreen.json";
 import codex from "./codex/screen.json";
 import gemini from "./gemini/screen.json";
 import generic from "./generic/screen.json";
+import headless from "./headlessScreen.json";
 import opencode from "./opencode/screen.json";
 import pi from "./pi/screen.json";
 import repl from "./repl/screen.json";
@@ -16,7 +16,7 @@ export { bareText, composerHolds, type Held } from "./screen/composer.ts";
 export { overrideManifest, parseManifest, type ScreenManifest, type ScreenState } from "./screen/manifest.ts";
 export type { Screen } from "./screen/parse.ts";
 
-const builtIn = { "claude-code": claudeCode, "claude-headless": claudeHeadless, codex, gemini, opencode, pi, shell, repl, generic };
+const builtIn = { "claude-code": claudeCode, "claude-headless": { ...headless, provider: "claude-headless" }, headless, codex, gemini, opencode, pi, shell, repl, generic };
 
 export type ScreenProvider = keyof typeof builtIn;
 export const screenProviders = Object.keys(builtIn) as ScreenProvider[];

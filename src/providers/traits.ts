@@ -41,6 +41,7 @@ const program: TerminalTraits = {
 const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   "claude-code": { stripInvisible: true },
   "claude-headless": {},
+  headless: {},
   codex: {},
   gemini: { enterGapMs: 100 },
   opencode: {},

@@ -16,6 +16,7 @@ export function aProfile(fields: Partial<Profile> & { readonly name: string }): 
     env: {},
     workspace: null,
     sandbox: "none",
+    headless: false,
     sandboxCommand: null,
     network: true,
     permissions: "ask",

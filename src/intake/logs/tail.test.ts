@@ -241,3 +241,69 @@ describe("tailing logs", () => {
     expect(tail.contents()).toEqual(["a: one"]);
   });
 });
+
+describe("what a program printed", () => {
+  const plain = { plain: true, pattern: "*.out" };
+  let output: string;
+  beforeEach(() => {
+    output = join(root, "run.out");
+  });
+
+  /** Lets time go by in steps of `ms`, until the pause has ended the turn. */
+  async function pause(tail: ReturnType<typeof start>, ms: number): Promise<void> {
+    const passing = setInterval(() => (tail.clock.nowMs += ms), 5);
+    await tail.until(() => store.get(output)?.offset === Bun.file(output).size);
+    clearInterval(passing);
+  }
+
+  test("a pause ends a turn, and the next one is read from there, also after a restart", async () => {
+    writeFileSync(output, "thinking\n@a: one\nand more of it\n");
+    const tail = start(plain);
+    await tail.until(() => store.has(output));
+    await pause(tail, 2_000);
+    appendFileSync(output, "not addressed\n@b: two\n");
+    await pause(tail, 2_000);
+    await tail.stop();
+    appendFileSync(output, "@c: three\n@d: four\n");
+    const again = start(plain);
+    await again.until(() => again.messages.length === 1);
+    await again.stop();
+    expect([...tail.contents(), ...again.contents()]).toEqual(["a: one\nand more of it", "b: two", "c: three"]);
+  });
+
+  test("a block waits for its END over any pause and a restart", async () => {
+    writeFileSync(output, "<<SWARM_MSG:TO=a:START>>\nfirst ");
+    const tail = start(plain);
+    await tail.until(() => store.has(output));
+    tail.clock.nowMs += 1_000_000;
+    await tail.stop();
+    appendFileSync(output, "and second\n<<SWARM_MSG:END>>\n");
+    const again = start(plain);
+    await again.until(() => again.messages.length === 1);
+    await again.stop();
+    expect(again.contents()).toEqual(["a: first and second"]);
+  });
+
+  test("a code fence that nobody closed does not silence a program for good", async () => {
+    writeFileSync(output, "```\n@a: quoted\n");
+    const tail = start(plain);
+    await tail.until(() => store.has(output));
+    await pause(tail, 61_000);
+    appendFileSync(output, "@b: spoken\n@c: and more\n");
+    await tail.until(() => tail.messages.length === 1);
+    await tail.stop();
+    expect(tail.contents()).toEqual(["b: spoken"]);
+  });
+
+  test("the same text in the file of another start is another message", async () => {
+    writeFileSync(output, "@a: hello\n@a: .\n");
+    const tail = start(plain);
+    await tail.until(() => tail.messages.length === 1);
+    renameSync(output, join(root, "gone"));
+    await tail.until(() => tail.messages.length === 2);
+    renameSync(join(root, "gone"), join(root, "run2.out"));
+    await tail.until(() => tail.messages.length === 3);
+    await tail.stop();
+    expect(new Set(tail.messages.map(({ key }) => key)).size).toBe(3);
+  });
+});

@@ -6,7 +6,7 @@
  * a whole, and after a crash the same messages come again under the same keys.
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { isErrno } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
@@ -38,7 +38,7 @@ export interface TailOptions {
   root: string;
   /** A glob such as `logs/*.txt`. */
   pattern: string;
-  /** The files are what a program printed, without entries: one turn that goes on and on. */
+  /** The files are what a program printed, without entries: a pause ends a turn. A file's name is never used again. */
   plain?: boolean;
   /** A directory that no file may lie outside of, wherever links lead that the agent made. */
   within?: string;
@@ -52,6 +52,8 @@ export interface TailOptions {
   unknownFiles?: "read" | "skip";
   /** How long a file must be quiet until its last entry counts as ended. */
   settleMs?: number;
+  /** Plain: how long the pause must be to end a turn with a code fence that was never closed. */
+  fenceMs?: number;
   rescanMs?: number;
   now?: () => number;
 }
@@ -266,12 +268,29 @@ class FileTail {
 
   /** When the file is quiet, its last entry counts as ended. Later additions to it are read as its continuation. */
   private async settle(): Promise<number> {
-    if (this.settled || !this.inResponse) return Infinity;
+    if (!this.inResponse) return Infinity;
     const quietMs = this.now() - this.grewAt;
     const settleMs = this.options.settleMs ?? 1_000;
-    if (quietMs < settleMs) return settleMs - quietMs;
-    await this.deliver(this.fresh(this.parser.peekEnd()), this.position);
-    this.settled = true;
+    if (!this.settled) {
+      if (quietMs < settleMs) return settleMs - quietMs;
+      await this.deliver(this.fresh(this.parser.peekEnd()), this.position);
+      this.settled = true;
+    }
+    return this.options.plain ? this.endTurn(quietMs) : Infinity;
+  }
+
+  /**
+   * What a program printed has no entries, so its pauses end its turns. A block waits for its END however long that takes;
+   * a fence that nobody closes would silence the program for good, and is given up after a longer pause.
+   */
+  private endTurn(quietMs: number): number {
+    const { fenceMs = 60_000 } = this.options;
+    const unfinished = this.parser.unfinished();
+    if (unfinished === "fence" && quietMs < fenceMs) return fenceMs - quietMs;
+    if (unfinished === "block" || unfinished === "line" || this.position.offset === this.readTo) return Infinity;
+    this.position = { ...this.position, offset: this.readTo, through: -1 };
+    this.beginTurn();
+    this.options.offsets.set(this.path, this.position);
     return Infinity;
   }
 
@@ -281,7 +300,9 @@ class FileTail {
     const fresh = messages.filter(({ at }) => at > through);
     const last = fresh.at(-1);
     if (last) this.position = { ...this.position, through: last.at };
-    return fresh.map((message) => ({ ...message, key: `${this.inode}:${offset}:${loggedAt}:${message.at}` }));
+    // Inodes are used again; what tells the files of a program apart is their names, what tells logs apart their dates.
+    const file = this.options.plain ? basename(this.path) : String(this.inode);
+    return fresh.map((message) => ({ ...message, key: `${file}:${offset}:${loggedAt}:${message.at}` }));
   }
 
   private async deliver(messages: LoggedMessage[], position: LogPosition): Promise<void> {

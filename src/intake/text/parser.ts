@@ -50,6 +50,8 @@ export interface TextParser {
   end(): ParsedMessage[];
   /** What `end` would return now. Changes and reports nothing. */
   peekEnd(): ParsedMessage[];
+  /** What the text so far has begun and not finished. An address is none: its message may end anywhere. */
+  unfinished(): "line" | "block" | "fence" | null;
 }
 
 export function createTextParser(options: TextParserOptions = {}): TextParser {
@@ -127,6 +129,13 @@ class Scanner implements TextParser {
     const { turn } = this;
     const copy = { ...turn, open: turn.open && { ...turn.open } };
     return new Scanner(this.maxContent, () => {}, copy).end();
+  }
+
+  unfinished(): ReturnType<TextParser["unfinished"]> {
+    const { open, fence, held, pastHead } = this.turn;
+    if (open?.kind === "block") return "block";
+    if (fence) return "fence";
+    return held === "" && !pastHead ? null : "line";
   }
 
   private takeFound(): ParsedMessage[] {

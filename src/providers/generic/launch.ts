@@ -12,3 +12,10 @@ export const generic: Provider = {
   interruptKeys: ["C-c"],
   dialogs: null,
 };
+
+/** The same without a terminal: mail is its standard input, and what it prints is read. */
+export const headless: Provider = {
+  ...generic,
+  name: "headless",
+  launchCommand: (profile, options) => ({ ...generic.launchCommand(profile, options), prints: "text" }),
+};

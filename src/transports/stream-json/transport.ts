@@ -3,16 +3,16 @@
  * each. What is written there counts as the user's own word. A line that is not whole ends the program, so a line that
  * was begun is always finished.
  */
-import { closeSync, constants, existsSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import type { Message } from "../../model/message.ts";
-import { streamsIn, type Streams } from "../../providers/claude-code/headless.ts";
 import { holdOf, type OwnWord } from "../../sensing/ownWord.ts";
 import { createBell, renewWatcher } from "../../workspace/watching.ts";
 import type { Transport } from "../port.ts";
+import { hasReader, openInput, streamsIn, writeInput, type Streams } from "../streams.ts";
 
 export interface StreamJsonParts {
   /** The home, below which the streams lie. */
@@ -34,9 +34,7 @@ export function streamJsonTransport({ home, said, watchState, recorded, pause = 
 
     async ready({ agent, message }) {
       const streams = streamsOf(agent);
-      const fd = streams && openInput(streams.input);
-      if (fd === null) return { kind: "gone", detail: `${agent.name} does not read its input` };
-      closeSync(fd);
+      if (streams === null || !hasReader(streams.input)) return { kind: "gone", detail: `${agent.name} does not read its input` };
       const word = said(agent);
       const hold = word && holdOf(agent, word);
       return hold === null || (message.when !== "turn" && hold.reason === "busy") ? { kind: "ready" } : { kind: "held", hold };
@@ -48,7 +46,7 @@ export function streamJsonTransport({ home, said, watchState, recorded, pause = 
       if (streams === null || fd === null) return { kind: "gone", detail: `${agent.name} does not read its input` };
       const from = statSync(streams.output, { throwIfNoEntry: false })?.size ?? 0;
       try {
-        await writeWhole(fd, linesFor(message), pause);
+        await writeInput(fd, Buffer.from(linesFor(message)), { pause });
       } finally {
         closeSync(fd);
       }
@@ -75,29 +73,6 @@ function linesFor(message: Message): string {
   const interrupt = { type: "control_request", request_id: `interrupt-${message.id}`, request: { subtype: "interrupt" } };
   const user = { type: "user", message: { role: "user", content: text }, uuid: message.id, priority: message.when === "turn" ? "later" : "next" };
   return [...(message.hard ? [interrupt] : []), user].map((line) => `${JSON.stringify(line)}\n`).join("");
-}
-
-/** A FIFO can be opened for writing only while somebody reads it. */
-function openInput(path: string): number | null {
-  try {
-    return existsSync(path) ? openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) : null;
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENXIO") return null;
-    throw thrown;
-  }
-}
-
-/** A FIFO holds 64 KiB; the rest goes in as the program reads. */
-async function writeWhole(fd: number, text: string, pause: (ms: number) => Promise<void>): Promise<void> {
-  let bytes = Buffer.from(text);
-  while (bytes.length > 0) {
-    try {
-      bytes = bytes.subarray(writeSync(fd, bytes, 0, Math.min(bytes.length, 4_096)));
-    } catch (thrown) {
-      if ((thrown as NodeJS.ErrnoException).code !== "EAGAIN") throw thrown;
-      await pause(2);
-    }
-  }
 }
 
 async function hasBegun({ output }: Streams, { id }: Message, from: number, signal: AbortSignal): Promise<boolean> {

@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startWorld, until, type World } from "../src/testing/world.ts";
+
+const worlds: World[] = [];
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world[Symbol.asyncDispose]();
+});
+
+/** Says what it is told to, and writes down what it heard. */
+const speaker = `
+while read -r line; do
+  printf '%s\\n' "$line" >>heard
+  case $line in
+    *"say "*) printf '%b\\n' "\${line#*say }" ;;
+    *quit*) exit 0 ;;
+  esac
+done
+`;
+
+async function aWorld(agents: string): Promise<World> {
+  const world = await startWorld({ files: { "tieline.yaml": `team: quiet\nagents:\n${agents}`, "speaker.sh": speaker }, config: { guards: { perPairPerMinute: 1000, perSenderPerMinute: 1000 } } });
+  worlds.push(world);
+  const { code, stdout, stderr } = await world.tieline(["up"]);
+  if (code !== 0) throw new Error(stdout + stderr);
+  return world;
+}
+
+const bodies = async (world: World): Promise<string[]> => (await world.inbox("user")).map(({ body }) => body);
+
+describe("an agent without a terminal", () => {
+  test("reads its mail on its standard input, and its output is sent to whom it addresses", async () => {
+    const world = await aWorld(`  speaker: { command: [sh, speaker.sh], headless: true }\n  other: { command: [sh, speaker.sh], headless: true }\n`);
+    expect((await world.ls()).map(({ provider, state }) => [provider, state])).toEqual([["headless", "idle"], ["headless", "idle"]]);
+    expect(await world.tieline(["send", "speaker", "--wait", "handed", "say @user: hello from my output"])).toMatchObject({ code: 0 });
+    await until(async () => (await bodies(world)).length === 1, "the message from its output");
+    const [message] = await world.inbox("user");
+    expect(message).toMatchObject({ from: "speaker", body: "hello from my output" });
+    expect(await world.status(message!.tag)).toMatchObject({ knownBy: "stream" });
+
+    await world.tieline(["send", "speaker", "say a note\\n<<SWARM_MSG:TO=other:START>>\\nsay @user: I was told\\n<<SWARM_MSG:END>>"]);
+    await until(async () => (await bodies(world)).includes("I was told"), "what the other was told to say");
+    expect(readFileSync(join(world.project, "heard"), "utf8")).toMatch(/^MSG_SPEAKER_[0-9a-f]{8}: say @user: I was told$/m);
+  });
+
+  test("every message of its output is sent once, wherever the daemon is killed, and it outlives the daemon", async () => {
+    const world = await aWorld(`  printer: { command: [sh, -c, "tail -n +1 -f script"], headless: true }\n`);
+    const script = join(world.project, "script");
+    appendFileSync(script, "");
+    const total = 24;
+    for (let at = 0; at < total; at += 6) {
+      const lines = Array.from({ length: 6 }, (_, more) => `@user: number ${at + more}\n`);
+      appendFileSync(script, lines.join(""));
+      if (at === 6) appendFileSync(script, "<<SWARM_MSG:TO=user:START>>in two ");
+      await Bun.sleep(Math.floor(Math.random() * 300));
+      await world.killDaemon();
+      if (at === 6) appendFileSync(script, "parts<<SWARM_MSG:END>>\n");
+      await world.ls();
+    }
+    await until(async () => (await bodies(world)).length >= total + 1, "all that it said", 60_000);
+    expect((await world.ls())[0]).toMatchObject({ name: "printer", state: "idle" });
+    expect((await bodies(world)).toSorted()).toEqual(["in two parts", ...Array.from({ length: total }, (_, at) => `number ${at}`)].toSorted());
+  });
+
+  test("mail for it is given once over kills of the daemon, and waits while it does not run", async () => {
+    const world = await aWorld(`  speaker: { command: [sh, speaker.sh], headless: true, autostart: false }\n`);
+    for (let at = 0; at < 6; at++) {
+      await world.tieline(["send", "speaker", `number ${at}`]);
+      if (at % 2 === 1) await world.killDaemon();
+    }
+    const heard = (): string[] => (existsSync(join(world.project, "heard")) ? readFileSync(join(world.project, "heard"), "utf8").trim().split("\n") : []);
+    await world.ls();
+    await until(async () => (await Promise.all((await world.json<{ tag: string }[]>(["log"])).map(({ tag }) => world.status(tag)))).every(({ deliveries }) => deliveries[0]!.state !== "queued"), "every message to be given");
+    const words = heard().map((line) => line.replace(/^MSG_USER_\w+: /, ""));
+    // A kill between writing and noting it leaves one for the person to decide; none is ever given twice.
+    expect(new Set(words).size).toBe(words.length);
+
+    await world.tieline(["send", "speaker", "quit"]);
+    await until(async () => (await world.ls())[0]!.state !== "idle", "the end of the program");
+    const { tag } = await world.json<{ tag: string }>(["send", "speaker", "after the end"]);
+    expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "queued" });
+    await world.tieline(["up"]);
+    await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the mail after the new start");
+    await until(() => heard().some((line) => line.endsWith(": after the end")), "the program to have read it");
+  });
+
+  test("with `input: files` its mail is in files, and its output still counts", async () => {
+    const world = await aWorld(`  writer: { command: [sh, -c, 'while [ ! -e .inbox/0001_user.json ]; do sleep 0.1; done; echo "@user: I have a file"; sleep 1000'], headless: true, input: files, workspace: room, cwd: room }\n`);
+    expect(await world.tieline(["send", "writer", "--wait", "handed", "in a file"])).toMatchObject({ code: 0 });
+    await until(async () => (await bodies(world)).includes("I have a file"), "its answer");
+  });
+
+  test("its pane shows what it prints, errors are not messages, and it can be stopped", async () => {
+    const world = await aWorld(`  speaker: { command: [sh, -c, 'echo "@user: not this" >&2; echo plain words; exec sh speaker.sh'], headless: true }\n`);
+    const [{ pane }] = (await world.json<{ pane: string }[]>(["ls"])) as [{ pane: string }];
+    await until(async () => (await world.screen(pane)).includes("plain words"), "the words in the pane");
+    await world.tieline(["send", "speaker", "say @user: this"]);
+    await until(async () => (await bodies(world)).length > 0, "a message");
+    expect(await bodies(world)).toEqual(["this"]);
+    expect(await world.tieline(["stop", "speaker"])).toMatchObject({ code: 0 });
+    expect((await world.ls())[0]).toMatchObject({ state: "suspended" });
+  });
+
+  test("a program that takes no mail without a terminal is refused with the remedy", async () => {
+    const world = await startWorld({ files: { "tieline.yaml": "team: quiet\nagents:\n  coder: { provider: codex, headless: true }\n" } });
+    worlds.push(world);
+    const { code, stderr } = await world.tieline(["spawn", "coder"]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("coder is headless, but codex takes no mail without a terminal")]);
+  });
+});
+
+const isPermitted = Bun.which("bwrap") !== null && Bun.spawnSync(["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"]).exitCode === 0;
+
+test.if(isPermitted)("a headless agent under bubblewrap has nothing but its input and its output", async () => {
+  const world = await aWorld(`  boxed: { command: [sh, -c, 'while read -r line; do echo "@user: heard $line"; done'], headless: true, sandbox: bwrap, workspace: cell }\n`);
+  await world.tieline(["send", "boxed", "knock"]);
+  await until(async () => (await bodies(world)).length === 1, "its answer");
+  expect((await bodies(world))[0]).toMatch(/^heard MSG_USER_[0-9a-f]{8}: knock$/);
+});
