@@ -7,7 +7,7 @@ import type { Sender } from "../model/message.ts";
 import { isClaude } from "../providers/claude-code/sessions.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import { digestOf } from "../directory/token.ts";
-import { ancestry } from "../tmux/process.ts";
+import { Lineages } from "../tmux/process.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import type { HookCaller } from "./hooks.ts";
 import { identify, sameSecret, type KnownAgents } from "./identity.ts";
@@ -21,12 +21,13 @@ export class Callers {
     personToken: string,
   ) {
     const { directory, processes } = tieline;
+    const lineages = new Lineages(processes);
     this.known = {
       personToken,
       withToken: (digest) => directory.withToken(digest),
       withSession: (sessionId) => directory.withSession(sessionId),
       async withDescendant(pid) {
-        for (const { pid: ancestor, startMark } of await ancestry(processes, pid)) {
+        for (const { pid: ancestor, startMark } of await lineages.of(pid)) {
           const agent = directory.withProcess(ancestor);
           if (agent?.endpoints.some(({ locator }) => locator["agentPid"] === ancestor && locator["agentStartMark"] === startMark)) return agent;
         }

@@ -1,9 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sinkBytes } from "../testing/rawSink.ts";
 import { privateTmux } from "../testing/tmux.ts";
-import { ancestry, descendants, foreground, isSameProcess, systemProcesses } from "./process.ts";
+import { Lineages, descendants, foreground, isSameProcess, systemProcesses, type ProcessFacts } from "./process.ts";
 import { TmuxServer } from "./server.ts";
 import { newWindow } from "./session.ts";
 
@@ -21,7 +21,7 @@ test("a process is known by pid and start, the same by every source", async () =
   expect((await byPs.read(process.pid))?.startMark).toBe(listed?.startMark ?? "");
   expect((await own.argv(process.pid)).join(" ")).toContain("test");
   expect((await byPs.argv(process.pid)).join(" ")).toContain("test");
-  expect((await ancestry(own, process.pid)).slice(0, 2).map(({ pid }) => pid)).toEqual([process.pid, process.ppid]);
+  expect((await new Lineages(own).of(process.pid)).slice(0, 2).map(({ pid }) => pid)).toEqual([process.pid, process.ppid]);
 });
 
 test("a process that ended is gone, also while it waits to be reaped", async () => {
@@ -58,3 +58,41 @@ async function writeStat(root: string, pid: number, stat: string): Promise<void>
   await mkdir(join(root, String(pid)), { recursive: true });
   await writeFile(join(root, String(pid), "stat"), stat);
 }
+
+describe("lineages", () => {
+  const fact = (pid: number, ppid: number, startMark = `${pid}`): ProcessFacts => ({ pid, ppid, startMark, processGroup: pid, foregroundGroup: pid, command: "sh" });
+
+  function family(...members: ProcessFacts[]) {
+    const alive = new Map(members.map((member) => [member.pid, member]));
+    const reads: number[] = [];
+    const lineages = new Lineages({ read: async (pid) => (reads.push(pid), alive.get(pid)) }, 3);
+    const pidsOf = async (pid: number): Promise<string[]> => (await lineages.of(pid)).map(({ pid, startMark }) => `${pid}/${startMark}`);
+    return { alive, reads, pidsOf };
+  }
+
+  test("a second child of a known parent costs two looks, however deep it stands", async () => {
+    const { reads, alive, pidsOf } = family(fact(2, 1), fact(3, 2), fact(4, 3));
+    expect(await pidsOf(4)).toEqual(["4/4", "3/3", "2/2"]);
+    alive.set(5, fact(5, 3));
+    reads.length = 0;
+    expect(await pidsOf(5)).toEqual(["5/5", "3/3", "2/2"]);
+    expect(reads).toEqual([5, 3]);
+  });
+
+  test("a number that another process has got is looked at anew", async () => {
+    const { alive, pidsOf } = family(fact(2, 1), fact(3, 2), fact(6, 1));
+    await pidsOf(3);
+    alive.set(3, fact(3, 6, "later"));
+    expect(await pidsOf(3)).toEqual(["3/later", "6/6"]);
+    alive.delete(3);
+    expect(await pidsOf(3)).toEqual([]);
+  });
+
+  test("what is remembered has a limit", async () => {
+    const { reads, pidsOf } = family(...[2, 3, 4, 5, 6].map((pid) => fact(pid, 0)));
+    for (const pid of [2, 3, 4, 5, 6]) await pidsOf(pid);
+    reads.length = 0;
+    expect(await pidsOf(2)).toEqual(["2/2"]);
+    expect(reads).toEqual([2, 0]);
+  });
+});

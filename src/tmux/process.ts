@@ -56,11 +56,27 @@ export async function descendants(processes: Processes, pid: number): Promise<Pr
   return found;
 }
 
-/** `pid` itself and its parents, nearest first. */
-export async function ancestry(processes: Processes, pid: number): Promise<ProcessFacts[]> {
-  const found: ProcessFacts[] = [];
-  for (let next = await processes.read(pid); next; next = await processes.read(next.ppid)) found.push(next);
-  return found;
+/** Who started a process never changes, so the ancestors of one that is still the same are read once. */
+export class Lineages {
+  private readonly known = new Map<number, readonly ProcessFacts[]>();
+
+  constructor(
+    private readonly processes: Pick<Processes, "read">,
+    private readonly limit = 1_000,
+  ) {}
+
+  /** `pid` itself and its parents, nearest first. */
+  async of(pid: number): Promise<readonly ProcessFacts[]> {
+    const self = await this.processes.read(pid);
+    if (!self) return [];
+    const known = this.known.get(pid);
+    if (known?.[0]!.startMark === self.startMark) return known;
+    const lineage = [self, ...(await this.of(self.ppid))];
+    this.known.delete(pid);
+    this.known.set(pid, lineage);
+    if (this.known.size > this.limit) this.known.delete(this.known.keys().next().value!);
+    return lineage;
+  }
 }
 
 /** The leader of the group that reads the terminal of `pid`, which is the pane's own process. */
