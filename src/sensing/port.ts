@@ -1,4 +1,5 @@
 import type { Agent, AgentState, Endpoint } from "../model/agent.ts";
+import type { AgentId } from "../model/ids.ts";
 
 /** What a look at an agent tells, and by which rule. */
 export interface Explanation {
@@ -22,8 +23,13 @@ export interface Explanation {
 
 /** Where agents can be looked at. */
 export interface Eyes {
-  /** Brings what is known of these agents up to date, reading only what may have changed since the last time. */
-  survey(agents: readonly Agent[]): Promise<void>;
+  /**
+   * Brings what is known of these agents up to date, reading only what may have changed since the last time. Who is
+   * there and who is not is known when it resolves; of a crowd, some screens may still be to be read, and whose is told.
+   */
+  survey(agents: readonly Agent[]): Promise<ReadonlySet<AgentId>>;
+  /** Resolves when nothing is being read any more. */
+  close(): Promise<void>;
   /** Brings what is known of one agent up to date. */
   look(agent: Agent): Promise<void>;
   explain(agent: Agent, endpoint: Endpoint): Promise<Explanation>;

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Event } from "../model/event.ts";
 import { scriptedStates } from "../testing/scriptedAgent.ts";
-import { openStage, type ScriptedCast, type Stage } from "../testing/stage.ts";
+import { openStage, type Cast, type ScriptedCast, type Stage } from "../testing/stage.ts";
 import { until } from "../testing/world.ts";
 
 let stage: Stage;
@@ -98,6 +98,25 @@ describe("while nobody attends", () => {
     await stage.tmux.kill();
     await stage.tieline.sensing.refresh(all());
     expect(known()).toMatchObject({ state: "gone", stateReason: expect.stringContaining("tmux") });
+  });
+
+  test("of a crowd, who is there is known at once; the screens are read behind it", async () => {
+    const crowd = [];
+    for (let n = 0; n < 26; n++) crowd.push(await stage.cast(`cat_${n}`, ["cat"], { provider: "generic" }));
+    const [closed, ...others] = crowd;
+    await stage.tmux.tmux("kill-pane", "-t", closed!.pane);
+    const stateOf = ({ agent }: Cast) => stage.tieline.directory.agent(agent.id)!.state;
+
+    const unread = await stage.tieline.sensing.refresh(crowd.map(({ agent }) => agent));
+    expect(stateOf(closed!)).toBe("gone");
+    expect(unread).toEqual(new Set(others.map(({ agent }) => agent.id)));
+    expect(new Set(others.map(stateOf))).toEqual(new Set(["unknown"]));
+    await until(() => others.every((cast) => stateOf(cast) === "idle"), "every screen to be read");
+    expect(stage.faults).toEqual([]);
+
+    await stage.tmux.kill();
+    expect((await stage.tieline.sensing.refresh(all())).size).toBe(0);
+    expect(new Set(crowd.map(stateOf))).toEqual(new Set(["gone"]));
   });
 
   test("a program that ended in a pane that stays is done", async () => {

@@ -16,15 +16,15 @@ export interface SensingParts {
 
 export type Wanted = () => readonly Agent[];
 
-export class Sensing implements Disposable {
+export class Sensing implements AsyncDisposable {
   private readonly attending = new Set<Wanted>();
   private readonly watched = new Map<AgentId, WatchedAgent>();
   private stopListening: (() => void) | null = null;
 
   constructor(private readonly parts: SensingParts) {}
 
-  /** Brings what is known of these agents up to date. */
-  refresh(agents: readonly Agent[]): Promise<void> {
+  /** Brings what is known of these agents up to date, and tells whose screens are still to be read. */
+  refresh(agents: readonly Agent[]): Promise<ReadonlySet<AgentId>> {
     return this.parts.eyes.survey(agents);
   }
 
@@ -45,9 +45,10 @@ export class Sensing implements Disposable {
     return endpoint === undefined ? null : this.parts.eyes.explain(agent, endpoint);
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.attending.clear();
     this.arrange();
+    await this.parts.eyes.close();
   }
 
   private onEvent({ type, ...event }: Event): void {

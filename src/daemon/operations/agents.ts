@@ -22,8 +22,11 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
     async ls({ all = false }, { caller }) {
       const { team } = await callers.sender(caller);
       const wanted = (): readonly Agent[] => directory.agents().filter((agent) => all || agent.team === team);
-      await sensing.refresh(wanted());
-      return wanted().map((agent) => agentView(agent, tieline));
+      const unread = await sensing.refresh(wanted());
+      return wanted().map((agent) => {
+        const view = agentView(agent, tieline);
+        return unread.has(agent.id) ? { ...view, reason: view.reason ?? "as last seen; its screen is being read now" } : view;
+      });
     },
 
     async adopt({ target, name, provider, workspace, role }, { caller }) {

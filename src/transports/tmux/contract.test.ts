@@ -36,7 +36,7 @@ transportContract(
     });
     const agent = anAgent({ name: "ana", endpoints: [endpoint] });
     return {
-      transport: tmuxTransport({ server: () => server, processes, watches, observed: () => undefined, agent: () => agent }),
+      transport: tmuxTransport({ server: () => server, processes, watches, observed: () => undefined, report: () => undefined, agent: () => agent }),
       agent,
       endpoint,
       received: () => submissions(log),

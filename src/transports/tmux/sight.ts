@@ -36,10 +36,8 @@ export async function see(server: TmuxServer, processes: Processes, locator: Pan
 /** What a look shows, provided that it shows this agent. */
 export async function recognise(processes: Processes, locator: PaneLocator, manifest: ScreenManifest, seen: Look): Promise<Sight> {
   const { pane } = seen;
-  if (pane.serverPid !== locator.serverPid || pane.serverStartedAt !== locator.serverStartedAt) {
-    return gone(`the tmux server was restarted; ${locator.pane} is another pane now`);
-  }
-  if (pane.pid !== locator.panePid) return gone(`another program was started in ${locator.pane}`);
+  const why = whyNotItsPane(locator, pane);
+  if (why !== null) return gone(why);
   if (pane.dead) return ended(locator);
   const agent = { pid: locator.agentPid, startMark: locator.agentStartMark };
   if (!(await isSameProcess(processes, agent))) return ended(locator);
@@ -51,6 +49,14 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   }
   const screen = screenOf(seen, inFront && manifest.provider !== "shell");
   return { kind: "there", look: seen, screen, reading: classify(manifest, screen) };
+}
+
+/** Why the pane with an agent's number is not the agent's; null: it is. */
+export function whyNotItsPane(locator: PaneLocator, pane: Pick<Look["pane"], "pid" | "serverPid" | "serverStartedAt">): string | null {
+  if (pane.serverPid !== locator.serverPid || pane.serverStartedAt !== locator.serverStartedAt) {
+    return `the tmux server was restarted; ${locator.pane} is another pane now`;
+  }
+  return pane.pid === locator.panePid ? null : `another program was started in ${locator.pane}`;
 }
 
 /** A program that is a shell script, or is started by one, looks like a shell to tmux; its process tells that it is not. */

@@ -25,6 +25,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly processes: Processes;
   readonly watches: PaneWatch;
   readonly observed: Observed;
+  readonly report: (context: string, fault: unknown) => void;
   /** What is known of an agent now. */
   readonly agent: (id: AgentId) => Agent | null;
   readonly clock?: Clock;
@@ -47,7 +48,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { timeoutMs = 5_000, readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
   const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
-  const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, exists: processExists, clock });
+  const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, report: parts.report, exists: processExists, clock });
 
   return {
     name: "tmux",
@@ -58,6 +59,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     explain,
     look: lookAt,
     survey: (agents) => survey.of(agents),
+    close: () => survey.close(),
 
     /** Looks again although `ready` has looked: the claim in between takes long enough for a dialog to open. */
     async deliver(errand, signal) {
