@@ -14,7 +14,7 @@ export const age = (ms: number): string => (ms < 20_000 ? "just now" : `${span(m
 
 export function span(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`;
   if (ms < 60_000) return `${Math.round(ms / 1_000)} s`;
   if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
   if (ms < 86_400_000) return `${Math.round(ms / 3_600_000)} h`;

@@ -39,7 +39,7 @@ export function ComposePanel(): VNode {
   }
 
   return (
-    <form class="panel compose" aria-label="Write a message" onSubmit={submit} onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void submit(event)}>
+    <form class="panel compose" tabIndex={-1} aria-label="Write a message" onSubmit={submit} onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void submit(event)}>
       <Head title={replyTo === null ? "New message" : `Reply to ${replyTo}`} close="Close; the draft is kept" />
       <div class="field">
         <label for="compose-to">To</label>
@@ -71,7 +71,7 @@ export function ComposePanel(): VNode {
             ))}
           </select>
         </label>
-        <label class="button quiet file">
+        <label class="button file">
           Attach text
           <input type="file" accept="text/*,.md,.json,.yaml,.yml,.ts,.js,.py,.log,.diff,.patch" onChange={({ currentTarget }) => void attach(currentTarget)} />
         </label>

@@ -72,7 +72,7 @@ const here: Readonly<Record<View, Keys>> = {
 export function HelpPanel(): VNode {
   const local = here[view.value];
   return (
-    <div class="panel help" role="dialog" aria-label="Keys">
+    <div class="panel help" tabIndex={-1} role="dialog" aria-label="Keys">
       <Head title="Keys" />
       <div class="columns">
         <Section title="Go to" keys={views} />

@@ -13,7 +13,7 @@ function useReturn(open: boolean): void {
     if (!open) return;
     const before = document.activeElement;
     const within = document.querySelector<HTMLElement>(".panel");
-    if (within !== null && !within.contains(before)) within.querySelector<HTMLElement>("button, input, select")?.focus();
+    within?.focus();
     return () => void (before instanceof HTMLElement && before.focus());
   }, [open]);
 }

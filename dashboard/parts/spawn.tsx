@@ -30,7 +30,7 @@ export function SpawnPanel(): VNode {
 
   const about = profiles.value.find((one) => one.name === profile.value);
   return (
-    <form class="panel spawn" aria-label="Start an agent" onSubmit={(event) => void start(event)}>
+    <form class="panel spawn" tabIndex={-1} aria-label="Start an agent" onSubmit={(event) => void start(event)}>
       <Head title="Start an agent" />
       {teamNames.value.length > 1 && (
         <div class="field">

@@ -25,7 +25,7 @@ export function TeamsPanel({ agent }: { agent: AgentName | null }): VNode {
   };
   useEffect(() => void attempt(load), []);
   return (
-    <div class="panel teams" role="dialog" aria-label="Teams">
+    <div class="panel teams" tabIndex={-1} role="dialog" aria-label="Teams">
       <Head title="Teams" />
       <ul class="team-list">
         {teams.value.map((team) => (
@@ -45,7 +45,7 @@ function TeamRow({ team: { name, members, pending, edges }, change }: { team: Te
     if (await change(() => inTeam(name).call("teamRename", { team: name, name: renamed.value! }), `${name} is called ${renamed.value} now`)) renamed.value = null;
   };
   const programs = members.filter(({ kind }) => kind === "program").length;
-  const facts = [`${programs} ${programs === 1 ? "agent" : "agents"}`, edges === null ? "no topology" : `${edges} edges`, pending > 0 ? `${pending} messages wait` : null].filter(Boolean);
+  const facts = [`${programs} ${programs === 1 ? "agent" : "agents"}`, edges === null ? "no topology" : `${edges} edges`, pending > 0 ? `${pending} ${pending === 1 ? "message waits" : "messages wait"}` : null].filter(Boolean);
   return (
     <li data-team={name}>
       {renamed.value === null ? (

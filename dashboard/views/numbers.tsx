@@ -30,7 +30,7 @@ export function NumbersView(): VNode {
       <div class="figures">
         <Figure name="messages in the last hour" value={acceptedAt.value.filter((at) => at > now.value - minutes * 60_000).length.toLocaleString()} />
         <Figure name="accept → handed, median" value={middle(handed, 0.5)} />
-        <Figure name="accept → handed, 95 %" value={middle(handed, 0.95)} />
+        <Figure name="accept → handed, 95 %" value={middle(handed, 0.95)} />
         <Figure name="accept → seen, median" value={middle(seen, 0.5)} />
       </div>
       {failure.value !== null && <p class="failure">{`The counts below are old: ${failure.value}`}</p>}
@@ -85,6 +85,9 @@ function Throughput(): VNode {
   );
 }
 
+/** Ten to a minute: a line over a longer silence would claim something. */
+const longestGap = 50;
+
 /** One line per transport: the median of each minute, on a scale on which milliseconds and minutes both fit. */
 function Latency({ stage, those }: { stage: string; those: readonly Sample[] }): VNode {
   const height = (ms: number): number => (100 * Math.log10(Math.max(1, ms))) / 5.5;
@@ -95,7 +98,7 @@ function Latency({ stage, those }: { stage: string; those: readonly Sample[] }):
         const points = medians.flatMap((ms, at) => (ms === null ? [] : [[at * 10 + 5, 100 - height(ms), ms] as const]));
         return (
           <g key={transport} class={`series s${index % 6}`}>
-            <path d={points.map(([x, y], at) => `${at === 0 ? "M" : "L"}${x} ${y.toFixed(1)}`).join("")} />
+            <path d={points.map(([x, y], at) => `${x - (points[at - 1]?.[0] ?? -Infinity) > longestGap ? "M" : "L"}${x} ${y.toFixed(1)}`).join("")} />
             {points.map(([x, y, ms]) => (
               <path key={x} class="point" d={`M${x} ${y.toFixed(1)}h0`}>
                 <title>{`${transport}: ${span(ms)}`}</title>

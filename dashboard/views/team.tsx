@@ -51,9 +51,9 @@ export function TeamView(): VNode {
     <section class="view team">
       <div class="toolbar">
         <Chips />
-        <label class="inline">
+        <label class="inline sort">
           <span>Sort</span>
-          <select aria-keyshortcuts="o" value={sort.value} onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}>
+          <select aria-label="Sort" aria-keyshortcuts="o" value={sort.value} onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}>
             {Object.keys(sorts).map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -63,7 +63,7 @@ export function TeamView(): VNode {
           Teams
         </button>
         <button onClick={() => (panel.value = { kind: "spawn" })} title="Start an agent (s)">
-          <Icon name="plus" /> Start an agent
+          <Icon name="plus" /> Start agent
         </button>
       </div>
       {everyone.length === 0 && connection.value === "live" ? <NobodyYet /> : null}
@@ -117,7 +117,7 @@ function Card({ cell }: { cell: AgentCell }): VNode {
       </header>
       <p class="doing">
         <AgentState agent={agent} />
-        <span class="reason" title={agent.reason ?? undefined}>{visible(cell.tool.value ?? agent.reason ?? agent.note ?? "")}</span>
+        <span class="reason" title={agent.reason ?? undefined}>{visible((agent.state === "working" ? cell.tool.value : null) ?? agent.reason ?? agent.note ?? "")}</span>
       </p>
       <p class="last">{cell.last.value === null ? <span class="muted">no messages yet</span> : plain(visible(cell.last.value.text))}</p>
       <Sparkline beats={beatsUpTo(cell, now.value)} />

@@ -13,7 +13,7 @@ import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
 import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
-import { dedented, visible } from "../text.ts";
+import { dedented, plain, visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
 export const notifies = kept("notifies", false);
@@ -55,7 +55,7 @@ export function WaitingView(): VNode {
           <Dead key={receipt.tag} receipt={receipt} />
         ))}
         {warned.value.map(({ tag, receipt }) => (
-          <Need key={tag} kind="warning" title={`A warning about ${receipt.value.summary}`} tag={tag}>
+          <Need key={tag} kind="warning" title={`No proof yet: ${plain(receipt.value.summary)}`} tag={tag}>
             {receipt.value.deliveries.flatMap(({ agent, warning }) => (warning === null ? [] : [<p key={agent}>{`${agent}: ${visible(warning)}`}</p>]))}
             <Decide tag={tag} team={receipt.value.team} agent={null} verbs={[]} />
           </Need>

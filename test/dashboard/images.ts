@@ -3,36 +3,51 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { until } from "../../src/testing/world.ts";
+import { tellPast } from "./past.ts";
 import { says, startStage, type Stage } from "./stage.ts";
 
 const [directory = new URL("../../docs/images", import.meta.url).pathname, which = "main"] = process.argv.slice(2);
 mkdirSync(directory, { recursive: true });
 
-const looks = [
-  { name: "light", viewport: { width: 1440, height: 900 }, colorScheme: "light" },
-  { name: "dark", viewport: { width: 1440, height: 900 }, colorScheme: "dark" },
-  { name: "light-narrow", viewport: { width: 390, height: 844 }, colorScheme: "light" },
-  { name: "dark-narrow", viewport: { width: 390, height: 844 }, colorScheme: "dark" },
-] as const;
+const sizes = {
+  "": { width: 1440, height: 900 },
+  ...(which === "all" && { "-middle": { width: 1024, height: 768 } }),
+  "-narrow": { width: 390, height: 844 },
+};
+const looks = Object.entries(sizes).flatMap(([size, viewport]) => (["light", "dark"] as const).map((colorScheme) => ({ name: `${colorScheme}${size}`, viewport, colorScheme })));
+/** The rest of the page, for whoever works on how it looks. */
+const panels = { compose: "c", spawn: "s", teams: "t", help: "?" };
 
 await using stage = await startStage();
 const tag = await play(stage);
+const agents = await stage.world.ls();
 for (const { name, viewport, colorScheme } of looks) {
   const { page, context } = await stage.visit({ viewport, colorScheme });
-  const wide = viewport.width > 1_000;
-  await shoot(page, "team", "#/team");
-  await shoot(page, "messages", wide ? `#/messages/${tag}` : "#/messages");
-  await shoot(page, "graph", "#/graph");
-  if (which === "all") for (const view of ["waiting", "queue", "numbers", "terminal/web:reviewer"]) await shoot(page, view.split("/")[0]!, `#/${view}`);
-  await context.close();
-
-  async function shoot(shown: Page, view: string, hash: string): Promise<void> {
-    await shown.goto(`${stage.url}/${hash}`);
-    await shown.locator(".view").waitFor();
-    // The graph comes to rest by itself; pictures are made by hand, so a wait is fine here.
-    await shown.waitForTimeout(view === "graph" ? 2_500 : 900);
-    await shown.screenshot({ path: join(directory, `${view}-${name}.png`) });
+  await tellPast(page, agents);
+  const isWide = viewport.width > 1_000;
+  const views = { team: "#/team", messages: isWide ? `#/messages/${tag}` : "#/messages", waiting: "#/waiting", graph: "#/graph", numbers: "#/numbers", ...(which === "all" && { queue: "#/queue", terminal: "#/terminal/web:reviewer", thread: `#/messages/${tag}` }) };
+  for (const [view, hash] of Object.entries(views)) {
+    await open(page, hash);
+    await page.screenshot({ path: join(directory, `${view}-${name}.png`) });
   }
+  if (which === "all") {
+    await open(page, "#/team");
+    for (const [panel, key] of Object.entries(panels)) {
+      await page.keyboard.press(key);
+      await page.waitForTimeout(600);
+      await page.screenshot({ path: join(directory, `${panel}-${name}.png`) });
+      await page.keyboard.press("Escape");
+    }
+  }
+  await context.close();
+}
+
+/** A page that was loaded anew, at rest: the graph lays itself out, and pictures are made by hand, so a wait is fine here. */
+async function open(page: Page, hash: string): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(`${stage.url}/${hash}`);
+  await page.locator(".connection.live").waitFor();
+  await page.waitForTimeout(hash === "#/graph" ? 2_500 : 900);
 }
 
 /** A morning of the team in a few seconds; the tag of the message that is shown in full. */
