@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTextParser } from "../src/intake/text/parser.ts";
@@ -32,6 +32,9 @@ const bodies = [
   "&&\\&&",
   "x".repeat(100_000),
   '"\\\n'.repeat(20_000),
+  '"'.repeat(100_000),
+  "\\".repeat(20_000),
+  "\t\x01".repeat(20_000),
 ];
 
 let root: string;
@@ -47,8 +50,8 @@ function newWorkspace(): string {
   return workspace;
 }
 
-async function run(shell: string, workspace: string, args: string[], options: { env?: Record<string, string>; stdin?: string } = {}) {
-  const child = Bun.spawn([...shells[shell]!, script, ...args], {
+async function run(shell: string, workspace: string, args: string[], options: { env?: Record<string, string>; stdin?: string; shell?: string[] } = {}) {
+  const child = Bun.spawn([...(options.shell === undefined ? shells[shell]! : options.shell), script, ...args], {
     cwd: workspace,
     env: { PATH: process.env.PATH!, SWARM_WORKSPACE: workspace, ...options.env },
     stdin: options.stdin === undefined ? "ignore" : new TextEncoder().encode(options.stdin),
@@ -194,12 +197,55 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
     for (const args of [["help"], ["--help"], ["-h"], []]) expect((await run(shell, workspace, args)).stdout).toStartWith("Usage: swarm-msg");
   });
 
+  test("a message that nobody can be told of is sent; mail that could not be printed is still new", async () => {
+    const workspace = newWorkspace();
+    const onFullDisk = (...words: string[]) => Bun.spawnSync([...shells[shell]!, "-c", `"$@" >/dev/full`, "sh", ...shells[shell]!, script, ...words], { env: { PATH: process.env.PATH!, SWARM_WORKSPACE: workspace } }).exitCode;
+    expect(onFullDisk("send", "coder", "hello")).toBe(0);
+    expect(sent(workspace)).toEqual([{ to: "coder", content: "hello" }]);
+    receive(workspace, "0001_bob.json", { from: "bob", content: "read me", seq: 1, timestamp: "t", id: "1", tag: "MSG_BOB_1" });
+    expect(onFullDisk("inbox")).toBe(1);
+    expect((await run(shell, workspace, ["inbox"])).stdout).toContain("read me");
+  });
+
   test("a workspace that cannot be written to is an error", async () => {
     const workspace = newWorkspace();
     writeFileSync(join(workspace, ".outbox"), "in the way");
     expect(await run(shell, workspace, ["send", "a", "x"])).toMatchObject({ code: 1, stdout: "" });
   });
 });
+
+/** Each awk that is here, with the other tools of the system, and busybox alone with all of its own. */
+const tools = ["cat", "cmp", "date", "mkdir", "mv", "od", "rm", "sleep", "tr", "wc"];
+const awks = ["mawk", "gawk", "original-awk", "busybox"].filter((name) => Bun.which(name) !== null);
+
+describe.each(awks)("swarm-msg with the awk of %s", (name) => {
+  function pathOf(workspace: string): string {
+    const bin = join(workspace, "bin");
+    mkdirSync(bin);
+    for (const tool of name === "busybox" ? ["awk", ...tools] : tools) symlinkSync(Bun.which(name === "busybox" ? "busybox" : tool)!, join(bin, tool));
+    if (name !== "busybox") symlinkSync(Bun.which(name)!, join(bin, "awk"));
+    return bin;
+  }
+
+  test("every body goes out and comes in as it was written", async () => {
+    const workspace = newWorkspace();
+    const env = { PATH: pathOf(workspace), LANG: "C.UTF-8" };
+    const file = join(workspace, "body");
+    const shell = name === "busybox" ? [Bun.which("busybox")!, "ash"] : [Bun.which("dash")!];
+    for (const [i, content] of bodies.entries()) {
+      writeFileSync(file, content);
+      expect(await run(name, workspace, ["send", "coder", "-f", file], { env, shell })).toMatchObject({ code: 0, stderr: "" });
+      receive(workspace, `${String(i + 1).padStart(4, "0")}_bob.json`, { from: "bob", content, seq: i, timestamp: "t", id: `id${i}`, tag: `MSG_BOB_${i}` });
+    }
+    receive(workspace, "0099_bob.json", { from: "bob", content: "", seq: 99, timestamp: "t", id: "i", tag: "MSG_BOB_99" });
+    writeFileSync(join(workspace, ".inbox/0098_bob.json"), '{"from":"bob","content":"\\u00fc\\ud83d\\ude00\\/","seq":98,"timestamp":"t","id":"x","tag":"MSG_BOB_98"}');
+    expect(sent(workspace)).toEqual(bodies.map((content) => ({ to: "coder", content })));
+    const { stdout } = await run(name, workspace, ["inbox"], { env, shell });
+    expect(stdout).toBe([...bodies.entries(), [98, "ü😀/"], [99, ""]].map(([i, content]) => shown(`MSG_BOB_${i}`, String(content))).join(""));
+  }, 60_000);
+});
+
+const shown = (tag: string, content: string): string => `[${tag} from bob] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} <message>]\n\n`;
 
 async function eventually<T>(read: () => T[]): Promise<T[]> {
   for (const until = Date.now() + 30_000; ; await Bun.sleep(10)) {
