@@ -55,7 +55,7 @@ import { Objects } from "./objects/objects.ts";
 import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
 import { ClaudeSessions, isClaude } from "./providers/claude-code/sessions.ts";
 import { nativeMembers } from "./providers/claude-code/teams.ts";
-import { provesGiven } from "./providers/claude-code/transcript.ts";
+import { provesGiven, provesQueued } from "./providers/claude-code/transcript.ts";
 import * as rollout from "./providers/codex/rollout.ts";
 import { runningCodex } from "./providers/codex/running.ts";
 import { CodexThreads } from "./providers/codex/threads.ts";
@@ -233,12 +233,12 @@ export function compose(options: SwitchOptions): Switch {
     report,
     agent: (id) => directory.agent(id),
     transcript(agent) {
-      if (isClaude(agent)) return { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag) };
+      if (isClaude(agent)) return { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag), queues: (line, { tag }) => provesQueued(line, tag) };
       return agent.provider === "codex" && agent.sessionId !== null ? { path: codex.transcriptOf(agent), proves: rollout.provesGiven } : null;
     },
     detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
   });
-  const recorded: Witness["recorded"] = (agent, message) => witness.recorded(agent, message);
+  const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
   const hookPlace = hookPlaceIn(options.root);
   const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
   const replies = new ClaudeReplies({ router, mailbox, report, agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && claude.of(agent)?.messagingSocketPath === path) ?? null });
@@ -247,11 +247,11 @@ export function compose(options: SwitchOptions): Switch {
       report("listen for answers of Claude Code", fault);
       return null;
     });
-  const claudeSocket = claudeSocketTransport({ sessions: claude, recorded, replyPath, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
+  const claudeSocket = claudeSocketTransport({ sessions: claude, traceOf, replyPath, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
   const codexServer = codexServerTransport({ threads: codex });
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
-  const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, recorded });
-  const streamJson = streamJsonTransport({ home: options.root, said: word, watchState: (agent, changed) => claude.watch(agent, changed), recorded });
+  const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, traceOf });
+  const streamJson = streamJsonTransport({ home: options.root, said: word, watchState: (agent, changed) => claude.watch(agent, changed), traceOf });
   const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, claudeInboxTransport(), streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });

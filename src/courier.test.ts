@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createCourier, type Courier } from "./courier.ts";
+import { createCourier, type Collected, type Courier } from "./courier.ts";
 import { openMailbox } from "./mailbox/mailbox.ts";
 import { memoryStore } from "./mailbox/memory/store.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import type { Agent } from "./model/agent.ts";
 import type { Delivery, Outcome } from "./model/delivery.ts";
-import { seal, type Draft } from "./model/message.ts";
+import { seal, type Draft, type Sender } from "./model/message.ts";
 import { anAgent } from "./testing/agents.ts";
 import { ana, person } from "./testing/mailboxContract.ts";
 import type { Errand, Readiness, Transport } from "./transports/port.ts";
@@ -13,7 +13,7 @@ import type { Errand, Readiness, Transport } from "./transports/port.ts";
 /** A transport whose recipient the test plays. */
 class Stage implements Transport {
   readonly name = "tmux";
-  readonly traits = { bestProof: "screen", authority: "user" } as const;
+  traits: Transport["traits"] = { bestProof: "screen", authority: "user" };
   readonly written: string[] = [];
   readiness: Readiness = { kind: "ready" };
   outcome: Outcome | (() => Promise<Outcome>) = { kind: "handed", proof: "screen" };
@@ -87,9 +87,14 @@ describe("courier", () => {
   }
 
   const send = async (body: string, draft: Partial<Draft> = {}): Promise<Delivery> => {
-    const message = seal({ to: "bob", body, ...draft }, draft.kind ? ana : person, { inReplyTo: null, hops: 0 });
+    return sendAs(draft.kind ? ana : person, body, draft);
+  };
+  const sendAs = async (from: Sender, body: string, draft: Partial<Draft> = {}): Promise<Delivery> => {
+    const message = seal({ to: "bob", body, ...draft }, from, { inReplyTo: null, hops: 0 });
     return (await mailbox.accept(message, [bob])).deliveries[0]!;
   };
+  const collect = (transport = "hook") => courier.collect(bob, { transport, authority: "peer" });
+  const bodies = ({ items }: Collected): string[] => items.map(({ message }) => message.body);
   const state = (delivery: Delivery): string => mailbox.delivery(delivery.id)!.state;
   const becomes = (delivery: Delivery, wanted: string): Promise<void> =>
     new Promise((resolve) => {
@@ -246,5 +251,88 @@ describe("courier", () => {
     const ack = await send("ok", { kind: "ack" });
     await becomes(await send("real mail"), "handed");
     expect([stage.written, state(ack)]).toEqual([["real mail"], "queued"]);
+  });
+
+  describe("order per sender and urgency, over both lanes", () => {
+    test("what is being pushed is not overtaken by what a hook fetches; other senders and more urgent mail do not wait", async () => {
+      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      stage.outcome = () => promise;
+      await courier.start();
+      await becomes(await sendAs(ana, "ana 1"), "claimed");
+      const second = await sendAs(ana, "ana 2");
+      await sendAs(ana, "ana, urgent", { when: "interrupt" });
+      await sendAs(person, "person 1");
+      const collected = await collect();
+      expect(bodies(collected).toSorted()).toEqual(["ana, urgent", "person 1"]);
+      await collected.flushed({ kind: "handed", proof: "submitted" });
+      resolve({ kind: "handed", proof: "screen" });
+      await becomes(second, "handed");
+      expect(stage.written).toEqual(["ana 1", "ana 2"]);
+    });
+
+    test("what a program may still have in its queue is not overtaken until its model has read it", async () => {
+      stage.traits = { bestProof: "transcript", authority: "peer" };
+      stage.outcome = { kind: "handed", proof: "written" };
+      await courier.start();
+      const first = await sendAs(ana, "first");
+      await becomes(first, "handed");
+      stage.readiness = busy;
+      await sendAs(ana, "second");
+      expect(bodies(await collect())).toEqual([]);
+      await mailbox.confirm(first.id, "transcript");
+      expect(bodies(await collect())).toEqual(["second"]);
+    });
+
+    test("a way in that can not prove that its text was read keeps nobody waiting", async () => {
+      await courier.start();
+      await becomes(await sendAs(ana, "first"), "handed");
+      stage.readiness = busy;
+      await sendAs(ana, "second");
+      expect(bodies(await collect())).toEqual(["second"]);
+    });
+
+    test("what a hook is fetching is not overtaken by a push, also when the hook fails", async () => {
+      stage.readiness = busy;
+      await courier.start();
+      await sendAs(ana, "first");
+      const collected = await collect();
+      expect(bodies(collected)).toEqual(["first"]);
+      const second = await sendAs(ana, "second");
+      stage.readiness = { kind: "ready" };
+      await becomes(await sendAs(person, "of somebody else", { when: "tool" }), "handed");
+      expect(mailbox.delivery(second.id)).toMatchObject({ state: "queued", detail: "bob is reading an earlier message of ana" });
+      await collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away" } });
+      await becomes(second, "handed");
+      expect(stage.written).toEqual(["of somebody else", "first", "second"]);
+    });
+
+    test("what does not fit any more keeps back what comes after it", async () => {
+      stage.readiness = busy;
+      await courier.start();
+      for (const body of ["long", "short"]) await sendAs(ana, body);
+      expect(bodies(await courier.collect(bob, { transport: "hook", authority: "peer", take: ({ body }) => body !== "long" }))).toEqual([]);
+    });
+  });
+
+  test("whose word it counted as is known after a crash in the middle of the attempt", async () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    stage.outcome = () => promise;
+    await courier.start();
+    const delivery = await send("typed");
+    await becomes(delivery, "claimed");
+    await mailbox.recover(Date.now(), "start");
+    await mailbox.confirm(delivery.id, "transcript");
+    expect(mailbox.delivery(delivery.id)).toMatchObject({ state: "seen", transport: "tmux", authority: "user" });
+    resolve({ kind: "handed", proof: "screen" });
+    faults.length = 0;
+  });
+
+  test("mail that waits again is nobody's word", async () => {
+    stage.outcome = { kind: "error", detail: "no" };
+    await courier.start();
+    const delivery = await send("refused");
+    await becomes(delivery, "claimed");
+    await becomes(delivery, "queued");
+    expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, authority: null });
   });
 });

@@ -12,6 +12,7 @@ import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
 import { isProtocol, type Message, type When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
+import { comesBefore, Order } from "./serving/order.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
 import type { Errand, Readiness, Transport } from "./transports/port.ts";
@@ -62,6 +63,7 @@ export interface CourierParts {
 export function createCourier(parts: CourierParts): Courier {
   const { mailbox, transports, report, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
   const rounds = new Rounds(serve, report);
+  const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
   const watches = new Map<AgentId, { key: string; watch: Disposable }>();
   /** Attempts of a dead process. They are looked for before anything else goes to their agent. */
@@ -85,10 +87,15 @@ export function createCourier(parts: CourierParts): Courier {
 
     async collect(agent, { transport, authority, whens, take = () => true, limit = 20 }) {
       const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
+      const queued = due.filter(({ message, delivery }) => delivery.state === "queued" && reads(agent, message));
       const items: { message: Message; delivery: Delivery }[] = [];
-      for (const { message, delivery } of due.filter((row) => row.delivery.state === "queued" && reads(agent, row.message) && take(row.message)).slice(0, limit)) {
-        const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: clock(), transport });
-        if (claimed !== null) items.push({ message, delivery: claimed });
+      const earlier = queued.length === 0 ? [] : order.underway(agent.id, transport);
+      for (const row of queued) {
+        if (items.length === limit) break;
+        const isNext = !earlier.some((one) => comesBefore(one, row)) && take(row.message);
+        const claimed = isNext ? await mailbox.claim(row.delivery.id, { lane: "boundary", now: clock(), transport, authority }) : null;
+        if (claimed === null) earlier.push(row);
+        else items.push({ message: row.message, delivery: claimed });
       }
       return {
         items,
@@ -127,7 +134,8 @@ export function createCourier(parts: CourierParts): Courier {
         else forget(id);
         return;
       }
-      const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport: errand.endpoint.transport });
+      const { transport } = errand.endpoint;
+      const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport, authority: authorityOf(transportOf(transport), errand.message) });
       if (claimed === null) return;
       holds.delete(id);
       const outcome = await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
@@ -144,6 +152,11 @@ export function createCourier(parts: CourierParts): Courier {
   async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Errand | null> {
     for (const delivery of heads) {
       const message = mailbox.message(delivery.messageId)!;
+      if (order.isFetchingBefore({ message, delivery })) {
+        await holdBack(agent, delivery, { reason: "busy", detail: `${agent.name} is reading an earlier message of ${message.from.name}` });
+        timers.later(agent.id, retryMs, () => rounds.ask(agent.id));
+        continue;
+      }
       let hold: Hold | null = null;
       const gone = new Map<Endpoint, Hold>();
       for (const { endpoint, lastResort } of waysFor(agent, message, transportOf)) {
@@ -187,7 +200,7 @@ export function createCourier(parts: CourierParts): Courier {
       const found = await transport.inspect(errand);
       if (found.kind !== "unknown") outcome = found;
     }
-    const authority = ("authority" in outcome && outcome.authority) || transport.traits.authority;
+    const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, errand.message);
     await settle(errand.delivery, outcome, { transport: transport.name, authority });
     return outcome;
   }
@@ -300,6 +313,8 @@ export function createCourier(parts: CourierParts): Courier {
 
 /** What programs say to each other in JSON is for no model; a person is shown it. */
 const reads = (agent: Agent, message: Message): boolean => agent.kind === "person" || !isProtocol(message.kind);
+
+const authorityOf = (transport: Transport, message: Message): Authority => transport.authorityOf?.(message) ?? transport.traits.authority;
 
 function notRunning({ name, state, stateReason }: Agent): Hold {
   if (state === "starting") return { reason: "starting", detail: `${name} is starting` };

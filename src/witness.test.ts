@@ -71,7 +71,7 @@ test("half a line proves nothing until it is whole, and a rotated transcript is 
   const first = await court.handed("first");
   const whole = line({ type: "user", message: { content: `[${first.message.tag} from user]` } });
   appendFileSync(court.path, whole.slice(0, -10));
-  expect(await court.witness.recorded(court.agent, first.message)).toBe(false);
+  expect(await court.witness.traceOf(court.agent, first.message)).toBe("none");
   appendFileSync(court.path, whole.slice(-10));
   await court.seen(first.id);
   renameSync(court.path, `${court.path}.old`);

@@ -6,7 +6,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Mailbox } from "./mailbox/port.ts";
 import type { Agent } from "./model/agent.ts";
-import { provesSeen, type Delivery } from "./model/delivery.ts";
+import { provesSeen, type Delivery, type Trace } from "./model/delivery.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message } from "./model/message.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "./workspace/watching.ts";
@@ -26,6 +26,8 @@ export interface Transcript {
   /** null: nothing was written yet. */
   readonly path: string | null;
   proves(line: string, message: Message): boolean;
+  /** The program has it, and will give it to its model later. */
+  queues?(line: string, message: Message): boolean;
 }
 
 /** A session that has not written its transcript yet gives no signal to wait for. */
@@ -61,12 +63,13 @@ export class Witness implements AsyncDisposable {
     return this.parts.transcript(agent) !== null;
   }
 
-  /** Whether the transcript holds the message; null when there is none that could. */
-  async recorded(agent: Agent, message: Message): Promise<boolean | null> {
+  /** What the transcript says of the message; null when there is none that could. */
+  async traceOf(agent: Agent, message: Message): Promise<Trace | null> {
     const transcript = this.parts.transcript(agent);
     if (transcript === null) return null;
-    if (transcript.path === null) return false;
-    return new Tail(transcript.path, 0).read().some((line) => transcript.proves(line, message));
+    const lines = transcript.path === null ? [] : new Tail(transcript.path, 0).read();
+    if (lines.some((line) => transcript.proves(line, message))) return "given";
+    return lines.some((line) => transcript.queues?.(line, message)) ? "queued" : "none";
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

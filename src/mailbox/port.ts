@@ -100,6 +100,8 @@ export interface ClaimOptions {
   readonly now: number;
   /** Written down with the claim: after a crash it says where to look. */
   readonly transport: string;
+  /** Likewise: what was found after a crash counted as the word of whom? */
+  readonly authority?: Authority;
 }
 
 /** By which way an attempt went. */

@@ -55,9 +55,9 @@ export function accepted(delivery: Delivery): Step {
   return { delivery, transition: row("accept", null, delivery, delivery.queuedAt) };
 }
 
-export function claimed(delivery: Delivery, { lane, now, transport }: ClaimOptions): Step {
+export function claimed(delivery: Delivery, { lane, now, transport, authority }: ClaimOptions): Step {
   const leaseUntil = lane === "boundary" ? now + boundaryLeaseMs : null;
-  return step("claim", delivery, { ...clear, state: "claimed", lane, claimedAt: now, leaseUntil, transport }, now);
+  return step("claim", delivery, { ...clear, state: "claimed", lane, claimedAt: now, leaseUntil, transport, authority: authority ?? null }, now);
 }
 
 export function held(delivery: Delivery, hold: Hold, now: number): Step | null {
@@ -84,6 +84,7 @@ export function settled(delivery: Delivery, outcome: Outcome, way: Way, now: num
       attempts,
       reason,
       detail,
+      authority: null,
       reasonAt: reason === null ? null : now,
       availableAt: failing && state === "queued" ? now + (backoffMs[attempts - 1] ?? backoffMs.at(-1)!) : null,
       ...(outcome.kind === "handed" && { proof: outcome.proof, detail: outcome.detail ?? null }),

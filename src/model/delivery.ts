@@ -69,6 +69,9 @@ export function strongerProof(current: Proof | null, offered: Proof): boolean {
   return current === null || proofs.indexOf(offered) > proofs.indexOf(current);
 }
 
+/** What a program's own record says of a message: its model was given it, it waits in the program's queue, or nothing. */
+export type Trace = "given" | "queued" | "none";
+
 /** Whose word the text counts as at the model. */
 export type Authority = "user" | "peer";
 

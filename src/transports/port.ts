@@ -10,6 +10,9 @@ export interface Transport {
   readonly name: string;
   readonly traits: TransportTraits;
 
+  /** Whose word this message counts as there, where that is not the same for all. */
+  authorityOf?(message: Message): Authority;
+
   /**
    * May this delivery be written now? Reads only; nothing at the recipient changes. A hold says why not, for
    * people to read. Must not throw for a recipient that is gone: that is `gone`.

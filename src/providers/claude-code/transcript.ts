@@ -2,6 +2,7 @@
 
 interface Line {
   readonly type?: string;
+  readonly operation?: string;
   readonly isSidechain?: boolean;
   readonly attachment?: { readonly type?: string };
 }
@@ -16,6 +17,13 @@ export function provesGiven(line: string, tag: string): boolean {
   if (isSidechain) return false;
   if (type === "attachment") return attachment?.type === "hook_additional_context" || attachment?.type === "queued_command";
   return type === "user" || type === "assistant" || type === "api-request-blob";
+}
+
+/** The message waits in the session's own queue, or has waited there. */
+export function provesQueued(line: string, tag: string): boolean {
+  if (!line.includes(tag)) return false;
+  const { type, operation } = parsed(line);
+  return type === "queue-operation" && operation === "enqueue";
 }
 
 function parsed(line: string): Line {

@@ -4,7 +4,7 @@
  * session to others (`crossSessionInbound: "accept"`).
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
-import type { Outcome } from "../../model/delivery.ts";
+import type { Outcome, Trace } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
@@ -25,8 +25,8 @@ export interface ClaudeSocketParts {
   readonly sessions: Sessions;
   /** Whether the session's hooks can stop a tool call for an urgent message. */
   readonly hooksReach: (agent: Agent) => boolean;
-  /** Whether the session's transcript holds the message, and whether it can be read at all. */
-  readonly recorded: (agent: Agent, message: Message) => Promise<boolean | null>;
+  /** What the session's transcript says of the message; null: it can not be read. */
+  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
   /** A socket of ours beside the session's, for its receipts and answers; null: there is none. */
   readonly replyPath?: (session: RegisteredSession, agent: Agent) => Promise<string | null>;
   readonly pause?: (ms: number) => Promise<void>;
@@ -39,7 +39,7 @@ const recordedMs = 1_000;
 
 export const claudeSocketEndpoint: Endpoint = { transport: "claude-socket", locator: {} };
 
-export function claudeSocketTransport({ sessions, hooksReach, recorded, replyPath = async () => null, pause = Bun.sleep }: ClaudeSocketParts): Transport {
+export function claudeSocketTransport({ sessions, hooksReach, traceOf, replyPath = async () => null, pause = Bun.sleep }: ClaudeSocketParts): Transport {
   return {
     name: "claude-socket",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -70,11 +70,14 @@ export function claudeSocketTransport({ sessions, hooksReach, recorded, replyPat
     },
 
     async inspect({ agent, message }: Errand): Promise<Outcome> {
-      if (await recorded(agent, message)) return { kind: "handed", proof: "transcript" };
-      await pause(recordedMs);
-      const found = await recorded(agent, message);
-      if (found === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
-      return found ? { kind: "handed", proof: "transcript" } : { kind: "absent", detail: "the session has no record of it" };
+      let trace = await traceOf(agent, message);
+      if (trace === "none") {
+        await pause(recordedMs);
+        trace = await traceOf(agent, message);
+      }
+      if (trace === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
+      if (trace === "none") return { kind: "absent", detail: "the session has no record of it" };
+      return trace === "given" ? { kind: "handed", proof: "transcript" } : { kind: "handed", proof: "written", detail: "the session has it in its queue" };
     },
 
     watch: (agent, _endpoint, changed) => sessions.watch(agent, changed),

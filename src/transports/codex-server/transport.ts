@@ -32,6 +32,7 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
   return {
     name: "codex-server",
     traits: { bestProof: "transcript", authority: "user" },
+    authorityOf: (message) => turnWith(message).authority,
 
     async ready({ agent, message }): Promise<Readiness> {
       let thread: Thread | null;

@@ -5,7 +5,7 @@
 import { constants, existsSync, openSync, closeSync, renameSync, rmSync, watch, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
-import type { Outcome } from "../../model/delivery.ts";
+import type { Outcome, Trace } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import type { Message } from "../../model/message.ts";
 import type { Readiness, Transport } from "../port.ts";
@@ -16,7 +16,8 @@ export interface HookTransportParts {
   /** What the program says that it does; null: it says nothing. */
   readonly said: (agent: Agent) => { readonly state: AgentState } | null;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
-  readonly recorded: (agent: Agent, message: Message) => Promise<boolean | null>;
+  /** What the program's own record says of the message; null: it can not be read. */
+  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -26,7 +27,7 @@ const recordedMs = 1_000;
 /** Of a session whose hooks have called us. */
 export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook", locator: { sessionId } });
 
-export function hookTransport({ bells, said, watchState, recorded, pause = Bun.sleep }: HookTransportParts): Transport {
+export function hookTransport({ bells, said, watchState, traceOf, pause = Bun.sleep }: HookTransportParts): Transport {
   return {
     name: "hook",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -56,11 +57,14 @@ export function hookTransport({ bells, said, watchState, recorded, pause = Bun.s
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
-      if (await recorded(agent, message)) return { kind: "handed", proof: "transcript" };
-      await pause(recordedMs);
-      const found = await recorded(agent, message);
-      if (found === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
-      return found ? { kind: "handed", proof: "transcript" } : { kind: "absent", detail: "the session has no record of it" };
+      let trace = await traceOf(agent, message);
+      if (trace === "none") {
+        await pause(recordedMs);
+        trace = await traceOf(agent, message);
+      }
+      if (trace === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
+      if (trace === "none") return { kind: "absent", detail: "the session has no record of it" };
+      return trace === "given" ? { kind: "handed", proof: "transcript" } : { kind: "handed", proof: "submitted", detail: "the session has it in its queue" };
     },
 
     watch(agent, _endpoint, changed) {

@@ -6,7 +6,7 @@
 import { closeSync, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "../../model/agent.ts";
-import type { Outcome } from "../../model/delivery.ts";
+import type { Outcome, Trace } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import type { Message } from "../../model/message.ts";
 import { holdOf, type OwnWord } from "../../sensing/ownWord.ts";
@@ -19,7 +19,7 @@ export interface StreamJsonParts {
   readonly home: string;
   readonly said: OwnWord;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
-  readonly recorded: (agent: Agent, message: Message) => Promise<boolean | null>;
+  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const inlineLimit = 900_000;
 /** The program says that it has begun with a message within this time, if it was idle. */
 const beginMs = 3_000;
 
-export function streamJsonTransport({ home, said, watchState, recorded, pause = Bun.sleep }: StreamJsonParts): Transport {
+export function streamJsonTransport({ home, said, watchState, traceOf, pause = Bun.sleep }: StreamJsonParts): Transport {
   return {
     name: "stream-json",
     traits: { bestProof: "transcript", authority: "user" },
@@ -55,8 +55,8 @@ export function streamJsonTransport({ home, said, watchState, recorded, pause = 
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
-      const found = await recorded(agent, message);
-      return found ? { kind: "handed", proof: "transcript" } : { kind: "unknown", detail: "the session has no record of it yet" };
+      const trace = await traceOf(agent, message);
+      return trace === "given" ? { kind: "handed", proof: "transcript" } : { kind: "unknown", detail: "the session has no record of it yet" };
     },
 
     watch: (agent, _endpoint, changed) => watchState(agent, changed),

@@ -1,0 +1,59 @@
+/**
+ * Mail of one sender and one urgency is read in the order in which it was accepted, although it can go two ways at the
+ * same time: pushed to the agent, and fetched by it. A message waits while an earlier one is on the other way.
+ */
+import type { InboxRow, Mailbox } from "../mailbox/port.ts";
+import { provesSeen, type Delivery, type Proof } from "../model/delivery.ts";
+import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
+import { rankOf } from "../model/message.ts";
+
+export interface OrderParts {
+  readonly mailbox: Pick<Mailbox, "inbox" | "deliveriesIn" | "message">;
+  /** The best proof that a way in can ever give; null: there is no such way. */
+  readonly bestProof: (transport: string) => Proof | null;
+  readonly clock?: Clock;
+}
+
+export type Ordered = Pick<InboxRow, "message" | "delivery">;
+
+/** What is not proved to be read after this time keeps nobody waiting any longer. */
+const underwayMs = 10_000;
+/** More than can be on its way to one agent in that time without having been read. */
+const recentMail = 200;
+
+export class Order {
+  private readonly clock: Clock;
+
+  constructor(private readonly parts: OrderParts) {
+    this.clock = parts.clock ?? systemClock;
+  }
+
+  /** Mail that the agent may not have read yet, and that a reader of `transport` must not overtake. */
+  underway(agent: AgentId, transport: string): Ordered[] {
+    return this.parts.mailbox.inbox(agent, { limit: recentMail }).filter(({ delivery }) => this.isUnderway(delivery, transport));
+  }
+
+  /** Whether somebody is fetching an earlier message at this moment; if that fails, the earlier one waits again. */
+  isFetchingBefore({ message, delivery }: Ordered): boolean {
+    const { mailbox } = this.parts;
+    const fetched = mailbox.deliveriesIn(["claimed"]).filter(({ agent, lane }) => agent === delivery.agent && lane === "boundary");
+    return fetched.some((other) => comesBefore({ message: mailbox.message(other.messageId)!, delivery: other }, { message, delivery }));
+  }
+
+  /**
+   * What the same reader has fetched it has in order. A program may keep what was pushed to it in a queue of its own;
+   * only the model's side proves that it left it.
+   */
+  private isUnderway({ state, lane, claimedAt, transport }: Delivery, reader: string): boolean {
+    const byReader = transport === reader && lane !== "push";
+    if (state === "claimed") return !byReader;
+    if (this.clock() - (claimedAt ?? 0) > underwayMs) return false;
+    if (state !== "handed" || transport === null || byReader) return state === "uncertain";
+    const proof = this.parts.bestProof(transport);
+    return proof !== null && provesSeen(proof);
+  }
+}
+
+export function comesBefore(a: Ordered, b: Ordered): boolean {
+  return a.message.from.id === b.message.from.id && a.delivery.id < b.delivery.id && rankOf(a.delivery.when) <= rankOf(b.delivery.when);
+}
