@@ -5,7 +5,7 @@ import { privateTmux } from "../testing/tmux.ts";
 import { BracketedPasteScanner } from "./bracketedPaste.ts";
 import { TmuxServer } from "./server.ts";
 import { newWindow } from "./session.ts";
-import { type SessionChange, watchSession } from "./watch.ts";
+import { type SessionChange, type WatchedFacts, watchSession } from "./watch.ts";
 
 /** Collects changes and hands out the first that fits, past or to come. */
 function changes() {
@@ -49,18 +49,51 @@ test("output and bracketed paste of every pane of the session, and of no other",
   expect(log.seen.some(({ type }) => type === "layout")).toBe(true);
 });
 
-test("title, cursor, mode and command are told when they change", async () => {
+test("mode, command and the end of a program are told when they change, in windows that come later too", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
+  await tmux.tmux("set-option", "-g", "remain-on-exit", "on");
   const log = changes();
   await using _watch = await watchSession(server, "main", log.onChange);
-  const title = "a : b / c, #{pane_id} 漢";
-  await tmux.tmux("select-pane", "-t", "%0", "-T", title.replaceAll("#", "##"));
-  const titled = await log.first((c): c is Of<"facts"> => c.type === "facts" && c.facts.title === title);
-  expect(titled).toMatchObject({ pane: "%0", facts: { inMode: false, dead: false, currentCommand: "cat", cursor: { x: 0 } } });
+  const about = (pane: string, wanted: Partial<WatchedFacts>) =>
+    log.first((c): c is Of<"facts"> => c.type === "facts" && c.pane === pane && Object.entries(wanted).every(([fact, value]) => c.facts[fact as keyof WatchedFacts] === value));
+  await about("%0", { dead: false, currentCommand: "cat" });
   await tmux.tmux("copy-mode", "-t", "%0");
   expect(await log.first((c): c is Of<"mode"> => c.type === "mode")).toEqual({ type: "mode", pane: "%0" });
-  await log.first((c): c is Of<"facts"> => c.type === "facts" && c.facts.inMode);
+  const later = await newWindow(server, { session: "main", name: "later", command: ["sh", "-c", "read line; exec tail -f /dev/null"] });
+  await about(later.pane, { currentCommand: "sh" });
+  await tmux.tmux("send-keys", "-t", later.pane, "Enter");
+  await about(later.pane, { currentCommand: "tail" });
+  await tmux.tmux("send-keys", "-t", later.pane, "C-c");
+  await about(later.pane, { dead: true });
+  expect(log.seen.filter((c) => c.type === "facts" && c.pane === "%0")).toHaveLength(1);
+}, 20_000);
+
+test("a session that ends takes nothing with it, however long its watcher takes to leave", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  await tmux.tmux("new-session", "-d", "-s", "short", "cat");
+  const { pid } = await server.identity();
+  const log = changes();
+  await using _watch = await watchSession(server, "short", log.onChange);
+  const facts = () => log.seen.filter(({ type }) => type === "facts").length;
+  await log.first((c): c is Of<"facts"> => c.type === "facts");
+  const watcher = Number(await tmux.tmux("list-clients", "-t", "=short", "-F", "#{client_pid}"));
+  process.kill(watcher, "SIGSTOP");
+  try {
+    await tmux.tmux("kill-session", "-t", "=short");
+    // tmux looks at subscriptions once a second; a second watcher tells when it has done so.
+    const other = changes();
+    await using _other = await watchSession(server, "main", other.onChange);
+    await other.first((c): c is Of<"facts"> => c.type === "facts");
+    await newWindow(server, { session: "main", name: "more", command: ["cat"] });
+    await other.first((c): c is Of<"facts"> => c.type === "facts" && c.pane !== "%0");
+  } finally {
+    process.kill(watcher, "SIGCONT");
+  }
+  await log.first((c): c is Of<"ended"> => c.type === "ended");
+  expect((await server.identity()).pid).toBe(pid);
+  expect(facts()).toBe(1);
 }, 20_000);
 
 test("the end of the session is told once, a close of ours is not", async () => {

@@ -5,10 +5,8 @@ import type { Notification } from "./notification.ts";
 import { commandLine } from "./quote.ts";
 import type { TmuxServer } from "./server.ts";
 
+/** What can change without any output. */
 export interface WatchedFacts {
-  title: string;
-  cursor: { x: number; y: number };
-  inMode: boolean;
   dead: boolean;
   currentCommand: string;
 }
@@ -42,6 +40,7 @@ export async function watchSession(
   onChange: (change: SessionChange) => void,
 ): Promise<SessionWatch> {
   const scanners = new Map<string, BracketedPasteScanner>();
+  const facts = new Map<string, string>();
   let client: ControlClient | undefined;
   let home: string | undefined;
   let closing = false;
@@ -54,15 +53,25 @@ export async function watchSession(
     if (switched) onChange({ type: "bracketedPaste", pane, on: scanner.on === true });
   }
 
+  function onFacts(listed: string): void {
+    for (const [, pane = "", told = "", dead, currentCommand = ""] of listed.matchAll(watched)) {
+      if (facts.get(pane) === told) continue;
+      facts.set(pane, told);
+      onChange({ type: "facts", pane, facts: { dead: dead === "1", currentCommand } });
+    }
+  }
+
   function onNotification(notification: Notification): void {
     switch (notification.type) {
       case "output":
         return onOutput(notification.pane, notification.bytes);
       case "subscription-changed":
-        return onChange({ type: "facts", pane: notification.pane, facts: parseFacts(notification.value) });
+        return onFacts(notification.value);
       case "pane-mode-changed":
         return onChange({ type: "mode", pane: notification.pane });
       case "window-add":
+        void client?.command(subscription([notification.window])).catch(ignoreEnd);
+        return onChange({ type: "layout" });
       case "window-close":
       case "layout-change":
         return onChange({ type: "layout" });
@@ -85,7 +94,8 @@ export async function watchSession(
   void client.closed.then((reason) => {
     if (!closing) onChange({ type: "ended", reason });
   });
-  await client.command(commandLine([["refresh-client", "-B", `pane:%*:${watchedFormat}`]]));
+  const windows = await client.command(commandLine([["list-windows", "-F", "#{window_id}"]]));
+  await client.command(subscription(windows));
 
   /**
    * tmux 3.3a ends with a fault, and every pane with it, when a pane prints while a client is on its way out with
@@ -114,12 +124,14 @@ function ignoreEnd(fault: unknown): void {
   if (!["TMUX_UNAVAILABLE", "PANE_UNKNOWN"].includes(asTielineError(fault).code)) throw fault;
 }
 
-/** The title comes last, since it may hold anything; a command holds no `/`. */
-const watchedFormat =
-  "#{cursor_x} #{cursor_y} #{?pane_in_mode,1,0} #{?pane_dead,1,0} #{b:pane_current_command}/#{pane_title}";
-const watched = /^(\d+) (\d+) ([01]) ([01]) ([^/]*)\/(.*)$/;
-
-function parseFacts(value: string): WatchedFacts {
-  const [, x, y, inMode, dead, currentCommand = "", title = ""] = watched.exec(value) ?? [];
-  return { cursor: { x: Number(x), y: Number(y) }, inMode: inMode === "1", dead: dead === "1", currentCommand, title };
+/**
+ * One subscription for each window. tmux 3.3a ends with a fault when the session of a client that subscribed to all
+ * panes ends before the client has left; named windows it looks for by themselves.
+ */
+function subscription(windows: readonly string[]): string {
+  return commandLine([["refresh-client", ...windows.flatMap((window) => ["-B", `${window}:${window}:${watchedFormat}`])]]);
 }
+
+/** The base name of a command holds no `/`. */
+const watchedFormat = "#{P:#{pane_id} #{?pane_dead,1,0} #{b:pane_current_command}/}";
+const watched = /(%\d+) (([01]) ([^/]*))\//g;
