@@ -120,10 +120,10 @@ describe("a call that finds no daemon", () => {
 });
 
 describe("starting", () => {
-  function entry(source: string): string {
+  function entry(source: string): string[] {
     const path = join(tieline.dir, "entry.ts");
     writeFileSync(path, source);
-    return path;
+    return [process.execPath, path];
   }
 
   test("waits for ready; the daemon has its own session, a clean environment and its log as stderr", async () => {

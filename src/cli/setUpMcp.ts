@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { launcher } from "../install.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Context } from "./command.ts";
 
@@ -13,7 +12,7 @@ export async function setUpMcp(name: string, { undo, json, env, home, terminal }
   const program = Object.hasOwn(mcpPrograms, name) ? mcpPrograms[name]! : undefined;
   if (program === undefined) throw unknownProgram(name, Object.keys(mcpPrograms));
   const memory = `${home.root}/mcp.json`;
-  const { file, changed } = undo ? unregister(program, env, memory) : register(program, env, launcher(), memory);
+  const { file, changed } = undo ? unregister(program, env, memory) : register(program, env, launcher, memory);
   if (json) await terminal.json({ file, changed });
   else await terminal.print(told(program.title, program.note, { file, changed, undo }));
   return 0;
@@ -22,12 +21,6 @@ export async function setUpMcp(name: string, { undo, json, env, home, terminal }
 function told(title: string, note: string, { file, changed, undo }: { file: string; changed: boolean; undo: boolean }): string {
   if (!changed) return `${title}: nothing to change in ${file}`;
   return `${title}: tieline is ${undo ? "no longer" : "now"} an MCP server in ${file}\n  ${note}`;
-}
-
-/** Beside the sources in a checkout or a package; the single file is its own launcher. */
-function launcher(): string {
-  const beside = fileURLToPath(new URL("../../bin/tieline", import.meta.url));
-  return existsSync(beside) ? beside : process.execPath;
 }
 
 const unknownProgram = (name: string, known: readonly string[]): TielineError =>

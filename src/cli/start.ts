@@ -1,13 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { createClient } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
+import { daemonCommand } from "../install.ts";
 import { TielineError, asTielineError, type ErrorCode } from "../model/errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const daemonEntry = fileURLToPath(new URL("../daemon/main.ts", import.meta.url));
 const startDeadlineMs = 30_000;
 
 /**
@@ -15,8 +14,8 @@ const startDeadlineMs = 30_000;
  *
  * The daemon writes one line on its stdout: `ready`, `taken` when another one owns the home, or `{"error":{…}}`.
  */
-export async function startDaemon(home: Home, env: Environment, entry = daemonEntry): Promise<void> {
-  const child = launch(home, env, entry);
+export async function startDaemon(home: Home, env: Environment, command = daemonCommand): Promise<void> {
+  const child = launch(home, env, command);
   const line = await firstLine(child, home);
   child.unref();
   if (line === "ready") return;
@@ -25,10 +24,10 @@ export async function startDaemon(home: Home, env: Environment, entry = daemonEn
 }
 
 /** A session of its own, so that closing the terminal of the first command does not end it. */
-function launch(home: Home, env: Environment, entry: string): ChildProcess {
+function launch(home: Home, env: Environment, [program, ...argv]: readonly string[]): ChildProcess {
   const log = openLog(home);
   try {
-    return spawn(process.execPath, ["--no-install", entry], {
+    return spawn(program!, argv, {
       cwd: home.root,
       env: { ...daemonEnvironment(env), TIELINE_HOME: home.root },
       detached: true,

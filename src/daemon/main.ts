@@ -1,19 +1,20 @@
 /** The daemon's process. It says one line on its stdout: `ready`, `taken`, or an error as JSON. */
-import { join } from "node:path";
 import { homeOf } from "../client/home.ts";
 import { asTielineError } from "../model/errors.ts";
 import { DatabaseTaken } from "../sqlite/connection.ts";
 import { tmuxSocketNamed } from "../client/tmuxSocket.ts";
 import { version } from "../../package.json";
 import { startDaemon } from "./daemon.ts";
+import { programsDirectory } from "./programs.ts";
 
 try {
+  const home = homeOf(process.env);
   const daemon = await startDaemon({
-    home: homeOf(process.env),
+    home,
     version,
     tmuxSocket: tmuxSocketNamed(process.env["TIELINE_TMUX_SOCKET"] || "default", process.env),
     env: definedIn(process.env),
-    binDirectory: join(import.meta.dir, "../../bin"),
+    binDirectory: programsDirectory(home.root),
   });
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => daemon.stop());
   say("ready");

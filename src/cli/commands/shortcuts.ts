@@ -1,4 +1,5 @@
 import { command } from "../args.ts";
+import { launcher } from "../../install.ts";
 import type { Terminal } from "../terminal.ts";
 
 export default command({
@@ -29,7 +30,7 @@ export async function runShortcuts(
 ): Promise<number> {
   const { bindings, shellAlias, shellStarts, tmuxConfig } = await import("../shortcuts.ts");
   const { hasBlock, removeBlock, writeBlock } = await import("../fenced-block.ts");
-  const tieline = Bun.which("tieline", { PATH: env["PATH"] ?? "" }) ? "tieline" : new URL("../../../bin/tieline", import.meta.url).pathname;
+  const tieline = Bun.which("tieline", { PATH: env["PATH"] ?? "" }) ? "tieline" : launcher;
   const conf = tmuxConfig(env);
   const keys = bindings(tieline);
   const shell = alias === undefined ? [] : [shellAlias(env, tieline, alias)];

@@ -1,7 +1,9 @@
 /** The demo: a private home, a private tmux server, three scripted agents, and what becomes of their messages. */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import agent from "../../../examples/demo/agent.sh" with { type: "text" };
+import team from "../../../examples/demo/tieline.yaml" with { type: "text" };
 import { createClient } from "../../client/client.ts";
 import { homeOf, type Home } from "../../client/home.ts";
 import { streamEvents, type StreamedEvent } from "../../client/stream.ts";
@@ -14,7 +16,6 @@ import { span } from "../times.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const project = join(import.meta.dir, "../../../examples/demo");
 const tmuxName = "tieline-demo";
 /** The whole play takes about three seconds; whoever waits this long should hear that something is wrong. */
 const patienceMs = 18_000;
@@ -64,7 +65,10 @@ export async function stopDemo(env: Environment, { print }: Terminal): Promise<n
 async function setUp(env: Environment): Promise<Stage> {
   const demoEnv = stageEnvironment(env);
   const home = homeOf(demoEnv);
-  mkdirSync(home.root, { recursive: true, mode: 0o700 });
+  const project = join(home.root, "project");
+  mkdirSync(project, { recursive: true, mode: 0o700 });
+  writeFileSync(join(project, "tieline.yaml"), team);
+  writeFileSync(join(project, "agent.sh"), agent, { mode: 0o700 });
   await startDaemon(home, demoEnv);
   return { env: demoEnv, home, caller: { ...(await callerOf(home, demoEnv)), cwd: project } };
 }

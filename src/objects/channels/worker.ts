@@ -1,3 +1,4 @@
+import { sourceUrl } from "../../install.ts";
 import type { Channel, ChannelEvents, OpenChannel } from "../channel.ts";
 import { FromObject, type ToObject } from "../protocol.ts";
 
@@ -39,7 +40,7 @@ export class ModuleThreads {
 
 class Thread {
   /** It does not keep the switch from ending. */
-  private readonly worker = new Worker(new URL("./thread.ts", import.meta.url).href, { smol: true, ref: false });
+  private readonly worker = new Worker(sourceUrl("objects/channels/thread.ts").href, { smol: true, ref: false });
   private readonly channels = new Map<number, ChannelEvents>();
 
   constructor(

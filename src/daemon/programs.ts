@@ -1,0 +1,22 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import swarmMsg from "../../bin/swarm-msg" with { type: "text" };
+import { isSingleFile, launcher } from "../install.ts";
+
+/** Where `tieline` and `swarm-msg` are, for agents and hooks. The single file has no directory, so it gets one in the home. */
+export function programsDirectory(home: string): string {
+  if (!isSingleFile) return dirname(launcher);
+  const directory = join(home, "bin");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  put(join(directory, "swarm-msg"), (draft) => writeFileSync(draft, swarmMsg, { mode: 0o755 }));
+  // The single file may have been moved since the last start.
+  put(join(directory, "tieline"), (draft) => symlinkSync(launcher, draft));
+  return directory;
+}
+
+/** Whole or not at all, because an agent may call it at this moment. */
+function put(path: string, make: (draft: string) => void): void {
+  const draft = `${path}.${process.pid}.new`;
+  make(draft);
+  renameSync(draft, path);
+}

@@ -1,0 +1,4 @@
+declare module "*/swarm-msg" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "../src/testing/world.ts";
+
+/** The single file alone: no checkout beside it, no Bun and no Node on the PATH. */
+let dir: string;
+let count = 0;
+const places: Place[] = [];
+
+beforeAll(() => {
+  const built = Bun.spawnSync([join(import.meta.dir, "../scripts/build")], { stderr: "pipe" });
+  if (built.exitCode !== 0) throw new Error(built.stderr.toString());
+  dir = mkdtempSync(join(tmpdir(), "tl-one-"));
+  copyFileSync(join(import.meta.dir, "../dist/tieline"), join(dir, "tieline"));
+});
+afterEach(async () => {
+  for (const place of places.splice(0)) await place.leave();
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+interface Place {
+  readonly project: string;
+  readonly home: string;
+  run(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  leave(): Promise<void>;
+}
+
+function aPlace(yaml: string): Place {
+  const root = join(dir, String(++count));
+  const [project, home] = [join(root, "project"), join(root, "home")];
+  mkdirSync(project, { recursive: true });
+  writeFileSync(join(project, "tieline.yaml"), yaml);
+  const env = { PATH: "/usr/bin:/bin", HOME: root, LANG: "C.UTF-8", TERM: "xterm-256color", TMPDIR: root, TMUX_TMPDIR: root, TIELINE_HOME: home, TIELINE_TMUX_SOCKET: "private" };
+  const place: Place = {
+    project,
+    home,
+    async run(args) {
+      const child = Bun.spawn([join(dir, "tieline"), ...args], { cwd: project, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+      const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      return { code, stdout, stderr };
+    },
+    async leave() {
+      await place.run(["daemon", "stop"]);
+      await Bun.spawn(["tmux", "-L", "private", "kill-server"], { env, stderr: "ignore" }).exited;
+    },
+  };
+  places.push(place);
+  return place;
+}
+
+async function mustRun(place: Place, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await place.run(args);
+  if (code !== 0) throw new Error(`tieline ${args.join(" ")}: exit ${code}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+const inbox = async (place: Place): Promise<{ from: string; body: string }[]> => JSON.parse(await mustRun(place, ["inbox", "user", "--json"])) as { from: string; body: string }[];
+
+describe("the single file", () => {
+  test("starts its own daemon, its agents find tieline and swarm-msg, and messages go both ways", async () => {
+    const place = aPlace(`team: one
+agents:
+  talker: { command: [sh, -c, 'while read -r line; do tieline send user "heard $line"; done'], headless: true }
+  writer: { command: [sh, -c, 'swarm-msg send user "by file"; sleep 1000'], workspace: room, input: files }
+`);
+    await mustRun(place, ["up"]);
+    await mustRun(place, ["send", "talker", "--wait", "handed", "hello"]);
+    await until(async () => (await inbox(place)).length === 2, "both messages");
+    expect((await inbox(place)).map(({ from, body }) => [from, body.replace(/MSG_\w+/, "TAG")]).toSorted()).toEqual([
+      ["talker", "heard TAG: hello"],
+      ["writer", "by file"],
+    ]);
+    expect(realpathSync(join(place.home, "bin/tieline"))).toBe(realpathSync(join(dir, "tieline")));
+    expect(lstatSync(join(place.home, "bin/swarm-msg")).mode & 0o111).not.toBe(0);
+  });
+
+  test("runs objects of a project in their threads, and serves the page", async () => {
+    const place = aPlace("team: one\nobjects: { polly: { module: polly.ts } }\n");
+    writeFileSync(join(place.project, "polly.ts"), "export const onMessage = (from: string, content: string, api: { reply(text: string): unknown }): unknown => api.reply(`${from} said ${content}`);\n");
+    await mustRun(place, ["send", "polly", "--wait", "answered", "hi"]);
+    expect(await inbox(place)).toMatchObject([{ from: "polly", body: "user said hi" }]);
+    const link = (await mustRun(place, ["dash", "--no-open"])).match(/http:\S+/)![0];
+    const entered = await fetch(link, { redirect: "manual" });
+    const cookie = entered.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const page = await (await fetch(new URL("/", link), { headers: { cookie } })).text();
+    const script = page.match(/src="(\/assets\/[^"]+\.js)"/)![1]!;
+    const served = await fetch(new URL(script, link), { headers: { cookie } });
+    expect([served.status, served.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+  });
+
+  test("speaks MCP, registers itself by its own path, and plays the demo", async () => {
+    const place = aPlace("team: one\n");
+    await mustRun(place, ["setup", "--mcp", "claude"]);
+    const registered = JSON.parse(readFileSync(join(place.home, "../.claude.json"), "utf8")) as { mcpServers: { tieline: { command: string } } };
+    expect(existsSync(registered.mcpServers.tieline.command)).toBe(true);
+    expect(registered.mcpServers.tieline.command).toStartWith(realpathSync(dir));
+    expect(await mustRun(place, ["demo"])).toContain("reviewer");
+    expect(await mustRun(place, ["skill"])).toContain("tieline send");
+  });
+});
