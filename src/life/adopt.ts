@@ -36,8 +36,8 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const { directory, processes, claudeSessions } = parts;
   checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
-  const program = await foreground(processes, pane.pid);
-  if (program === undefined || pane.dead) throw nothingRuns(pane);
+  const program = pane.dead ? undefined : await programIn(pane, processes);
+  if (program === undefined) throw nothingRuns(pane);
   if (isTmux(program)) throw showsAnotherTmux(pane);
   const argv = await processes.argv(program.pid);
   const provider = chooseProvider(adoption.provider, program, argv, pane);
@@ -54,6 +54,22 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   if (isLive(known) && !isIn(known, pane, server.socketPath)) throw nameIsLive(known);
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
 }
+
+/**
+ * The program in the foreground. In a pane that just came there is none until its process has the terminal, and until
+ * then it is a fork of tmux itself.
+ */
+async function programIn(pane: PaneFacts, processes: Processes): Promise<ProcessFacts | undefined> {
+  const deadline = Date.now() + comingUpMs;
+  for (;;) {
+    const program = await foreground(processes, pane.pid);
+    if (program !== undefined && program.command !== "tmux: server") return program;
+    if (Date.now() > deadline || (await processes.read(pane.pid)) === undefined) return undefined;
+    await Bun.sleep(5);
+  }
+}
+
+const comingUpMs = 2_000;
 
 async function codexIn({ pid }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, codexProgram }: AdoptParts): Promise<RunningCodex> {
   const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
