@@ -29,6 +29,18 @@ function changeTo(state: string, draft = false): Promise<Event> {
   return promise.finally(stop);
 }
 
+/** Every command that is given to tmux from now on. */
+function commandsFromNow(): string[] {
+  const commands: string[] = [];
+  const server = stage.tieline.servers.at(stage.tmux.socketPath);
+  const run = server.run.bind(server);
+  server.run = (list) => {
+    commands.push(JSON.stringify(list));
+    return run(list);
+  };
+  return commands;
+}
+
 describe("while somebody attends", () => {
   test("every state and a draft are known by events, without anybody asking", async () => {
     using _ = stage.tieline.sensing.attend(all);
@@ -67,27 +79,38 @@ describe("while nobody attends", () => {
     expect(known().state).toBe("permission");
   });
 
+  test("nothing is asked of tmux, whatever the panes print; after mail has arrived, nothing any more", async () => {
+    const commands = commandsFromNow();
+    const everyState = async () => {
+      for (const state of [...scriptedStates, "idle" as const]) await ana.direct({ state });
+    };
+    await everyState();
+    expect(commands).toEqual([]);
+
+    const receipt = await stage.send("ana", "hello");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(commands).not.toEqual([]);
+    await until(async () => (await clients()) === 1, "the watcher to leave");
+    commands.length = 0;
+    await everyState();
+    expect(commands).toEqual([]);
+  });
+
   test("a question reads a pane again only when it may have changed", async () => {
     const { tieline } = stage;
-    const captured: string[] = [];
-    const server = tieline.servers.at(stage.tmux.socketPath);
-    const run = server.run.bind(server);
-    server.run = (list) => {
-      const line = JSON.stringify(list);
-      if (line.includes("capture-pane")) captured.push(line);
-      return run(list);
-    };
+    const commands = commandsFromNow();
+    const captured = () => commands.filter((line) => line.includes("capture-pane")).length;
     await until(async () => {
-      captured.length = 0;
+      commands.length = 0;
       await tieline.sensing.refresh(all());
-      return captured.length === 0;
+      return captured() === 0;
     }, "nothing left to read");
     await ana.direct({ state: "working" });
     await until(async () => {
       await tieline.sensing.refresh(all());
       return known().state === "working";
     }, "ana to work");
-    expect(captured.length).toBeGreaterThan(0);
+    expect(captured()).toBeGreaterThan(0);
   });
 
   test("a closed pane and a tmux server that is gone are told as such", async () => {
