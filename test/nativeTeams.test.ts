@@ -1,28 +1,179 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startWorld, until } from "../src/testing/world.ts";
+import type { AgentView, InboxView } from "../src/client/schema.ts";
+import type { OpenRequest } from "../src/client/schemas/requests.ts";
+import { startWorld, until, type World } from "../src/testing/world.ts";
+
+type Fields = Record<string, unknown>;
+interface Row extends Fields {
+  readonly from: string;
+  readonly text: string;
+}
+
+const lead = { agentId: "team-lead@crew", name: "team-lead", agentType: "team-lead", tmuxPaneId: "leader" };
+const scout = { agentId: "scout@crew", name: "scout", agentType: "explorer" };
+
+/** The team `crew` of Claude Code, whose members are files. */
+function crewIn(world: World, config: Fields = {}) {
+  const folder = join(world.dir, ".claude", "teams", "crew");
+  const path = (member: string): string => join(folder, "inboxes", `${member}.json`);
+  mkdirSync(join(folder, "inboxes"), { recursive: true });
+  const write = (file: string, content: unknown): void => {
+    writeFileSync(`${file}.draft`, JSON.stringify(content));
+    renameSync(`${file}.draft`, file);
+  };
+  write(join(folder, "config.json"), { name: "crew", leadAgentId: "team-lead@crew", members: [lead, scout], ...config });
+  return {
+    config: () => JSON.parse(readFileSync(join(folder, "config.json"), "utf8")) as Fields & { members: Fields[] },
+    configure: (more: Fields) => write(join(folder, "config.json"), { ...(JSON.parse(readFileSync(join(folder, "config.json"), "utf8")) as Fields), ...more }),
+    rows: (member: string): Row[] => (existsSync(path(member)) ? (JSON.parse(readFileSync(path(member), "utf8")) as Row[]) : []),
+    /** Writes as another member would. */
+    post(member: string, from: string, text: string | object) {
+      const row = { from, text: typeof text === "string" ? text : JSON.stringify(text), timestamp: new Date().toISOString(), read: false };
+      write(path(member), [...this.rows(member), row]);
+      return row;
+    },
+  };
+}
+
+const mail = (world: World): Promise<InboxView[]> => world.json<InboxView[]>(["inbox", "--peek"]);
+const agentIn = async (world: World, name: string): Promise<AgentView | undefined> => (await world.json<AgentView[]>(["ls", "--all"])).find((one) => one.name === name);
+/** Writes down every line that it reads. */
+const notes = (file: string): readonly string[] => ["sh", "-c", `while read -r line; do printf '%s\\n' "$line" >> ${file}; done`];
+const textIn = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
 test("a member of a Claude Code team is written to by name, and what it writes to the person arrives once", async () => {
   await using world = await startWorld();
-  const team = join(world.dir, ".claude", "teams", "crew");
-  mkdirSync(join(team, "inboxes"), { recursive: true });
-  writeFileSync(join(team, "config.json"), JSON.stringify({ name: "crew", members: [{ agentId: "scout@crew", name: "scout", agentType: "explorer" }] }));
-  const row = { from: "scout", text: "found it", timestamp: "2026-11-15T10:00:00.000Z", read: false, summary: "found" };
-  writeFileSync(join(team, "inboxes", "user.json"), JSON.stringify([row]));
+  const crew = crewIn(world);
+  const row = crew.post("user", "scout", "found it");
 
   const { tag } = await world.json<{ tag: string }>(["send", "--wait", "handed", "scout", "look in the cellar"]);
-  const [written] = JSON.parse(readFileSync(join(team, "inboxes", "scout.json"), "utf8")) as Record<string, unknown>[];
-  expect(written).toMatchObject({ from: "user", read: false, summary: "look in the cellar", text: expect.stringContaining(`[${tag} from user]\nlook in the cellar\n`) });
+  expect(crew.rows("scout")).toMatchObject([{ from: "user", read: false, messageId: expect.stringMatching(/^[0-9a-f-]{36}$/), summary: "look in the cellar", text: expect.stringContaining(`[${tag} from user]\nlook in the cellar\n`) }]);
+  // A direct message never passes through the lead.
+  expect(crew.rows("team-lead")).toEqual([]);
   expect((await world.status(tag)).deliveries[0]).toMatchObject({ proof: "written", transport: "claude-inbox", authority: "peer" });
 
-  const inbox = () => world.json<{ from: string; body: string }[]>(["inbox", "--peek"]);
-  await until(async () => (await inbox()).length > 0, "the member's message");
+  await until(async () => (await mail(world)).length > 0, "the member's message");
   await world.killDaemon();
-  expect((await inbox()).map(({ from, body }) => [from, body])).toEqual([["scout", "found it"]]);
-  expect(JSON.parse(readFileSync(join(team, "inboxes", "user.json"), "utf8"))).toEqual([{ ...row, read: true }]);
+  expect((await mail(world)).map(({ from, body }) => [from, body])).toEqual([["scout", "found it"]]);
+  await until(() => crew.rows("user")[0]!["read"] === true, "the mark");
+  expect(crew.rows("user")).toEqual([{ ...row, read: true }]);
 
   const unknown = await world.tieline(["send", "scuot", "x"]);
   expect(unknown.code).toBe(3);
   expect(unknown.stderr).toContain("scout");
+
+  crew.configure({ members: [lead] });
+  const left = await world.tieline(["send", "crew:scout", "--wait", "handed", "--timeout", "1s", "still there?"]);
+  expect([left.code, left.stderr]).toEqual([4, expect.stringContaining("is not in its Claude Code team any more")]);
+  expect(crew.rows("scout")).toHaveLength(1);
+});
+
+test("agents are registered as members of the team of their name, get mail that its members write, and leave it", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world, { hiddenPaneIds: ["%9"], members: [{ ...lead, color: "red" }, scout] });
+  const noted = join(world.dir, "noted");
+  world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: notes(noted), role: "builder" }, other: { command: ["cat"] } } }));
+  await world.json(["spawn", "engineer"]);
+  await until(() => crew.config().members.length === 3, "the record");
+  const { pane } = (await agentIn(world, "engineer"))!;
+  expect(crew.config()).toMatchObject({ name: "crew", leadAgentId: "team-lead@crew", hiddenPaneIds: ["%9"] });
+  expect(crew.config().members.slice(0, 2)).toEqual([{ ...lead, color: "red" }, scout]);
+  const record = { agentId: "engineer@crew", name: "engineer", agentType: "builder", joinedAt: expect.any(Number), tmuxPaneId: pane, cwd: world.project, backendType: "tieline", color: expect.any(String), planModeRequired: false, isActive: expect.any(Boolean) };
+  expect(crew.config().members[2]).toMatchObject(record);
+
+  crew.post("engineer", "scout", "the door is open");
+  await until(() => textIn(noted).includes("the door is open"), "the member's words");
+  await until(() => crew.rows("engineer").length === 0, "an empty inbox");
+  expect(textIn(noted).match(/the door is open/g)).toHaveLength(1);
+  // Its own record does not make it a stranger's inbox.
+  await world.json(["send", "engineer", "--wait", "handed", "hello"]);
+  expect(crew.rows("engineer")).toEqual([]);
+
+  crew.configure({ members: crew.config().members.map((one) => (one["name"] === "engineer" ? { ...one, note: "by another program" } : one)) });
+  await world.json(["spawn", "other"]);
+  await until(() => crew.config().members.length === 4, "the second record");
+  expect(crew.config().members[2]).toMatchObject({ ...record, note: "by another program" });
+  await world.json(["kill", "engineer"]);
+  await until(() => crew.config().members.length === 3, "the end of the record");
+  expect(crew.config().members.map(({ name }) => name)).toEqual(["team-lead", "scout", "other"]);
+});
+
+test("with the setting off nobody is registered, and who was no longer is", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world);
+  world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] } } }));
+  await world.json(["spawn", "engineer"]);
+  await until(() => crew.config().members.length === 3, "the record");
+  await world.tieline(["daemon", "stop"]);
+  writeFileSync(join(world.dir, "home", "config.json"), JSON.stringify({ claudeTeams: { register: false } }));
+  await world.ls();
+  await until(() => crew.config().members.length === 2, "the end of the record");
+});
+
+test("a member that is refused is told so, and a stranger's words reach the person", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world);
+  world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] } }, topology: ["engineer -> user"] }));
+  await world.json(["spawn", "engineer"]);
+  await until(() => crew.config().members.length === 3, "the record");
+  crew.post("engineer", "scout", "psst");
+  await until(() => crew.rows("scout").length === 1, "the refusal");
+  expect(crew.rows("scout")[0]).toMatchObject({ from: "tieline", text: expect.stringContaining("your message to engineer was not sent") });
+  crew.post("user", "nobody", "who am I");
+  await until(async () => (await mail(world)).some(({ body }) => body.includes('"nobody", who is no member of the Claude Code team crew, wrote to user:\nwho am I')), "the stranger's words");
+});
+
+test("stop asks a member to shut down; it has ended only when it agreed", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world);
+  crew.post("team-lead", "scout", { type: "idle_notification", from: "scout", timestamp: new Date().toISOString(), idleReason: "available" });
+  await until(async () => (await agentIn(world, "scout"))?.state === "idle", "presence by its idle notice");
+
+  expect(await world.json<AgentView>(["stop", "scout"])).toMatchObject({ state: "idle", reason: expect.stringContaining("asked to shut down") });
+  await until(() => crew.rows("scout").length === 1, "the request");
+  const asked = crew.rows("scout")[0]!;
+  const { requestId, ...request } = JSON.parse(asked.text) as Fields;
+  expect([asked.from, request]).toEqual(["team-lead", { type: "shutdown_request", from: "team-lead", reason: "user asks you to end", timestamp: expect.any(String) }]);
+
+  crew.post("team-lead", "scout", { type: "shutdown_rejected", requestId, from: "scout", reason: "not done yet", timestamp: new Date().toISOString() });
+  await until(async () => (await agentIn(world, "scout"))!.reason === "it will not shut down: not done yet", "its refusal");
+  expect(await agentIn(world, "scout")).toMatchObject({ state: "idle" });
+  expect((await agentIn(world, "scout"))!.presence).not.toBe("terminated");
+
+  await world.json(["stop", "scout"]);
+  await until(() => crew.rows("scout").length === 2, "the second request");
+  crew.post("team-lead", "scout", { type: "shutdown_approved", requestId: (JSON.parse(crew.rows("scout")[1]!.text) as Fields)["requestId"], from: "scout", timestamp: new Date().toISOString() });
+  await until(async () => (await agentIn(world, "scout"))!.presence === "terminated", "its end");
+  expect(await agentIn(world, "scout")).toMatchObject({ state: "gone", reason: "it agreed to shut down" });
+  expect((await mail(world)).map(({ kind }) => kind)).toEqual(["shutdown_response", "shutdown_response"]);
+  expect(crew.rows("team-lead")).toHaveLength(3);
+
+  crew.configure({ members: [lead, { ...scout, joinedAt: Date.now() + 1_000 }] });
+  await until(async () => (await agentIn(world, "scout"))!.presence !== "terminated", "its return");
+  await world.json(["send", "crew:scout", "--wait", "handed", "welcome back"]);
+});
+
+test("a lead's wish to end an agent of ours is the person's to grant", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world);
+  world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] }, tester: { command: ["cat"] } } }));
+  for (const name of ["engineer", "tester"]) await world.json(["spawn", name]);
+  await until(() => crew.config().members.length === 4, "the records");
+  for (const name of ["engineer", "tester"]) crew.post(name, "team-lead", { type: "shutdown_request", requestId: `shutdown-1@${name}`, from: "team-lead", reason: "all done", timestamp: new Date().toISOString() });
+  let open: OpenRequest[] = [];
+  await until(async () => (open = await world.json<OpenRequest[]>(["approve"])).length === 2, "the requests");
+  const tagOf = (name: string): string => open.find(({ id }) => id === `shutdown-1@${name}`)!.tag;
+  expect(open.map(({ text }) => text).toSorted()).toEqual(["shut down engineer: all done", "shut down tester: all done"]);
+
+  await world.json(["deny", tagOf("tester"), "it is needed"]);
+  await world.json(["approve", tagOf("engineer")]);
+  await until(() => crew.rows("team-lead").length === 2, "the answers");
+  expect(crew.rows("team-lead").map(({ from, text }) => ({ from, ...(JSON.parse(text) as Fields) }))).toMatchObject([
+    { from: "tester", type: "shutdown_rejected", requestId: "shutdown-1@tester", reason: "it is needed" },
+    { from: "engineer", type: "shutdown_approved", requestId: "shutdown-1@engineer" },
+  ]);
+  expect(await agentIn(world, "engineer")).toMatchObject({ presence: "terminated" });
+  expect((await agentIn(world, "tester"))!.presence).not.toBe("terminated");
 });

@@ -68,6 +68,7 @@ function* namesIn(team: string, asker: Asker, lookups: Lookups): Iterable<string
     if (agent.role !== null) yield agent.role;
   }
   if (team === asker.team) yield* lookups.profileNames(team);
+  yield* lookups.nativeNames?.() ?? [];
 }
 
 function unknown(message: string, address: SingleAddress, near: readonly string[], remedy: string): TielineError {

@@ -17,6 +17,8 @@ export interface Lookups {
   aliasNames(team: string): Iterable<string>;
   /** A member of a Claude Code team that we did not start. */
   nativeMember?(team: string, name: string): Agent | null;
+  /** The names for which there may be one. */
+  nativeNames?(): Iterable<string>;
 }
 
 /** Who asks: names are looked up in the sender's team, and labels never mean the sender itself. */

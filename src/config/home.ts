@@ -59,6 +59,10 @@ export const HomeConfig = z.strictObject({
     tlsCertFile: z.string().min(1).nullable().default(null).describe("Our certificate, if the server wants one."),
     tlsKeyFile: z.string().min(1).nullable().default(null).describe("Its key."),
   }),
+  claudeTeams: section({
+    register: z.boolean().default(true).describe("Register agents as members of the Claude Code team that has their team's name, or that one of them leads, so that its own members can write to them."),
+    layout: z.enum(["inboxes", "drop"]).default("inboxes").describe("Where mail of Claude Code teams lies. `inboxes`: `inboxes/<member>.json`, as Claude Code reads it. `drop`: the older `inbox/<member>/msg-*.json`."),
+  }),
   http: section({
     port: z.int().min(1).max(65_535).nullable().default(null).describe("The loopback port of the page and of http hooks. Drawn once and kept; `null` until then."),
   }),

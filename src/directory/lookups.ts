@@ -14,6 +14,7 @@ export interface LookupSources {
   /** The team's run-time edges; the same object until they change. */
   overlayOf?(team: string): Overlay;
   nativeMember?(team: string, name: string): Agent | null;
+  nativeNames?(): Iterable<string>;
 }
 
 /** What addressing reads, put together from the directory. A topology is made again only when its sources change. */
@@ -39,5 +40,6 @@ export function lookupsOver(sources: LookupSources): Lookups {
     alias: (team, name) => sources.projectOf(team)?.aliases.get(name) ?? null,
     aliasNames: (team) => sources.projectOf(team)?.aliases.keys() ?? [],
     nativeMember: (team, name) => sources.nativeMember?.(team, name) ?? null,
+    nativeNames: () => sources.nativeNames?.() ?? [],
   };
 }

@@ -5,6 +5,7 @@ import { locatorOf } from "../../life/adopt.ts";
 import { discover } from "../../life/discover.ts";
 import { kill, stop } from "../../life/end.ts";
 import { enlist } from "../../life/enlist.ts";
+import { askToShutDown, isNativeOnly } from "../../life/nativeShutdown.ts";
 import type { Wishes } from "../../life/launch.ts";
 import { teamSession } from "../../life/place.ts";
 import { choose, dialogOf, interrupt } from "../../life/steer.ts";
@@ -47,8 +48,10 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     },
 
     async stop({ agent: address }, { caller }) {
-      const agent = known(address, await callers.allow(caller, "kill"));
-      return ended(await stop(agent, tieline));
+      const from = await callers.allow(caller, "kill");
+      const native = onlyAgent(address, tieline.resolve(address, from).agents);
+      if (isNativeOnly(native)) return view(await askToShutDown(native, from, tieline));
+      return ended(await stop(known(address, from), tieline));
     },
 
     async kill({ agent: address }, { caller }) {

@@ -2,13 +2,17 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { appendToInbox, markInInbox, readInbox, type InboxRow } from "./teamInbox.ts";
+import { dropFolder } from "./dropFolder.ts";
+import type { LockPatience } from "./lockedFile.ts";
+import { inboxFile, rowId, type InboxRow } from "./teamInbox.ts";
 import { nativeMembers } from "./teams.ts";
 
 function folder() {
   const path = mkdtempSync(join(tmpdir(), "tl-inbox-"));
   return { path, file: join(path, "inboxes", "bob.json"), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
+const appendToInbox = (file: string, row: InboxRow, patience?: LockPatience) => inboxFile(file, patience).append(row);
+const readInbox = (file: string) => inboxFile(file).rows();
 const row = (n: number): InboxRow => ({ from: "ana", text: `text ${n}`, timestamp: "2026-11-15T09:00:00.000Z", read: false, messageId: `id-${n}` });
 
 test("rows are appended beside others', whose unknown fields stay", async () => {
@@ -56,7 +60,7 @@ test("10,000 rows, and marking one of them", async () => {
   mkdirSync(join(here.path, "inboxes"));
   writeFileSync(here.file, JSON.stringify(Array.from({ length: 10_000 }, (_, n) => row(n))));
   expect(await appendToInbox(here.file, row(10_000))).toBe("present");
-  await markInInbox(here.file, (one) => (one.messageId === "id-7" ? { ...one, read: true } : one));
+  await inboxFile(here.file).finish(({ messageId }) => messageId === "id-7", "mark");
   expect(readInbox(here.file)).toHaveLength(10_001);
   expect(readInbox(here.file).filter(({ read }) => read)).toEqual([{ ...row(7), read: true }]);
 });
@@ -68,5 +72,47 @@ test("members of teams are found, and names that are no file names are not", () 
   mkdirSync(join(here.path, "teams", "broken"), { recursive: true });
   writeFileSync(join(here.path, "teams", "t1", "config.json"), config([{ name: "bob", tmuxPaneId: "%1" }, { name: "../../evil" }]));
   writeFileSync(join(here.path, "teams", "broken", "config.json"), "{");
-  expect(nativeMembers(here.path)).toEqual([{ team: "t1", name: "bob", agentType: null, pane: "%1", inbox: join(here.path, "teams", "t1", "inboxes", "bob.json") }]);
+  expect(nativeMembers(here.path)).toEqual([{ team: "t1", name: "bob", agentType: null, pane: "%1", joinedAt: null, registered: null, inbox: join(here.path, "teams", "t1", "inboxes", "bob.json") }]);
+});
+
+test("a row that is gone was taken, unless older ones are still there", async () => {
+  using here = folder();
+  const inbox = inboxFile(here.file);
+  await inbox.append({ ...row(1), timestamp: "2026-11-15T09:00:01.000Z" });
+  const ours = { ...row(2), timestamp: "2026-11-15T09:00:02.000Z" };
+  await inbox.append(ours);
+  expect(inbox.fateOf(ours)).toBe("present");
+  writeFileSync(here.file, JSON.stringify([{ ...row(1), timestamp: "2026-11-15T09:00:01.000Z" }]));
+  expect(inbox.fateOf(ours)).toBe("lost");
+  writeFileSync(here.file, JSON.stringify([{ ...row(3), timestamp: "2026-11-15T09:00:03.000Z" }]));
+  expect(inbox.fateOf(ours)).toBe("consumed");
+});
+
+test("a writer who does not take the lock and puts an older state back is noticed at once", async () => {
+  using here = folder();
+  await appendToInbox(here.file, row(1));
+  const old = readFileSync(here.file, "utf8");
+  const writing = inboxFile(here.file).append(row(2));
+  while (readFileSync(here.file, "utf8") === old) await null;
+  writeFileSync(here.file, old);
+  expect(await writing).toBe("lost");
+});
+
+test("rows without an id of their own get one from what they say", () => {
+  const foreign = { from: "bob", text: "hi", timestamp: "2026-11-15T09:00:00.000Z", read: false };
+  const digest = new Bun.CryptoHasher("sha256").update("bob\n2026-11-15T09:00:00.000Z\nhi").digest("hex");
+  expect(rowId(foreign)).toBe(`inbox-${digest.slice(0, 16)}`);
+  expect(rowId({ ...foreign, read: true, color: "red" })).toBe(rowId(foreign));
+  expect([rowId({ ...foreign, msg_id: "a" }), rowId({ ...foreign, messageId: "b" })]).toEqual(["a", "b"]);
+});
+
+test("a drop folder keeps the order, and a row that its reader removed was taken", async () => {
+  using here = folder();
+  const inbox = dropFolder(join(here.path, "inbox", "bob"));
+  const second = { ...row(2), timestamp: "2026-11-15T09:00:05.000Z" };
+  expect([await inbox.append(second), await inbox.append(row(1))]).toEqual(["present", "present"]);
+  expect(inbox.rows()).toEqual([row(1), second]);
+  await inbox.finish(({ messageId }) => messageId === "id-1", "remove");
+  expect([inbox.fateOf(row(1)), inbox.fateOf(second)]).toEqual(["consumed", "present"]);
+  expect(readdirSync(join(here.path, "inbox", "bob"))).toEqual([`msg-${Date.parse(second.timestamp)}-id-2.json`]);
 });

@@ -3,9 +3,8 @@
  * takes. A session that reads its inbox removes what it read, so a row that is gone was consumed, unless another
  * writer put an older state of the file back.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { TielineError } from "../../model/errors.ts";
+import { changeFile, textIn, type LockPatience } from "./lockedFile.ts";
 
 export interface InboxRow {
   readonly from: string;
@@ -18,88 +17,74 @@ export interface InboxRow {
   readonly [field: string]: unknown;
 }
 
-export type Written = "present" | "consumed" | "lost";
+/** Whether a row is still there, was taken by its reader, or overwritten by somebody who did not take the lock. */
+export type Fate = "present" | "consumed" | "lost";
 
-export interface LockPatience {
-  readonly pause?: (ms: number) => Promise<void>;
-  readonly tries?: number;
+/** Where rows for one member lie. */
+export interface NativeInbox {
+  /** In the order in which they were written. */
+  rows(): readonly InboxRow[];
+  /** Adds a row, and looks what became of it. */
+  append(row: InboxRow): Promise<Fate>;
+  /** Rows that are done with stay, marked as read, or go away. */
+  finish(isDone: (row: InboxRow) => boolean, how: "mark" | "remove"): Promise<void>;
+  /** What became of a row that was written some time ago. */
+  fateOf(row: Pick<InboxRow, "messageId" | "timestamp">): Fate;
 }
 
-/** Claude Code waits as long; a lock that is older than this belongs to nobody. */
-const lockTries = 20;
-const staleLockMs = 10_000;
+export function inboxFile(file: string, patience: LockPatience = {}): NativeInbox {
+  const change = (rows: (before: readonly InboxRow[]) => readonly InboxRow[]): Promise<void> =>
+    changeFile(file, (text) => JSON.stringify(rows(parse(file, text)), null, 2), patience);
 
-export function readInbox(file: string): InboxRow[] {
-  if (!existsSync(file)) return [];
-  const text = readFileSync(file, "utf8");
+  return {
+    rows: () => parse(file, textIn(file)),
+
+    async append(row) {
+      let before: readonly InboxRow[] = [];
+      await change((rows) => [...(before = rows), row]);
+      const now = parse(file, textIn(file));
+      if (now.some(({ messageId }) => messageId === row.messageId)) return "present";
+      return holdsAny(now, before) ? "lost" : "consumed";
+    },
+
+    async finish(isDone, how) {
+      await change((rows) => (how === "remove" ? rows.filter((row) => !isDone(row)) : rows.map((row) => (isDone(row) ? { ...row, read: true } : row))));
+    },
+
+    fateOf({ messageId, timestamp }) {
+      const now = parse(file, textIn(file));
+      if (now.some((row) => row.messageId === messageId)) return "present";
+      return now.some((row) => row.read !== true && row.timestamp < timestamp) ? "lost" : "consumed";
+    },
+  };
+}
+
+/** The id of a row: its own, or what every reader of the same row makes of it. */
+export function rowId({ messageId, msg_id, from, timestamp, text }: InboxRow): string {
+  const own = messageId ?? msg_id;
+  if (typeof own === "string" && own !== "") return own;
+  return `inbox-${new Bun.CryptoHasher("sha256").update([from, timestamp, text].join("\n")).digest("hex").slice(0, 16)}`;
+}
+
+/** A reader takes all rows at once: older ones that are left while ours is gone mean that ours was overwritten. */
+function holdsAny(now: readonly InboxRow[], before: readonly InboxRow[]): boolean {
+  const left = new Set(now.map((row) => JSON.stringify(row)));
+  return before.some((row) => left.has(JSON.stringify(row)));
+}
+
+function parse(file: string, text: string): InboxRow[] {
   try {
     const rows: unknown = text.trim() === "" ? [] : JSON.parse(text);
     if (Array.isArray(rows)) return rows as InboxRow[];
     throw new Error("it is not a list");
   } catch (cause) {
-    throw new TielineError("DELIVERY_FAILED", `the inbox ${file} can not be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      remedy: "repair or remove the file; nothing was written",
-      operands: { file },
-      cause,
-    });
+    throw unreadableInbox(file, cause);
   }
 }
 
-/** Appends a row, and looks what became of it. */
-export async function appendToInbox(file: string, row: InboxRow, patience: LockPatience = {}): Promise<Written> {
-  let before: readonly InboxRow[] = [];
-  await changeInbox(file, (rows) => [...(before = rows), row], patience);
-  return fateOf(file, row, before);
-}
-
-/** Changes rows in place, under the lock. */
-export async function markInInbox(file: string, mark: (row: InboxRow) => InboxRow, patience: LockPatience = {}): Promise<void> {
-  await changeInbox(file, (rows) => rows.map(mark), patience);
-}
-
-/** A reader takes all rows at once: older ones that are left while ours is gone mean that ours was overwritten. */
-function fateOf(file: string, { messageId }: InboxRow, before: readonly InboxRow[]): Written {
-  const now = readInbox(file);
-  if (now.some((row) => row.messageId === messageId)) return "present";
-  const left = new Set(now.map((row) => JSON.stringify(row)));
-  return before.some((row) => left.has(JSON.stringify(row))) ? "lost" : "consumed";
-}
-
-async function changeInbox(file: string, change: (rows: InboxRow[]) => readonly InboxRow[], patience: LockPatience): Promise<void> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = `${file}.lock`;
-  await takeLock(lock, patience);
-  try {
-    const rows = readInbox(file);
-    const draft = `${file}.tmp.${crypto.randomUUID().slice(0, 8)}`;
-    writeFileSync(draft, JSON.stringify(change(rows), null, 2), { mode: 0o600, flush: true });
-    renameSync(draft, file);
-  } finally {
-    rmdirSync(lock);
-  }
-}
-
-async function takeLock(lock: string, { pause = Bun.sleep, tries = lockTries }: LockPatience): Promise<void> {
-  for (let attempt = 0; attempt < tries; attempt++) {
-    if (madeFolder(lock)) return;
-    const age = ageOf(lock);
-    if (age !== null && age > staleLockMs) rmdirSync(lock);
-    else await pause(Math.min(100, 5 * 2 ** attempt));
-  }
-  throw new TielineError("DELIVERY_FAILED", `${lock} is held by another program`, { remedy: "it is tried again", operands: { lock } });
-}
-
-function madeFolder(path: string): boolean {
-  try {
-    mkdirSync(path);
-    return true;
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw thrown;
-  }
-}
-
-function ageOf(path: string): number | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats ? Date.now() - stats.mtimeMs : null;
-}
+export const unreadableInbox = (file: string, cause: unknown): TielineError =>
+  new TielineError("DELIVERY_FAILED", `the inbox ${file} can not be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    remedy: "repair or remove the file; nothing was written",
+    operands: { file },
+    cause,
+  });

@@ -1,41 +1,85 @@
 /** The teams that Claude Code keeps on this machine, each a folder with its members and their inboxes. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { dropFolder } from "./dropFolder.ts";
+import { textIn, type LockPatience } from "./lockedFile.ts";
+import { inboxFile, type NativeInbox } from "./teamInbox.ts";
+import { leadName } from "./teamProtocol.ts";
+
+export interface NativeTeam {
+  /** The folder's name; Claude Code writes other characters than letters and digits as dashes there. */
+  readonly name: string;
+  /** What the team calls itself. */
+  readonly title: string;
+  readonly folder: string;
+  readonly lead: { readonly name: string; readonly sessionId: string | null };
+  readonly members: readonly NativeMember[];
+}
 
 export interface NativeMember {
   readonly team: string;
   readonly name: string;
   readonly agentType: string | null;
   readonly pane: string | null;
+  readonly joinedAt: number | null;
+  /** The member's inbox file, which also names the member among all teams. */
   readonly inbox: string;
+  /** The Tieline home that has put this member here, and its agent there; null: the team's own member. */
+  readonly registered: { readonly home: string; readonly agent: string } | null;
+}
+
+/** `inboxes`: a file per member, as Claude Code has it now. `drop`: a folder per member, a file per message. */
+export type InboxLayout = "inboxes" | "drop";
+
+export function nativeTeams(configDir: string): NativeTeam[] {
+  const folder = join(configDir, "teams");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => teamIn(join(folder, name)) ?? []);
 }
 
 export function nativeMembers(configDir: string): NativeMember[] {
-  const folder = join(configDir, "teams");
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((team) => membersOf(folder, team));
+  return nativeTeams(configDir).flatMap(({ members }) => members);
 }
 
-/** Names come from files that other programs write, and become file names: only plain ones count. */
-const plainName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+export const folderNameOf = (team: string): string => team.replaceAll(/[^a-zA-Z0-9]/g, "-").toLowerCase();
 
-function membersOf(folder: string, team: string): NativeMember[] {
-  const { members } = configIn(join(folder, team, "config.json"));
-  if (!Array.isArray(members) || !plainName.test(team)) return [];
-  return members.flatMap((member: Record<string, unknown>) => {
-    const { name, agentType, tmuxPaneId } = member;
-    if (typeof name !== "string" || !plainName.test(name)) return [];
-    return { team, name, agentType: textOr(agentType), pane: textOr(tmuxPaneId), inbox: join(folder, team, "inboxes", `${name}.json`) };
-  });
+export const configOf = (folder: string): string => join(folder, "config.json");
+
+export const inboxPathOf = (folder: string, member: string): string => join(folder, "inboxes", `${member}.json`);
+
+/** The mail of the member whose inbox file this is or would be. */
+export function inboxAt(path: string, layout: InboxLayout, patience: LockPatience = {}): NativeInbox {
+  return layout === "inboxes" ? inboxFile(path, patience) : dropFolder(dropFolderOf(path));
+}
+
+export const dropFolderOf = (inbox: string): string => join(dirname(dirname(inbox)), "inbox", basename(inbox, ".json"));
+
+/** Names come from files that other programs write, and become file names: only plain ones count. */
+export const plainName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+
+/** null: no team, or one that is being written, or broken. */
+export function teamIn(folder: string): NativeTeam | null {
+  const config = configIn(configOf(folder));
+  const name = basename(folder);
+  if (!Array.isArray(config?.["members"]) || !plainName.test(name)) return null;
+  const lead = { name: textOr(config["leadAgentId"])?.split("@")[0] ?? leadName, sessionId: textOr(config["leadSessionId"]) };
+  const members = config["members"].flatMap((member: Readonly<Record<string, unknown>>) => memberIn(folder, member) ?? []);
+  return { name, title: textOr(config["name"]) ?? name, folder, lead, members };
+}
+
+function memberIn(folder: string, { name, agentType, tmuxPaneId, joinedAt, tieline }: Readonly<Record<string, unknown>>): NativeMember | null {
+  if (typeof name !== "string" || !plainName.test(name)) return null;
+  const { home, agent } = (tieline ?? {}) as { home?: unknown; agent?: unknown };
+  const registered = typeof home === "string" && typeof agent === "string" ? { home, agent } : null;
+  return { team: basename(folder), name, agentType: textOr(agentType), pane: textOr(tmuxPaneId), joinedAt: typeof joinedAt === "number" ? joinedAt : null, inbox: inboxPathOf(folder, name), registered };
 }
 
 const textOr = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** A team that is being written, or broken, has no members for us. */
-function configIn(file: string): { members?: unknown } {
+function configIn(file: string): Readonly<Record<string, unknown>> | null {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as { members?: unknown };
+    return JSON.parse(textIn(file)) as Readonly<Record<string, unknown>>;
   } catch {
-    return {};
+    return null;
   }
 }

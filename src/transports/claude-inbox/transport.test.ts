@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readInbox } from "../../providers/claude-code/teamInbox.ts";
+import { inboxFile } from "../../providers/claude-code/teamInbox.ts";
 import { anAgent } from "../../testing/agents.ts";
 import { transportContract } from "../../testing/transportContract.ts";
 import { claudeInboxEndpoint, claudeInboxTransport } from "./transport.ts";
@@ -16,7 +16,7 @@ transportContract(
       transport: claudeInboxTransport(),
       agent: anAgent({ name: "ana", endpoints: [endpoint] }),
       endpoint,
-      received: () => readInbox(inbox).map(({ text }) => text),
+      received: () => inboxFile(inbox).rows().map(({ text }) => text),
       vanish: async () => rmSync(team, { recursive: true }),
       [Symbol.asyncDispose]: async () => rmSync(team, { recursive: true, force: true }),
     };

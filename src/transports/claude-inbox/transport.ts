@@ -3,33 +3,44 @@
  * it finds; that the model read it the file does not tell.
  */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { isProtocol, type Message } from "../../model/message.ts";
-import { appendToInbox, readInbox, type InboxRow, type LockPatience } from "../../providers/claude-code/teamInbox.ts";
+import type { LockPatience } from "../../providers/claude-code/lockedFile.ts";
+import type { InboxRow } from "../../providers/claude-code/teamInbox.ts";
 import { fieldsOf, leadName, textOf } from "../../providers/claude-code/teamProtocol.ts";
+import { inboxAt, teamIn, type InboxLayout } from "../../providers/claude-code/teams.ts";
 import type { Transport } from "../port.ts";
 
 const inlineLimit = 900_000;
 
-export const claudeInboxEndpoint = (inbox: string): Endpoint => ({ transport: "claude-inbox", locator: { inbox } });
+export const claudeInbox = "claude-inbox";
 
-export function claudeInboxTransport(patience: LockPatience = {}): Transport {
+export const claudeInboxEndpoint = (inbox: string): Endpoint => ({ transport: claudeInbox, locator: { inbox } });
+
+export interface ClaudeInboxOptions {
+  readonly layout?: InboxLayout;
+  readonly patience?: LockPatience;
+}
+
+export function claudeInboxTransport({ layout = "inboxes", patience = {} }: ClaudeInboxOptions = {}): Transport {
+  const inboxOf = (endpoint: Endpoint) => inboxAt(fileOf(endpoint), layout, patience);
+
   return {
-    name: "claude-inbox",
+    name: claudeInbox,
     traits: { bestProof: "written", authority: "peer" },
 
-    ready: async ({ agent, endpoint }) => (hasTeam(endpoint) ? { kind: "ready" } : gone(agent)),
+    ready: async ({ agent, endpoint }) => (isMember(endpoint) ? { kind: "ready" } : gone(agent)),
 
     async deliver({ agent, message, endpoint }): Promise<Outcome> {
-      if (!hasTeam(endpoint)) return gone(agent);
+      if (!isMember(endpoint)) return gone(agent);
       try {
-        const written = await appendToInbox(fileOf(endpoint), rowOf(message), patience);
-        if (written === "lost") return { kind: "error", detail: "another program overwrote the inbox without its lock" };
-        return { kind: "handed", proof: "written", detail: written === "present" ? "it lies in the member's inbox" : "the member took it from its inbox" };
+        const fate = await inboxOf(endpoint).append(rowOf(message));
+        if (fate === "lost") return { kind: "error", detail: "another program overwrote the inbox without its lock" };
+        return { kind: "handed", proof: "written", detail: fate === "present" ? "it lies in the member's inbox" : "the member took it from its inbox" };
       } catch (thrown) {
         return { kind: "error", detail: asTielineError(thrown).message };
       }
@@ -37,7 +48,7 @@ export function claudeInboxTransport(patience: LockPatience = {}): Transport {
 
     /** A row that is not there was taken, or never written: nobody can tell. */
     async inspect({ message, endpoint }): Promise<Outcome> {
-      const there = readInbox(fileOf(endpoint)).some((row) => row.messageId === message.id);
+      const there = inboxOf(endpoint).fateOf(rowOf(message)) === "present";
       return there ? { kind: "handed", proof: "written" } : { kind: "unknown", detail: "the inbox does not hold it any more, or never did" };
     },
 
@@ -45,14 +56,21 @@ export function claudeInboxTransport(patience: LockPatience = {}): Transport {
   };
 }
 
-const hasTeam = (endpoint: Endpoint): boolean => existsSync(dirname(dirname(fileOf(endpoint))));
+/** An inbox of somebody who has left the team is one that nobody reads. */
+function isMember(endpoint: Endpoint): boolean {
+  const folder = dirname(dirname(fileOf(endpoint)));
+  const team = teamIn(folder);
+  return team === null ? existsSync(folder) : team.lead.name === nameOf(endpoint) || team.members.some(({ name }) => name === nameOf(endpoint));
+}
 
-const gone = ({ name }: Agent) => ({ kind: "gone", detail: `the team of ${name} is not there any more` }) as const;
+const gone = ({ name }: Agent) => ({ kind: "gone", detail: `${name} is not in its Claude Code team any more` }) as const;
 
-const fileOf = ({ locator }: Endpoint): string => String(locator["inbox"]);
+export const fileOf = ({ locator }: Endpoint): string => String(locator["inbox"]);
+
+const nameOf = (endpoint: Endpoint): string => basename(fileOf(endpoint), ".json");
 
 /** A protocol row speaks for itself, and to a member in the name of its lead. */
-function rowOf(message: Message): InboxRow {
+export function rowOf(message: Message): InboxRow {
   const { from, body, kind, acceptedAt, summary, id } = message;
   const row = { timestamp: new Date(acceptedAt).toISOString(), read: false, messageId: id };
   if (isProtocol(kind)) return { from: textOf(fieldsOf(body) ?? {}, "from") ?? leadName, text: body, ...row };

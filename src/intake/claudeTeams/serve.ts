@@ -1,0 +1,53 @@
+/** Mail from Claude Code's own teams and from leads without a screen, and our agents as members of those teams. */
+import type { Project } from "../../config/project.ts";
+import type { Spine } from "../../events/spine.ts";
+import { nativeLead } from "../../life/nativeMember.ts";
+import { keepNativeMembers } from "../../life/nativeMembership.ts";
+import type { Agent, Endpoint } from "../../model/agent.ts";
+import { agentId } from "../../model/ids.ts";
+import { readRegistry } from "../../providers/claude-code/registry.ts";
+import type { InboxLayout, NativeTeam } from "../../providers/claude-code/teams.ts";
+import type { Mailbox } from "../../mailbox/port.ts";
+import { relayLeadText, type LeadTextParts } from "./leadText.ts";
+import { NativeIntake, type AcceptParts } from "./accept.ts";
+import { watchClaudeTeams } from "./watch.ts";
+
+export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "router" | "memberOf">, Pick<LeadTextParts, "documents" | "root"> {
+  readonly mailbox: Mailbox;
+  readonly events: Pick<Spine, "onEvent">;
+  readonly configDir: string;
+  readonly register: boolean;
+  readonly layout: InboxLayout;
+  /** How a member is reached whose inbox this is. */
+  readonly endpoint: (inbox: string) => Endpoint;
+  readonly projectOf: (team: string) => Project | null;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Runs until the signal aborts. Never rejects. */
+export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
+  const { directory, mailbox, events, configDir, register, layout, endpoint, projectOf, report, signal } = parts;
+  const common = { configDir, home: mailbox.id, report, signal };
+  const leadOf = (team: NativeTeam): Agent | null => nativeLead(team, directory.agents());
+  const intake = new NativeIntake({ ...parts, leadOf, registered });
+  await Promise.all([
+    watchClaudeTeams({ ...common, layout, leadLives, accept: intake.accept, relays: (team) => leadOf(team) !== null, met: (team) => intake.met(team, endpoint) }),
+    relayLeadText({ ...parts, agents: () => directory.agents() }),
+    keepNativeMembers({
+      ...{ ...common, register, agents: () => directory.agents() },
+      cwdOf: ({ launch, workspace, team }) => launch?.cwd ?? workspace ?? projectOf(team)?.root ?? "",
+      onChange: (changed) => events.onEvent(({ type }) => type.startsWith("agent.") && changed()),
+    }),
+  ]);
+
+  function registered({ members }: NativeTeam, name: string): Agent | null {
+    const own = members.find((member) => member.name === name && member.registered?.home === mailbox.id);
+    return own?.registered ? directory.agent(agentId(own.registered.agent)) : null;
+  }
+
+  async function leadLives({ lead }: NativeTeam): Promise<boolean> {
+    const { sessions } = await readRegistry(configDir);
+    return sessions.some(({ sessionId, alive }) => alive && sessionId === lead.sessionId);
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Mail that lies in the inboxes of Claude Code's own teams and is for us to take: what members write to the person,
+ * to agents of ours that are registered there, and to a lead that reads only its input stream. The inbox of a lead
+ * that reads it itself is only looked at.
+ */
+import { join } from "node:path";
+import { asTielineError } from "../../model/errors.ts";
+import { isRequest, type Kind } from "../../model/message.ts";
+import { rowId, type InboxRow, type NativeInbox } from "../../providers/claude-code/teamInbox.ts";
+import { kindOf } from "../../providers/claude-code/teamProtocol.ts";
+import { dropFolderOf, inboxAt, inboxPathOf, nativeTeams, type InboxLayout, type NativeTeam } from "../../providers/claude-code/teams.ts";
+import { personName } from "../../model/agent.ts";
+import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+
+export interface NativeMail {
+  readonly team: NativeTeam;
+  readonly from: string;
+  /** In whose inbox it lay: the person's, an agent's of ours, the lead's. */
+  readonly to: string;
+  readonly kind: Kind;
+  readonly body: string;
+  readonly summary: string | undefined;
+  /** The row's own id, or one that is made of what it says. */
+  readonly id: string;
+}
+
+export interface ClaudeTeamsOptions {
+  readonly configDir: string;
+  /** Names this home, in the records of members that it registered. */
+  readonly home: string;
+  readonly layout: InboxLayout;
+  /** Resolves when the message is durable; the same row again is the same message. */
+  readonly accept: (mail: NativeMail) => Promise<void>;
+  /** Whether the lead's inbox is ours to empty, because the lead is an agent of ours that does not read it. */
+  readonly relays: (team: NativeTeam) => boolean;
+  /** Whether a session reads the lead's inbox: then requests in it are that session's to show. */
+  readonly leadLives: (team: NativeTeam) => Promise<boolean>;
+  /** Called for each team as it is found. */
+  readonly met?: (team: NativeTeam) => void;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly sweepMs?: number;
+}
+
+/** Runs until the signal aborts. Never rejects. */
+export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<void> {
+  const { configDir, signal, sweepMs = 5_000 } = options;
+  const bell = createBell(signal);
+  const watchers = new Map<string, Watcher | undefined>();
+  const looked = new Map<string, Set<string>>();
+  while (!signal.aborted) {
+    const teams = nativeTeams(configDir);
+    for (const folder of [join(configDir, "teams"), ...teams.flatMap((team) => foldersOf(team, options))]) {
+      watchers.set(folder, renewWatcher(watchers.get(folder), folder, bell.ring));
+    }
+    for (const team of teams) {
+      options.met?.(team);
+      for (const taking of inboxesOf(team, options)) await take(team, taking, options);
+      if (!options.relays(team)) looked.set(team.folder, await lookAtLead(team, looked.get(team.folder) ?? new Set(), options));
+    }
+    await bell.wait(sweepMs);
+  }
+  for (const watcher of watchers.values()) watcher?.close();
+}
+
+interface Taking {
+  readonly name: string;
+  /** The person's rows stay, because other programs may show them too. */
+  readonly how: "mark" | "remove";
+}
+
+function inboxesOf(team: NativeTeam, { home, relays }: ClaudeTeamsOptions): Taking[] {
+  const ours = team.members.filter(({ registered }) => registered?.home === home).map(({ name }) => name);
+  const removed = relays(team) ? [...ours, team.lead.name] : ours;
+  return [{ name: personName, how: "mark" }, ...removed.map((name) => ({ name, how: "remove" }) as const)];
+}
+
+function foldersOf(team: NativeTeam, options: ClaudeTeamsOptions): string[] {
+  if (options.layout === "inboxes") return [join(team.folder, "inboxes")];
+  return [...inboxesOf(team, options).map(({ name }) => name), team.lead.name].map((name) => dropFolderOf(inboxPathOf(team.folder, name)));
+}
+
+/** A row that can not be accepted now stays where it is; the others go on. */
+async function take(team: NativeTeam, { name, how }: Taking, { accept, layout, report }: ClaudeTeamsOptions): Promise<void> {
+  const inbox = inboxAt(inboxPathOf(team.folder, name), layout);
+  try {
+    const done = new Set<string>();
+    for (const row of unread(inbox)) {
+      const mail = mailOf(team, name, row);
+      await accept(mail).then(
+        () => done.add(mail.id),
+        (fault: unknown) => report(`a row for ${name} in the Claude Code team ${team.name}`, asTielineError(fault)),
+      );
+    }
+    if (done.size > 0) await inbox.finish((row) => done.has(rowId(row)), how);
+  } catch (thrown) {
+    report(`the inbox of ${name} in the Claude Code team ${team.name}`, asTielineError(thrown));
+  }
+}
+
+/** Who became idle and who agreed to end is heard in passing. What nobody else would show is shown to the person. */
+async function lookAtLead(team: NativeTeam, known: ReadonlySet<string>, { accept, layout, leadLives, report }: ClaudeTeamsOptions): Promise<Set<string>> {
+  const now = new Set<string>();
+  try {
+    const rows = unread(inboxAt(inboxPathOf(team.folder, team.lead.name), layout)).map((row) => mailOf(team, team.lead.name, row));
+    const shows = rows.some(({ kind }) => isRequest(kind)) && !(await leadLives(team));
+    for (const mail of rows) {
+      const concerns = mail.kind === "idle_notification" || mail.kind === "shutdown_response" || (shows && isRequest(mail.kind));
+      if (!concerns) continue;
+      if (!known.has(mail.id)) await accept(mail);
+      now.add(mail.id);
+    }
+  } catch (thrown) {
+    report(`the inbox of the lead of the Claude Code team ${team.name}`, asTielineError(thrown));
+  }
+  return now;
+}
+
+const unread = (inbox: NativeInbox): InboxRow[] => inbox.rows().filter(({ read }) => read !== true);
+
+function mailOf(team: NativeTeam, to: string, row: InboxRow): NativeMail {
+  return { team, from: row.from, to, kind: kindOf(row.text), body: row.text, summary: row.summary, id: rowId(row) };
+}

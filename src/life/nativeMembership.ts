@@ -1,0 +1,69 @@
+/** Keeps our agents registered in the Claude Code teams that they belong to, as long as they live. */
+import { join } from "node:path";
+import { isLive, type Agent } from "../model/agent.ts";
+import { asTielineError } from "../model/errors.ts";
+import { registerMembers, type Registration } from "../providers/claude-code/teamMembers.ts";
+import { folderNameOf, nativeTeams, type NativeTeam } from "../providers/claude-code/teams.ts";
+import { createBell, renewWatcher, type Watcher } from "../workspace/watching.ts";
+
+export interface NativeMembershipOptions {
+  readonly configDir: string;
+  /** Names this home among others that register their agents in the same file. */
+  readonly home: string;
+  /** Off: nobody is registered, and who was no longer is. */
+  readonly register: boolean;
+  readonly agents: () => readonly Agent[];
+  readonly cwdOf: (agent: Agent) => string;
+  /** Calls back when agents came, went or changed. */
+  readonly onChange: (changed: () => void) => () => void;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly sweepMs?: number;
+}
+
+/** Runs until the signal aborts. Never rejects. Agents outlive the daemon, so they stay registered then. */
+export async function keepNativeMembers(options: NativeMembershipOptions): Promise<void> {
+  const { configDir, signal, report, sweepMs = 5_000 } = options;
+  const bell = createBell(signal);
+  const stopListening = options.onChange(bell.ring);
+  let watcher: Watcher | undefined;
+  while (!signal.aborted) {
+    watcher = renewWatcher(watcher, join(configDir, "teams"), bell.ring);
+    for (const team of nativeTeams(configDir)) {
+      await registerMembers(team.folder, options.home, wantedIn(team, options)).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)));
+    }
+    await bell.wait(sweepMs);
+  }
+  watcher?.close();
+  stopListening();
+}
+
+function wantedIn(team: NativeTeam, { register, agents, cwdOf }: NativeMembershipOptions): Registration[] {
+  if (!register) return [];
+  const live = agents().filter((agent) => agent.kind === "program" && isLive(agent));
+  const teams = new Set(live.map((agent) => agent.team).filter((name) => belongs(team, name, live)));
+  return live
+    .filter((agent) => teams.has(agent.team) && !isNative(team, agent))
+    .map((agent) => ({
+      ...{ agent: agent.id, name: agent.name, agentType: agent.role ?? agent.provider, joinedAt: agent.createdAt },
+      ...{ pane: paneOf(agent), cwd: cwdOf(agent), isActive: agent.state === "working" },
+    }));
+}
+
+/** A team of ours and one of Claude Code's are the same when they have one name, or when one of ours leads it. */
+function belongs({ name, title, lead }: NativeTeam, team: string, live: readonly Agent[]): boolean {
+  if (title === team || name === folderNameOf(team)) return true;
+  return lead.sessionId !== null && live.some((agent) => agent.team === team && agent.sessionId === lead.sessionId);
+}
+
+/** Those it has already: its lead, and members of its own that we know. */
+function isNative({ lead, members }: NativeTeam, agent: Agent): boolean {
+  if (agent.name === lead.name || (lead.sessionId !== null && agent.sessionId === lead.sessionId)) return true;
+  const inboxes = agent.endpoints.filter(({ transport }) => transport === "claude-inbox").map(({ locator }) => locator["inbox"]);
+  return members.some(({ inbox }) => inboxes.includes(inbox));
+}
+
+function paneOf({ endpoints }: Agent): string | null {
+  const pane = endpoints.find(({ transport }) => transport === "tmux")?.locator["pane"];
+  return typeof pane === "string" ? pane : null;
+}

@@ -1,0 +1,51 @@
+/**
+ * The older layout of a team's mail: a folder per member, a file per message. Nobody shares a file, so there is no lock;
+ * a reader removes what it has read.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFile, textIn } from "./lockedFile.ts";
+import { unreadableInbox, type InboxRow, type NativeInbox } from "./teamInbox.ts";
+
+const fileName = /^msg-.*\.json$/;
+
+export function dropFolder(folder: string): NativeInbox {
+  const entries = (): { path: string; row: InboxRow }[] =>
+    namesIn(folder).flatMap((name) => {
+      const path = join(folder, name);
+      const text = textIn(path);
+      // Its reader was quicker.
+      return text === "" ? [] : [{ path, row: parse(path, text) }];
+    });
+  const holds = (messageId: string | undefined): boolean => entries().some(({ row }) => row.messageId === messageId);
+
+  return {
+    rows: () => entries().map(({ row }) => row),
+
+    async append(row) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      // Names ascend with time, so that readers who sort them keep the order.
+      replaceFile(join(folder, `msg-${Date.parse(row.timestamp)}-${row.messageId}.json`), JSON.stringify(row, null, 2));
+      return holds(row.messageId) ? "present" : "consumed";
+    },
+
+    async finish(isDone, how) {
+      for (const { path, row } of entries().filter((one) => isDone(one.row))) {
+        if (how === "remove") rmSync(path, { force: true });
+        else replaceFile(path, JSON.stringify({ ...row, read: true }, null, 2));
+      }
+    },
+
+    fateOf: ({ messageId }) => (holds(messageId) ? "present" : "consumed"),
+  };
+}
+
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).filter((name) => fileName.test(name)).toSorted() : []);
+
+function parse(path: string, text: string): InboxRow {
+  try {
+    return JSON.parse(text) as InboxRow;
+  } catch (cause) {
+    throw unreadableInbox(path, cause);
+  }
+}
