@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals";
 import { titleOf } from "./parts/shell.tsx";
 import { go, view } from "./route.ts";
-import { asking, openMail, waitingCount } from "./state.ts";
+import { asking, openMail, requests, waitingCount } from "./state.ts";
 import { badges, notifies } from "./views/waiting.tsx";
 
 export function keepTold(): void {
@@ -12,7 +12,7 @@ export function keepTold(): void {
   });
   let known: ReadonlySet<string> | null = null;
   effect(() => {
-    const needs = new Map([...asking.value.map(({ view: { value } }) => [`${value.id} ${value.state}`, `${value.name}: ${value.reason ?? value.state}`] as const), ...openMail.value.map(({ tag, from }) => [tag, `${from} wrote to you`] as const)]);
+    const needs = new Map([...asking.value.map(({ view: { value } }) => [`${value.id} ${value.state}`, `${value.name}: ${value.reason ?? value.state}`] as const), ...requests.value.map(({ tag, from }) => [tag, `${from} asks for your approval`] as const), ...openMail.value.map(({ tag, from }) => [tag, `${from} wrote to you`] as const)]);
     const before = known;
     known = new Set(needs.keys());
     if (before === null || !notifies.value || !document.hidden) return;

@@ -25,11 +25,12 @@ export async function refreshWaiting(): Promise<void> {
 
 const idOf = (name: string, team: string): string => state.agents.peek().find(({ view: { value } }) => value.name === name && value.team === team)?.id ?? "";
 
-/** The person's own mail, and dead letters. */
+/** The person's own mail, what they are asked to approve, and dead letters. */
 export async function refreshOwn(): Promise<void> {
-  const [mail, dead] = await Promise.all([inTeam(null).call("inbox", { agent: "user", pending: state.keptUnread.peek().length === 0, peek: true, limit: 200 }), inTeam(null).call("dead", { limit: 100 })]);
+  const [mail, requests, dead] = await Promise.all([inTeam(null).call("inbox", { agent: "user", pending: state.keptUnread.peek().length === 0, peek: true, limit: 200 }), inTeam(null).call("requests", {}), inTeam(null).call("dead", { limit: 100 })]);
   batch(() => {
     state.ownMail.value = mail;
+    state.requests.value = requests;
     state.deadLetters.value = dead;
   });
 }

@@ -74,6 +74,8 @@ export type Waiting = InboxView & { readonly agent: string; readonly team: strin
 export const ownMail = signal<readonly InboxView[]>([]);
 /** Mail that the person has read and wants to find here again. The mailbox knows no way back from seen, so the page remembers. */
 export const keptUnread = kept<readonly string[]>("keptUnread", []);
+/** What agents ask to be approved. Reading it does not answer it, so it is no mail here. */
+export const requests = signal<Output<"requests">>([]);
 export const deadLetters = signal<readonly ReceiptView[]>([]);
 export const queue = signal<readonly Waiting[]>([]);
 export const dismissed = kept<readonly string[]>("dismissed", []);
@@ -81,7 +83,8 @@ export const dismissed = kept<readonly string[]>("dismissed", []);
 /** Mail that the person has answered waits in their mailbox until they read it there; here it needs nobody any more. */
 const answered = computed(() => new Set(timeline.value.flatMap(({ receipt }) => (receipt.peek().from === "user" ? [receipt.peek().inReplyTo] : []))));
 const isWaiting = ({ state }: InboxView): boolean => state === "queued" || state === "claimed" || state === "uncertain";
-export const openMail = stable(() => ownMail.value.filter((mail) => (isWaiting(mail) && !answered.value.has(mail.id) && !dismissed.value.includes(mail.tag)) || keptUnread.value.includes(mail.tag)));
+const isMail = ({ request }: InboxView): boolean => request === null;
+export const openMail = stable(() => ownMail.value.filter(isMail).filter((mail) => (isWaiting(mail) && !answered.value.has(mail.id) && !dismissed.value.includes(mail.tag)) || keptUnread.value.includes(mail.tag)));
 
 export const askingStates = ["permission", "question", "dialog"] as const;
 export const asking = stable(() => agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)));
@@ -94,7 +97,7 @@ export const warned = stable(() =>
 );
 /** Deliveries that still owe something. */
 export const pendingCount = computed(() => shownAgents.value.reduce((sum, { view }) => sum + view.value.pending, 0));
-export const waitingCount = computed(() => asking.value.length + openMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + warned.value.length);
+export const waitingCount = computed(() => asking.value.length + requests.value.length + openMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + warned.value.length);
 
 export type Topology = Output<"topology">;
 export const topologies = signal<ReadonlyMap<string, Topology>>(new Map());

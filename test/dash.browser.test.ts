@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { bundlePage } from "../src/daemon/pageBundle.ts";
 import { logOf } from "../src/testing/scriptedAgent.ts";
 import { until } from "../src/testing/world.ts";
-import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
+import { chromiumPath, faultsOf, says, startStage, type Stage } from "./dashboard/stage.ts";
 
 const deadlineMs = 20_000;
 
@@ -12,14 +12,13 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
   let stage: Stage;
   let context: BrowserContext;
   let page: Page;
-  const faults: string[] = [];
+  let faults: readonly string[];
 
   beforeAll(async () => {
     stage = await startStage();
     ({ context, page } = await stage.visit());
     page.setDefaultTimeout(deadlineMs);
-    page.on("pageerror", ({ message }) => faults.push(message));
-    page.on("console", (message) => message.type() === "error" && !message.text().includes("ERR_CONNECTION_REFUSED") && !message.text().includes("Failed to load resource") && faults.push(message.text()));
+    faults = faultsOf(page);
   });
   afterAll(async () => {
     await context?.close();
@@ -28,42 +27,6 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
 
   const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
   const card = (agent: string) => page.locator(`.card[data-agent="${agent}"]`);
-
-  test("a link works once", async () => {
-    const { url } = await stage.world.json<{ url: string }>(["dash"]);
-    const opened = await fetch(url, { redirect: "manual" });
-    const cookie = opened.headers.get("set-cookie")!;
-    expect(cookie).toMatch(/^tieline_\d+=\S+; Path=\/; HttpOnly; SameSite=Strict/);
-    const again = await fetch(url);
-    expect([again.status, again.headers.get("set-cookie")]).toEqual([401, null]);
-    const value = cookie.split(";")[0]!;
-    expect((await fetch(stage.url, { headers: { cookie: value } })).status).toBe(200);
-    expect((await fetch(stage.url, { headers: { cookie: `${value}0` } })).status).toBe(401);
-    expect((await fetch(stage.url)).status).toBe(401);
-  });
-
-  test("the API takes the cookie from its own page only", async () => {
-    const { url } = await stage.world.json<{ url: string }>(["dash"]);
-    const cookie = (await fetch(url)).headers.get("set-cookie")!.split(";")[0]!;
-    const send = (headers: Record<string, string>) => fetch(`${stage.url}/v1/send`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify({ to: "nobody", body: "x" }) }).then(({ status }) => status);
-    expect(await send({ cookie })).toBe(403);
-    expect(await send({ cookie, origin: "http://evil.example" })).toBe(403);
-    expect(await send({ origin: stage.url })).toBe(401);
-    expect(await send({ cookie, origin: stage.url })).toBe(404);
-    const stream = (headers: Record<string, string>) => fetch(`${stage.url}/v1/events`, { headers: { accept: "text/event-stream", ...headers } }).then(async (response) => (await response.body?.cancel(), response.status));
-    expect(await stream({ cookie })).toBe(403);
-    expect(await stream({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
-    expect(await stream({ cookie, "sec-fetch-site": "same-origin" })).toBe(200);
-    expect((await fetch(`${stage.url}/v1/ls`, { headers: { cookie: `${cookie}0` } })).status).toBe(401);
-  });
-
-  test("nothing inline may run", async () => {
-    const { url } = await stage.world.json<{ url: string }>(["dash"]);
-    const cookie = (await fetch(url)).headers.get("set-cookie")!.split(";")[0]!;
-    const response = await fetch(stage.url, { headers: { cookie } });
-    expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[\w-]+'; connect-src 'self'/);
-    expect(await response.text()).not.toMatch(/<script>|<style|\son\w+=/);
-  });
 
   test("shows the team, and an agent that begins to work", async () => {
     await show("#/team");
@@ -173,33 +136,6 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
     await page.locator(".xterm-rows").getByText("typed by hand").first().waitFor();
     expect(await page.locator(".xterm-rows").innerText()).not.toContain("never");
     await page.keyboard.press("Enter");
-  });
-
-  test("what agents write is text and nothing else", async () => {
-    const corpus = [
-      "<script>window.hit = 1</script>",
-      "<img src=x onerror='window.hit = 1'>",
-      "<svg onload=window.hit=1>",
-      "[click](javascript:window.hit=1)",
-      "[data](data:text/html,<script>window.hit=1</script>)",
-      "<a href='javascript:window.hit=1'>x</a>",
-      "```html\n<iframe srcdoc='<script>parent.hit=1</script>'>\n```",
-      "\u202egnp.exe \u2066hidden\u2069 \u200b",
-      "\x1b]0;title\x07\x1b[31mred\x1b[0m",
-      "{{constructor.constructor('window.hit=1')()}}",
-      "<style>*{display:none}</style><meta http-equiv=refresh content='0;url=http://evil.example'>",
-    ];
-    const { tag } = await stage.scout.call("send", { to: "lead", body: corpus.join("\n\n") });
-    await show(`#/messages/${tag}`);
-    const letter = page.locator(`.letter[data-tag="${tag}"] .markdown`);
-    await letter.getByText("window.hit = 1").first().waitFor();
-    const shown = await letter.evaluate((element) => ({ text: element.textContent, inside: [...element.querySelectorAll("*")].map(({ tagName }) => tagName), links: [...element.querySelectorAll("a")].map(({ href }) => href) }));
-    expect(shown.text).toContain("<script>window.hit = 1</script>");
-    expect(shown.text).toContain("⟨U+202E⟩gnp.exe");
-    expect(shown.text).toContain("␛[31mred");
-    expect(shown.inside.filter((name) => !["P", "PRE", "CODE", "SPAN", "STRONG", "EM", "A"].includes(name))).toEqual([]);
-    expect(shown.links).toEqual(["http://evil.example/"]);
-    expect(await page.evaluate(() => "hit" in window)).toBeFalse();
   });
 
   test("says that the daemon is away, and goes on when it is back", async () => {

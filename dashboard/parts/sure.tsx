@@ -15,10 +15,11 @@ export interface SureProps {
 export function Sure({ label, really, onSure, disabled = false }: SureProps): VNode {
   const asks = useSignal(false);
   function press(event: Event): void {
-    event.stopPropagation();
-    if (asks.value) onSure();
-    else setTimeout(() => (asks.value = false), patienceMs);
     asks.value = !asks.value;
+    if (!asks.value) return onSure();
+    // A menu that closes when something in it was done stays open for the second press.
+    event.stopPropagation();
+    setTimeout(() => (asks.value = false), patienceMs);
   }
   return (
     <button type="button" class={asks.value ? "danger asks" : "danger"} disabled={disabled} onClick={press} onBlur={() => (asks.value = false)}>

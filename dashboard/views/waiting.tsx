@@ -12,7 +12,7 @@ import { refreshWaiting } from "../refresh.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
-import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
+import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, requests, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
 import { dedented, plain, visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
@@ -41,6 +41,9 @@ export function WaitingView(): VNode {
       <div class="needs">
         {asking.value.map((cell) => (
           <Dialog key={cell.id} cell={cell} />
+        ))}
+        {requests.value.map((request) => (
+          <Request key={request.tag} request={request} />
         ))}
         {openMail.value.map((mail) => (
           <OwnMail key={mail.tag} mail={mail} />
@@ -148,7 +151,36 @@ function Dialog({ cell }: { cell: AgentCell }): VNode {
   );
 }
 
-const titles: Partial<Record<InboxView["kind"], string>> = { plan_approval_request: "asks you to approve a plan", shutdown_request: "asks to be shut down", permission_request: "asks for a permission", bounce: "could not deliver" };
+type OpenRequest = Output<"requests">[number];
+const asked: Record<OpenRequest["kind"], string> = { plan_approval_request: "asks you to approve a plan", shutdown_request: "asks for a shutdown", permission_request: "asks for a permission" };
+
+/** Answered once: what was approved or denied can not be taken back. */
+function Request({ request: { tag, from, team, kind, text, at } }: { request: OpenRequest }): VNode {
+  const words = useSignal("");
+  const busy = useSignal(false);
+  const answer = async (approve: boolean): Promise<void> => {
+    busy.value = true;
+    await attempt(() => inTeam(team).call("answerRequest", { tag, approve, ...(words.value.trim() !== "" && { text: words.value }) }), `${approve ? "Approved" : "Denied"}: ${from} is told`);
+    await attempt(refreshWaiting);
+    busy.value = false;
+  };
+  return (
+    <Need kind={kind.replace(/_.*/, "")} title={`${from} ${asked[kind]}, ${timeOf(at)}`} tag={tag}>
+      {kind === "permission_request" ? <pre class="screen" tabIndex={0}>{visible(text)}</pre> : <Quote text={text} />}
+      <div class="actions">
+        <button class="primary" disabled={busy.value} aria-keyshortcuts="a" title="Approve (a)" onClick={() => void answer(true)}>
+          Approve
+        </button>
+        <button class="danger" disabled={busy.value} aria-keyshortcuts="d" title="Deny (d)" onClick={() => void answer(false)}>
+          Deny
+        </button>
+        <input class="grow" aria-label={`Words for ${from}, if any`} placeholder="and say (optional)" value={words.value} onInput={({ currentTarget }) => (words.value = currentTarget.value)} />
+      </div>
+    </Need>
+  );
+}
+
+const titles: Partial<Record<InboxView["kind"], string>> = { bounce: "could not deliver" };
 
 function OwnMail({ mail }: { mail: InboxView }): VNode {
   const { tag, from, kind, body, at } = mail;
@@ -161,9 +193,6 @@ function OwnMail({ mail }: { mail: InboxView }): VNode {
             Reply
           </button>
         )}
-        {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "approved")}>Approve</button>}
-        {kind === "plan_approval_request" && <button onClick={() => void answer(tag, "not approved")}>Reject</button>}
-        {kind === "shutdown_request" && <button onClick={() => void answer(tag, "shut down, please")}>Agree</button>}
         <button class="quiet" aria-keyshortcuts="x" title="Mark as read (x)" onClick={() => void markRead(tag)}>
           Mark as read
         </button>
@@ -174,8 +203,6 @@ function OwnMail({ mail }: { mail: InboxView }): VNode {
 
 /** The team that a message was written in. */
 const teamOf = (tag: string): string | null => messageByTag.get(tag)?.receipt.peek().team ?? null;
-
-const answer = (tag: string, body: string): Promise<boolean> => attempt(() => inTeam(teamOf(tag)).call("reply", { tag, body, key: crypto.randomUUID() }), "Answered");
 
 function Dead({ receipt }: { receipt: ReceiptView }): VNode {
   const dead = receipt.deliveries.filter(({ state }) => state === "failed" || state === "expired");

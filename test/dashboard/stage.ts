@@ -70,6 +70,16 @@ export async function startStage(): Promise<Stage> {
   };
 }
 
+/** What went wrong in the page, apart from what happens while its daemon is away. */
+export function faultsOf(page: Page): readonly string[] {
+  const faults: string[] = [];
+  page.on("pageerror", ({ message }) => faults.push(message));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/ERR_CONNECTION_REFUSED|Failed to load resource/.test(message.text())) faults.push(message.text());
+  });
+  return faults;
+}
+
 /** What an agent in a pane says, by the command, as it would. */
 export async function says(world: World, agent: string, to: string, body: string): Promise<ReceiptView> {
   const { pane } = (await world.ls()).find(({ name }) => name === agent)!;

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { BrowserContext, Page } from "playwright-core";
+import type { Input, OperationName } from "../src/client/schema.ts";
+import { until } from "../src/testing/world.ts";
+import { chromiumPath, faultsOf, startStage, type Stage } from "./dashboard/stage.ts";
+
+const deadlineMs = 20_000;
+
+/** Who gets in, what they may do there, and what agents can do to whoever looks. */
+describe.skipIf(chromiumPath === null)("the safety of the dashboard", () => {
+  let stage: Stage;
+  let context: BrowserContext;
+  let page: Page;
+  let faults: readonly string[];
+
+  beforeAll(async () => {
+    stage = await startStage();
+    ({ context, page } = await stage.visit());
+    page.setDefaultTimeout(deadlineMs);
+    faults = faultsOf(page);
+  });
+  afterAll(async () => {
+    await context?.close();
+    await stage?.[Symbol.asyncDispose]();
+  });
+
+  const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
+
+  test("a link works once", async () => {
+    const { url } = await stage.world.json<{ url: string }>(["dash"]);
+    const opened = await fetch(url, { redirect: "manual" });
+    const cookie = opened.headers.get("set-cookie")!;
+    expect(cookie).toMatch(/^tieline_\d+=\S+; Path=\/; HttpOnly; SameSite=Strict/);
+    const again = await fetch(url);
+    expect([again.status, again.headers.get("set-cookie")]).toEqual([401, null]);
+    const value = cookie.split(";")[0]!;
+    expect((await fetch(stage.url, { headers: { cookie: value } })).status).toBe(200);
+    expect((await fetch(stage.url, { headers: { cookie: `${value}0` } })).status).toBe(401);
+    expect((await fetch(stage.url)).status).toBe(401);
+  });
+
+  test("the API takes the cookie from its own page only", async () => {
+    const { url } = await stage.world.json<{ url: string }>(["dash"]);
+    const cookie = (await fetch(url)).headers.get("set-cookie")!.split(";")[0]!;
+    const send = (headers: Record<string, string>) => fetch(`${stage.url}/v1/send`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify({ to: "nobody", body: "x" }) }).then(({ status }) => status);
+    expect(await send({ cookie })).toBe(403);
+    expect(await send({ cookie, origin: "http://evil.example" })).toBe(403);
+    expect(await send({ origin: stage.url })).toBe(401);
+    expect(await send({ cookie, origin: stage.url })).toBe(404);
+    const stream = (headers: Record<string, string>) => fetch(`${stage.url}/v1/events`, { headers: { accept: "text/event-stream", ...headers } }).then(async (response) => (await response.body?.cancel(), response.status));
+    expect(await stream({ cookie })).toBe(403);
+    expect(await stream({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await stream({ cookie, "sec-fetch-site": "same-origin" })).toBe(200);
+    expect((await fetch(`${stage.url}/v1/ls`, { headers: { cookie: `${cookie}0` } })).status).toBe(401);
+  });
+
+  test("nothing inline may run", async () => {
+    const { url } = await stage.world.json<{ url: string }>(["dash"]);
+    const cookie = (await fetch(url)).headers.get("set-cookie")!.split(";")[0]!;
+    const response = await fetch(stage.url, { headers: { cookie } });
+    expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[\w-]+'; connect-src 'self'/);
+    expect(await response.text()).not.toMatch(/<script>|<style|\son\w+=/);
+  });
+
+  test("another name for this machine is refused, with the cookie too", async () => {
+    const { url } = await stage.world.json<{ url: string }>(["dash"]);
+    const cookie = (await fetch(url)).headers.get("set-cookie")!.split(";")[0]!;
+    for (const path of ["/", "/v1/ls", "/metrics"]) {
+      const response = await fetch(`${stage.url}${path}`, { headers: { cookie, host: "evil.example" } });
+      expect({ path, status: response.status }).toEqual({ path, status: 403 });
+    }
+  });
+
+  test("the cookie is out of reach of scripts", async () => {
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
+    expect(await page.evaluate(() => document.cookie)).toBe("");
+  });
+
+  test("a script that somebody puts into the page does not run", async () => {
+    const blocked = await page.evaluate(
+      () =>
+        new Promise<string>((resolve) => {
+          document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => resolve(effectiveDirective), { once: true });
+          const script = document.createElement("script");
+          script.textContent = "window.hit = 1";
+          document.body.append(script);
+          script.remove();
+        }),
+    );
+    expect(blocked).toBe("script-src-elem");
+    expect(await page.evaluate(() => "hit" in window)).toBeFalse();
+  });
+
+  const forThePerson: { readonly [Name in OperationName]?: Input<Name> } = {
+    spawn: { profile: "tester", name: "sneaked" },
+    stop: { agent: "tester" },
+    kill: { agent: "tester" },
+    restart: { agent: "tester" },
+    resume: {},
+    interrupt: { agent: "tester" },
+    choose: { agent: "reviewer", choice: "1", mark: "x" },
+    answerRequest: { tag: "MSG_LEAD_00000000", approve: true },
+    typeKeys: { agent: "tester", keys: "x" },
+    topologyAdd: { edge: "scout -> engineer" },
+    topologyRemove: { edge: "lead -> engineer" },
+    teamCreate: { team: "mine" },
+    teamJoin: { team: "web", agent: "tester" },
+    teamRename: { team: "web", name: "mine" },
+    teamDisband: { team: "web", force: true },
+    teamShutdown: { team: "web" },
+    register: { name: "another" },
+    dash: {},
+  };
+
+  test.each(Object.keys(forThePerson) as OperationName[])("an agent's token is not enough for %s", async (name) => {
+    const before = await stage.person.call("ls", { all: true });
+    await expect(stage.scout.call(name, forThePerson[name] as never)).rejects.toMatchObject({ code: "NOT_PERMITTED" });
+    expect((await stage.person.call("ls", { all: true })).map(({ id, team, pane }) => ({ id, team, pane }))).toEqual(before.map(({ id, team, pane }) => ({ id, team, pane })));
+  });
+
+  test("an agent sees no pane of another, and writes to the whole machine no more than to one", async () => {
+    const { token } = await stage.person.call("register", { name: "peeper" });
+    const pane = await fetch(`${stage.url}/v1/pane?agent=web:tester`, { headers: { authorization: `Bearer ${token}` } });
+    expect([pane.status, ((await pane.json()) as { code: string }).code]).toEqual([403, "NOT_PERMITTED"]);
+    const { deliveries } = await stage.scout.call("send", { to: "*", body: "all of you" });
+    expect(deliveries).toEqual([]);
+  });
+
+  test("what agents write is text and nothing else, wherever it is shown", async () => {
+    const corpus = [
+      "<script>window.hit = 1</script>",
+      "<img src=x onerror='window.hit = 1'>",
+      "<svg onload=window.hit=1>",
+      "[click](javascript:window.hit=1)",
+      "[data](data:text/html,<script>window.hit=1</script>)",
+      "[spaced]( javascript:window.hit=1) [cased](JaVaScRiPt:window.hit=1)",
+      "<a href='javascript:window.hit=1'>x</a>",
+      "![picture](http://evil.example/pixel.png)",
+      "```html\n<iframe srcdoc='<script>parent.hit=1</script>'>\n```",
+      "\u202egnp.exe \u2066hidden\u2069 \u200b",
+      "\x1b]0;title\x07\x1b[31mred\x1b[0m \x9b2J \r over",
+      "{{constructor.constructor('window.hit=1')()}}",
+      "<style>*{display:none}</style><meta http-equiv=refresh content='0;url=http://evil.example'>",
+      "`unclosed <b> **bold <i>** *x*</p></div></main>",
+      "\u{e0041}tagged \ufeffmarked a\u0301\u0301\u0301\u0301",
+    ];
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    for (const to of ["lead", "user"]) await stage.scout.call("send", { to, body: corpus.join("\n\n") });
+    for (const line of corpus) await stage.scout.call("send", { to: "lead", body: line }).catch((error: { code: string }) => expect(error.code).toBe("RATE_LIMITED"));
+    await stage.person.call("note", { agent: "engineer", text: corpus.join(" ").slice(0, 400) });
+    const { tag } = (await stage.person.call("log", {})).find(({ from, to }) => from === "scout" && to === "lead")!;
+    const letter = page.locator(`.letter[data-tag="${tag}"] .markdown`);
+    await show(`#/messages/${tag}`);
+    await letter.getByText("window.hit = 1").first().waitFor();
+    const shown = await letter.evaluate((element) => ({ text: element.textContent, inside: [...element.querySelectorAll("*")].map(({ tagName }) => tagName), links: [...element.querySelectorAll("a")].map(({ href }) => href) }));
+    expect(shown.text).toContain("<script>window.hit = 1</script>");
+    expect(shown.text).toContain("⟨U+202E⟩gnp.exe");
+    expect(shown.text).toContain("␛[31mred");
+    expect(shown.text).toContain("⟨U+E0041⟩tagged");
+    expect(shown.inside.filter((name) => !["P", "PRE", "CODE", "SPAN", "STRONG", "EM", "A"].includes(name))).toEqual([]);
+    expect(new Set(shown.links)).toEqual(new Set(["http://evil.example/pixel.png", "http://evil.example/"]));
+    for (const hash of ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers"]) {
+      await show(hash);
+      await page.locator(".view").waitFor();
+      await until(() => page.evaluate(() => document.querySelector(".view")!.textContent !== ""), hash);
+      expect(await page.evaluate(() => document.querySelectorAll("main :is(img, iframe, script, style, meta, object, embed), main [onload], main [onerror]").length)).toBe(0);
+      // Whatever reorders or hides is shown by its name, in every line of every view.
+      expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b\u001b\u009b]/.test(document.body.innerText))).toBeFalse();
+    }
+    await show("#/waiting");
+    await page.locator(".need", { hasText: "window.hit = 1" }).waitFor();
+    expect(await page.evaluate(() => "hit" in window)).toBeFalse();
+    expect(asked.filter((url) => !url.startsWith(stage.url))).toEqual([]);
+    expect(await page.title()).toEndWith("Tieline");
+  });
+
+  test("nothing went wrong on the way", () => {
+    expect(faults.filter((text) => !text.includes("Content Security Policy"))).toEqual([]);
+  });
+});
