@@ -12,7 +12,7 @@ import shell from "./shell/screen.json";
 import { TielineError } from "../model/errors.ts";
 
 export { classify, explainScreen, type Reading } from "./screen/classify.ts";
-export { bareText, composerHolds, type Held } from "./screen/composer.ts";
+export { bareText, composerHolds, showsPlainly, type Held } from "./screen/composer.ts";
 export { overrideManifest, parseManifest, type ScreenManifest, type ScreenState } from "./screen/manifest.ts";
 export type { Screen } from "./screen/parse.ts";
 

@@ -4,6 +4,11 @@ export interface TerminalTraits {
   readonly bracketedPaste: boolean | null;
   /** Bytes that are pasted whole; above it a doorbell goes. */
   readonly pasteLimit: number;
+  /**
+   * Characters above which a paste shows as a mark of its size, in a program that takes blanks off the end of what it is
+   * given; null: there is no such mark, or no such number.
+   */
+  readonly collapsesAbove: number | null;
   /** Whether invisible and bidirectional marks upset its composer. */
   readonly stripInvisible: boolean;
   /** How long Enter must stay away from a paste. */
@@ -28,6 +33,7 @@ export interface TerminalTraits {
 const program: TerminalTraits = {
   bracketedPaste: true,
   pasteLimit: 64 * 1024,
+  collapsesAbove: null,
   stripInvisible: false,
   enterGapMs: 0,
   echo: true,
@@ -42,7 +48,7 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   "claude-code": { stripInvisible: true },
   "claude-headless": {},
   headless: {},
-  codex: {},
+  codex: { collapsesAbove: 1_000 },
   gemini: { enterGapMs: 100 },
   opencode: {},
   pi: {},

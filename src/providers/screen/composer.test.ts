@@ -81,19 +81,6 @@ describe("what stands in a composer", () => {
     expect(composerHolds(manifest, codex("\x1b[1m›\x1b[0m \x1b[2mAsk Codex to do anything\x1b[0m"), "x")).toBe("empty");
   });
 
-  test("of a text that is taller than Codex's composer the end has to be all that shows, with the cursor behind it", () => {
-    const manifest = screenManifest("codex");
-    const text = `[MSG_USER_7f3a91c2 from user]\n${"line\n".repeat(40)}[end MSG_USER_7f3a91c2]`;
-    const scrolled = (mark: string, ...rows: string[]): Screen => ({ ...codex(`\x1b[1m›\x1b[0m line          ${mark}`, ...rows), cursor: { x: 25, y: 2 + rows.length } });
-    const mark = "\x1b[2m↑\x1b[0m";
-    expect(composerHolds(manifest, scrolled(mark, "  line", "  [end MSG_USER_7f3a91c2]"), text)).toBe("ending");
-    expect(composerHolds(manifest, scrolled(mark, "  line", "  [end MSG_USER_7f3a91c2] and more"), text)).toBe("other");
-    expect(composerHolds(manifest, scrolled(mark, "  another line", "  [end MSG_USER_7f3a91c2]"), text)).toBe("other");
-    expect(composerHolds(manifest, scrolled("↑", "  line", "  [end MSG_USER_7f3a91c2]"), text)).toBe("other");
-    expect(composerHolds(manifest, scrolled(mark), text)).toBe("other");
-    expect(composerHolds(manifest, { ...scrolled(mark, "  line", "  [end MSG_USER_7f3a91c2]"), cursor: { x: 3, y: 2 } }, text)).toBe("other");
-  });
-
   test("without a composer nothing is held", () => {
     expect(composerHolds(manifest, { lines: ["$ "] }, "")).toBe("other");
     expect(composerHolds(screenManifest("generic"), { lines: ["> x"] }, "x")).toBe("other");

@@ -16,8 +16,6 @@ export interface Composer {
   readonly lines: readonly string[];
   readonly width: number;
   readonly draft: boolean;
-  /** Only the end of the text shows, and the cursor stands in its last row. */
-  readonly scrolled: boolean;
 }
 
 interface Bounds {
@@ -45,8 +43,7 @@ export function findComposer(spec: ComposerSpec, rows: readonly Row[], screen: S
   if (!prompt) return undefined;
   const frame = spec.top ? styleAt(rows[bounds.from]!, 0).fg : "";
   if (spec.promptStyle && !matchesStyle(spec.promptStyle, prompt.style, frame)) return undefined;
-  const markAt = scrollMarkIn(spec, firstSlice);
-  const text = [{ ...firstSlice, start: prompt.end, end: markAt ?? firstSlice.end }, ...slices.slice(1)];
+  const text = [{ ...firstSlice, start: prompt.end }, ...slices.slice(1)];
   const ghost = isGhost(spec, text, screen);
   const lines = ghost ? [] : trimBlank(text.map(solidText));
   return {
@@ -58,15 +55,7 @@ export function findComposer(spec: ComposerSpec, rows: readonly Row[], screen: S
     lines,
     width: bounds.right - columnOf(firstSlice.row.text, prompt.end),
     draft: lines.length > 0 || (spec.mode?.test(prompt.text) ?? false),
-    scrolled: markAt !== null && screen.cursor?.y === bounds.end - 1,
   };
-}
-
-/** Where the mark of a scrolled text begins. A joiner at the end of the row glues it to the text, and takes its style. */
-function scrollMarkIn({ scrolled }: ComposerSpec, { row }: Slice): number | null {
-  const found = scrolled?.exec(row.text.trimEnd());
-  if (!found) return null;
-  return styleAt(row, found.index).dim || row.text[found.index - 1] === "\u200d" ? found.index : null;
 }
 
 function framedBounds(spec: ComposerSpec, bottom: RegExp, rows: readonly Row[]): Bounds | undefined {
@@ -168,15 +157,11 @@ export function composerText({ lines, width }: Composer): string {
   }, "");
 }
 
-export type Held = "exactly" | "collapsed" | "ending" | "empty" | "other";
-
-/** So much of a text's end, white space left out, is not there by chance: it holds the tag of the message. */
-const tellingEnd = 24;
+export type Held = "exactly" | "collapsed" | "empty" | "other";
 
 /**
  * Whether the composer holds our text and nothing else. Programs wrap, indent and trim what they show, so white space
- * does not count; a collapsed paste counts when it is the only thing there and its size is that of our text; of a text
- * that is taller than the composer, all that shows must be its end.
+ * does not count; a collapsed paste counts when it is the only thing there and its size is that of our text.
  */
 export function composerHolds(manifest: ScreenManifest, screen: Screen, text: string): Held {
   const spec = manifest.composer;
@@ -184,9 +169,7 @@ export function composerHolds(manifest: ScreenManifest, screen: Screen, text: st
   if (!composer) return "other";
   if (!composer.draft) return "empty";
   const shown = bareText(composer.lines.join(""));
-  const wanted = bareText(text);
-  if (shown === wanted) return "exactly";
-  if (composer.scrolled && shown.length >= tellingEnd && wanted.endsWith(shown)) return "ending";
+  if (shown === bareText(text)) return "exactly";
   const mark = spec.paste?.exec(composer.lines.map((line) => line.trim()).join(" "));
   return mark && bareText(mark[0]) === shown && sizeMatches(mark.groups ?? {}, text) ? "collapsed" : "other";
 }
@@ -200,11 +183,18 @@ function sizeMatches({ lines, chars }: Record<string, string | undefined>, text:
   return [normal, normal.trim()].some((form) => [...form].length === Number(chars));
 }
 
-/** What is compared: without white space and without the invisible characters that terminals drop. */
+/**
+ * Characters of which a cell may hold several, or none. Of what is longer than a cell can hold, tmux keeps the beginning,
+ * and where program and terminal count their width differently, cells of an earlier picture stay between them.
+ */
+const clustered = /[\p{Cf}\p{M}\p{Extended_Pictographic}\p{Regional_Indicator}\u1100-\u11ff\ud7b0-\ud7ff]/gu;
+
+/** Whether a screen surely shows each character of a text, and nothing between them. */
+export const showsPlainly = (text: string): boolean => text.search(clustered) === -1;
+
+/** What is compared: without white space and without the characters that a screen may not show as they are. */
 export function bareText(text: string): string {
-  // Of a cluster that is longer than a cell can hold, tmux keeps the beginning; so marks, pictures and the loose vowels
-  // and endings of Korean syllables prove nothing.
-  return text.normalize("NFC").replace(/[\s\u1160-\u11ff\ud7b0-\ud7ff\p{Cf}\p{Cc}\p{M}\p{Extended_Pictographic}\p{Regional_Indicator}]/gu, "");
+  return text.normalize("NFC").replace(clustered, "").replace(/[\s\p{Cc}]/gu, "");
 }
 
 /** The rows down to the last one that is not blank. */

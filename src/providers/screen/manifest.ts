@@ -89,8 +89,6 @@ const composer = z.strictObject({
   placeholder: pattern.optional(),
   /** What the program shows instead of a long paste, with its size in a group named `lines` or `chars`. */
   paste: pattern.optional(),
-  /** What the first row ends with, dim, while only the end of a long text shows. */
-  scrolled: pattern.optional(),
 });
 
 const manifest = z.strictObject({

@@ -1,6 +1,7 @@
 import { envelope, sanitise, type Envelope } from "../../model/envelope.ts";
 import type { Authority } from "../../model/delivery.ts";
 import type { Message } from "../../model/message.ts";
+import { showsPlainly } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 
 /** A terminal that edits lines itself cuts longer ones off (4,096 bytes on Linux, 1,024 on macOS). */
@@ -21,7 +22,18 @@ export function paneText(message: Message, traits: TerminalTraits, taking: Takin
   const inlineLimit = Math.min(traits.pasteLimit, taking.lineLimit ?? Number.MAX_SAFE_INTEGER);
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
   const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible }, authority));
+  if (traits.collapsesAbove !== null) return collapsible(forms[0]!, traits.collapsesAbove, room);
   return forms.find(({ text }) => fits(text, room)) ?? null;
+}
+
+/** A composer may grow to at least this part of the pane before it scrolls. */
+const composerShare = 1 / 3;
+
+/** What a screen might show wrongly, or not whole, is filled up with blanks: the mark of its size can be checked anywhere. */
+function collapsible(form: Envelope, above: number, room: Taking["room"]): Envelope {
+  const missing = above + 1 - [...form.text].length;
+  const shows = showsPlainly(form.text) && (room === null || rowsOf(form.text, room.columns) <= room.rows * composerShare);
+  return shows || missing <= 0 ? form : { ...form, text: form.text + " ".repeat(missing) };
 }
 
 /** Programs show a longer paste as one short mark, whatever the size of the pane. */
@@ -31,9 +43,12 @@ const frame = { columns: 4, rows: 6, fill: 0.75 };
 
 function fits(text: string, room: Taking["room"]): boolean {
   if (room === null || text.length > surelyCollapsed) return true;
-  const columns = Math.max(1, Math.floor((room.columns - frame.columns) * frame.fill));
-  const rows = text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
-  return rows <= room.rows - frame.rows;
+  return rowsOf(text, room.columns) <= room.rows - frame.rows;
+}
+
+function rowsOf(text: string, paneColumns: number): number {
+  const columns = Math.max(1, Math.floor((paneColumns - frame.columns) * frame.fill));
+  return text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
 }
 
 /** `: '…'` does nothing and shows everything; inside single quotes a shell leaves all text alone. */

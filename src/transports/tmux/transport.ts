@@ -166,7 +166,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 
   /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
   async function takingOf({ traits, locator, manifest }: Access, { look: { pane } }: There): Promise<Taking> {
-    const room = manifest.composer?.top || manifest.composer?.side ? { columns: pane.width, rows: pane.height } : null;
+    const checked = traits.collapsesAbove !== null || manifest.composer?.top || manifest.composer?.side;
+    const room = checked ? { columns: pane.width, rows: pane.height } : null;
     const asked = pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? traits.bracketedPaste;
     if (asked === true) return { multiline: true, lineLimit: null, room };
     const canonical = (await ttyMode(pane.tty)) === "canonical";

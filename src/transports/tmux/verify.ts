@@ -12,7 +12,6 @@ export function standing(manifest: ScreenManifest, traits: TerminalTraits, sight
   switch (composerHolds(manifest, sight.screen, text)) {
     case "exactly":
     case "collapsed":
-    case "ending":
       return "ours";
     case "empty":
       return "nothing";

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { personId } from "../../model/agent.ts";
+import { seal } from "../../model/message.ts";
+import { composerHolds, screenManifest } from "../../providers/screen.ts";
+import { terminalTraits } from "../../providers/traits.ts";
+import { paneText } from "./text.ts";
+
+const person = { id: personId, name: "user", team: "web", knownBy: "token" } as const;
+
+function pasted(provider: string, body: string, rows = 40): string {
+  const message = seal({ to: "ana", body }, person, { inReplyTo: null, hops: 1 });
+  return paneText(message, terminalTraits(provider), { multiline: true, lineLimit: null, room: { columns: 80, rows } }, "user")!.text;
+}
+
+test("Codex is given short and plain words as they are", () => {
+  expect(pasted("codex", "grüße an 世界")).toEndWith("]");
+  expect(pasted("codex", "x".repeat(2_000))).toEndWith("]");
+});
+
+test.each([
+  ["joined emoji", "family 👩‍👩‍👧"],
+  ["marks", "e\u0301\u0323"],
+  ["what is invisible", "a\u202eb\u200d"],
+  ["more lines than its composer shows", "line\n".repeat(20)],
+])("Codex shows %s as a mark of their size, which blanks at the end bring about", (_what, body) => {
+  const text = pasted("codex", body);
+  expect([...text]).toHaveLength(1_001);
+  expect(text.trimEnd()).toEndWith("]");
+  const screen = { lines: ["\x1b[1m›\x1b[0m [Pasted Content 1001 chars]", "", "  GPT-5.5 default · /home/dev/proj"] };
+  expect(composerHolds(screenManifest("codex"), screen, text)).toBe("collapsed");
+  expect(pasted("claude-code", body)).toEndWith("]");
+});
