@@ -61,10 +61,9 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     survey: (agents) => survey.of(agents),
     close: () => survey.close(),
 
-    /** Looks again although `ready` has looked: the claim in between takes long enough for a dialog to open. */
     async deliver(errand, signal) {
       const access = accessTo(errand.agent, errand.endpoint);
-      const sight = await seeAgent(errand.agent, access);
+      const sight = stillFresh(errand.observed) ?? (await seeAgent(errand.agent, access));
       if (sight.kind === "gone") return sight;
       const verdict = verdictOn(access, sight);
       if (verdict.kind === "held") return verdict;
@@ -106,13 +105,19 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const sight = await seeAgent(agent, access, seen);
       if (sight.kind === "gone") return { kind: "gone", detail: sight.detail };
       const verdict = verdictOn(access, sight);
-      return verdict.kind === "ready" ? { kind: "ready" } : verdict;
+      return verdict.kind === "ready" ? { kind: "ready", observed: { sight, at: clock() } satisfies Glimpse } : verdict;
     } catch (thrown) {
       const { code, message } = asTielineError(thrown);
       if (code !== "CONFIG_INVALID") throw thrown;
       observed(agent, { state: "unknown", reason: message, draft: false });
       return { kind: "held", hold: { reason: "unreadable", detail: message } };
     }
+  }
+
+  /** The claim may wait for a slow disk, and a dialog may open meanwhile; then the pane is looked at again. */
+  function stillFresh(observed: unknown): There | null {
+    const { sight, at } = (observed ?? {}) as Partial<Glimpse>;
+    return sight !== undefined && at !== undefined && clock() - at <= freshMs ? sight : null;
   }
 
   async function lookAt(agent: Agent): Promise<void> {
@@ -174,6 +179,15 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room };
   }
 }
+
+/** What `ready` saw, and when. */
+interface Glimpse {
+  readonly sight: There;
+  readonly at: number;
+}
+
+/** What a pane showed so little ago is what another look would be acted upon as well: looking takes about as long. */
+const freshMs = 5;
 
 /** From so many on, reading panes together is worth its detour. */
 const crowd = 8;
