@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { startWorld, type World } from "../src/testing/world.ts";
+import { startWorld, until, type World } from "../src/testing/world.ts";
 
 const page = readFileSync(join(import.meta.dir, "../docs/coming-from.md"), "utf8");
 const swarmMsg = join(import.meta.dir, "../bin/swarm-msg");
@@ -90,9 +90,51 @@ describe.each(sections)("coming from $title", ({ rows }) => {
   });
 });
 
-test("every section has rows, and most of them run", () => {
+/** Rows that promise the same files or words as before: they are written as before, and must arrive. */
+const promises: Readonly<Record<string, (world: World) => Promise<void>>> = {
+  "`@reviewer: hi`, SWARM_MSG blocks in an agent's output": async (world) => {
+    await until(async () => (await bodies(world)).length === 2, "both messages from the output");
+    expect(await bodies(world)).toEqual(["hi", "in a block"]);
+  },
+  "`.inbox/` and `.outbox/` files": async (world) => {
+    world.file("room/.outbox/0001_keeper.json", '{"to":"keeper","content":"hi"}');
+    const file = join(world.project, "cellar/.inbox/0001_writer.json");
+    await until(() => existsSync(file), "the file in the inbox");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ from: "writer", content: "hi", seq: 1 });
+  },
+  "objects with a handler": async (world) => {
+    expect(await world.tieline(["send", "adder", "--wait", "answered", "2 and 2"])).toMatchObject({ code: 0 });
+    expect((await world.inbox("user")).map(({ body }) => body)).toContain("2 and 2 is 4");
+  },
+};
+
+const bodies = async (world: World): Promise<string[]> => (await world.json<{ from: string; body: string }[]>(["inbox", "reviewer"])).filter(({ from }) => from === "speaker").map(({ body }) => body);
+
+describe("what is promised to stay as it was", () => {
+  let world: World;
+  beforeAll(async () => {
+    const yaml = `team: web
+agents:
+  speaker: { headless: true, command: "echo '@reviewer: hi'; echo '<<SWARM_MSG:TO=reviewer:START>>in a block<<SWARM_MSG:END>>'; sleep 1000" }
+  reviewer: { headless: true, command: [cat] }
+  writer: { command: [sleep, "1000"], workspace: room, input: files }
+  keeper: { command: [sleep, "1000"], workspace: cellar, input: files }
+objects: { adder: { module: adder.ts } }
+`;
+    world = await startWorld({ files: { "tieline.yaml": yaml, "adder.ts": "export const onMessage = (_from, content, api) => api.reply(`${content} is 4`);\n" } });
+    await world.json(["up"]);
+  }, 60_000);
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test.each(Object.entries(promises))("%s", async (row, isKept) => {
+    expect(sections.flatMap(({ rows }) => rows).map(({ theirs }) => theirs)).toContain(row);
+    await isKept(world);
+  }, 60_000);
+});
+
+test("every section has rows, and each of them is run, looked up or written", () => {
   expect(sections.map(({ title }) => title)).toEqual(["Genie", "Genswarms", "Nolan", "Claude Code agent teams"]);
   const all = sections.flatMap(({ rows }) => rows);
   expect(all.length).toBeGreaterThan(45);
-  for (const row of all) expect(row.commands.length + row.pages.length + row.settings.length, row.theirs).toBeGreaterThan(0);
+  for (const { theirs, commands, settings } of all) expect(commands.length > 0 || settings.length > 0 || theirs in promises, theirs).toBe(true);
 });

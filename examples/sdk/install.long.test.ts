@@ -33,6 +33,29 @@ test.each([["Node", "node"], ["Bun", process.execPath]])("the installed package 
   expect(await run([program, "ask.mjs"], project, { TIELINE_HOME: daemon.home.root })).toStartWith("builder answered: all green\n");
 });
 
+test("the installed package has its types", async () => {
+  writeFileSync(
+    join(project, "typed.ts"),
+    `import { connect, TielineError } from "tieline";
+import { createClient } from "tieline/client";
+
+const me = await connect({ team: "web" });
+const { tag, deliveries }: { tag: string; deliveries: readonly { agent: string }[] } = await me.send("engineer", "please look", { when: "tool" });
+for await (const message of me.inbox()) {
+  const body: string = message.body;
+  await message.reply(body + tag + deliveries.length);
+}
+const agents = await createClient({ url: "http://127.0.0.1:1" }, {}).call("ls", {});
+const names: string[] = agents.map(({ name }) => name);
+if (names[0] === new TielineError("USAGE", "x", { remedy: "y" }).code) await me.registerObject({ name: "adder", onMessage: ({ body }) => body });
+// @ts-expect-error there is no such moment
+await me.send("engineer", "x", { when: "later" });
+`,
+  );
+  const strict = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--types", ""];
+  await run([join(root, "node_modules/.bin/tsc"), ...strict, "typed.ts"], project);
+});
+
 test("the installed command works, and finds its Bun", async () => {
   expect(await run([join(project, "node_modules/.bin/tieline"), "whoami"], project, { TIELINE_HOME: daemon.home.root })).toStartWith("user in team default");
 });

@@ -1,3 +1,5 @@
+// Programs that use the SDK need not have these types themselves.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { createClient, type Client, type Daemon } from "../client/client.ts";
 import type { Caller, InboxView, Input, Output, ReceiptView, StoryView } from "../client/schema.ts";
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
