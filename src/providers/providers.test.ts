@@ -6,7 +6,7 @@ import type { Profile } from "../model/profile.ts";
 import { aProfile } from "../testing/profiles.ts";
 import type { LaunchOptions } from "./provider.ts";
 import { numberedChoices, withArguments } from "./provider.ts";
-import { providerOf, providerOfProgram } from "./providers.ts";
+import { headlessProviderOf, providerOf, providerOfProgram } from "./providers.ts";
 
 const plain: LaunchOptions = { sessionId: null, resume: false, prompt: null, permissions: "ask", model: null };
 const prompt = { text: 'You are "ana".\nBe brief.', file: "/home/p/prompts/ana.md" };
@@ -29,6 +29,18 @@ describe("how each program is started", () => {
     ["pi", { sessionId: "s", resume: true, prompt }, ["pi", "--session", "s", "--append-system-prompt", prompt.file]],
   ] as const)("%s %j", (provider, options, command) => {
     expect(launch(provider, options).command).toEqual(command as readonly string[]);
+  });
+
+  test.each([
+    ["generic", "headless"],
+    ["repl", "headless"],
+    ["headless", "headless"],
+    ["claude-code", "claude-headless"],
+    ["claude-headless", "claude-headless"],
+    ["codex", undefined],
+    ["gemini", undefined],
+  ])("without a terminal %s is run as %s", (name, headless) => {
+    expect(headlessProviderOf(name)?.name).toBe(headless);
   });
 
   test("the suggestions of Claude Code, which look like drafts, are off", () => {

@@ -27,6 +27,7 @@ function start(options: Partial<TailOptions> = {}) {
   const rejected: string[] = [];
   const checks = new Set<() => void>();
   const clock = { nowMs: 0 };
+  let saves = 0;
   const accept = options.onMessages ?? (async () => {});
   const changed = () => {
     for (const check of checks) check();
@@ -42,6 +43,7 @@ function start(options: Partial<TailOptions> = {}) {
     offsets: {
       get: (path) => store.get(path),
       set(path, position) {
+        saves++;
         store.set(path, position);
         changed();
       },
@@ -56,6 +58,7 @@ function start(options: Partial<TailOptions> = {}) {
     messages,
     rejected,
     clock,
+    saves: () => saves,
     contents: () => messages.map(({ to, content }) => `${to}: ${content}`),
     until: (holds: () => boolean) =>
       new Promise<void>((resolve) => {
@@ -293,6 +296,19 @@ describe("what a program printed", () => {
     await tail.until(() => tail.messages.length === 1);
     await tail.stop();
     expect(tail.contents()).toEqual(["b: spoken"]);
+  });
+
+  test("words for nobody are not written down anywhere", async () => {
+    writeFileSync(output, "");
+    const tail = start(plain);
+    await tail.until(() => store.has(output));
+    const remembered = store.get(output);
+    for (let line = 0; line < 200; line++) appendFileSync(output, `just thinking ${line}\n`);
+    appendFileSync(output, "@a: one\n@a: .\n");
+    await tail.until(() => tail.messages.length === 1);
+    expect(tail.saves()).toBeLessThanOrEqual(2);
+    await tail.stop();
+    expect(remembered).toMatchObject({ offset: 0, through: -1 });
   });
 
   test("the same text in the file of another start is another message", async () => {

@@ -165,6 +165,7 @@ class FileTail {
   private parser!: TextParser;
   private decoder!: TextDecoder;
   private inResponse = false;
+  private saved: LogPosition | null = null;
   private grewAt: number;
   private settled = true;
 
@@ -188,7 +189,8 @@ class FileTail {
     else this.position = { inode: ino, offset: remembered || !skip ? 0 : this.lineStartBefore(size), loggedAt: "", through: -1 };
     this.startAt(this.position.offset);
     // From here on the file is a known one, also when it stays as it is until the next start.
-    if (!remembered) options.offsets.set(path, this.position);
+    this.saved = remembered ?? null;
+    if (!remembered) this.save();
   }
 
   /** Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended. */
@@ -202,12 +204,13 @@ class FileTail {
   /** The file was rotated away or removed: its end is the end of its last entry. */
   async finish(): Promise<void> {
     await this.readToEnd();
-    await this.deliver(this.fresh(this.parser.end()), { ...this.position });
+    await this.deliver(this.fresh(this.parser.end()));
   }
 
   moveTo(path: string): void {
     this.path = path;
-    this.options.offsets.set(path, this.position);
+    this.saved = null;
+    this.save();
   }
 
   close(): void {
@@ -263,7 +266,7 @@ class FileTail {
         this.beginTurn();
       }
     }
-    await this.deliver(messages, this.position);
+    await this.deliver(messages);
   }
 
   /** When the file is quiet, its last entry counts as ended. Later additions to it are read as its continuation. */
@@ -273,7 +276,7 @@ class FileTail {
     const settleMs = this.options.settleMs ?? 1_000;
     if (!this.settled) {
       if (quietMs < settleMs) return settleMs - quietMs;
-      await this.deliver(this.fresh(this.parser.peekEnd()), this.position);
+      await this.deliver(this.fresh(this.parser.peekEnd()));
       this.settled = true;
     }
     return this.options.plain ? this.endTurn(quietMs) : Infinity;
@@ -290,7 +293,7 @@ class FileTail {
     if (unfinished === "block" || unfinished === "line" || this.position.offset === this.readTo) return Infinity;
     this.position = { ...this.position, offset: this.readTo, through: -1 };
     this.beginTurn();
-    this.options.offsets.set(this.path, this.position);
+    this.save();
     return Infinity;
   }
 
@@ -305,9 +308,18 @@ class FileTail {
     return fresh.map((message) => ({ ...message, key: `${file}:${offset}:${loggedAt}:${message.at}` }));
   }
 
-  private async deliver(messages: LoggedMessage[], position: LogPosition): Promise<void> {
+  private async deliver(messages: LoggedMessage[]): Promise<void> {
     if (messages.length > 0) await this.options.onMessages(messages);
-    this.options.offsets.set(this.path, position);
+    this.save();
+  }
+
+  /** Remembering is a durable write; a program that prints a lot and says nothing to anybody costs none. */
+  private save(): void {
+    const { offset, through, loggedAt, inode } = this.position;
+    const { saved } = this;
+    if (saved?.offset === offset && saved.through === through && saved.loggedAt === loggedAt && saved.inode === inode) return;
+    this.saved = this.position;
+    this.options.offsets.set(this.path, this.position);
   }
 
   /** Whether the remembered entry still stands where it stood. */
