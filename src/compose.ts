@@ -1,6 +1,6 @@
 /** The switch, put together. The only file that names concrete drivers. */
 import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { loadHomeConfig, type HomeConfig } from "./config/home.ts";
 import { Projects } from "./config/projects.ts";
 import { createCourier, type Courier } from "./courier.ts";
@@ -22,7 +22,7 @@ import { loopGuard } from "./guards.ts";
 import type { Agent } from "./model/agent.ts";
 import { Submissions } from "./intake/submissions.ts";
 import { turnText } from "./intake/hooks/handlers/turnText.ts";
-import { Workspaces, type Output } from "./intake/workspaces.ts";
+import { outputsOf, Workspaces } from "./intake/workspaces.ts";
 import type { Profile } from "./model/profile.ts";
 import { serveNativeTeams } from "./intake/claudeTeams/serve.ts";
 import { ClaudeReplies } from "./intake/claudeReplies.ts";
@@ -69,7 +69,9 @@ import { workspaceInboxTransport } from "./transports/workspace-inbox/transport.
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
 import { codexServerTransport } from "./transports/codex-server/transport.ts";
+import { bothWaysTransport } from "./transports/both/transport.ts";
 import { claudeInboxEndpoint, claudeInboxTransport } from "./transports/claude-inbox/transport.ts";
+import { followUpInboxes } from "./transports/claude-inbox/followUp.ts";
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
 import { hookEndpoint, hooksReach, hookTransport } from "./transports/hook/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
@@ -164,7 +166,7 @@ export function compose(options: SwitchOptions): Switch {
   const profiles = new Profiles(options.profilesDirectory);
   const teams = teamsOver(directory, projects, documents);
   const stopping = new AbortController();
-  let nativeTeams: Promise<void> = Promise.resolve();
+  let nativeTeams: Promise<unknown> = Promise.resolve();
   const claudeConfig = options.env["CLAUDE_CONFIG_DIR"] || join(options.env["HOME"] ?? "/", ".claude");
   const native = nativeAgents({ configDir: claudeConfig, home: mailbox.id, directory, endpoint: claudeInboxEndpoint });
   const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, nativeMember: native.member, nativeNames: native.names });
@@ -197,18 +199,12 @@ export function compose(options: SwitchOptions): Switch {
   const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
   const profileOf = ({ team, profile }: Agent): Profile | null => (profile === null ? null : lookups.profile(team, profile));
   const submissions = new Submissions({ mailbox, router, report });
-  const outputsOf = (agent: Agent): readonly Output[] => {
-    const logs = (profileOf(agent)?.logs ?? []).map((pattern) => ({ pattern, plain: false }));
-    // A program without a terminal prints to a file, which its launch data name.
-    const printed = agent.launch?.["output"];
-    return typeof printed === "string" ? [...logs, { pattern: printed, plain: true }] : logs;
-  };
   const workspaces = new Workspaces({
     ...{ mailbox, documents, report, reachable },
     agents: () => directory.agents(),
     submissions,
     openInbox: openWorkspaceInbox,
-    outputsOf,
+    outputsOf: (agent) => outputsOf(agent, profileOf(agent)),
   });
   const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env: options.env, endpoint: objectEndpoint });
   const borders = new Borders({
@@ -241,17 +237,14 @@ export function compose(options: SwitchOptions): Switch {
   const hookPlace = hookPlaceIn(options.root);
   const hookSetup = () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait });
   const replies = new ClaudeReplies({ router, mailbox, report, agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && claude.of(agent)?.messagingSocketPath === path) ?? null });
-  const replyPath = (session: RegisteredSession) =>
-    replies.in(dirname(session.messagingSocketPath!)).catch((fault: unknown) => {
-      report("listen for answers of Claude Code", fault);
-      return null;
-    });
-  const claudeSocket = claudeSocketTransport({ sessions: claude, traceOf, replyPath, hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
+  const claudeSocket = claudeSocketTransport({ sessions: claude, traceOf, replyPath: (session) => replies.beside(session.messagingSocketPath!), hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
   const codexServer = codexServerTransport({ threads: codex });
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, traceOf });
   const streamJson = streamJsonTransport({ home: options.root, said: word, watchState: (agent, changed) => claude.watch(agent, changed), traceOf });
-  const transports = new Map<string, Transport>([heeding(tmux, word), claudeSocket, codexServer, hook, claudeInboxTransport(), streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
+  const pane = heeding(tmux, word);
+  const claudeInbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
+  const transports = new Map<string, Transport>([pane, bothWaysTransport({ pane, inbox: claudeInbox }), claudeSocket, codexServer, hook, claudeInbox, streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({
@@ -351,7 +344,7 @@ export function compose(options: SwitchOptions): Switch {
     async start() {
       objects.start();
       claudeLink.start();
-      nativeTeams = serveNativeTeams({ ...{ directory, mailbox, router, documents, events, report, memberOf: native.member, endpoint: claudeInboxEndpoint }, root: options.root, ...config.claudeTeams, configDir: claudeConfig, projectOf: teams.projectOf, signal: stopping.signal });
+      nativeTeams = Promise.all([followUpInboxes({ mailbox, report, agent: (id) => directory.agent(id), layout: config.claudeTeams.layout, signal: stopping.signal, clock }), serveNativeTeams({ ...{ directory, mailbox, router, documents, events, report, memberOf: native.member, endpoint: claudeInboxEndpoint }, root: options.root, ...config.claudeTeams, policy: config.delivery.policy, argv: (pid) => processes.argv(pid), configDir: claudeConfig, projectOf: teams.projectOf, signal: stopping.signal })]);
       codexLink.start();
       witness.start();
       await courier.start();

@@ -1,6 +1,7 @@
 /** Which way in, for which message: the table of docs/providers.md. First safety, then `when`, then proof, then authority. */
 import { personId, type Agent, type Endpoint } from "./model/agent.ts";
 import { isProtocol, type Message, type When } from "./model/message.ts";
+import { bothEndpoint, isReachedTwice } from "./transports/bothEndpoint.ts";
 import { filesEndpoint, readsFiles } from "./transports/filesEndpoint.ts";
 import type { Transport } from "./transports/port.ts";
 
@@ -25,13 +26,14 @@ export function waysFor(agent: Agent, message: Message, transportOf: (name: stri
   // Its terminal is for people to look at; nobody reads there what is typed.
   if (readsFiles(agent)) return [{ endpoint: filesEndpoint, lastResort: false }];
   if (isProtocol(message.kind)) return agent.endpoints.filter(({ transport }) => transport === protocolWay).map((endpoint) => ({ endpoint, lastResort: false }));
+  if (isReachedTwice(agent) && message.when === "turn") return [{ endpoint: bothEndpoint, lastResort: false }];
   const person = message.from.id === personId;
   const order = person ? fromPerson[message.when] : fromAgent;
   const rank = ({ transport }: Endpoint): number => (order.includes(transport) ? order.indexOf(transport) : order.length);
   // A program without a screen reads its input stream, not its terminal.
   const headless = agent.endpoints.some(({ transport }) => transport === "stream-json" || transport === "stdin");
   return agent.endpoints
-    .filter(({ transport }) => !headless || transport !== "tmux")
+    .filter(({ transport }) => transport !== bothEndpoint.transport && (!headless || transport !== "tmux"))
     .toSorted((a, b) => rank(a) - rank(b))
     .map((endpoint) => ({ endpoint, lastResort: !person && transportOf(endpoint.transport).traits.authority === "user" }));
 }

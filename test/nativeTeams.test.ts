@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentView, InboxView } from "../src/client/schema.ts";
+import { logOf, scriptedAgentCommand } from "../src/testing/scriptedAgent.ts";
 import type { OpenRequest } from "../src/client/schemas/requests.ts";
 import { startWorld, until, type World } from "../src/testing/world.ts";
 
@@ -176,4 +177,36 @@ test("a lead's wish to end an agent of ours is the person's to grant", async () 
   ]);
   expect(await agentIn(world, "engineer")).toMatchObject({ presence: "terminated" });
   expect((await agentIn(world, "tester"))!.presence).not.toBe("terminated");
+});
+
+test("both: a member in a pane of ours gets a message in its inbox and its pane, and one thing only in the default policy", async () => {
+  for (const policy of ["one", "both"]) {
+    await using world = await startWorld({ config: { delivery: { policy } } });
+    const crew = crewIn(world);
+    const dir = join(world.dir, "worker");
+    mkdirSync(dir);
+    world.file("tieline.yaml", JSON.stringify({ team: "web", agents: { worker: { provider: "claude-code", command: [...scriptedAgentCommand(dir), "--agent-id", "scout@crew"] } } }));
+    await world.json(["spawn", "worker"]);
+    await until(async () => (await agentIn(world, "worker"))!.waysIn.some(({ transport }) => transport === "claude-inbox"), "its inbox as a way in");
+    const { tag } = await world.json<{ tag: string }>(["send", "worker", "--wait", "handed", "look twice"]);
+    const typed = (): unknown[] => logOf(dir).filter((entry) => "submitted" in entry && JSON.stringify(entry).includes(tag));
+    await until(() => typed().length === 1, "the pane");
+    expect(crew.rows("scout").filter(({ text }) => text.includes(tag))).toHaveLength(policy === "both" ? 1 : 0);
+    expect((await world.status(tag)).deliveries[0]).toMatchObject({ transport: policy === "both" ? "both" : "tmux" });
+    // It is a member by birth, and so not one that we register.
+    expect(crew.config().members).toHaveLength(2);
+  }
+});
+
+test("the older layout: a message is a file in the member's folder", async () => {
+  await using world = await startWorld({ config: { claudeTeams: { layout: "drop" } } });
+  crewIn(world);
+  const { tag, id } = await world.json<{ tag: string; id: string }>(["send", "scout", "--wait", "handed", "in a file"]);
+  const folder = join(world.dir, ".claude", "teams", "crew", "inbox", "scout");
+  const [name] = readdirSync(folder);
+  expect(name).toMatch(/^msg-[0-9]+-.*\.json$/);
+  expect(JSON.parse(readFileSync(join(folder, name!), "utf8"))).toMatchObject({ from: "user", messageId: id, read: false, text: expect.stringContaining(tag) });
+  mkdirSync(join(folder, "..", "user"));
+  writeFileSync(join(folder, "..", "user", "msg-1.json"), JSON.stringify({ from: "scout", text: "an answer", timestamp: new Date().toISOString(), read: false }));
+  await until(async () => (await mail(world)).some(({ body }) => body === "an answer"), "the answer");
 });

@@ -4,7 +4,7 @@
  */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Mailbox } from "../mailbox/port.ts";
 import { personId, personName, type Agent } from "../model/agent.ts";
 import type { Message } from "../model/message.ts";
@@ -42,6 +42,16 @@ export class ClaudeReplies implements AsyncDisposable {
     let listening = this.servers.get(folder);
     if (listening === undefined) this.servers.set(folder, (listening = this.listen(join(folder, `${process.pid}.sock`))));
     return (await listening).path;
+  }
+
+  /** Beside a session's own; null: it can not answer us. */
+  async beside(socket: string): Promise<string | null> {
+    try {
+      return await this.in(dirname(socket));
+    } catch (thrown) {
+      this.parts.report("listen for answers of Claude Code", thrown);
+      return null;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import type { Agent } from "../model/agent.ts";
 import type { Delivery, DeliveryState } from "../model/delivery.ts";
 import type { AgentId } from "../model/ids.ts";
 import { wakes, type Message } from "../model/message.ts";
+import type { Profile } from "../model/profile.ts";
 import { filesTransport, readsFiles } from "../transports/filesEndpoint.ts";
 import { type LogPosition, tailLogs } from "./logs/tail.ts";
 import { watchOutbox } from "./outbox/watch.ts";
@@ -52,6 +53,13 @@ export interface Output {
   readonly pattern: string;
   /** What a program printed, and not a log with entries. */
   readonly plain: boolean;
+}
+
+/** What its profile names, and what a program without a terminal prints to, which its launch data name. */
+export function outputsOf({ launch }: Agent, profile: Profile | null): readonly Output[] {
+  const logs = (profile?.logs ?? []).map((pattern) => ({ pattern, plain: false }));
+  const printed = launch?.["output"];
+  return typeof printed === "string" ? [...logs, { pattern: printed, plain: true }] : logs;
 }
 
 interface Room {

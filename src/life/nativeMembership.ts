@@ -21,6 +21,8 @@ export interface NativeMembershipOptions {
   readonly sweepMs?: number;
 }
 
+const restMs = 200;
+
 /** Runs until the signal aborts. Never rejects. Agents outlive the daemon, so they stay registered then. */
 export async function keepNativeMembers(options: NativeMembershipOptions): Promise<void> {
   const { configDir, signal, report, sweepMs = 5_000 } = options;
@@ -33,6 +35,8 @@ export async function keepNativeMembers(options: NativeMembershipOptions): Promi
       await registerMembers(team.folder, options.home, wantedIn(team, options)).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)));
     }
     await bell.wait(sweepMs);
+    // Agents change many times a second; who looks at members does not mind a moment.
+    await Bun.sleep(restMs);
   }
   watcher?.close();
   stopListening();

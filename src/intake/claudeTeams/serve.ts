@@ -1,6 +1,7 @@
 /** Mail from Claude Code's own teams and from leads without a screen, and our agents as members of those teams. */
 import type { Project } from "../../config/project.ts";
 import type { Spine } from "../../events/spine.ts";
+import { NativeLink, type NativeLinkParts } from "../../life/nativeLink.ts";
 import { nativeLead } from "../../life/nativeMember.ts";
 import { keepNativeMembers } from "../../life/nativeMembership.ts";
 import type { Agent, Endpoint } from "../../model/agent.ts";
@@ -12,7 +13,7 @@ import { relayLeadText, type LeadTextParts } from "./leadText.ts";
 import { NativeIntake, type AcceptParts } from "./accept.ts";
 import { watchClaudeTeams } from "./watch.ts";
 
-export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "router" | "memberOf">, Pick<LeadTextParts, "documents" | "root"> {
+export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "router" | "memberOf">, Pick<LeadTextParts, "documents" | "root">, Pick<NativeLinkParts, "argv" | "policy"> {
   readonly mailbox: Mailbox;
   readonly events: Pick<Spine, "onEvent">;
   readonly configDir: string;
@@ -31,8 +32,13 @@ export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
   const common = { configDir, home: mailbox.id, report, signal };
   const leadOf = (team: NativeTeam): Agent | null => nativeLead(team, directory.agents());
   const intake = new NativeIntake({ ...parts, leadOf, registered });
+  const link = new NativeLink(parts);
+  const met = async (team: NativeTeam): Promise<void> => {
+    intake.met(team, endpoint);
+    await link.met(team).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name} among our agents`, fault));
+  };
   await Promise.all([
-    watchClaudeTeams({ ...common, layout, leadLives, accept: intake.accept, relays: (team) => leadOf(team) !== null, met: (team) => intake.met(team, endpoint) }),
+    watchClaudeTeams({ ...common, layout, leadLives, onChange: onArrival, accept: intake.accept, relays: (team) => leadOf(team) !== null, met }),
     relayLeadText({ ...parts, agents: () => directory.agents() }),
     keepNativeMembers({
       ...{ ...common, register, agents: () => directory.agents() },
@@ -40,6 +46,11 @@ export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
       onChange: (changed) => events.onEvent(({ type }) => type.startsWith("agent.") && changed()),
     }),
   ]);
+
+  /** What an agent does from moment to moment makes no difference here. */
+  function onArrival(changed: () => void): () => void {
+    return events.onEvent((event) => (event.type === "agent.registered" || (event.type === "agent.changed" && event.state === "starting")) && changed());
+  }
 
   function registered({ members }: NativeTeam, name: string): Agent | null {
     const own = members.find((member) => member.name === name && member.registered?.home === mailbox.id);

@@ -36,7 +36,9 @@ export interface ClaudeTeamsOptions {
   /** Whether a session reads the lead's inbox: then requests in it are that session's to show. */
   readonly leadLives: (team: NativeTeam) => Promise<boolean>;
   /** Called for each team as it is found. */
-  readonly met?: (team: NativeTeam) => void;
+  readonly met?: (team: NativeTeam) => Promise<void>;
+  /** Calls back when another look is worth while, besides at changed files. */
+  readonly onChange?: (changed: () => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
   readonly signal: AbortSignal;
   readonly sweepMs?: number;
@@ -46,6 +48,7 @@ export interface ClaudeTeamsOptions {
 export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<void> {
   const { configDir, signal, sweepMs = 5_000 } = options;
   const bell = createBell(signal);
+  const stopListening = options.onChange?.(bell.ring);
   const watchers = new Map<string, Watcher | undefined>();
   const looked = new Map<string, Set<string>>();
   while (!signal.aborted) {
@@ -54,13 +57,14 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
       watchers.set(folder, renewWatcher(watchers.get(folder), folder, bell.ring));
     }
     for (const team of teams) {
-      options.met?.(team);
+      await options.met?.(team);
       for (const taking of inboxesOf(team, options)) await take(team, taking, options);
       if (!options.relays(team)) looked.set(team.folder, await lookAtLead(team, looked.get(team.folder) ?? new Set(), options));
     }
     await bell.wait(sweepMs);
   }
   for (const watcher of watchers.values()) watcher?.close();
+  stopListening?.();
 }
 
 interface Taking {
@@ -76,8 +80,9 @@ function inboxesOf(team: NativeTeam, { home, relays }: ClaudeTeamsOptions): Taki
 }
 
 function foldersOf(team: NativeTeam, options: ClaudeTeamsOptions): string[] {
-  if (options.layout === "inboxes") return [join(team.folder, "inboxes")];
-  return [...inboxesOf(team, options).map(({ name }) => name), team.lead.name].map((name) => dropFolderOf(inboxPathOf(team.folder, name)));
+  if (options.layout === "inboxes") return [team.folder, join(team.folder, "inboxes")];
+  const names = [...inboxesOf(team, options), team.lead].map(({ name }) => name);
+  return [team.folder, ...names.map((name) => dropFolderOf(inboxPathOf(team.folder, name)))];
 }
 
 /** A row that can not be accepted now stays where it is; the others go on. */

@@ -1,0 +1,50 @@
+/** Agents of ours that are members of a Claude Code team by birth: their own command line says so. */
+import type { Directory } from "../directory/directory.ts";
+import { isLive, type Agent, type Endpoint } from "../model/agent.ts";
+import type { NativeMember, NativeTeam } from "../providers/claude-code/teams.ts";
+import { bothEndpoint } from "../transports/bothEndpoint.ts";
+
+export interface NativeLinkParts {
+  readonly directory: Pick<Directory, "agents" | "agent" | "update">;
+  readonly argv: (pid: number) => Promise<readonly string[]>;
+  readonly endpoint: (inbox: string) => Endpoint;
+  /** `both`: what goes to such an agent goes to its inbox and its pane. */
+  readonly policy: "one" | "both";
+}
+
+export class NativeLink {
+  /** Whose member a process is never changes. */
+  private readonly identities = new Map<string, Promise<string | null>>();
+
+  constructor(private readonly parts: NativeLinkParts) {}
+
+  /** Gives members of this team that run in panes of ours their inbox as a way in. */
+  readonly met = async (team: NativeTeam): Promise<void> => {
+    const { directory } = this.parts;
+    for (const agent of directory.agents()) {
+      if (agent.provider !== "claude-code" || !isLive(agent)) continue;
+      const identity = await this.identityOf(agent);
+      const member = identity === null ? undefined : team.members.find((one) => isCalled(one, team, identity));
+      const known = member && directory.agent(agent.id);
+      if (known) this.link(known, member.inbox);
+    }
+  };
+
+  private link({ id, endpoints }: Agent, inbox: string): void {
+    const others = endpoints.filter(({ transport }) => transport !== "claude-inbox" && transport !== bothEndpoint.transport);
+    const wanted = [...others, this.parts.endpoint(inbox), ...(this.parts.policy === "both" ? [bothEndpoint] : [])];
+    if (JSON.stringify(wanted) !== JSON.stringify(endpoints)) this.parts.directory.update(id, { endpoints: wanted });
+  }
+
+  /** `--agent-id bob@crew` */
+  private identityOf({ endpoints }: Agent): Promise<string | null> {
+    const { agentPid: pid, agentStartMark: mark } = endpoints.find(({ transport }) => transport === "tmux")?.locator ?? {};
+    if (typeof pid !== "number") return Promise.resolve(null);
+    const key = `${pid}:${String(mark)}`;
+    const known = this.identities.get(key) ?? this.parts.argv(pid).then((argv) => argv[argv.indexOf("--agent-id") + 1 || argv.length] ?? null);
+    this.identities.set(key, known);
+    return known;
+  }
+}
+
+const isCalled = ({ name, registered }: NativeMember, team: NativeTeam, identity: string): boolean => registered === null && [team.name, team.title].some((one) => identity === `${name}@${one}`);
