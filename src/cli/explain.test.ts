@@ -2,6 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLine } from "../testing/command-line.ts";
+import { classify, screenManifest } from "../providers/screen.ts";
+import { parse } from "./args.ts";
+import explain from "./commands/explain.ts";
+import type { Terminal } from "./terminal.ts";
 import { labelledScreens, type LabelledScreen } from "../testing/screens.ts";
 
 const fixtures = join(import.meta.dir, "../../fixtures/screens");
@@ -36,6 +40,22 @@ describe("tieline explain --screen", () => {
     expect(wrong).toEqual([]);
     expect(existsSync(tieline.home.socket)).toBe(false);
   }, 120_000);
+
+  test("says of every capture what the rules say that know all of its pane", async () => {
+    using tieline = commandLine();
+    const wrong: string[] = [];
+    for (const labelled of screens) {
+      const { args, flags } = await parse(explain, [...flagsFor(labelled), "--json"]);
+      let told: unknown;
+      const terminal = { json: async (value: unknown) => void (told = value) } as Terminal;
+      await explain.run({ args, flags, env: tieline.env, home: tieline.home, terminal } as unknown as Parameters<typeof explain.run>[0]);
+      const { state, draft } = labelled;
+      const { rule } = classify(screenManifest(labelled.provider), labelled.screen);
+      if (!Bun.deepMatch({ state, draft, rule }, told)) wrong.push(`${labelled.file}: ${JSON.stringify(told)}, not ${state}, draft ${draft}, by ${rule}`);
+    }
+    expect(screens).toHaveLength(295);
+    expect(wrong).toEqual([]);
+  });
 
   test("reads stdin, and tells people the rule and its reason", async () => {
     using tieline = commandLine();
