@@ -20,7 +20,7 @@ done
 `;
 
 async function aWorld(agents: string): Promise<World> {
-  const world = await startWorld({ files: { "tieline.yaml": `team: quiet\nagents:\n${agents}`, "speaker.sh": speaker }, config: { guards: { perPairPerMinute: 1000, perSenderPerMinute: 1000 } } });
+  const world = await startWorld({ files: { "tieline.yaml": `team: quiet\nagents:\n${agents}`, "speaker.sh": speaker, script: "" }, config: { guards: { perPairPerMinute: 1000, perSenderPerMinute: 1000 } } });
   worlds.push(world);
   const { code, stdout, stderr } = await world.tieline(["up"]);
   if (code !== 0) throw new Error(stdout + stderr);
@@ -47,7 +47,6 @@ describe("an agent without a terminal", () => {
   test("every message of its output is sent once, wherever the daemon is killed, and it outlives the daemon", async () => {
     const world = await aWorld(`  printer: { command: [sh, -c, "tail -n +1 -f script"], headless: true }\n`);
     const script = join(world.project, "script");
-    appendFileSync(script, "");
     const total = 24;
     for (let at = 0; at < total; at += 6) {
       const lines = Array.from({ length: 6 }, (_, more) => `@user: number ${at + more}\n`);
@@ -100,6 +99,17 @@ describe("an agent without a terminal", () => {
     expect(await bodies(world)).toEqual(["this"]);
     expect(await world.tieline(["stop", "speaker"])).toMatchObject({ code: 0 });
     expect((await world.ls())[0]).toMatchObject({ state: "suspended" });
+  });
+
+  test("a job that is done at once has said what it had to say, and says it again when it is started again", async () => {
+    const world = await startWorld({ files: { "tieline.yaml": "team: quiet\nagents:\n  brief: { command: [echo, '@user: done'], headless: true }\n" } });
+    worlds.push(world);
+    expect(await world.tieline(["spawn", "brief"])).toMatchObject({ code: 0 });
+    await until(async () => (await bodies(world)).length === 1, "its only message");
+    await until(async () => (await world.ls())[0]!.state === "gone", "its end");
+    expect(await world.tieline(["spawn", "brief"])).toMatchObject({ code: 0 });
+    await until(async () => (await bodies(world)).length === 2, "the message of its second start");
+    expect(await bodies(world)).toEqual(["done", "done"]);
   });
 
   test("a program that takes no mail without a terminal is refused with the remedy", async () => {

@@ -10,20 +10,24 @@ type Prints = NonNullable<LaunchPlan["prints"]>;
 
 /**
  * `$1` is the input, `$2` the output, `$3` what is printed; the rest is the command. The input gets its name when it is
- * open: whoever finds it has a reader. The third descriptor keeps it open when no writer is left. Text is shown in the
- * pane, too, and printed to its end when the program is interrupted. The shell stays in front of the program, which
- * may end at once where it leads the terminal's session itself.
+ * open, and loses it when nobody will read it any more: whoever finds it has a reader. The third descriptor keeps it open
+ * when no writer is left. Text is shown in the pane, too, and printed to its end when the program is interrupted. The
+ * shell stays in front of the program, which may end at once where it leads the terminal's session itself; a job that
+ * was done at once is given the time to be seen as started.
  */
 const script = `
 input=$1 output=$2 prints=$3; shift 3
 rm -f "$input" "$input.new"
 mkfifo -m 600 "$input.new" && exec 3<>"$input.new" && mv "$input.new" "$input" || exit
 if [ "$prints" = text ]; then
-  "$@" <"$input" 3>&- | (trap '' INT QUIT HUP TERM; exec tee -a "$output" 3>&-)
+  { "$@" <"$input"; echo $? >"$input.status"; rm -f "$input"; } 3>&- | (trap '' INT QUIT HUP TERM; exec tee -a "$output" 3>&-)
+  read -r status <"$input.status"; rm -f "$input.status" "$input.cut"
+  [ "$status" -ne 0 ] || sleep 1
 else
   "$@" <"$input" 3>&- >>"$output" 2>>"\${output%.out}.err"
+  status=$?
 fi
-exit $?`;
+exit "$status"`;
 
 export function withStreams(command: readonly string[], { input, output }: Streams, prints: Prints): readonly string[] {
   return ["sh", "-c", script, "sh", input, output, prints, ...command];

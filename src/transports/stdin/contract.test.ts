@@ -11,7 +11,7 @@ import { person } from "../../testing/mailboxContract.ts";
 import { transportContract } from "../../testing/transportContract.ts";
 import { until } from "../../testing/world.ts";
 import type { Errand } from "../port.ts";
-import { stdinEndpoint, streamsIn } from "../streams.ts";
+import { hasReader, stdinEndpoint, streamsIn } from "../streams.ts";
 import { standardInputTransport } from "./transport.ts";
 
 /** A program that runs as a headless agent does, without tmux around it. */
@@ -25,6 +25,7 @@ async function aProgram(command: readonly string[]) {
   const end = async (): Promise<void> => {
     if (child.exitCode === null) process.kill(-child.pid, "SIGKILL");
     await child.exited;
+    await until(() => !hasReader(streams.input), "all of its processes to end");
   };
   return {
     transport: standardInputTransport(),
