@@ -38,6 +38,8 @@ export interface Collection {
   /** Asked about each message in turn before it is claimed: does it go this way, and does it still fit? */
   readonly take?: (message: Message) => boolean;
   readonly limit?: number;
+  /** What is taken was asked for by its tag, so that earlier mail may stay behind. */
+  readonly outOfOrder?: boolean;
 }
 
 export interface Collected {
@@ -85,14 +87,14 @@ export function createCourier(parts: CourierParts): Courier {
 
     wake: (agent) => rounds.ask(agent),
 
-    async collect(agent, { transport, authority, whens, take = () => true, limit = 20 }) {
+    async collect(agent, { transport, authority, whens, take = () => true, limit = 20, outOfOrder = false }) {
       const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
       const queued = due.filter(({ message, delivery }) => delivery.state === "queued" && reads(agent, message));
       const items: { message: Message; delivery: Delivery }[] = [];
       const earlier = queued.length === 0 ? [] : order.underway(agent.id, transport);
       for (const row of queued) {
         if (items.length === limit) break;
-        const isNext = !earlier.some((one) => comesBefore(one, row)) && take(row.message);
+        const isNext = (outOfOrder || !earlier.some((one) => comesBefore(one, row))) && take(row.message);
         const claimed = isNext ? await mailbox.claim(row.delivery.id, { lane: "boundary", now: clock(), transport, authority }) : null;
         if (claimed === null) earlier.push(row);
         else items.push({ message: row.message, delivery: claimed });

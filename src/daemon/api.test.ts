@@ -127,6 +127,7 @@ describe("agents that fetch their mail", () => {
     expect(second.agent.id).toBe(first.agent.id);
     await expect(daemon.with(first.token).call("ls", {})).rejects.toMatchObject({ code: "IDENTITY_UNKNOWN" });
     await expect(daemon.person.call("register", { name: "metrics", kind: "object" })).rejects.toMatchObject({ code: "NAME_INVALID" });
+    await expect(daemon.person.call("register", { name: "ida", role: "x".repeat(100_000) })).rejects.toMatchObject({ code: "NAME_INVALID" });
     await expect(daemon.with(second.token).call("register", { name: "hal" })).rejects.toMatchObject({ code: "NOT_PERMITTED" });
   });
 });

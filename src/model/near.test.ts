@@ -34,6 +34,12 @@ describe("near names", () => {
     expect(nearest("zzz", [])).toBeNull();
   });
 
+  test("a text that is no name at all takes no longer than one", () => {
+    const [long, longer] = ["x".repeat(100_000), "X".repeat(100_001)];
+    expect(nearNames(long, [longer])).toEqual([]);
+    expect(nearest(long, [longer, "far"])).toBe(longer);
+  });
+
   test("as the end of a sentence", () => {
     expect(didYouMean([])).toBe("");
     expect(didYouMean(["a", "b"])).toBe('; did you mean "a" or "b"?');

@@ -16,11 +16,15 @@ export function distance(a: string, b: string): number {
   return last[b.length]!;
 }
 
+/** Nobody mistypes anything longer, and comparing two texts takes the product of their lengths. */
+const longestWord = 100;
+
 /**
  * The candidates that a person may have meant, nearest first: at most two slips or a third of the length, and never
  * so many that nothing of what was written is left.
  */
 export function nearNames(written: string, candidates: Iterable<string>, limit = 3): string[] {
+  if (written.length > longestWord) return [];
   const word = written.toLowerCase();
   const slips = Math.min(Math.max(2, Math.floor(word.length / 3)), word.length - 1);
   const near: { name: string; slips: number }[] = [];
@@ -40,7 +44,7 @@ export function nearest(written: string, candidates: readonly string[]): string 
   let best: string | null = null;
   let least = Infinity;
   for (const candidate of candidates) {
-    const between = distance(written.toLowerCase(), candidate.toLowerCase());
+    const between = distance(written.slice(0, longestWord).toLowerCase(), candidate.slice(0, longestWord).toLowerCase());
     if (between < least) [best, least] = [candidate, between];
   }
   return best;

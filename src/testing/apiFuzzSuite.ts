@@ -5,7 +5,8 @@ import { ask, faultIn, requests, toolCalls } from "./apiFuzz.ts";
 import { startTestDaemon, type TestDaemon } from "./daemon.ts";
 
 /** Whatever comes in, a typed error goes out; nobody crashes, nobody hangs, and nobody else notices. */
-export function apiFuzz({ requests: requestRuns, calls }: { requests: number; calls: number }): void {
+export function apiFuzz({ requests: requestRuns, calls, seed }: { requests: number; calls: number; /** Of a run that is to be seen again. */ seed?: number }): void {
+  const settings = { endOnFailure: true, includeErrorInReport: true, ...(seed !== undefined && { seed }) };
   const deadlineMs = 60_000 + (requestRuns + calls) * 60;
   let daemon: TestDaemon;
   let agentToken: string;
@@ -33,7 +34,7 @@ export function apiFuzz({ requests: requestRuns, calls }: { requests: number; ca
         if (response.status === 401) await peopled();
         expect((await faultIn(request, response))?.slice(0, 500) ?? null).toBeNull();
       });
-      await fc.assert(asked, { numRuns: requestRuns, endOnFailure: true });
+      await fc.assert(asked, { ...settings, numRuns: requestRuns });
       await alive();
     }, deadlineMs);
 
@@ -46,7 +47,7 @@ export function apiFuzz({ requests: requestRuns, calls }: { requests: number; ca
         else if (body.result!.isError) expect(body.result!.content[0]!.text).toMatch(/^error (?!INTERNAL)[A-Z_]+: [^]*\nWhat to do: ./);
         else expect(body.result!.content[0]!.text).toBeString();
       });
-      await fc.assert(asked, { numRuns: calls, endOnFailure: true });
+      await fc.assert(asked, { ...settings, numRuns: calls });
       await alive();
     }, deadlineMs);
   });

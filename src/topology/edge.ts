@@ -1,4 +1,4 @@
-import { namePattern } from "../model/agent.ts";
+import { maxNameLength, namePattern } from "../model/agent.ts";
 import { isTeamName } from "../model/address.ts";
 import { TielineError } from "../model/errors.ts";
 import { formatPlace, type Place } from "../model/place.ts";
@@ -60,7 +60,7 @@ function labelIn(team: string, text: string): string | null {
   if (text === anyone) return anyone;
   const colon = text.lastIndexOf(":");
   const name = text.slice(colon + 1);
-  if (!namePattern.test(name)) return null;
+  if (!namePattern.test(name) || name.length > maxNameLength) return null;
   if (colon < 0) return name;
   const prefix = text.slice(0, colon);
   if (!isTeamName(prefix)) return null;

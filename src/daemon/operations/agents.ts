@@ -4,7 +4,7 @@ import { giveBackMail } from "../../life/giveBack.ts";
 import { kill } from "../../life/end.ts";
 import { teamSession } from "../../life/place.ts";
 import { agentOf } from "../../life/start.ts";
-import { isLive, personId, type Agent } from "../../model/agent.ts";
+import { checkName, isLive, personId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { capture } from "../../tmux/pane.ts";
 import { paneLocator, type PaneLocator } from "../../transports/paneLocator.ts";
@@ -30,6 +30,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
     },
 
     async adopt({ target, name, provider, workspace, role }, { caller }) {
+      if (role !== undefined) checkName(role, "role");
       const { team } = await callers.allow(caller, "spawn");
       const server = servers.at(caller.tmuxServer ?? tieline.tmuxSocket);
       const agent = await adopt(server, { target, name, team, provider, workspace, role }, tieline);

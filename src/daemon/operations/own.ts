@@ -1,6 +1,6 @@
 import type { Switch } from "../../compose.ts";
 import { digestOf, newToken } from "../../directory/token.ts";
-import { checkAgentName, type Agent } from "../../model/agent.ts";
+import { checkAgentName, checkName, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import type { Collected, Collection } from "../../courier.ts";
@@ -27,13 +27,14 @@ export function ownOperations(tieline: Switch, callers: Callers): Pick<Operation
     async collect({ tag, limit = 20, waitMs = 0 }, { caller, signal }) {
       const { id } = await callers.sender(caller);
       const only = tag === undefined ? undefined : messageCalled(tag, mailbox).id;
-      const wanted = { limit, ...(only && { take: (message: Message) => message.id === only }) };
+      const wanted = { limit, ...(only && { take: (message: Message) => message.id === only, outOfOrder: true }) };
       const items = await collected(directory.agent(id)!, wanted, AbortSignal.timeout(waitMs), signal);
       return items.map((item) => ({ ...inboxView(item, tieline), delivery: item.delivery.id as number }));
     },
 
     async register({ name, kind = "program", role = null }, { caller }) {
       const { team } = await callers.allow(caller, "spawn");
+      if (role !== null) checkName(role, "role");
       const known = directory.roster.named(team, checkAgentName(name));
       if (known !== null && known.provider !== ownProgram) throw taken(known);
       const token = newToken();
@@ -45,7 +46,7 @@ export function ownOperations(tieline: Switch, callers: Callers): Pick<Operation
   };
 
   /** What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has gone. */
-  async function collected(agent: Agent, wanted: Pick<Collection, "limit" | "take">, patience: AbortSignal, gone: AbortSignal): Promise<Collected["items"]> {
+  async function collected(agent: Agent, wanted: Pick<Collection, "limit" | "take" | "outOfOrder">, patience: AbortSignal, gone: AbortSignal): Promise<Collected["items"]> {
     const over = AbortSignal.any([patience, gone]);
     let arrived = Promise.withResolvers<void>();
     const arrive = (): void => arrived.resolve();
