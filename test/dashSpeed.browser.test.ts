@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContext, Page } from "playwright-core";
 import type { ReceiptView } from "../src/client/schema.ts";
+import { until } from "../src/testing/world.ts";
 import { chromiumPath, startStage, type Stage } from "./dashboard/stage.ts";
 
-/** How quick the page is on this machine. The numbers are printed; only what would be broken on any machine fails. */
+/**
+ * How quick the page is on this machine. The numbers are printed beside what is wanted. Machines are busy, so the best of
+ * several rounds has to be good enough; a page that got slow is slow in each.
+ */
 describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
   let stage: Stage;
   let context: BrowserContext;
   let page: Page;
+  const names = Array.from({ length: 500 }, (_, at) => `agent${at}`);
 
   beforeAll(async () => {
     stage = await startStage();
@@ -19,38 +24,67 @@ describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
   });
 
   test("first paint", async () => {
-    await page.reload();
-    await page.locator(".card").first().waitFor();
-    const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? null);
-    console.log(`first paint: ${paint?.toFixed(0)} ms (wanted: under 1000)`);
-    expect(paint).toBeNumber();
+    const paints: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      await page.reload();
+      await page.locator(".card").first().waitFor();
+      paints.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]!.startTime));
+    }
+    console.log(`first paint: ${paints.map((ms) => ms.toFixed(0)).join(", ")} ms (wanted: under 1000)`);
+    expect(Math.min(...paints)).toBeLessThan(1_000);
   });
 
-  test("500 agents, 200 events a second: from the event to the pixel", async () => {
-    const names = Array.from({ length: 500 }, (_, at) => `agent${at}`);
+  test("500 agents stay smooth", async () => {
     for (let at = 0; at < names.length; at += 50) await Promise.all(names.slice(at, at + 50).map((name) => stage.person.call("register", { name })));
     await page.reload();
     await page.locator('.card[data-agent="agent499"]').waitFor({ state: "attached" });
-    await page.evaluate(() => {
-      const seen: number[] = [];
-      Object.assign(window, { seen });
-      new MutationObserver(() => seen.push(Number(document.documentElement.dataset["lagMs"]))).observe(document.documentElement, { attributeFilter: ["data-lag-ms"] });
-    });
+    const rounds: number[][] = [];
+    for (let round = 0; round < 3; round++) rounds.push(await page.evaluate(scrollCards));
     const startedAt = performance.now();
-    const before = (await stage.person.call("events", { limit: 0 })).last;
-    // A send to an agent that fetches its mail makes three events: routed, accepted, queued.
-    for (let sent = 0; sent < 200; sent++) {
-      void stage.person.call("send", { to: names[sent % 500]!, body: `note ${sent}` });
-      await Bun.sleep(Math.max(0, startedAt + sent * 15 - performance.now()));
-    }
-    const seconds = (performance.now() - startedAt) / 1000;
-    const events = (await stage.person.call("events", { limit: 0 })).last - before;
-    await page.locator('.card[data-agent="agent199"]', { hasText: "1 waiting" }).waitFor({ state: "attached" });
-    const lags = (await page.evaluate(() => (window as unknown as { seen: number[] }).seen)).toSorted((a, b) => a - b);
-    const at = (part: number): number => lags[Math.floor((lags.length - 1) * part)]!;
-    console.log(`event → pixel with 505 cards at ${Math.round(events / seconds)} events/s: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, worst ${at(1)} ms (wanted: under 100)`);
-    expect(lags.length).toBeGreaterThan(10);
+    await page.locator("#search").fill("agent123");
+    await until(async () => (await page.locator(".card").count()) === 1, "the one that was searched for");
+    const searchMs = performance.now() - startedAt;
+    await page.locator("#search").fill("");
+    await page.locator('.card[data-agent="agent499"]').waitFor({ state: "attached" });
+    for (const frames of rounds) console.log(`scrolling 505 cards: ${spread(frames)} a frame`);
+    console.log(`a search among 505 cards shows its result after ${searchMs.toFixed(0)} ms`);
+    expect(Math.min(...rounds.map((frames) => part(frames, 0.5)))).toBeLessThan(50);
+    expect(searchMs).toBeLessThan(2_000);
   });
+
+  test("200 events a second, with 505 cards: from the event to the pixel", async () => {
+    await page.evaluate(() => {
+      Object.assign(window, { seen: [] });
+      new MutationObserver(() => (window as unknown as { seen: number[] }).seen.push(Number(document.documentElement.dataset["lagMs"]))).observe(document.documentElement, { attributeFilter: ["data-lag-ms"] });
+    });
+    const rounds: number[][] = [];
+    for (let round = 0; round < 3; round++) {
+      await page.evaluate(() => (window as unknown as { seen: number[] }).seen.splice(0));
+      const rate = await eventsAtARate(round);
+      await page.locator(`.card[data-agent="${names[199]}"]`, { hasText: `${round + 1} waiting` }).waitFor({ state: "attached" });
+      const lags = await page.evaluate(() => (window as unknown as { seen: number[] }).seen);
+      console.log(`event → pixel with 505 cards at ${Math.round(rate)} events/s: ${spread(lags)} (wanted: under 100)`);
+      expect(lags.length).toBeGreaterThan(10);
+      expect(rate).toBeGreaterThan(100);
+      rounds.push(lags);
+    }
+    expect(Math.min(...rounds.map((lags) => part(lags, 0.5)))).toBeLessThan(100);
+    expect(Math.min(...rounds.map((lags) => part(lags, 0.95)))).toBeLessThan(250);
+  });
+
+  /** Sends for a few seconds; events a second. A send to an agent that fetches its mail makes three: routed, accepted, queued. */
+  async function eventsAtARate(round: number): Promise<number> {
+    const before = (await stage.person.call("events", { limit: 0 })).last;
+    const startedAt = performance.now();
+    const sends: Promise<unknown>[] = [];
+    for (let sent = 0; sent < 200; sent++) {
+      sends.push(stage.person.call("send", { to: names[sent]!, body: `note ${sent} of round ${round}` }));
+      await Bun.sleep(Math.max(0, startedAt + sent * 14 - performance.now()));
+    }
+    await Promise.all(sends);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    return ((await stage.person.call("events", { limit: 0 })).last - before) / seconds;
+  }
 
   test("a day of 100,000 messages scrolls", async () => {
     const total = 100_000;
@@ -83,13 +117,33 @@ describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
       }
       return { frames, most, rows: list.scrollHeight / 58 };
     }, total);
-    const sorted = result.frames.toSorted((a, b) => a - b);
-    console.log(`scrolling ${result.rows.toLocaleString()} messages: median frame ${sorted[100]?.toFixed(1)} ms, 95 % ${sorted[190]?.toFixed(1)} ms, at most ${result.most} rows in the page`);
+    console.log(`scrolling ${result.rows.toLocaleString()} messages: ${spread(result.frames)} a frame, at most ${result.most} rows in the page`);
     expect(result.rows).toBe(total);
     expect(result.most).toBeLessThan(80);
-    expect(sorted.length).toBe(200);
+    expect(result.frames.length).toBe(200);
+    expect(part(result.frames, 0.5)).toBeLessThan(50);
   });
 });
+
+/** Runs in the page: through all cards and around again; the time of each frame. */
+async function scrollCards(): Promise<number[]> {
+  const view = document.querySelector(".view")!;
+  const times: number[] = [];
+  let last = performance.now();
+  for (let frame = 0; frame < 80; frame++) {
+    view.scrollTop = (frame * 240) % Math.max(1, view.scrollHeight - view.clientHeight);
+    await new Promise(requestAnimationFrame);
+    times.push(performance.now() - last);
+    last = performance.now();
+  }
+  return times;
+}
+
+function part(those: readonly number[], share: number): number {
+  return those.toSorted((a, b) => a - b)[Math.floor((those.length - 1) * share)]!;
+}
+
+const spread = (those: readonly number[]): string => `median ${part(those, 0.5).toFixed(0)} ms, 95 % ${part(those, 0.95).toFixed(0)} ms, worst ${part(those, 1).toFixed(0)} ms`;
 
 function receipt(at: number): ReceiptView {
   const id = String(at).padStart(9, "0");

@@ -1,22 +1,25 @@
 /** Messages on their way along an edge, and refusals at its gate. They are drawn past Preact: they live for a moment. */
-import type { Body } from "./force.ts";
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
 
 const travelMs = 900;
 const svg = "http://www.w3.org/2000/svg";
 const still = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-export function travel(layer: SVGGElement, from: Body, to: Body): void {
+export function travel(layer: SVGGElement, from: Point, to: Point): void {
   const spark = document.createElementNS(svg, "circle");
   spark.setAttribute("r", "5");
   spark.setAttribute("class", "spark");
   layer.append(spark);
-  const at = ({ x, y }: Body): string => `translate(${x}px, ${y}px)`;
+  const at = ({ x, y }: Point): string => `translate(${x}px, ${y}px)`;
   const frames = still() ? [{ transform: at(to), opacity: 1 }, { transform: at(to), opacity: 0 }] : [{ transform: at(from) }, { transform: at(to) }];
   void spark.animate(frames, { duration: travelMs, easing: "ease-in-out" }).finished.finally(() => spark.remove());
 }
 
 /** Stops in the middle, at the gate, and says why. */
-export function refuse(layer: SVGGElement, from: Body, to: Body, reason: string): void {
+export function refuse(layer: SVGGElement, from: Point, to: Point, reason: string): void {
   const group = document.createElementNS(svg, "g");
   group.setAttribute("class", "refusal");
   const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];

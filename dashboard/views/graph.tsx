@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { inTeam } from "../api.ts";
 import { attempt } from "../actions.ts";
 import { place, step, type Body } from "../graph/force.ts";
-import { refuse, travel } from "../graph/sparks.ts";
+import { refuse, travel, type Point } from "../graph/sparks.ts";
 import { onEvent } from "../live.ts";
 import { refreshTopologies } from "../refresh.ts";
 import { Icon } from "../parts/icons.tsx";
@@ -21,7 +21,9 @@ interface Line {
   readonly origin: "config" | "run time" | null;
 }
 
-const shownTeam = computed(() => actingTeam.value ?? teamNames.value[0] ?? null);
+/** One team at a time: the one that is looked at, else the largest. */
+const shownTeam = computed(() => actingTeam.value ?? teamNames.value.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] ?? null);
+const sizeOf = (team: string): number => agents.value.filter(({ view: { value } }) => value.team === team).length;
 const chosen = signal<Line | null>(null);
 const keyOf = ({ from, to }: Pick<Line, "from" | "to">): string => `${from} -> ${to}`;
 
@@ -50,7 +52,10 @@ export function GraphView(): VNode {
     <section class="view graph">
       <div class="toolbar">
         <AddEdge />
-        <span class="muted">{topology.value?.edges === null ? "No topology: everyone may write to everyone." : `${topology.value?.edges?.length ?? 0} edges`}</span>
+        <span class="muted">
+          {teamNames.value.length > 1 && `${shownTeam.value}: `}
+          {topology.value?.edges === null ? "no topology, everyone may write to everyone" : `${topology.value?.edges?.length ?? 0} edges`}
+        </span>
       </div>
       <div class="stage">
         <Drawing />
@@ -94,28 +99,37 @@ function Drawing(): VNode {
     return () => cancelAnimationFrame(frame);
   }, [shape]);
 
+  const stretch = useRef({ x: 1, y: 1 });
+  const pointOf = (name: string): Point | null => {
+    const body = bodies.current.get(name);
+    return body ? { x: body.x * stretch.current.x, y: body.y * stretch.current.y } : null;
+  };
+
   useEffect(
     () =>
       onEvent((event) => {
         if (event.team !== shownTeam.peek() || !layer.current) return;
-        const find = (name: string): Body | undefined => bodies.current.get(name);
         if (event.type === "message.accepted") {
-          const from = find(event.from);
-          for (const to of event.recipients.slice(0, 50)) if (from && find(to)) travel(layer.current, from, find(to)!);
+          const from = pointOf(event.from);
+          for (const to of event.recipients.slice(0, 50).map(pointOf)) if (from && to) travel(layer.current, from, to);
         } else if (event.type === "route.denied") {
-          const [from, to] = [find(event.from), find(event.to)];
+          const [from, to] = [pointOf(event.from), pointOf(event.to)];
           if (from && to) refuse(layer.current, from, to, `${event.from} may not write to ${event.to}`);
         }
       }),
     [],
   );
 
-  // The drawing keeps itself in the box, whatever its size.
+  // The drawing keeps itself in the box, whatever its size: a small team is drawn apart, a large one small.
   void tick.value;
   const all = [...bodies.current.values()];
-  const [left, right] = [Math.min(-90, ...all.map(({ x }) => x)) - 60, Math.max(90, ...all.map(({ x }) => x)) + 60];
-  const [top, bottom] = [Math.min(-60, ...all.map(({ y }) => y)) - 45, Math.max(60, ...all.map(({ y }) => y)) + 60];
-  const scale = Math.min(box.value.width / (right - left), box.value.height / (bottom - top), 1.4);
+  const reach = (values: readonly number[], least: number): readonly [number, number] => [Math.min(-least, ...values), Math.max(least, ...values)];
+  const [x0, x1] = reach(all.map((body) => body.x), 90);
+  const [y0, y1] = reach(all.map((body) => body.y), 60);
+  const room = { x: box.value.width / largest - 2 * margin, y: box.value.height / largest - 2 * margin };
+  stretch.current = { x: Math.min(1.8, Math.max(1, room.x / (x1 - x0))), y: Math.min(1.8, Math.max(1, room.y / (y1 - y0))) };
+  const [left, right, top, bottom] = [x0 * stretch.current.x - margin, x1 * stretch.current.x + margin, y0 * stretch.current.y - margin, y1 * stretch.current.y + margin];
+  const scale = Math.min(box.value.width / (right - left), box.value.height / (bottom - top), largest);
   const [width, height] = [box.value.width / scale, box.value.height / scale];
   const [x, y] = [(left + right - width) / 2, (top + bottom - height) / 2];
   return (
@@ -126,25 +140,21 @@ function Drawing(): VNode {
         </marker>
       </defs>
       {lines.value.map((line) => (
-        <Edge key={keyOf(line)} line={line} from={pointOf(bodies.current.get(line.from))} to={pointOf(bodies.current.get(line.to))} />
+        <Edge key={keyOf(line)} line={line} from={pointOf(line.from)} to={pointOf(line.to)} />
       ))}
       <g ref={layer} class="sparks" />
-      {all.map((body) => (
-        <Node key={body.name} name={body.name} x={body.x} y={body.y} />
+      {all.map(({ name }) => (
+        <Node key={name} name={name} {...pointOf(name)!} />
       ))}
     </svg>
   );
 }
 
 const radius = 22;
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** A copy: what is drawn must see that it has moved. */
-const pointOf = (body: Body | undefined): Point | null => body ? { x: body.x, y: body.y } : null;
+/** Around the outermost nodes, for their circles and names. */
+const margin = 60;
+/** How many pixels a unit of the drawing is at most. */
+const largest = 1.3;
 
 function Edge({ line, from, to }: { line: Line; from: Point | null; to: Point | null }): VNode | null {
   if (!from || !to) return null;

@@ -10,9 +10,9 @@ const busy: Readonly<Record<string, number>> = { engineer: 9, lead: 4, reviewer:
 const tools = ["Read", "Edit", "Bash", "Grep"];
 /** How many messages each transport carried a minute, and how long they took to be handed over and seen. */
 const ways = [
-  { transport: "tmux", perMinute: 2, handedMs: 60, seenMs: 900 },
-  { transport: "claude-socket", perMinute: 4, handedMs: 12, seenMs: 180 },
-  { transport: "pull", perMinute: 1, handedMs: 25, seenMs: 40 },
+  { transport: "tmux", perMinute: 5, handedMs: 60, seenMs: 900 },
+  { transport: "claude-socket", perMinute: 9, handedMs: 12, seenMs: 180 },
+  { transport: "pull", perMinute: 4, handedMs: 25, seenMs: 40 },
 ];
 
 export async function tellPast(page: Page, agents: readonly AgentView[]): Promise<void> {
