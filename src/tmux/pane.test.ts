@@ -54,6 +54,19 @@ test("a pane that is gone is PANE_UNKNOWN, never another pane", async () => {
   await expect(capture(server, "%99")).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
 });
 
+test("whether a program asked for bracketed paste is known where tmux has a format for it, and unknown elsewhere", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  /** The same server as if it knew the format of later versions. */
+  function knowing(flag: string): TmuxServer {
+    const read: TmuxServer["read"] = (list) => server.read((list as string[][]).map((argv) => argv.map((word) => word.replace("#{bracket_paste_flag}", flag))));
+    return Object.assign(Object.create(server) as TmuxServer, { read });
+  }
+  expect((await readPane(knowing(""), "%0")).bracketedPaste).toBeUndefined();
+  expect((await readPane(knowing("1"), "%0")).bracketedPaste).toBe(true);
+  expect((await readPane(knowing("0"), "%0")).bracketedPaste).toBe(false);
+});
+
 test("one look gives facts, styled rows and plain rows", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
