@@ -35,6 +35,8 @@ import { standardHooks } from "./intake/hooks/standard.ts";
 import { nativeAgents } from "./life/nativeMember.ts";
 import { ClaudeLink } from "./life/claudeLink.ts";
 import { CodexLink } from "./life/codexLink.ts";
+import { ProgramLink, type TalkingProgram } from "./life/programLink.ts";
+import type { AdoptParts } from "./life/adopt.ts";
 import { sessionOf } from "./life/place.ts";
 import { AgentStarter } from "./life/starter.ts";
 import { TmuxServers } from "./life/servers.ts";
@@ -58,6 +60,9 @@ import { provesGiven, provesQueued } from "./providers/claude-code/transcript.ts
 import * as rollout from "./providers/codex/rollout.ts";
 import { runningCodex } from "./providers/codex/running.ts";
 import { CodexThreads } from "./providers/codex/threads.ts";
+import { runningOpencode } from "./providers/opencode/running.ts";
+import { OpencodeSessions } from "./providers/opencode/sessions.ts";
+import { PiSessions } from "./providers/pi/sessions.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
 import { heeding, inOwnWords, type OwnWord } from "./sensing/ownWord.ts";
@@ -69,7 +74,9 @@ import { workspaceInboxTransport } from "./transports/workspace-inbox/transport.
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
 import { codexServerTransport } from "./transports/codex-server/transport.ts";
+import { opencodeServerTransport } from "./transports/opencode-server/transport.ts";
 import { bothWaysTransport } from "./transports/both/transport.ts";
+import { piExtensionTransport } from "./transports/pi-extension/transport.ts";
 import { claudeInboxEndpoint, claudeInboxTransport } from "./transports/claude-inbox/transport.ts";
 import { followUpInboxes } from "./transports/claude-inbox/followUp.ts";
 import { claudeSocketTransport } from "./transports/claude-socket/transport.ts";
@@ -126,7 +133,7 @@ export interface Switch extends AsyncDisposable {
   readonly sensing: Sensing;
   readonly claude: ClaudeSessions;
   readonly codex: CodexThreads;
-  readonly codexProgram: typeof runningCodex;
+  readonly running: AdoptParts["running"];
   readonly witness: Pick<Witness, "canProve">;
   readonly hooks: HookChain;
   readonly hookPlace: HookPlace;
@@ -180,7 +187,9 @@ export function compose(options: SwitchOptions): Switch {
   const watches = new PaneWatch(report, clock);
   const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
   const codex = new CodexThreads({ codexHome: options.env["CODEX_HOME"] || join(userHome ?? "/", ".codex") });
-  const word: OwnWord = (agent) => (isClaude(agent) ? claude.said(agent) : codex.said(agent));
+  const opencode = new OpencodeSessions({ clock });
+  const pi = new PiSessions({ clock });
+  const word: OwnWord = (agent) => (isClaude(agent) ? claude.said(agent) : (codex.said(agent) ?? opencode.said(agent) ?? pi.said(agent)));
   const tmux = tmuxTransport({
     server: (socket) => servers.at(socket),
     processes,
@@ -244,7 +253,7 @@ export function compose(options: SwitchOptions): Switch {
   const streamJson = streamJsonTransport({ home: options.root, said: word, watchState: (agent, changed) => claude.watch(agent, changed), traceOf });
   const pane = heeding(tmux, word);
   const claudeInbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
-  const transports = new Map<string, Transport>([pane, bothWaysTransport({ pane, inbox: claudeInbox }), claudeSocket, codexServer, hook, claudeInbox, streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
+  const transports = new Map<string, Transport>([pane, bothWaysTransport({ pane, inbox: claudeInbox }), claudeSocket, codexServer, opencodeServerTransport({ sessions: opencode }), piExtensionTransport({ sessions: pi }), hook, claudeInbox, streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({
@@ -273,6 +282,11 @@ export function compose(options: SwitchOptions): Switch {
     changed: (agent) => courier.wake(agent),
     turnEnded: (agent) => void courier.reconsider(agent).catch((fault: unknown) => report(`reconsider the mail of ${agent}`, fault)),
   });
+  const talking: readonly TalkingProgram[] = [opencode, pi];
+  const programLinks = talking.map(
+    (program) =>
+      new ProgramLink({ program, directory, mailbox, report, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent), reconsider: (agent, handed) => courier.reconsider(agent, handed) }),
+  );
   const stopFlags = flagWaitingMail(mailbox, (id) => directory.agent(id), hookPlace);
   const spawner = new Spawner({
     mailbox,
@@ -330,7 +344,7 @@ export function compose(options: SwitchOptions): Switch {
     sensing,
     claude,
     codex,
-    codexProgram: runningCodex,
+    running: { codex: runningCodex, opencode: runningOpencode },
     witness,
     hooks: hooks.chain,
     hookPlace,
@@ -346,6 +360,7 @@ export function compose(options: SwitchOptions): Switch {
       claudeLink.start();
       nativeTeams = Promise.all([followUpInboxes({ mailbox, report, agent: (id) => directory.agent(id), layout: config.claudeTeams.layout, signal: stopping.signal, clock }), serveNativeTeams({ ...{ directory, mailbox, router, documents, events, report, memberOf: native.member, endpoint: claudeInboxEndpoint }, root: options.root, ...config.claudeTeams, policy: config.delivery.policy, argv: (pid) => processes.argv(pid), configDir: claudeConfig, projectOf: teams.projectOf, signal: stopping.signal })]);
       codexLink.start();
+      for (const link of programLinks) link.start();
       witness.start();
       await courier.start();
       workspaces.start();
@@ -361,6 +376,7 @@ export function compose(options: SwitchOptions): Switch {
       stopping.abort();
       await nativeTeams;
       codexLink[Symbol.dispose]();
+      for (const link of programLinks) link[Symbol.dispose]();
       stopFlags();
       await replies[Symbol.asyncDispose]();
       await witness[Symbol.asyncDispose]();
@@ -371,6 +387,8 @@ export function compose(options: SwitchOptions): Switch {
       await objects.close();
       await courier[Symbol.asyncDispose]();
       await codex[Symbol.asyncDispose]();
+      await opencode[Symbol.asyncDispose]();
+      await pi[Symbol.asyncDispose]();
       await watches.close();
       await servers[Symbol.asyncDispose]();
       await nats?.[Symbol.asyncDispose]();

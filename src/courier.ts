@@ -9,7 +9,7 @@
 import type { Agent, Endpoint } from "./model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
-import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
+import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import { isProtocol, type Message, type When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { comesBefore, Order } from "./serving/order.ts";
@@ -25,8 +25,11 @@ export interface Courier extends AsyncDisposable {
   wake(agent: AgentId): void;
   /** Gives an agent that asks its waiting mail. `flushed` says that the text is out; only then is it settled. */
   collect(agent: Agent, request: Collection): Promise<Collected>;
-  /** Looks again for what the agent was given without proof; what surely did not arrive waits again. */
-  reconsider(agent: AgentId): Promise<void>;
+  /**
+   * Looks again for what the agent was given without proof, and for these that were handed over with a weak one; what
+   * was lost and surely did not arrive waits again.
+   */
+  reconsider(agent: AgentId, handed?: readonly DeliveryId[]): Promise<void>;
   /** Why the agent's next message waits, if it does. */
   holdOf(agent: AgentId): (Hold & { readonly at: number }) | null;
 }
@@ -107,8 +110,9 @@ export function createCourier(parts: CourierParts): Courier {
       };
     },
 
-    async reconsider(agent) {
-      for (const delivery of mailbox.deliveriesIn(["uncertain"])) if (delivery.agent === agent) await inspect(delivery);
+    async reconsider(agent, handed = []) {
+      const lostOnes = mailbox.deliveriesIn(["uncertain"]).filter((delivery) => delivery.agent === agent);
+      for (const delivery of [...lostOnes, ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
     },
 
     holdOf: (agent) => holds.get(agent) ?? null,
@@ -236,7 +240,7 @@ export function createCourier(parts: CourierParts): Courier {
     const transport = transportOf(endpoint.transport);
     const outcome = await transport.inspect({ message, delivery, agent, endpoint, mark: markOf(delivery) });
     if (outcome.kind === "handed") await mailbox.confirm(delivery.id, outcome.proof, outcome.detail);
-    else if (outcome.kind === "absent") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+    else if (outcome.kind === "absent" && delivery.state !== "handed") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
   }
 
   /** A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again. */

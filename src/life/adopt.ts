@@ -2,7 +2,7 @@ import { checkAgentName, isLive, type Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { RegisteredSession } from "../providers/claude-code/registry.ts";
-import type { CodexProcess, RunningCodex } from "../providers/codex/running.ts";
+import type { ProgramProcess, RunningProgram } from "../providers/provider.ts";
 import { providerOfProgram } from "../providers/providers.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
@@ -27,8 +27,8 @@ export interface AdoptParts {
   readonly processes: Processes;
   /** Claude Code's own list, which knows each session's id. */
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
-  /** What a Codex tells of itself. */
-  readonly codexProgram: (program: CodexProcess) => Promise<RunningCodex>;
+  /** What running programs tell of themselves, by provider. */
+  readonly running: Readonly<Record<string, (program: ProgramProcess) => Promise<RunningProgram>>>;
 }
 
 /** Makes a program that already runs in a pane reachable under a name. */
@@ -43,11 +43,11 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const provider = chooseProvider(adoption.provider, program, argv, pane);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = cursorLine(await look(server, pane.id));
-  const codex = provider === "codex" ? await codexIn(program, argv, adoption, parts) : null;
-  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine })), ...(codex?.endpoints ?? [])];
+  const found = await findOut(provider, program, argv, adoption, parts);
+  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine })), ...(found?.endpoints ?? [])];
   const { name, team, role } = adoption;
   const workspace = adoption.workspace && claimWorkspace(adoption.workspace, adoption, directory);
-  const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? codex?.threadId;
+  const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? found?.sessionId;
   const change = { provider, endpoints, ...(sessionId && { sessionId }), ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);
   if (known === null) return directory.register({ name, team, ...change });
@@ -71,11 +71,12 @@ async function programIn(pane: PaneFacts, processes: Processes): Promise<Process
 
 const comingUpMs = 2_000;
 
-async function codexIn({ pid }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, codexProgram }: AdoptParts): Promise<RunningCodex> {
+async function findOut(provider: string, { pid }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, running }: AdoptParts): Promise<RunningProgram | null> {
+  if (running[provider] === undefined) return null;
   const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
   const taken = new Set(others.flatMap(({ sessionId }) => sessionId ?? []));
   const group = (await processes.all()).filter(({ processGroup }) => processGroup === pid).map((one) => one.pid);
-  return codexProgram({ pids: [pid, ...group.filter((one) => one !== pid)], argv, taken });
+  return running[provider]({ pids: [pid, ...group.filter((one) => one !== pid)], argv, taken });
 }
 
 /** All that tells this agent in this pane from any other, now or later. */

@@ -77,7 +77,8 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
   const prompt = writePrompt(agent, profile, provider, parts.home);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
-  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: inside, hooks: isSandboxed ? null : parts.hooks(), ownSocket: isSandboxed ? null : ownSocketOf(agent, parts.socketsDirectory) });
+  const plan = provider.launchCommand(profile, { ...spoken, permissions, model, prompt: inside, hooks: isSandboxed ? null : parts.hooks(), ownSocket: isSandboxed ? null : ownSocketOf(agent, parts.socketsDirectory), ownPort: isSandboxed ? null : ownPort() });
+  for (const [path, text] of Object.entries(plan.files ?? {})) writeFileSync(path, text, { mode: 0o600 });
   const token = newToken();
   const env = {
     ...plan.env,
@@ -136,6 +137,14 @@ function scrubbed(command: readonly string[], env: Readonly<Record<string, strin
 function ownSocketOf({ id }: Agent, directory: string): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   return join(directory, `${id}.sock`);
+}
+
+/** A port that is free now. The program takes it a moment later, and nobody else is given it so soon. */
+function ownPort(): { port: number; password: string } {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = listener;
+  listener.stop(true);
+  return { port, password: newToken() };
 }
 
 /** Under the home, for programs that read their prompt from a file and for people who want to know what it was. */

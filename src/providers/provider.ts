@@ -41,6 +41,8 @@ export interface LaunchOptions {
   readonly hooks?: HookSetup | null;
   /** Where a program that serves others may listen, for this agent alone. */
   readonly ownSocket?: string | null;
+  /** The same for a program that serves a port of the loopback, with the word that it shall ask for. */
+  readonly ownPort?: { readonly port: number; readonly password: string } | null;
 }
 
 export interface HookSetup {
@@ -62,6 +64,24 @@ export interface LaunchPlan {
   readonly prints?: "text" | "records";
   /** Ways in that this start opens, besides those of its pane. */
   readonly endpoints?: readonly Endpoint[];
+  /** What the program reads at its start, by path; written before it. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** A program of this kind that somebody else started. */
+export interface ProgramProcess {
+  /** The program that has the terminal, and what it runs in its group: the real one may be a child of a launcher. */
+  readonly pids: readonly number[];
+  readonly argv: readonly string[];
+  /** Conversations that are known as other agents. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** What can be found out about it from outside. */
+export interface RunningProgram {
+  readonly sessionId: string | null;
+  /** Its ways in, besides those of its pane. */
+  readonly endpoints: readonly Endpoint[];
 }
 
 /** How a choice is found on the screen, and which keys take it. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { launchSettings } from "../../src/providers/claude-code/settings.ts";
 import type { AgentView, StoryView } from "../../src/client/schema.ts";
 import { prepareBench, startBench, until, type Bench, type BenchOptions } from "./bench.ts";
+import type { AgentProgram } from "./install.ts";
 import type { Json } from "./recipe.ts";
 
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
@@ -40,13 +41,19 @@ export class Switchboard implements AsyncDisposable {
     return bench;
   }
 
-  /** Codex, started by this Tieline as `ana`, and `bob`, a program that only reads, with whose token `sendAs` speaks. */
-  async codex(options: BenchOptions = {}): Promise<Bench> {
-    const { bench, command } = await prepareBench("codex", options);
+  codex(options: BenchOptions = {}): Promise<Bench> {
+    return this.spawned("codex", options);
+  }
+
+  /** A program, started by this Tieline as `ana`, and `bob`, one that only reads, with whose token `sendAs` speaks. */
+  async spawned(program: AgentProgram, options: BenchOptions = {}): Promise<Bench> {
+    const { bench, command, launch } = await prepareBench(program, options);
     this.bench = bench;
     const { home, project } = bench.place;
     const reads = ["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${home}/bob.new; mv ${home}/bob.new ${home}/bob.token; exec cat`];
-    const ana = { provider: "codex", command, cwd: project, env: bench.env, permissions: options.permissions === "allow" ? "skip" : "ask", args: options.args ?? [] };
+    // Permissions are Tieline's to give here.
+    const args = program === "codex" ? (options.args ?? []) : bench.recipe.args(bench.place, { ...launch, permissions: "ask" });
+    const ana = { provider: program, command, cwd: project, env: bench.env, permissions: options.permissions === "allow" ? "skip" : "ask", args };
     // JSON is YAML too.
     await Bun.write(join(this.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana, bob: { provider: "generic", command: reads } } }));
     try {
@@ -64,6 +71,12 @@ export class Switchboard implements AsyncDisposable {
   async adopt(bench: Bench): Promise<void> {
     this.bench = bench;
     await this.run("adopt", bench.pane, "--name", "ana", "--provider", bench.program);
+  }
+
+  /** Serves the home and the tmux server of a bench, whose program nobody has made an agent. */
+  async serve(bench: Bench): Promise<void> {
+    await this.run("daemon", "stop");
+    this.bench = bench;
   }
 
   /** Finds the pane in which `ana` runs now. */

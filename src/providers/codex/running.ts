@@ -4,35 +4,22 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { Endpoint } from "../../model/agent.ts";
+import type { ProgramProcess, RunningProgram } from "../provider.ts";
 import { connectAppServer } from "./appServer.ts";
 import { codexServerEndpoint, loadedThreads } from "./threads.ts";
 
-export interface RunningCodex {
-  readonly threadId: string | null;
-  readonly endpoints: readonly Endpoint[];
-}
+const nothing: RunningProgram = { sessionId: null, endpoints: [] };
 
-export interface CodexProcess {
-  /** The program that has the terminal, and what it runs in its group: the real Codex may be a child of a launcher. */
-  readonly pids: readonly number[];
-  readonly argv: readonly string[];
-  /** Threads that are known as other agents. */
-  readonly taken: ReadonlySet<string>;
-}
-
-const nothing: RunningCodex = { threadId: null, endpoints: [] };
-
-export async function runningCodex({ pids, argv, taken }: CodexProcess): Promise<RunningCodex> {
+export async function runningCodex({ pids, argv, taken }: ProgramProcess): Promise<RunningProgram> {
   const own = pids.flatMap(heldThreads).toSorted().at(-1);
-  if (own !== undefined) return { threadId: own, endpoints: [] };
+  if (own !== undefined) return { sessionId: own, endpoints: [] };
   const socket = remoteSocket(argv) ?? sharedSocket(pids[0]!);
   const cwd = linkAt(`/proc/${pids[0]}/cwd`);
   if (socket === null || cwd === null) return nothing;
   const threads = await threadsAt(socket);
   const here = threads.filter((thread) => thread.main && thread.cwd === cwd && !taken.has(thread.id));
   if (here.length !== 1) return nothing;
-  return { threadId: here[0]!.id, endpoints: [codexServerEndpoint({ socket, hooks: false, shared: true })] };
+  return { sessionId: here[0]!.id, endpoints: [codexServerEndpoint({ socket, hooks: false, shared: true })] };
 }
 
 /** Ids tell the time of birth, so that the last in order is the newest: after `/new` both locks are held. */

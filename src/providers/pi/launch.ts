@@ -1,4 +1,10 @@
 import { flags, withArguments, type Provider } from "../provider.ts";
+// As text only: who also imports it as a module gets no text in the single file.
+import extension from "./extension.ts" with { type: "text" };
+import { piExtensionEndpoint } from "./sessions.ts";
+
+/** Behind the socket's path, so that the copy of the extension knows where to listen. */
+const besideSocket = ".pi.ts";
 
 export const pi: Provider = {
   name: "pi",
@@ -8,13 +14,24 @@ export const pi: Provider = {
   resumes: true,
 
   /** It never asks before it acts, so all permission modes are the same. */
-  launchCommand(profile, { sessionId, resume, prompt, model }) {
+  launchCommand(profile, { sessionId, resume, prompt, model, ownSocket = null }) {
+    const file = ownSocket && `${ownSocket}${besideSocket}`;
     const own = flags(
       resume && sessionId !== null && ["--session", sessionId],
       model !== null && ["--model", model],
       prompt && ["--append-system-prompt", prompt.file],
+      file !== null && ["--extension", file],
     );
-    return { command: withArguments(profile.command ?? ["pi"], [...own, ...profile.args]), env: {} };
+    const command = withArguments(profile.command ?? ["pi"], [...own, ...profile.args]);
+    if (ownSocket === null || file === null) return { command, env: {} };
+    return { command, env: {}, files: { [file]: extension as unknown as string }, endpoints: [piExtensionEndpoint({ socket: ownSocket })] };
+  },
+
+  /** A session is written down with its first answer. */
+  async hasConversation(sessionId, env) {
+    const sessions = env["PI_CODING_AGENT_SESSION_DIR"] || `${env["PI_CODING_AGENT_DIR"] || `${env["HOME"] ?? ""}/.pi/agent`}/sessions`;
+    const files = new Bun.Glob(`**/*_${sessionId}.jsonl`).scan({ cwd: sessions, dot: true });
+    return (await files.next().catch(() => null))?.done === false;
   },
 
   exitWords: "/quit",

@@ -1,0 +1,29 @@
+/** What an opencode keeps of its conversation says how far a message of ours has come. */
+import type { MessageId } from "../../model/ids.ts";
+
+export interface Entry {
+  readonly info: { readonly id: string; readonly role: "user" | "assistant" };
+  readonly parts: readonly { readonly id: string; readonly type: string }[];
+}
+
+export type Standing =
+  /** The conversation does not hold it. */
+  | { readonly kind: "absent" }
+  /** It is written down, and no request to the model was made since. */
+  | { readonly kind: "waiting"; readonly entry: string }
+  /** A request holds it; the model has not begun to answer. */
+  | { readonly kind: "asked" }
+  /** The model answers what it stands in. */
+  | { readonly kind: "read" };
+
+/** A part's id names the message. Each attempt has its own, because opencode moves a part whose id it knows. */
+export const partId = (message: MessageId, attempt: number): string => `${partPrefix(message)}_${attempt.toString(36)}`;
+const partPrefix = (message: MessageId): string => `prt_${message.replaceAll("-", "")}`;
+
+export function standingOf(message: MessageId, conversation: readonly Entry[]): Standing {
+  const at = conversation.findLastIndex(({ parts }) => parts.some(({ id }) => id.startsWith(partPrefix(message))));
+  if (at < 0) return { kind: "absent" };
+  const answers = conversation.slice(at + 1).filter(({ info }) => info.role === "assistant");
+  if (answers.some(({ parts }) => parts.some(({ type }) => type === "step-start"))) return { kind: "read" };
+  return answers.length > 0 ? { kind: "asked" } : { kind: "waiting", entry: conversation[at]!.info.id };
+}

@@ -1,0 +1,217 @@
+/** What the extensions inside of our pis say, and what they are told. One connection per pi, while somebody watches it. */
+import type { Socket } from "bun";
+import type { Agent, Endpoint } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import { systemClock, type Clock } from "../../model/ids.ts";
+import type { Said } from "../../sensing/ownWord.ts";
+import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
+
+export const piExtensionEndpoint = (locator: PiLocator): Endpoint => ({ transport: "pi-extension", locator: { ...locator } });
+
+export interface PiLocator {
+  readonly socket: string;
+}
+
+export function piLocatorOf({ endpoints }: Pick<Agent, "endpoints">): PiLocator | null {
+  const endpoint = endpoints.find(({ transport }) => transport === "pi-extension");
+  return endpoint === undefined ? null : (endpoint.locator as unknown as PiLocator);
+}
+
+export interface PiSessionsOptions {
+  readonly retryMs?: number;
+  readonly clock?: Clock;
+}
+
+/** A pi whose extension does not listen after this time runs without it. */
+const startingMs = 30_000;
+
+type Call = PiCall extends infer One ? (One extends { call: number } ? Omit<One, "call"> : never) : never;
+
+export class PiSessions implements AsyncDisposable {
+  readonly transport = "pi-extension";
+  private readonly connections = new Map<string, Connection>();
+
+  constructor(private readonly options: PiSessionsOptions = {}) {}
+
+  sessionOf(agent: Agent): string | null {
+    return this.known(agent)?.state?.session ?? agent.sessionId;
+  }
+
+  /** What the program says that it does; null when it says nothing. */
+  said(agent: Agent): Said | null {
+    if (piLocatorOf(agent) === null) return null;
+    const state = this.known(agent)?.state ?? null;
+    if (state !== null) return { state: state.working ? "working" : "idle", reason: null };
+    const young = agent.state === "starting" && (this.options.clock ?? systemClock)() - agent.stateAt < startingMs;
+    return young ? { state: "starting", reason: null } : null;
+  }
+
+  /** The same, once it has said something. Rejects when it is not there. */
+  async ask(agent: Agent): Promise<Said> {
+    const { working } = await this.connectionOf(agent).opened();
+    return { state: working ? "working" : "idle", reason: null };
+  }
+
+  call(agent: Agent, call: Call, signal?: AbortSignal): Promise<PiFinding> {
+    return this.connectionOf(agent).call(call, signal);
+  }
+
+  watch(agent: Agent, changed: () => void): Disposable {
+    return piLocatorOf(agent) === null ? { [Symbol.dispose]: () => undefined } : this.connectionOf(agent).watch(changed);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const connection of this.connections.values()) connection.close();
+  }
+
+  private known(agent: Agent): Connection | null {
+    return this.connections.get(piLocatorOf(agent)?.socket ?? "") ?? null;
+  }
+
+  private connectionOf(agent: Agent): Connection {
+    const socket = piLocatorOf(agent)?.socket;
+    if (socket === undefined) throw notThere("", "connect");
+    let connection = this.connections.get(socket);
+    if (connection === undefined) this.connections.set(socket, (connection = new Connection(socket, this.options.retryMs ?? 250)));
+    return connection;
+  }
+}
+
+type State = Extract<PiFrame, { state: object }>["state"];
+
+class Connection {
+  /** What pi said last; null while there is no connection. */
+  state: State | null = null;
+  private readonly watches = new Set<() => void>();
+  private readonly calls = new Map<number, PromiseWithResolvers<PiFinding>>();
+  private link: Promise<Socket> | null = null;
+  private first = Promise.withResolvers<State>();
+  private retry: Timer | null = null;
+  private lastCall = 0;
+
+  constructor(
+    private readonly path: string,
+    private readonly retryMs: number,
+  ) {}
+
+  async opened(): Promise<State> {
+    await this.connected();
+    return this.state ?? this.first.promise;
+  }
+
+  async call(call: Call, signal?: AbortSignal): Promise<PiFinding> {
+    const socket = await this.connected();
+    const id = ++this.lastCall;
+    const answer = Promise.withResolvers<PiFinding>();
+    this.calls.set(id, answer);
+    const abort = (): void => answer.reject(notThere(this.path, "answer"));
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      await writeWhole(socket, `${JSON.stringify({ call: id, ...call })}\n`);
+      return await answer.promise;
+    } finally {
+      this.calls.delete(id);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  watch(changed: () => void): Disposable {
+    this.watches.add(changed);
+    this.keepOpen();
+    return {
+      [Symbol.dispose]: () => {
+        this.watches.delete(changed);
+        if (this.watches.size === 0) this.close();
+      },
+    };
+  }
+
+  close(): void {
+    this.watches.clear();
+    if (this.retry) clearTimeout(this.retry);
+    this.retry = null;
+    void this.link?.then((socket) => socket.end()).catch(() => undefined);
+  }
+
+  private connected(): Promise<Socket> {
+    this.link ??= this.connect().catch((thrown: unknown) => {
+      this.link = null;
+      throw notThere(this.path, "connect", thrown);
+    });
+    return this.link;
+  }
+
+  private connect(): Promise<Socket> {
+    const decoder = new TextDecoder();
+    let rest = "";
+    const first = Promise.withResolvers<State>();
+    first.promise.catch(() => undefined);
+    this.first = first;
+    return Bun.connect({
+      unix: this.path,
+      socket: {
+        data: (_socket, bytes) => {
+          const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+          rest = lines.pop()!;
+          for (const line of lines) this.take(JSON.parse(line) as PiFrame);
+        },
+        close: () => this.lost(),
+        error: () => this.lost(),
+      },
+    });
+  }
+
+  private take(frame: PiFrame): void {
+    if ("answer" in frame) {
+      this.calls.get(frame.answer)?.resolve(frame.finding);
+      return;
+    }
+    this.state = frame.state;
+    this.first.resolve(frame.state);
+    this.tell();
+  }
+
+  private lost(): void {
+    this.link = null;
+    this.state = null;
+    this.first.reject(notThere(this.path, "connect"));
+    for (const answer of this.calls.values()) answer.reject(notThere(this.path, "answer"));
+    this.tell();
+    this.retryLater();
+  }
+
+  private keepOpen(): void {
+    if (this.watches.size > 0) this.connected().catch(() => this.retryLater());
+  }
+
+  /** A pi that is starting, or goes over to another conversation, gives no sign; while somebody watches it is tried again. */
+  private retryLater(): void {
+    if (this.watches.size === 0 || this.retry !== null) return;
+    this.retry = setTimeout(() => {
+      this.retry = null;
+      this.keepOpen();
+    }, this.retryMs);
+  }
+
+  private tell(): void {
+    for (const changed of [...this.watches]) changed();
+  }
+}
+
+/** A socket takes what fits; the rest goes when it has room. */
+async function writeWhole(socket: Socket, text: string): Promise<void> {
+  let bytes = Buffer.from(text);
+  while (bytes.length > 0) {
+    const written = socket.write(bytes);
+    if (written < 0) return;
+    bytes = bytes.subarray(written);
+    if (bytes.length > 0) await Bun.sleep(2);
+  }
+}
+
+const notThere = (path: string, what: string, cause?: unknown): TielineError =>
+  new TielineError("DELIVERY_FAILED", `the pi at ${path} is not there (${what})`, {
+    remedy: "see whether the agent still runs with `tieline status`",
+    operands: { path, refused: false },
+    cause,
+  });
