@@ -147,7 +147,7 @@ export function onEvent(watch: (event: StreamedEvent) => void): () => void {
 function measure(event: StreamedEvent): void {
   if (event.type === "message.accepted") state.acceptedAt.value = [...state.acceptedAt.value.slice(-20_000), event.at];
   if ((event.type !== "delivery.handed" && event.type !== "delivery.seen") || event.from === event.to) return;
-  const sample: state.Sample = { at: event.at, ms: event.at - event.acceptedAt, stage: event.type === "delivery.seen" ? "seen" : "handed", transport: event.transport ?? "unknown" };
+  const sample: state.Sample = { at: event.at, ms: event.at - event.acceptedAt, stage: event.type === "delivery.seen" ? "seen" : "handed", isArrival: event.from === "claimed", transport: event.transport ?? "unknown" };
   state.samples.value = [...state.samples.value.slice(-5_000), sample];
 }
 

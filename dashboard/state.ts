@@ -107,6 +107,8 @@ export interface Sample {
   readonly at: number;
   readonly ms: number;
   readonly stage: "handed" | "seen";
+  /** It had not got anywhere before: one such sample for each delivery. */
+  readonly isArrival: boolean;
   readonly transport: string;
 }
 export const samples = signal<readonly Sample[]>([]);

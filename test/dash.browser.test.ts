@@ -62,6 +62,16 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
     await page.locator('.story section[data-state="seen"]').getByText("seen (tool) by pull").waitFor();
   });
 
+  test("the numbers count what was sent, by transport and by edge", async () => {
+    await show("#/numbers");
+    await page.locator(".counts tr", { hasText: "user → scout" }).locator(".number").waitFor();
+    await page.locator(".counts tr", { hasText: "seen by pull" }).waitFor();
+    const chart = (title: string) => page.locator(".chart", { hasText: title });
+    await until(async () => (await chart("Delivered per minute").locator("rect").count()) >= 2, "a bar for pull and one for tmux");
+    await chart("Accept → seen").locator(".point").first().waitFor({ state: "attached" });
+    expect(await chart("Delivered per minute").locator(".legend").innerText()).toMatch(/pull[^]*tmux/);
+  });
+
   test("a draft survives a reload", async () => {
     await show("#/team");
     await page.keyboard.press("c");

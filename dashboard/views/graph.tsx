@@ -126,11 +126,13 @@ function Drawing(): VNode {
   const reach = (values: readonly number[], least: number): readonly [number, number] => [Math.min(-least, ...values), Math.max(least, ...values)];
   const [x0, x1] = reach(all.map((body) => body.x), 90);
   const [y0, y1] = reach(all.map((body) => body.y), 60);
-  const room = { x: box.value.width / largest - 2 * margin, y: box.value.height / largest - 2 * margin };
+  const { width: boxWidth, height: boxHeight } = box.value;
+  const fitting = Math.min(boxWidth / (x1 - x0 + 2 * margin), boxHeight / (y1 - y0 + 2 * margin), largest);
+  const room = { x: boxWidth / fitting - 2 * margin, y: boxHeight / fitting - 2 * margin };
   stretch.current = { x: Math.min(1.8, Math.max(1, room.x / (x1 - x0))), y: Math.min(1.8, Math.max(1, room.y / (y1 - y0))) };
   const [left, right, top, bottom] = [x0 * stretch.current.x - margin, x1 * stretch.current.x + margin, y0 * stretch.current.y - margin, y1 * stretch.current.y + margin];
-  const scale = Math.min(box.value.width / (right - left), box.value.height / (bottom - top), largest);
-  const [width, height] = [box.value.width / scale, box.value.height / scale];
+  const scale = Math.min(boxWidth / (right - left), boxHeight / (bottom - top), largest);
+  const [width, height] = [boxWidth / scale, boxHeight / scale];
   const [x, y] = [(left + right - width) / 2, (top + bottom - height) / 2];
   return (
     <svg ref={svg} class="drawing" viewBox={`${x} ${y} ${width} ${height}`} role="group" aria-label={`Who may write to whom in ${shownTeam.value ?? "the team"}`}>

@@ -71,16 +71,27 @@ function perMinute<One>(those: readonly One[], atOf: (one: One) => number): One[
   return buckets;
 }
 
+/** What each transport carried, one upon the other. */
 function Throughput(): VNode {
-  const counts = perMinute(acceptedAt.value, (at) => at).map((those) => those.length);
-  const most = Math.max(5, ...counts);
+  const minutesOf = perMinute(samples.value.filter(({ isArrival }) => isArrival), ({ at }) => at);
+  const most = Math.max(5, ...minutesOf.map((those) => those.length));
+  const bars = minutesOf.map((those, at) => {
+    let top = 100;
+    return (
+      <g key={at}>
+        {transports.value.map((transport, index) => {
+          const count = those.filter((one) => one.transport === transport).length;
+          const height = (100 * count) / most;
+          top -= height;
+          return count === 0 ? null : <rect key={transport} class={`s${index % 6}`} x={at * 10 + 1} y={top} width="8" height={height} />;
+        })}
+        <title>{`${those.length} at ${timeOf((Math.floor(now.value / 60_000) - minutes + 1 + at) * 60_000)}`}</title>
+      </g>
+    );
+  });
   return (
-    <Chart title="Messages per minute" marks={[[String(most), 100]]}>
-      {counts.map((count, at) => (
-        <rect key={at} x={at * 10 + 1} y={100 - (100 * count) / most} width="8" height={(100 * count) / most}>
-          <title>{`${count} at ${timeOf((Math.floor(now.value / 60_000) - minutes + 1 + at) * 60_000)}`}</title>
-        </rect>
-      ))}
+    <Chart title="Delivered per minute" marks={[[String(most), 100]]} legend={transports.value}>
+      {bars}
     </Chart>
   );
 }
