@@ -17,7 +17,7 @@ const shell = (command: string) => ({ name: "Bash", input: { command, descriptio
 async function withLead(board: Switchboard) {
   const bench = await board.claude({ settings: {}, permissions: "allow" });
   const [program] = ("command" in installed && installed.command) || [];
-  const yaml = ["team: web", "agents:", "  lead:", "    provider: claude-headless", `    command: [${program}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
+  const yaml = ["team: web", "agents:", "  lead:", "    provider: claude-code", "    headless: true", `    command: [${program}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
   writeFileSync(join(board.root, "tieline.yaml"), yaml.join("\n"));
   try {
     await board.run("up", "--team", "web");
@@ -28,13 +28,16 @@ async function withLead(board: Switchboard) {
   }
 }
 
+/** What a lead says at the end of its turn answers what it was given. */
+const givenToModel = expect.stringMatching(/^(seen|answered)$/);
+
 claudeTest("a headless lead: idle by its input stream as the user's word, in a tool with its result, --hard cuts a reply", async () => {
   await using board = await Switchboard.start();
   await using bench = await withLead(board);
   const first = await board.timed("headless, idle", "turn", () => board.send("lead", "--team", "web", "--wait", "seen", "hello lead\n{\"not\": \"a line\"}"));
   const request = await bench.model.next((one) => freshHas(one, first));
   expect(freshTexts(request, "user").some((text) => text.includes(`[${first} from user]\nhello lead\n{"not": "a line"}\n`))).toBe(true);
-  expect((await board.status(first)).deliveries[0]).toMatchObject({ state: "seen", proof: "transcript", transport: "stream-json", authority: "user" });
+  expect((await board.status(first)).deliveries[0]).toMatchObject({ state: givenToModel, transport: "stream-json", authority: "user" });
 
   const tool = await pausedTool(bench);
   bench.model.add({ ...batch(shell(tool.command)), when: (one) => freshHas(one, "run it") }, { ...say("done"), when: (one) => freshTexts(one, "tool").length > 0 });
@@ -45,7 +48,7 @@ claudeTest("a headless lead: idle by its input stream as the user's word, in a t
   await tool.release();
   const joined = await bench.model.next((one) => freshHas(one, second));
   expect(freshTexts(joined, "tool")).toContain("released");
-  await board.reached(second, ({ state }) => state === "seen");
+  await board.reached(second, ({ state }) => state === "seen" || state === "answered");
 
   const never = new Gate();
   bench.model.add({ ...say("a long", never), when: (one) => freshHas(one, "write an essay") });
