@@ -4,7 +4,7 @@ import { openMailbox } from "./mailbox/mailbox.ts";
 import { memoryStore } from "./mailbox/memory/store.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import type { Agent } from "./model/agent.ts";
-import type { Delivery, Outcome } from "./model/delivery.ts";
+import { boundaryLeaseMs, type Delivery, type Outcome } from "./model/delivery.ts";
 import { seal, type Draft, type Sender } from "./model/message.ts";
 import { anAgent } from "./testing/agents.ts";
 import { ana, person } from "./testing/mailboxContract.ts";
@@ -63,8 +63,10 @@ describe("courier", () => {
   let courier: Courier;
   let stage: Stage;
   let faults: string[];
+  let lateMs: number;
 
   beforeEach(() => {
+    lateMs = 0;
     mailbox = openMailbox(memoryStore());
     stage = new Stage();
     faults = [];
@@ -83,6 +85,7 @@ describe("courier", () => {
       agent: (id) => agents.get(id) ?? null,
       report: (context) => faults.push(context),
       retryMs: 1,
+      clock: () => Date.now() + lateMs,
     });
   }
 
@@ -244,6 +247,18 @@ describe("courier", () => {
     await flushed({ kind: "handed", proof: "submitted" });
     expect(state(urgent)).toBe("handed");
     resolve({ kind: "handed", proof: "screen" });
+  });
+
+  test("a reader that never says that it has read is looked for when its lease is over", async () => {
+    stage.readiness = busy;
+    stage.inspected = { kind: "absent", detail: "it has no record of it" };
+    await courier.start();
+    const delivery = await send("unread");
+    expect(bodies(await collect("tmux"))).toEqual(["unread"]);
+    lateMs = boundaryLeaseMs + 1;
+    await send("makes the courier look at the clock");
+    await becomes(delivery, "queued");
+    expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, detail: "it has no record of it" });
   });
 
   test("acks wake nobody", async () => {

@@ -71,7 +71,7 @@ export function createCourier(parts: CourierParts): Courier {
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
   const watches = new Map<AgentId, { key: string; watch: Disposable }>();
-  /** Attempts of a dead process. They are looked for before anything else goes to their agent. */
+  /** Attempts of a dead process or reader. They are looked for before anything else goes to their agent. */
   const lost = new Map<AgentId, Delivery[]>();
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
@@ -296,7 +296,10 @@ export function createCourier(parts: CourierParts): Courier {
 
   async function settleDue(now: number): Promise<void> {
     await mailbox.expire(now);
-    await mailbox.recover(now, "leases");
+    for (const delivery of await mailbox.recover(now, "leases")) {
+      lose(delivery);
+      rounds.ask(delivery.agent);
+    }
     for (const agent of mailbox.waiting()) rounds.ask(agent);
     timers.plan(mailbox.nextDueAt());
   }

@@ -10,6 +10,7 @@ import { TielineError } from "../model/errors.ts";
 import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
 import { HookDoor, hookRoute } from "./hooks.ts";
+import { watchStandstill } from "./standstill.ts";
 import { createHandle, unboundedBytes, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
@@ -79,7 +80,8 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const callers = new Callers(tieline, personToken);
   const sessions = new PageSessions({ personToken });
   const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback ?? { port: null, problem: null } };
-  const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report });
+  const standstill = watchStandstill();
+  const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report, mayBeLate: () => standstill.isJustOver() });
   const agents = agentOperations(tieline, callers);
   const operations: Operations = {
     ...messageOperations(tieline, callers),
@@ -116,6 +118,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     const finish = async (): Promise<void> => {
       await Promise.all([server.stop(), loopback?.stop(), spool]);
       await tieline[Symbol.asyncDispose]();
+      standstill[Symbol.dispose]();
       rmSync(home.socket, { force: true });
       log.info("stopped");
     };

@@ -33,6 +33,8 @@ export interface HookDoorParts {
   /** The agent that a call belongs to; null for sessions that we do not know. */
   readonly agentOf: (call: HookCall, caller: HookCaller) => Promise<Agent | null>;
   readonly report: (context: string, fault: unknown) => void;
+  /** Whether calls that come in now may have been given up by their programs, which leave the line open. */
+  readonly mayBeLate?: () => boolean;
 }
 
 /** An answer that its hook did not confirm in this time was not written by it. */
@@ -47,6 +49,10 @@ export class HookDoor {
   async fetch(request: Request, provider: string): Promise<Response> {
     const call = readHookCall(provider, await request.json().catch(() => null));
     const token = request.headers.get(tokenHeader) || undefined;
+    if (call && this.parts.mayBeLate?.()) {
+      await this.observe(call, { token });
+      return Response.json({});
+    }
     const verdict = call && (await this.judge(call, { token }));
     const answer = call && verdict && answerFor(call, verdict);
     if (!answer) return Response.json({});
@@ -79,10 +85,14 @@ export class HookDoor {
     const { place, report } = this.parts;
     const take = async ({ provider, payload, caller }: SpooledCall): Promise<void> => {
       const call = readHookCall(provider, payload);
-      const agent = call && (await this.parts.agentOf(call, caller));
-      if (agent) await this.parts.chain.observe(call, agent);
+      if (call) await this.observe(call, caller);
     };
     await watchSpool({ folder: place.spool, take, report, signal });
+  }
+
+  private async observe(call: HookCall, caller: HookCaller): Promise<void> {
+    const agent = await this.parts.agentOf(call, caller);
+    if (agent) await this.parts.chain.observe(call, agent);
   }
 
   private async judge(call: HookCall, caller: HookCaller): Promise<Verdict | null> {

@@ -4,19 +4,24 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { personId } from "../model/agent.ts";
+import type { InboxRow } from "../mailbox/port.ts";
+import { queued } from "../mailbox/steps.ts";
+import { agentId, deliveryId } from "../model/ids.ts";
 import { seal, type Draft, type Message, type Sender } from "../model/message.ts";
 import { anAgent } from "../testing/agents.ts";
 import { ClaudeReplies } from "./claudeReplies.ts";
 
-test("a session's answer goes to whoever wrote to it last, without Claude Code's wrapping, and strangers are not heard", async () => {
+test("a session's answer goes to whoever wrote last by its socket, without Claude Code's wrapping, and strangers are not heard", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tl-cc-socks-"));
   const ana = anAgent({ name: "ana" });
   const question = seal({ to: "ana", body: "how far are you?" }, { id: personId, name: "user", team: "web", knownBy: "person" }, { inReplyTo: null, hops: 1 });
+  const typed = seal({ to: "ana", body: "typed since then" }, { id: agentId("bob"), name: "bob", team: "web", knownBy: "token" }, { inReplyTo: null, hops: 1 });
+  const row = (message: Message, transport: string): InboxRow => ({ message, delivery: { ...queued(message, ana), id: deliveryId(1), transport } });
   const sent = Promise.withResolvers<[Draft, Sender]>();
   const faults: unknown[] = [];
   const replies = new ClaudeReplies({
     router: { send: async (draft, from) => (sent.resolve([draft, from]), null as never) },
-    mailbox: { inbox: () => [{ message: question as Message, delivery: null as never }], receipt: () => null, warn: async () => undefined },
+    mailbox: { inbox: () => [row(question, "claude-socket"), row(typed, "tmux")], receipt: () => null, warn: async () => undefined },
     agentAt: (path) => (path === "/run/cc-socks/7.sock" ? ana : null),
     report: (_context, fault) => faults.push(fault),
   });

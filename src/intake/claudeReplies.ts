@@ -30,6 +30,8 @@ interface Frame {
 
 /** A session that answers in more than this is not one that we know. */
 const maxFrameBytes = 2 * 1024 * 1024;
+/** How far back the message is looked for that a session answers. */
+const recentMail = 200;
 const unwelcome: ReadonlySet<string> = new Set(["held", "denied", "expired", "refused", "dropped"]);
 
 export class ClaudeReplies implements AsyncDisposable {
@@ -95,10 +97,10 @@ export class ClaudeReplies implements AsyncDisposable {
     else if (frame.action === "peer_message_status" && unwelcome.has(frame.status ?? "")) await this.warn(frame);
   }
 
-  /** It answers whoever wrote to it last. */
+  /** It answers whoever wrote last by its socket; others have given it no such address. */
   private async reply({ from = "", message, msg_id: key }: Frame): Promise<void> {
     const agent = this.parts.agentAt(from.replace(/^uds:/, ""));
-    const last = agent && this.parts.mailbox.inbox(agent.id, { limit: 1 }).at(-1)?.message;
+    const last = agent && this.parts.mailbox.inbox(agent.id, { limit: recentMail }).findLast(({ delivery }) => delivery.transport === "claude-socket")?.message;
     if (!agent || !last || typeof message?.content !== "string") return;
     const { id, name, team } = agent;
     const draft = { to: addressOf(last), inReplyTo: last.id, body: unwrapped(message.content), ...(key && { idempotencyKey: `peer ${key}` }) };

@@ -89,6 +89,8 @@ const composer = z.strictObject({
   placeholder: pattern.optional(),
   /** What the program shows instead of a long paste, with its size in a group named `lines` or `chars`. */
   paste: pattern.optional(),
+  /** From so many lines on a paste is shown that way, whatever the size of the pane. */
+  pasteLines: z.number().int().positive().optional(),
 });
 
 const manifest = z.strictObject({

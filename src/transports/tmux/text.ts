@@ -13,6 +13,8 @@ export interface Taking {
   readonly lineLimit: number | null;
   /** The size of the pane, where the composer has to show all of a text for it to be checked. */
   readonly room: { readonly columns: number; readonly rows: number } | null;
+  /** From so many lines on the program shows a paste as one short mark. */
+  readonly collapsesFrom?: number | undefined;
 }
 
 /** What is pasted for a message; null: no form of it fits into the pane. */
@@ -23,7 +25,7 @@ export function paneText(message: Message, traits: TerminalTraits, taking: Takin
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
   const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible }, authority));
   if (traits.collapsesAbove !== null) return collapsible(forms[0]!, traits.collapsesAbove, room);
-  return forms.find(({ text }) => fits(text, room)) ?? null;
+  return forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room)) ?? null;
 }
 
 /** A composer may grow to at least this part of the pane before it scrolls. */
@@ -41,8 +43,12 @@ const surelyCollapsed = 1_200;
 /** What a composer's frame and the lines around it take, and how full rows are when words are wrapped. */
 const frame = { columns: 4, rows: 6, fill: 0.75 };
 
+function isCollapsed(text: string, { collapsesFrom = Number.POSITIVE_INFINITY }: Taking): boolean {
+  return text.length > surelyCollapsed || text.split("\n").length >= collapsesFrom;
+}
+
 function fits(text: string, room: Taking["room"]): boolean {
-  if (room === null || text.length > surelyCollapsed) return true;
+  if (room === null) return true;
   return rowsOf(text, room.columns) <= room.rows - frame.rows;
 }
 

@@ -174,9 +174,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const checked = traits.collapsesAbove !== null || manifest.composer?.top || manifest.composer?.side;
     const room = checked ? { columns: pane.width, rows: pane.height } : null;
     const asked = pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? traits.bracketedPaste;
-    if (asked === true) return { multiline: true, lineLimit: null, room };
+    const collapsesFrom = manifest.composer?.pasteLines;
+    if (asked === true) return { multiline: true, lineLimit: null, room, collapsesFrom };
     const canonical = (await ttyMode(pane.tty)) === "canonical";
-    return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room };
+    return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room, collapsesFrom };
   }
 }
 
