@@ -18,23 +18,22 @@ export interface SoakResult {
   readonly deliveries: readonly Delivery[];
   /** What was submitted and is not exactly one message. */
   readonly strange: readonly string[];
-  /** Keys that reached a dialog, but for those of the person, which may come late on a busy machine. */
+  /** Keys that reached a dialog. */
   readonly answers: readonly LogEntry[];
   readonly swallowed: number;
   readonly drafts: number;
   readonly states: Readonly<Record<string, number>>;
 }
 
-/** What the person types; no message contains it. */
+/** What the person types; no message contains it, and no screen on which a person may type. */
 const key = "q";
-const personsKeys = [key, "\x7f"];
 
 export async function soak({ messages, durationMs, seed }: SoakOptions): Promise<SoakResult> {
   await using stage = await openStage();
   const ana = await stage.scripted("ana");
   await stage.tmux.tmux("select-window", "-t", ana.pane);
   await using person = await attachPerson(stage.tmux, "main");
-  const play = new Play(ana, person, randomFrom(seed), Date.now() + durationMs);
+  const play = new Play(ana, person, () => stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane), randomFrom(seed), Date.now() + durationMs);
   const [receipts] = await Promise.all([mail(stage, messages, durationMs), play.agent(), play.person()]);
   await ana.direct({ state: "idle" });
   await until(() => settled(stage, receipts), "the last messages", 120_000).catch(async (late: unknown) => {
@@ -53,6 +52,7 @@ class Play {
   constructor(
     private readonly ana: ScriptedCast,
     private readonly visitor: Person,
+    private readonly screen: () => Promise<string>,
     private readonly random: () => number,
     private readonly endAt: number,
   ) {}
@@ -77,8 +77,7 @@ class Play {
         await Bun.sleep(this.random() * 800);
         await this.visitor.press(...Array.from({ length }, () => "BSpace"));
         this.drafts++;
-        // Until the last key has surely reached the program.
-        await Bun.sleep(150);
+        await until(async () => !(await this.screen()).includes(key), "the draft is taken back");
       }
       this.personAtWork = false;
     }
@@ -119,7 +118,7 @@ function result(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[], {
     arrivals: receipts.map((_, n) => numbers.filter((number) => number === String(n)).length),
     deliveries: receipts.flatMap((receipt) => stage.deliveries(receipt)),
     strange: submitted.filter((_, index) => numbers[index] === undefined),
-    answers: log.filter((entry) => "answered" in entry && !personsKeys.includes(entry.answered)),
+    answers: log.filter((entry) => "answered" in entry),
     swallowed: log.filter((entry) => "swallowedPaste" in entry).length,
     drafts,
     states,
