@@ -153,3 +153,24 @@ test("watchers that leave while panes print take nothing with them", async () =>
   }
   expect((await server.identity()).pid).toBe(pid);
 }, 60_000);
+
+test("a pane that prints without end is heard now and then, and its end is told", async () => {
+  const megabytes = 40;
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  let heard = 0;
+  let told = Promise.withResolvers<void>();
+  await using _watch = await watchSession(server, "main", (change) => {
+    if (change.type !== "output") return;
+    heard += change.bytes.length;
+    told.resolve();
+  });
+  const script = `head -c ${megabytes}000000 /dev/zero | tr '\\0' x; echo; echo the end; exec cat`;
+  const { pane } = await newWindow(server, { session: "main", name: "loud", command: ["sh", "-c", script] });
+  for (let screen = ""; !screen.includes("the end"); screen = await tmux.tmux("capture-pane", "-p", "-t", pane)) {
+    await told.promise;
+    told = Promise.withResolvers();
+  }
+  expect(heard).toBeGreaterThan(0);
+  expect(heard).toBeLessThan((megabytes * 1e6) / 2);
+}, 90_000);

@@ -1,6 +1,7 @@
 import { asTielineError } from "../model/errors.ts";
 import { BracketedPasteScanner } from "./bracketedPaste.ts";
 import { ControlClient } from "./control.ts";
+import { Floods } from "./floods.ts";
 import type { Notification } from "./notification.ts";
 import { commandLine } from "./quote.ts";
 import type { TmuxServer } from "./server.ts";
@@ -12,7 +13,7 @@ export interface WatchedFacts {
 }
 
 export type SessionChange =
-  /** At once. A character may be split between two of these. */
+  /** At once. A character may be split between two of these, and a pane that prints very much is not heard out. */
   | { type: "output"; pane: string; bytes: Uint8Array }
   | { type: "bracketedPaste"; pane: string; on: boolean }
   /** tmux looks for these once a second; the first comes soon after the watch begins. */
@@ -45,11 +46,21 @@ export async function watchSession(
   let home: string | undefined;
   let closing = false;
 
+  const floods = new Floods({
+    pass(pane, passed) {
+      // What it asks for meanwhile is not heard, so what it asked for before is not known any more.
+      scanners.delete(pane);
+      void client?.command(output([pane], passed ? "continue" : "pause")).catch(ignoreEnd);
+    },
+    rested: (pane) => onChange({ type: "output", pane, bytes: new Uint8Array() }),
+  });
+
   function onOutput(pane: string, bytes: Uint8Array): void {
     const scanner = scanners.get(pane) ?? new BracketedPasteScanner();
     scanners.set(pane, scanner);
     const switched = scanner.scan(bytes);
     onChange({ type: "output", pane, bytes });
+    floods.heard(pane, bytes.length);
     if (switched) onChange({ type: "bracketedPaste", pane, on: scanner.on === true });
   }
 
@@ -92,6 +103,7 @@ export async function watchSession(
     onNotification,
   });
   void client.closed.then((reason) => {
+    floods[Symbol.dispose]();
     if (!closing) onChange({ type: "ended", reason });
   });
   const windows = await client.command(commandLine([["list-windows", "-F", "#{window_id}"]]));
@@ -103,11 +115,12 @@ export async function watchSession(
    */
   async function pauseOutput(watching: ControlClient): Promise<void> {
     const panes = await watching.command(commandLine([["list-panes", "-s", "-F", "#{pane_id}"]]));
-    await watching.command(commandLine([["refresh-client", ...panes.flatMap((pane) => ["-A", `${pane}:pause`])]]));
+    await watching.command(output(panes, "pause"));
   }
 
   async function close(): Promise<void> {
     closing = true;
+    floods[Symbol.dispose]();
     if (client?.isOpen) await pauseOutput(client).catch(ignoreEnd);
     await client?.close();
   }
@@ -117,6 +130,10 @@ export async function watchSession(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function output(panes: readonly string[], how: "pause" | "continue"): string {
+  return commandLine([["refresh-client", ...panes.flatMap((pane) => ["-A", `${pane}:${how}`])]]);
 }
 
 /** A client that ended meanwhile has nothing left to be written. */
