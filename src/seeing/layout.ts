@@ -62,7 +62,7 @@ export async function arrange(server: TmuxServer, seats: readonly Seat[], layout
 /** After each pane the window is laid out anew, because tmux refuses to split a pane that has become too small. */
 async function join(server: TmuxServer, pane: PaneFacts, after: string, layout: TmuxLayout): Promise<void> {
   const [index = "0"] = await server.read([["display-message", "-p", "-t", pane.id, "#{window_index}"]]);
-  await server.run([
+  await server.rearrange([
     ["set-option", "-p", "-o", "-q", "-t", pane.id, originOption, `${pane.windowId} ${index} ${pane.windowName}`],
     ["join-pane", "-d", "-s", pane.id, "-t", after],
     ["select-layout", "-t", pane.id, layout],
@@ -71,7 +71,7 @@ async function join(server: TmuxServer, pane: PaneFacts, after: string, layout: 
 
 async function toTopLeft(server: TmuxServer, pane: string): Promise<void> {
   const [first = pane] = await server.read([["list-panes", "-t", pane, "-F", "#{pane_id}"]]);
-  if (first !== pane) await server.run([["swap-pane", "-d", "-s", pane, "-t", first]]);
+  if (first !== pane) await server.rearrange([["swap-pane", "-d", "-s", pane, "-t", first]]);
 }
 
 /** Every pane that was moved goes back to its window, or to a new one in the same place where that is gone. */
@@ -97,11 +97,11 @@ async function goBack(server: TmuxServer, pane: string, session: string, origin:
   const windows = await server.read([["list-windows", "-t", exactSession(session), "-F", "#{window_id} #{window_index}"]]);
   await server.run([["set-option", "-p", "-u", "-t", pane, originOption]]);
   if (windows.some((line) => line.startsWith(`${window} `))) {
-    await server.run([["join-pane", "-d", "-s", pane, "-t", window]]);
+    await server.rearrange([["join-pane", "-d", "-s", pane, "-t", window]]);
     return;
   }
   const isFree = !windows.some((line) => line.endsWith(` ${index}`));
   const target = `${exactSession(session)}${isFree ? index : ""}`;
-  await server.run([["break-pane", "-d", "-s", pane, "-n", words.join(" "), "-t", target]]);
+  await server.rearrange([["break-pane", "-d", "-s", pane, "-n", words.join(" "), "-t", target]]);
   await showBorders(server, pane);
 }

@@ -77,6 +77,17 @@ export class TmuxServer {
     return client ? client.command(line) : this.#runProcess(line);
   }
 
+  /**
+   * `run` for a list that makes, ends or reorders sessions and windows. tmux 3.3a tells every client of that, also one
+   * that is about to come and can not be told yet, and ends with a fault; so this waits for its turn with them.
+   */
+  async rearrange(list: CommandList): Promise<string[]> {
+    const line = typeof list === "string" ? list : commandLine(list);
+    await this.#attached();
+    // No attaching here, which would wait for a turn of its own.
+    return this.#turn(() => (this.#client?.isOpen ? this.#client.command(line) : this.#runProcess(line)));
+  }
+
   /** `run` for a list that changes nothing: it is asked again where the client was lost under way. */
   async read(list: CommandList): Promise<string[]> {
     const client = this.#client;

@@ -109,3 +109,17 @@ test("respawn keeps the pane and changes the process; kill ends it", async () =>
   await expect(readPane(server, first.pane)).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
   await expect(currentSession(server, first.pane)).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
 });
+
+test("sessions and windows come and go only while no client is about to come", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const windows = () => server.read([["list-windows", "-a", "-F", "#{session_name}:#{window_name}"]]);
+  const before = await windows();
+  const coming = Promise.withResolvers<void>();
+  const turn = server.clientOptions.turn(() => coming.promise);
+  const made = [ensureSession(server, { name: "second", window: "first" }), newWindow(server, { session: "main", name: "more", command: ["cat"] }), killPane(server, "%0")];
+  for (let round = 0; round < 20; round++) expect(await windows()).toEqual(before);
+  coming.resolve();
+  await Promise.all([turn, ...made]);
+  expect((await windows()).toSorted()).toEqual(["main:more", "second:first"]);
+});

@@ -75,7 +75,7 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
   // Where the person's tmux.conf sets `destroy-unattached`, a session that nobody views yet would end at once.
   const keep = ["set-option", "-t", exactSession(name), "destroy-unattached", "off"];
   if (await server.alive()) {
-    return { created: true, place: parsePlace(await server.run([[...argv, ...launchArguments(session)], keep])) };
+    return { created: true, place: parsePlace(await server.rearrange([[...argv, ...launchArguments(session)], keep])) };
   }
   // The arguments of the process that starts the server can be read by everybody, so its first pane starts bare and
   // is given program and environment afterwards.
@@ -87,7 +87,7 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
 export async function newWindow(server: TmuxServer, window: NewWindow): Promise<PanePlace> {
   const argv = ["new-window", "-P", "-F", placeFormat, "-t", exactSession(window.session), "-n", window.name];
   if (!window.select) argv.push("-d");
-  return parsePlace(await server.run([[...argv, ...launchArguments(window)]]));
+  return parsePlace(await server.rearrange([[...argv, ...launchArguments(window)]]));
 }
 
 /** A window with the person's shell, unless the session has one of that name. */
@@ -107,14 +107,14 @@ export async function respawn(server: TmuxServer, pane: string, launch: Launch):
 }
 
 export async function killPane(server: TmuxServer, pane: string): Promise<void> {
-  await server.run([["kill-pane", "-t", pane]]);
+  await server.rearrange([["kill-pane", "-t", pane]]);
 }
 
 /** Kills the pane if it is still the one that was meant: ids start anew with every server. Done as well when it is gone. */
 export async function killPaneOf(server: TmuxServer, { pane, panePid, serverPid }: { pane: string; panePid: number; serverPid: number }): Promise<void> {
   const same = `#{==:#{pid} #{pane_pid},${serverPid} ${panePid}}`;
   try {
-    await server.run(`if -F -t ${pane} ${quote(same)} { kill-pane -t ${pane} }`);
+    await server.rearrange(`if -F -t ${pane} ${quote(same)} { kill-pane -t ${pane} }`);
   } catch (thrown) {
     // With its last pane a session ends, with its last session the server, and with either the connection.
     if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;
