@@ -158,6 +158,8 @@ piTest("/new begins another conversation, and the mail goes there", async () => 
   const tag = await board.send("ana", "--wait", "seen", "in the second");
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(request.entries.some(({ text }) => text.includes("in the first"))).toBe(false);
+  // The same pi: it did not end over what the first conversation had left behind.
+  expect(await bench.tmux("display-message", "-p", "-t", bench.pane, "#{pane_pid}")).toBe(`${bench.agentPid}\n`);
 });
 
 piTest("20 messages of random sizes and alphabets, between calls of tools: whole, once each, in order", async () => {

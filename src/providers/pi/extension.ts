@@ -78,6 +78,8 @@ export function listenAt(path: string, pi: Pi): void {
     server.listen(path);
   });
   pi.on("session_shutdown", () => {
+    // Whoever still asks a conversation that was left ends pi by it.
+    context = null;
     server?.close();
     for (const client of clients) client.destroy();
   });
@@ -166,7 +168,8 @@ export function listenAt(path: string, pi: Pi): void {
   }
 
   function whenIdle(act: () => void): void {
-    if (context?.isIdle() ?? true) act();
+    if (context === null) return;
+    if (context.isIdle()) act();
     else setTimeout(() => whenIdle(act), 10);
   }
 
