@@ -13,6 +13,8 @@ export interface TerminalTraits {
   readonly stripInvisible: boolean;
   /** How long Enter must stay away from a paste. */
   readonly enterGapMs: number;
+  /** How long after Enter its prompt may still look free although it has begun. */
+  readonly settleMs: number;
   /** False: typed text does not show, so that it can not be checked before Enter. */
   readonly echo: boolean;
   /** In copy mode: wait, or leave it once nobody looks. */
@@ -36,6 +38,7 @@ const program: TerminalTraits = {
   collapsesAbove: null,
   stripInvisible: false,
   enterGapMs: 0,
+  settleMs: 0,
   echo: true,
   copyMode: "leave",
   quietMs: 0,
@@ -48,7 +51,7 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   "claude-code": { stripInvisible: true },
   "claude-headless": {},
   headless: {},
-  codex: { collapsesAbove: 1_000 },
+  codex: { collapsesAbove: 1_000, settleMs: 1_000 },
   gemini: { enterGapMs: 100 },
   opencode: {},
   pi: {},

@@ -21,6 +21,8 @@ export interface Pasted {
 
 export interface SubmitParts {
   readonly see: () => Promise<Sight>;
+  /** Told of each Enter. */
+  readonly entered: () => void;
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
   /** Enter may be pressed again this often. */
@@ -64,6 +66,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     if (stands === "ours" && mayPress(sight) && safeToEnter(sight) && nobodyTyped(sight, before, clock())) {
       if ((await enterGuarded(access.server, { ...guardedBy(access, sight), mark })).done) {
         presses++;
+        parts.entered();
         enteredAt = clock();
         entered = sight;
         delayMs = 1;

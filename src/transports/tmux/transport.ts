@@ -15,6 +15,7 @@ import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { holdsDraft, judge, recognise, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
+import { Settling } from "./settling.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
@@ -48,6 +49,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { timeoutMs = 5_000, readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
   const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
+  const settling = new Settling();
   const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, report: parts.report, exists: processExists, clock });
 
   return {
@@ -149,16 +151,21 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   function verdictOn({ traits }: Access, sight: There): Verdict {
-    return judge(sight, traits, watches, clock());
+    const verdict = judge(sight, traits, watches, clock());
+    const againInMs = settling.waitMs(sight, traits.settleMs, clock());
+    if (verdict.kind === "held" || againInMs === 0) return verdict;
+    return { kind: "held", hold: { reason: "busy", detail: `the program in ${sight.look.pane.id} begins with what was typed just now` }, againInMs };
   }
 
   function finish({ agent }: Errand, pasted: Pasted, signal: AbortSignal): Promise<Outcome> {
-    const looking = { see: () => seeAgent(agent, pasted.access), clock, pause, pollMs: pollIntervalMs };
+    const entered = (): void => settling.entered(pasted.mark, clock());
+    const looking = { see: () => seeAgent(agent, pasted.access), entered, clock, pause, pollMs: pollIntervalMs };
     return submit(pasted, { ...looking, enterRepeats, personMs: readyTimeoutMs }, signal);
   }
 
   async function seeAgent(agent: Agent, { server, locator, manifest, traits }: Access, seen?: Look): Promise<Sight> {
     const sight = await (seen ? recognise(processes, locator, manifest, seen) : see(server, processes, locator, manifest));
+    if (sight.kind === "there") settling.saw(sight);
     if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
     else observed(agent, { state: sight.reading.state, reason: null, draft: holdsDraft(sight, traits) });
     return sight;
