@@ -14,6 +14,7 @@ export const hookTextLimit = 9_000;
 
 /** Which mail goes out at which moment. */
 const dueAt: Readonly<Record<string, readonly When[]>> = {
+  PreToolUse: ["tool"],
   PostToolUse: ["interrupt", "tool"],
   PostToolBatch: ["interrupt", "tool"],
   UserPromptSubmit: ["interrupt", "tool", "turn"],
@@ -29,7 +30,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
     kind: "speaker",
 
     async handle(call, agent) {
-      if (call.subagent !== null) return undefined;
+      if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call, agent))) return undefined;
       let room = hookTextLimit;
       const collected = await courier.collect(agent, {
         transport: "hook",
@@ -42,7 +43,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
         },
       });
       if (collected.items.length === 0) return undefined;
-      const where = call.tool === null ? `with ${call.event}` : `after ${describeTool(call.tool)}`;
+      const where = call.tool === null ? `with ${call.event}` : `${call.event === "PreToolUse" ? "with" : "after"} ${describeTool(call.tool)}`;
       return {
         context: collected.items.map(({ message }) => text(message, call)).join("\n\n"),
         written: () => collected.flushed({ kind: "handed", proof: "submitted", detail: where }),
@@ -51,6 +52,9 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
     },
   };
 }
+
+/** Codex calls nobody after a command that runs on in the background; its next call is the next chance. */
+const speaksBefore = ({ provider }: HookCall, agent: Agent): boolean => provider === "codex" && !isServed(agent);
 
 /** At idle a person's message goes as the user's own word, which a hook's text is not; it waits for that. */
 const goesHere = ({ from, when }: Message, agent: Agent): boolean => when !== "turn" || (from.id !== personId && !isServed(agent));

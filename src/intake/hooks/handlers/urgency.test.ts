@@ -103,3 +103,12 @@ test("mail that is longer than a hook may say goes in portions, and none is lost
   expect(portions.every((portion) => portion.length <= 9_000)).toBe(true);
   expect(portions.join("\n\n")).toBe(mails.map((mail) => mail.text).join("\n\n"));
 });
+
+test("Codex, which says nothing after a command that goes on in the background, is told with its next call", async () => {
+  const session = aSession();
+  const tooled = await session.mail("a", "tool");
+  expect((await session.call({ provider: "claude-code" })).context).toBeNull();
+  const next = await session.call({ provider: "codex" });
+  await next.written();
+  expect([next.refusal, next.context, tooled.state()]).toEqual([null, tooled.text, "handed"]);
+});
