@@ -2,10 +2,11 @@
  * Which thread a Codex is in that somebody else started. A Codex on its own holds the lock of its thread; one at a
  * server shows nothing, and is known only where no other thread could be meant.
  */
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ProgramProcess, RunningProgram } from "../provider.ts";
 import { connectAppServer } from "./appServer.ts";
+import { heldThreads, homeOfCodex, linkAt } from "./processes.ts";
 import { codexServerEndpoint, loadedThreads } from "./threads.ts";
 
 const nothing: RunningProgram = { sessionId: null, endpoints: [] };
@@ -22,12 +23,6 @@ export async function runningCodex({ pids, argv, taken }: ProgramProcess): Promi
   return { sessionId: here[0]!.id, endpoints: [codexServerEndpoint({ socket, hooks: false, shared: true })] };
 }
 
-/** Ids tell the time of birth, so that the last in order is the newest: after `/new` both locks are held. */
-function heldThreads(pid: number): string[] {
-  const files = listed(`/proc/${pid}/fd`).map((fd) => linkAt(`/proc/${pid}/fd/${fd}`) ?? "");
-  return files.flatMap((file) => /\/thread-writer-locks\/([0-9a-f-]{36})\.lock$/.exec(file)?.[1] ?? []);
-}
-
 function remoteSocket(argv: readonly string[]): string | null {
   const address = argv[argv.indexOf("--remote") + 1];
   return argv.includes("--remote") && address?.startsWith("unix:///") ? address.slice("unix://".length) : null;
@@ -35,9 +30,7 @@ function remoteSocket(argv: readonly string[]): string | null {
 
 /** The server that all of a person's Codexes share, unless they are told otherwise. */
 function sharedSocket(pid: number): string | null {
-  const env = environOf(pid);
-  const home = env.get("CODEX_HOME") || join(env.get("HOME") ?? "/", ".codex");
-  const socket = join(home, "app-server-control", "app-server-control.sock");
+  const socket = join(homeOfCodex(pid) ?? "/", "app-server-control", "app-server-control.sock");
   return existsSync(socket) ? socket : null;
 }
 
@@ -48,35 +41,5 @@ async function threadsAt(socket: string) {
     return await loadedThreads(app);
   } finally {
     await app.close();
-  }
-}
-
-function environOf(pid: number): Map<string, string> {
-  const pairs = readIfThere(`/proc/${pid}/environ`).split("\0").filter((pair) => pair.includes("="));
-  return new Map(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
-}
-
-/** Another system, or a process of somebody else: then nothing is known, and the pane has to do. */
-function listed(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-}
-
-function linkAt(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
   }
 }

@@ -7,6 +7,7 @@ import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
+import { homeOfCodex } from "./processes.ts";
 import { findRollout } from "./rollout.ts";
 
 export interface Said {
@@ -107,7 +108,7 @@ export class CodexThreads implements AsyncDisposable {
   /** Where the agent's conversation is written down; null as long as that is not known. */
   transcriptOf(agent: Agent): string | null {
     const { sessionId } = agent;
-    const path = this.known(agent)?.path ?? (sessionId === null ? null : (this.transcripts.get(sessionId) ?? findRollout(this.options.codexHome, sessionId)));
+    const path = this.known(agent)?.path ?? (sessionId === null ? null : (this.transcripts.get(sessionId) ?? findRollout(this.homeOf(agent), sessionId)));
     if (path !== null && sessionId !== null) this.transcripts.set(sessionId, path);
     return path;
   }
@@ -119,6 +120,12 @@ export class CodexThreads implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.servers.values()].map((server) => server.close()));
+  }
+
+  /** The person may have started it with another home than ours. */
+  private homeOf({ endpoints }: Agent): string {
+    const pane = endpoints.find(({ transport }) => transport === "tmux");
+    return (pane && homeOfCodex(Number(pane.locator["agentPid"]))) ?? this.options.codexHome;
   }
 
   private serverOf(agent: Agent): Server {
