@@ -73,6 +73,7 @@ import { objectEndpoint, objectTransport } from "./transports/object/transport.t
 import { workspaceInboxTransport } from "./transports/workspace-inbox/transport.ts";
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { pullTransport } from "./transports/pull/transport.ts";
+import { codexQueueTransport } from "./transports/codex-queue/transport.ts";
 import { codexServerTransport } from "./transports/codex-server/transport.ts";
 import { opencodeServerTransport } from "./transports/opencode-server/transport.ts";
 import { bothWaysTransport } from "./transports/both/transport.ts";
@@ -248,12 +249,13 @@ export function compose(options: SwitchOptions): Switch {
   const replies = new ClaudeReplies({ router, mailbox, report, agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && claude.of(agent)?.messagingSocketPath === path) ?? null });
   const claudeSocket = claudeSocketTransport({ sessions: claude, traceOf, replyPath: (session) => replies.beside(session.messagingSocketPath!), hooksReach: (agent) => hooksReach(agent, hookPlace.bells) });
   const codexServer = codexServerTransport({ threads: codex });
+  const codexQueue = codexQueueTransport({ pane: tmux, clock });
   const watchState = (agent: Agent, changed: () => void): Disposable => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed));
   const hook = hookTransport({ bells: hookPlace.bells, said: word, watchState, traceOf });
   const streamJson = streamJsonTransport({ home: options.root, said: word, watchState: (agent, changed) => claude.watch(agent, changed), traceOf });
   const pane = heeding(tmux, word);
   const claudeInbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
-  const transports = new Map<string, Transport>([pane, bothWaysTransport({ pane, inbox: claudeInbox }), claudeSocket, codexServer, opencodeServerTransport({ sessions: opencode }), piExtensionTransport({ sessions: pi }), hook, claudeInbox, streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
+  const transports = new Map<string, Transport>([pane, bothWaysTransport({ pane, inbox: claudeInbox }), claudeSocket, codexServer, codexQueue, opencodeServerTransport({ sessions: opencode }), piExtensionTransport({ sessions: pi }), hook, claudeInbox, streamJson, standardInputTransport(), objectTransport(objects), workspaceInboxTransport(workspaces), pullTransport].map((transport) => [transport.name, transport]));
   const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: (id) => directory.agent(id) });
   const starter = new AgentStarter({ directory, lookups, servers, processes, config, courier, mailbox, tmux, directoryOf: (team) => teams.projectOf(team)?.root ?? null, reachable, hooks: hookSetup, options });
   const hooks = standardHooks({

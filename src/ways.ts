@@ -7,11 +7,11 @@ import type { Transport } from "./transports/port.ts";
 
 /** Best first; what is not listed comes after these, in the agent's own order. */
 const fromPerson: Readonly<Record<When, readonly string[]>> = {
-  turn: ["stream-json", "codex-server", "opencode-server", "pi-extension", "tmux", "claude-socket", "hook"],
-  tool: ["stream-json", "codex-server", "opencode-server", "pi-extension", "claude-socket", "hook", "tmux"],
-  interrupt: ["stream-json", "codex-server", "opencode-server", "pi-extension", "claude-socket", "hook", "tmux"],
+  turn: ["stream-json", "codex-server", "opencode-server", "pi-extension", "codex-queue", "tmux", "claude-socket", "hook"],
+  tool: ["stream-json", "codex-server", "opencode-server", "pi-extension", "claude-socket", "hook", "codex-queue", "tmux"],
+  interrupt: ["stream-json", "codex-server", "opencode-server", "pi-extension", "claude-socket", "hook", "codex-queue", "tmux"],
 };
-const fromAgent: readonly string[] = ["codex-server", "pi-extension", "claude-socket", "hook", "claude-inbox", "stream-json", "opencode-server", "tmux"];
+const fromAgent: readonly string[] = ["codex-server", "pi-extension", "claude-socket", "hook", "claude-inbox", "stream-json", "opencode-server", "codex-queue", "tmux"];
 
 /** Where programs of a Claude Code team talk to each other; a model would take the same for text. */
 const protocolWay = "claude-inbox";

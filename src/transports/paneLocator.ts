@@ -25,6 +25,7 @@ export function paneEndpoint(locator: PaneLocator): Endpoint {
 const waysOfProviders: Readonly<Record<string, readonly string[]>> = {
   "claude-code": ["claude-socket", "hook"],
   "claude-headless": ["stream-json", "claude-socket", "hook"],
+  codex: ["codex-queue"],
 };
 
 /** Every way into a program in a pane that is known without asking it. */

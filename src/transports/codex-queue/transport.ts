@@ -1,0 +1,72 @@
+/**
+ * Codex's own durable queue, for a Codex on its own whose prompt is not free: what stands there is left as it is, and the
+ * words run as a turn of their own within some ten seconds. In a turn nothing is queued: an interrupt would leave it in
+ * the queue until the person's next turn, while mail that waits with us comes when the prompt is free.
+ */
+import type { Agent } from "../../model/agent.ts";
+import type { HoldReason, Outcome } from "../../model/delivery.ts";
+import { envelope } from "../../model/envelope.ts";
+import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
+import type { Message } from "../../model/message.ts";
+import { isRecorded } from "../../providers/codex/rollout.ts";
+import { codexQueueOf, type CodexQueue } from "../../providers/codex/queue.ts";
+import type { ProbingTransport, Readiness, Transport } from "../port.ts";
+
+export interface CodexQueueParts {
+  /** Tells what speaks against typing into the agent's pane. */
+  readonly pane: Pick<ProbingTransport, "probe">;
+  readonly queueOf?: (agent: Agent) => CodexQueue | null;
+  readonly clock?: Clock;
+}
+
+/** What a person leaves in the way, although the program is at rest. */
+const inTheWay: ReadonlySet<HoldReason> = new Set(["draft", "copy-mode"]);
+/** A command line takes 128 KiB. */
+const inlineLimit = 100_000;
+/** Codex looks into its queue every ten seconds; what it has not taken by then, it will not take before the next turn. */
+const takenMs = 15_000;
+
+export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = systemClock }: CodexQueueParts): Transport {
+  const last = new Map<AgentId, { readonly message: Message; readonly path: string; readonly at: number }>();
+
+  return {
+    name: "codex-queue",
+    traits: { bestProof: "transcript", authority: "user" },
+
+    async ready({ agent }): Promise<Readiness> {
+      const queue = queueOf(agent);
+      if (queue === null) return { kind: "gone", detail: `${agent.name} has no queue` };
+      // What was queued a moment ago comes first, also when the prompt is free by now.
+      if (waits(agent)) return { kind: "ready", observed: queue };
+      const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+      const prompt = endpoint && (await pane.probe(agent, endpoint));
+      if (prompt?.kind === "held" && inTheWay.has(prompt.hold.reason)) return { kind: "ready", observed: queue };
+      return { kind: "gone", detail: "its prompt is the shorter way" };
+    },
+
+    async deliver({ agent, message, observed }, signal): Promise<Outcome> {
+      const queue = observed as CodexQueue;
+      const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit }, "user").text, signal);
+      if (refusal !== null) return { kind: "error", detail: refusal };
+      last.set(agent.id, { message, path: queue.transcript, at: clock() });
+      return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };
+    },
+
+    async inspect({ agent, message }): Promise<Outcome> {
+      const queue = queueOf(agent);
+      if (queue !== null && isRecorded(queue.transcript, message)) return { kind: "handed", proof: "transcript" };
+      return { kind: "unknown", detail: "it may stand in Codex's queue" };
+    },
+
+    // The pane is watched anyway, and tells when something is in the way.
+    watch: () => ({ [Symbol.dispose]: () => undefined }),
+  };
+
+  function waits({ id }: Agent): boolean {
+    const queued = last.get(id);
+    if (queued === undefined) return false;
+    if (clock() - queued.at < takenMs && !isRecorded(queued.path, queued.message)) return true;
+    last.delete(id);
+    return false;
+  }
+}
