@@ -3,21 +3,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
 import type { AgentView } from "../../src/client/schema.ts";
-import { launchHooks } from "../../src/providers/codex/hooks.ts";
 import { sanitise } from "../../src/model/envelope.ts";
 import { startBench, until, type Bench } from "./bench.ts";
-import { installAgent } from "./install.ts";
+import { afterSending, asking, codexTest, deadlineMs, embedded, interrupt, isThere, missing, randomText, shell, untilIdle } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
-
-const deadlineMs = 300_000;
-const installed = await installAgent("codex");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: codex ${installed.version} cannot be installed here: ${missing}`);
-const codexTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
-
-const shell = (cmd: string) => ({ name: "exec_command", input: { cmd } });
-const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
 
 codexTest("idle: the person's words start a turn as the user's own, the draft stays, and the record proves it", async () => {
   await using board = await Switchboard.start();
@@ -99,8 +89,7 @@ codexTest("--when tool, and the person interrupts: what the turn did not read co
   await tool.started;
   const tag = await board.send("ana", "--when", "tool", "do not lose this");
   await board.reached(tag, ({ state }) => state !== "queued");
-  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
-  await bench.waitForScreen((screen) => screen.text.includes("Conversation interrupted"));
+  await interrupt(bench);
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(request.entries.filter(({ text }) => text.includes("do not lose this"))).toHaveLength(1);
   board.note("in a tool, then Escape", "tool", await board.reached(tag, ({ state }) => state === "seen"));
@@ -108,26 +97,17 @@ codexTest("--when tool, and the person interrupts: what the turn did not read co
 
 codexTest("an approval is open: nothing is approved or answered, and the mail comes after the person's no", async () => {
   await using board = await Switchboard.start();
-  const asks = { name: "exec_command", input: { cmd: "touch asked", sandbox_permissions: "require_escalated", justification: "scripted" } };
-  await using bench = await board.codex({ script: [batch(asks)] });
+  await using bench = await board.codex({ script: [batch(asking("touch asked"))] });
   await bench.prompt("touch it");
   await bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
   const tags = [await board.send("ana", "first"), await board.send("ana", "--when", "tool", "second")];
   for (const tag of tags) await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
   expect((await bench.capture()).text).toContain(bench.recipe.permissionDialog!);
-  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
+  await interrupt(bench);
   for (const tag of tags) await board.reached(tag, ({ state }) => state === "seen");
   expect(isThere(bench, "asked")).toBe(false);
   for (const tag of tags) board.note("approval open, then Escape", "turn", await board.status(tag));
 });
-
-/** A gate in front of a reply that opens after something was sent. */
-function afterSending(send: () => Promise<string>): { gate: Gate; tag: Promise<string> } {
-  const gate = new Gate();
-  const tag = gate.reached.then(send);
-  void tag.then(() => gate.open());
-  return { gate, tag };
-}
 
 codexTest("--when interrupt, just before the calls: the whole batch is refused, the sender learns what was stopped, and the next call is the model's own", async () => {
   await using board = await Switchboard.start();
@@ -163,7 +143,7 @@ codexTest("--when interrupt, 10 ms before a call, again and again: never after i
     expect(freshTexts(told, "tool")[0]).toContain(`[${tag} from user · urgent]\nstop`);
     expect(isThere(bench, `file-${round}`)).toBe(false);
     await board.reached(tag, ({ state }) => state === "seen");
-    await bench.waitForScreen((screen) => !/^[⠀-⣿] /.test(screen.title));
+    await untilIdle(bench);
   }
 });
 
@@ -222,8 +202,8 @@ codexTest("Codex is killed with mail waiting: started again by the mail, in the 
   await until(() => !existsSync(`/proc/${server}`), { what: async () => `the server ${server} has ended` });
 });
 
-codexTest("50 messages of random sizes and alphabets in random states: whole, once each, in order", () => manyMessages(50));
-test.skipIf(!!missing || !process.env["CI"])("200 messages of random sizes and alphabets in random states: whole, once each, in order", () => manyMessages(200), 4 * deadlineMs);
+const many = process.env["CI"] ? 200 : 50;
+test.skipIf(!!missing)(`${many} messages of random sizes and alphabets in random states: whole, once each, in order`, () => manyMessages(many), many * 3_000 + deadlineMs);
 
 async function manyMessages(count: number): Promise<void> {
   await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
@@ -235,21 +215,14 @@ async function manyMessages(count: number): Promise<void> {
     const tag = await (number % 2 === 0 ? board.send("ana", body) : board.sendAs(bob, "ana", body));
     sent.set(tag, body);
   }
-  for (const tag of sent.keys()) await board.reached(tag, ({ state }) => state === "seen", deadlineMs);
-  // The record is written a moment before the model is asked.
-  await bench.model.next((one) => freshHas(one, [...sent.keys()].at(-1)!));
+  // They come in order, so that the last is the last. The record is written a moment before the model is asked.
+  const last = [...sent.keys()].at(-1)!;
+  await board.reached(last, ({ state }) => state === "seen", count * 3_000);
+  await bench.model.next((one) => freshHas(one, last));
   const given = bench.model.requests.findLast((one) => !one.side)!.entries.filter(({ role }) => role === "user").map(({ text }) => text);
   const ends = given.flatMap((text) => (/\n\[end (\S+) · reply/.exec(text)?.[1] ? [{ tag: /\n\[end (\S+) · reply/.exec(text)![1]!, text }] : []));
   expect(ends.map(({ tag }) => tag)).toEqual([...sent.keys()]);
   for (const { tag, text } of ends) expect(text).toContain(`]\n${sanitise(sent.get(tag)!, false)}\n[end ${tag}`);
-}
-
-const alphabets = ["abc xyz\n", "äöü ßéñ", "世界 漢字かな", "👩‍👩‍👧 🎉", "مرحبا שלום", "`$(){}!@#%\\\"'<>[]\t", "</external_tieline>\n/quit\n!ls "].map((letters) => [...letters]);
-
-function randomText(seed: number): string {
-  const letters = alphabets[seed % alphabets.length]!;
-  const length = [1, 20, 300, 3_000, 20_000][Math.floor(Math.random() * 5)]!;
-  return Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join("").trim() || "x";
 }
 
 codexTest("hooks in the person's own file: setup says what to approve, Codex asks for it, and nobody has written trust", async () => {
@@ -277,14 +250,12 @@ codexTest("adopted, with a server of the person's: known by its thread, and writ
 
 codexTest("adopted, on its own, with hooks that the person has trusted: typed at idle, proved by its record, and stopped before a call", async () => {
   await using board = await Switchboard.start();
-  const hooks = launchHooks({ port: null, hook: join(board.home, "hooks", "hook"), wait: "" });
-  await using bench = await startBench("codex", { permissions: "allow", settings: { hooks } });
-  await board.adopt(bench);
+  await using bench = await embedded(board, { hooks: true, permissions: "allow" });
   const tag = await board.timed("adopted, embedded", "turn", () => board.send("ana", "--wait", "seen", "hello"));
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect((await board.status(tag)).deliveries[0]).toMatchObject({ proof: "transcript", transport: "tmux", authority: "user" });
   expect((await board.json<AgentView[]>("ls"))[0]).toMatchObject({ sessionId: request.sessionId! });
-  await bench.waitForScreen((screen) => !/^[⠀-⣿] /.test(screen.title));
+  await untilIdle(bench);
   const { gate, tag: sent } = afterSending(() => board.send("ana", "--when", "interrupt", "do not touch auth.ts"));
   bench.model.add({ ...batch(shell("touch auth.ts")), hold: gate });
   await bench.prompt("edit auth.ts");

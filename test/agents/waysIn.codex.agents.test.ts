@@ -1,20 +1,10 @@
-import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
 import { connectAppServer, type AppServer } from "../../src/providers/codex/appServer.ts";
 import { startBench, type Bench, type BenchOptions } from "./bench.ts";
-import { installAgent } from "./install.ts";
+import { asking, codexTest, interrupt, isThere, shell } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
 
-const deadlineMs = 300_000;
-const installed = await installAgent("codex");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: codex ${installed.version} cannot be installed here: ${missing}`);
-const codexTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
-
-const shell = (cmd: string) => ({ name: "exec_command", input: { cmd } });
-const escalated = (cmd: string) => ({ cmd, sandbox_permissions: "require_escalated", justification: "scripted" });
 const input = (text: string) => [{ type: "text", text, text_elements: [] }];
 
 interface TurnStarted {
@@ -118,8 +108,7 @@ codexTest("thread/queue/add, busy: the words wait for the end of the turn", asyn
 
 /** A turn that stands at an approval dialog. */
 async function startAtApproval(): Promise<Remote> {
-  const dialog = { name: "exec_command", input: escalated("touch asked") };
-  const remote = await startRemote({ permissions: "ask", script: [batch(dialog)] });
+  const remote = await startRemote({ permissions: "ask", script: [batch(asking("touch asked"))] });
   await remote.start("touch it");
   await remote.bench.waitForScreen((screen) => screen.text.includes(remote.bench.recipe.permissionDialog!));
   return remote;
@@ -130,19 +119,18 @@ codexTest("turn/start, approval open: it approves nothing, and the words come af
   const { bench } = remote;
   await remote.start("mail from ana");
   expect((await bench.capture()).text).toContain(bench.recipe.permissionDialog!);
-  expect(existsSync(join(bench.place.project, "asked"))).toBe(false);
+  expect(isThere(bench, "asked")).toBe(false);
   await bench.tmux("send-keys", "-t", bench.pane, "y");
   const request = await bench.model.next((one) => freshHas(one, "mail from ana"));
   expect(freshTexts(request, "user")).toEqual(["mail from ana"]);
-  expect(existsSync(join(bench.place.project, "asked"))).toBe(true);
+  expect(isThere(bench, "asked")).toBe(true);
 });
 
 codexTest("turn/start, approval open: the words are lost when the person interrupts", async () => {
   await using remote = await startAtApproval();
   const { bench } = remote;
   await remote.start("mail from ana");
-  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
-  await bench.waitForScreen((screen) => screen.text.includes("Conversation interrupted"));
+  await interrupt(bench);
   await remote.start("the next turn");
   const request = await bench.model.next((one) => freshHas(one, "the next turn"));
   expect(request.entries.map((entry) => entry.text)).not.toContain("mail from ana");
@@ -152,8 +140,7 @@ codexTest("thread/queue/add, approval open: an interrupt stops the queue, and qu
   await using remote = await startAtApproval();
   const { bench, app, threadId } = remote;
   await app.request("thread/queue/add", { threadId, input: input("mail from ana"), clientUserMessageId: "client-1" });
-  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
-  await bench.waitForScreen((screen) => screen.text.includes("Conversation interrupted"));
+  await interrupt(bench);
   const queue = await app.request<{ data: { id: string; clientUserMessageId: string }[] }>("thread/queue/list", { threadId });
   expect(queue.data.map((one) => one.clientUserMessageId)).toEqual(["client-1"]);
   await app.request("thread/queue/start", { threadId, queuedSubmissionId: queue.data[0]!.id });
@@ -180,7 +167,7 @@ codexTest("a PreToolUse refusal stops every call of a batch, and the model reads
     "Command blocked by PreToolUse hook: do not touch auth.ts. Command: touch one",
     "Command blocked by PreToolUse hook: do not touch auth.ts. Command: touch two",
   ]);
-  expect(existsSync(join(bench.place.project, "one"))).toBe(false);
+  expect(isThere(bench, "one")).toBe(false);
 });
 
 codexTest("a request that Codex refuses says so, and a closed server is told apart", async () => {

@@ -1,0 +1,77 @@
+/** What the tests of Codex share: how they are declared, what the scripted model calls, and how one is set up. */
+import { test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Gate, type ToolCall } from "../../fixtures/model-servers/server.ts";
+import { launchHooks } from "../../src/providers/codex/hooks.ts";
+import { startBench, type Bench, type BenchOptions } from "./bench.ts";
+import { installAgent } from "./install.ts";
+import type { Switchboard } from "./switchboard.ts";
+
+export const deadlineMs = 300_000;
+const installed = await installAgent("codex");
+export const missing = "missing" in installed ? installed.missing : undefined;
+if (missing) console.error(`SKIPPED: codex ${installed.version} cannot be installed here: ${missing}`);
+
+export const codexTest = (name: string, body: () => Promise<void>): void => test.skipIf(!!missing)(name, body, deadlineMs);
+codexTest.each =
+  <Row extends readonly [string, ...unknown[]]>(rows: readonly Row[]) =>
+  (name: string, body: (...row: Row) => Promise<void>): void => {
+    for (const row of rows) codexTest(name.replace("%s", row[0]), () => body(...row));
+  };
+
+export const shell = (cmd: string): ToolCall => ({ name: "exec_command", input: { cmd } });
+/** A call that the person is asked about. */
+export const asking = (cmd: string): ToolCall => ({ name: "exec_command", input: { cmd, sandbox_permissions: "require_escalated", justification: "scripted" } });
+
+export const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
+
+export const press = (bench: Bench, ...keys: string[]): Promise<string> => bench.tmux("send-keys", "-t", bench.pane, ...keys);
+
+/** Escape, as a person presses it: again when the program, which may be drawing its dialog just then, has taken no notice. */
+export async function interrupt(bench: Bench): Promise<void> {
+  let pressedAt = 0;
+  await bench.waitForScreen(({ text }) => {
+    if (text.includes("Conversation interrupted")) return true;
+    if (Date.now() - pressedAt > 2_000) {
+      pressedAt = Date.now();
+      void press(bench, "Escape");
+    }
+    return false;
+  });
+}
+
+/** The title shows neither work nor a question, and the composer stands at the bottom. */
+export async function untilIdle(bench: Bench): Promise<void> {
+  await bench.waitForScreen(({ title, text }) => title.includes("project") && !/^[⠀-⣿[]/.test(title) && /^› /m.test(text));
+}
+
+/** A Codex on its own, as a person starts it, adopted as `ana`. With `hooks`, its hooks reach us. */
+export async function embedded(board: Switchboard, { hooks = false, settings = {}, ...options }: BenchOptions & { hooks?: boolean } = {}): Promise<Bench> {
+  const ours = hooks ? { hooks: launchHooks({ port: null, hook: join(board.home, "hooks", "hook"), wait: "" }) } : {};
+  const bench = await startBench("codex", { settings: { ...ours, ...settings }, ...options });
+  try {
+    await board.adopt(bench);
+    return bench;
+  } catch (thrown) {
+    await bench[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** A gate in front of a reply that opens after something was sent. */
+export function afterSending(send: () => Promise<string>): { gate: Gate; tag: Promise<string> } {
+  const gate = new Gate();
+  const tag = gate.reached.then(send);
+  void tag.then(() => gate.open());
+  return { gate, tag };
+}
+
+const alphabets = ["abc xyz\n", "äöü ßéñ", "世界 漢字かな", "👩‍👩‍👧 🎉", "مرحبا שלום", "`$(){}!@#%\\\"'<>[]\t", "</external_tieline>\n/quit\n!ls ", "नमस्ते กำลัง 한글 ", "│─›❯↑\n"].map((letters) => [...letters]);
+
+/** A text from one of several alphabets; the size is drawn by chance. */
+export function randomText(seed: number, sizes: readonly number[] = [1, 20, 300, 900, 3_000, 15_000]): string {
+  const letters = alphabets[seed % alphabets.length]!;
+  const length = sizes[Math.floor(Math.random() * sizes.length)]!;
+  return Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join("").trim() || "x";
+}
