@@ -122,8 +122,9 @@ test("a member that is refused is told so, and a stranger's words reach the pers
   crew.post("engineer", "scout", "psst");
   await until(() => crew.rows("scout").length === 1, "the refusal");
   expect(crew.rows("scout")[0]).toMatchObject({ from: "tieline", text: expect.stringContaining("your message to engineer was not sent") });
-  crew.post("user", "nobody", "who am I");
-  await until(async () => (await mail(world)).some(({ body }) => body.includes('"nobody", who is no member of the Claude Code team crew, wrote to user:\nwho am I')), "the stranger's words");
+  crew.configure({ members: [...crew.config().members, { name: "no.body" }] });
+  crew.post("user", "no.body", "who am I");
+  await until(async () => (await mail(world)).some(({ body }) => body.includes('"no.body", whom nobody can answer, wrote to user in the Claude Code team crew:\nwho am I')), "the stranger's words");
 });
 
 test("stop asks a member to shut down; it has ended only when it agreed", async () => {

@@ -35,7 +35,8 @@ test("a permission and a plan are shown, and answered once in the words of the p
   expect(shown).toMatchObject({ kind: "permission_request", request: { id: "perm-1", kind: "permission_request" } });
   expect((await world.tieline(["inbox"])).stdout).toContain(`tieline approve ${first!.tag}`);
 
-  // Reading is not answering.
+  // Neither reading nor words in reply are an answer.
+  await world.json(["reply", first!.tag, "why?"]);
   expect(await openRequests(world, 2)).toHaveLength(2);
   const answer = await world.json<{ tag: string }>(["approve", first!.tag]);
   expect(await world.json<{ tag: string }>(["approve", first!.tag])).toMatchObject({ tag: answer.tag });
@@ -44,8 +45,8 @@ test("a permission and a plan are shown, and answered once in the words of the p
   await world.json(["deny", second!.tag, "look", "longer"]);
   expect(await openRequests(world, 0)).toEqual([]);
 
-  await until(() => crew.answers().length === 2, "the responses");
-  expect(crew.answers()).toEqual([
+  await until(() => crew.answers().length === 3, "the responses");
+  expect(crew.answers().slice(1)).toEqual([
     { from: "team-lead", text: { type: "permission_response", request_id: "perm-1", tool_use_id: "toolu_1", subtype: "success", response: { updated_input: { command: "rm -rf build" }, permission_updates: [] } } },
     { from: "team-lead", text: { type: "plan_approval_response", requestId: "plan_approval-1@scout", approved: false, feedback: "look longer", timestamp: expect.any(String) } },
   ]);
@@ -79,7 +80,7 @@ test("an agent may not answer unless its profile says so, and text can not be ap
   expect(await openRequests(world, 0)).toEqual([]);
 
   const { tag: text } = await world.json<{ tag: string }>(["send", "boss", "hello"]);
-  expect((await world.tieline(["approve", text])).stderr).toContain("asks for no approval; it is plain text");
+  expect((await world.tieline(["approve", text])).stderr).toContain("asks you for no approval; it is plain text");
 });
 
 /** What a command inside that agent's pane says about itself. */

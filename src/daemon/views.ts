@@ -3,17 +3,17 @@ import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, Stor
 import type { Courier } from "../courier.ts";
 import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
-import type { Agent, Endpoint } from "../model/agent.ts";
+import { personName, type Agent, type Endpoint } from "../model/agent.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
-import type { Message } from "../model/message.ts";
+import { isRequest, type Message } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
-import { requestIn } from "../providers/claude-code/teamProtocol.ts";
+import { requestIn, responseKinds } from "../providers/claude-code/teamProtocol.ts";
 import type { Sent } from "../router.ts";
 import type { Transport } from "../transports/port.ts";
 
 export interface ViewParts {
   readonly courier: Pick<Courier, "holdOf">;
-  readonly mailbox: Pick<Mailbox, "pending" | "message">;
+  readonly mailbox: Pick<Mailbox, "pending" | "message" | "log">;
   readonly transports: ReadonlyMap<string, Transport>;
   readonly activities: Activities;
 }
@@ -47,8 +47,20 @@ export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): In
   const { id, tag, from, to, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
   const { state, reason } = deliveryView(delivery, parts);
   const answers = inReplyTo && (parts.mailbox.message(inReplyTo)?.tag ?? null);
-  const request = delivery.answeredAt === null ? requestIn(message) : null;
+  const request = openRequestIn(message, parts);
   return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, request, at: acceptedAt };
+}
+
+/** Words in reply to a request leave it open: its asker waits for a response of its own protocol. */
+export function openRequestIn(message: Message, { mailbox }: Pick<ViewParts, "mailbox">): InboxView["request"] {
+  const request = message.to === personName ? requestIn(message) : null;
+  return request && responseIn(message, mailbox) === null ? request : null;
+}
+
+export function responseIn({ id, kind, thread, acceptedAt }: Message, mailbox: Pick<Mailbox, "log">): Receipt | null {
+  const wanted = isRequest(kind) ? responseKinds[kind] : null;
+  const later = mailbox.log({ thread, since: acceptedAt, limit: Number.MAX_SAFE_INTEGER });
+  return later.find(({ message }) => message.inReplyTo === id && message.kind === wanted) ?? null;
 }
 
 export function agentView(agent: Agent, { courier, mailbox, transports, activities }: ViewParts): AgentView {

@@ -1,5 +1,5 @@
 import type { Directory } from "../directory/directory.ts";
-import { isLive, type Agent, type Endpoint } from "../model/agent.ts";
+import { isLive, maxNameLength, namePattern, reservedNames, switchName, type Agent, type Endpoint } from "../model/agent.ts";
 import { nativeMembers, type NativeMember, type NativeTeam } from "../providers/claude-code/teams.ts";
 
 export interface NativeAgentsParts {
@@ -25,16 +25,19 @@ export function nativeAgents({ configDir, home, directory, endpoint }: NativeAge
      * one of them has the name of the sender's team.
      */
     member(team, name) {
-      const named = members().filter((one) => one.name === name);
+      const named = isAddress(name) ? members().filter((one) => one.name === name) : [];
       const member = named.find((one) => one.team === team) ?? (named.length === 1 ? named[0] : undefined);
       if (member === undefined) return null;
       const known = directory.agents().find(({ endpoints }) => endpoints.some(({ locator }) => locator["inbox"] === member.inbox));
       return known ?? directory.prepare({ name, team, provider: "claude-code", role: member.agentType, endpoints: [endpoint(member.inbox)] });
     },
 
-    names: () => members().map(({ name }) => name),
+    names: () => members().map(({ name }) => name).filter(isAddress),
   };
 }
+
+/** Claude Code allows names that mean something else here, or nothing. */
+const isAddress = (name: string): boolean => namePattern.test(name) && name.length <= maxNameLength && ![...reservedNames, switchName].includes(name);
 
 /** The agent of ours that leads the team by its input stream, and so reads no inbox. */
 export function nativeLead({ lead, title, name }: NativeTeam, agents: readonly Agent[]): Agent | null {

@@ -36,7 +36,7 @@ export async function keepNativeMembers(options: NativeMembershipOptions): Promi
     }
     await bell.wait(sweepMs);
     // Agents change many times a second; who looks at members does not mind a moment.
-    await Bun.sleep(restMs);
+    if (!signal.aborted) await Bun.sleep(restMs);
   }
   watcher?.close();
   stopListening();

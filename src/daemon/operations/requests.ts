@@ -1,16 +1,16 @@
 /** What agents ask the person to approve, and the answers. */
 import type { Switch } from "../../compose.ts";
 import { stop } from "../../life/end.ts";
-import { personId, type Agent } from "../../model/agent.ts";
+import { personId, personName, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { MessageId } from "../../model/ids.ts";
-import { isRequest, type Message, type Sender } from "../../model/message.ts";
+import type { Message, Sender } from "../../model/message.ts";
 import type { Receipt } from "../../model/receipt.ts";
-import { fieldsOf, requestIn, responseTo, sameResponse, textOf, type Response } from "../../providers/claude-code/teamProtocol.ts";
+import { fieldsOf, responseTo, sameResponse, textOf, type Response } from "../../providers/claude-code/teamProtocol.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
-import { receiptView } from "../views.ts";
+import { openRequestIn, receiptView, responseIn } from "../views.ts";
 
 /** How far back in the person's mail open requests are looked for. */
 const lookBack = 1_000;
@@ -23,9 +23,8 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
   return {
     async requests(_, { caller }) {
       await callers.sender(caller);
-      const open = mailbox.inbox(personId, { limit: lookBack }).filter(({ message, delivery }) => isRequest(message.kind) && delivery.answeredAt === null);
-      return open.flatMap(({ message }) => {
-        const request = requestIn(message);
+      return mailbox.inbox(personId, { limit: lookBack }).flatMap(({ message }) => {
+        const request = openRequestIn(message, tieline);
         const { tag, from, team, acceptedAt: at } = message;
         return request ? [{ ...request, tag, from: from.name, team, at }] : [];
       });
@@ -34,7 +33,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
     async answerRequest({ tag, approve, text }, { caller }) {
       const from = await callers.allow(caller, "answer");
       const request = messageCalled(tag, mailbox);
-      const response = responseTo(request, { approve, text: text?.trim() || null }, Date.now());
+      const response = request.to === personName ? responseTo(request, { approve, text: text?.trim() || null }, Date.now()) : null;
       if (response === null) throw asksNothing(request);
       if (busy.has(request.id)) throw beingAnswered(request);
       busy.add(request.id);
@@ -48,9 +47,8 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
 
   /** Answers once; the same answer again is the one that was given. */
   function earlierAnswer(request: Message, response: Response): Receipt | null {
-    const thread = mailbox.log({ thread: request.thread, since: request.acceptedAt, limit: Number.MAX_SAFE_INTEGER });
-    const given = thread.find(({ message }) => message.inReplyTo === request.id && message.kind === response.kind);
-    if (given === undefined || sameResponse(given.message.body, response.body)) return given ?? null;
+    const given = responseIn(request, mailbox);
+    if (given === null || sameResponse(given.message.body, response.body)) return given;
     throw new TielineError("CONFLICT", `${request.tag} was answered already, by ${given.message.from.name}`, {
       remedy: `see \`tieline show ${given.message.tag}\`; a request is answered once`,
       operands: { tag: request.tag, answer: given.message.tag },
@@ -80,7 +78,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
 }
 
 const asksNothing = ({ tag, kind }: Message): TielineError =>
-  new TielineError("CONFLICT", `${tag} asks for no approval; it is ${kind === "text" ? "plain text" : `a ${kind}`}`, {
+  new TielineError("CONFLICT", `${tag} asks you for no approval; it is ${kind === "text" ? "plain text" : `a ${kind}`}`, {
     remedy: `\`tieline reply ${tag}\` answers it in words; \`tieline approve\` lists what can be approved`,
     operands: { tag, kind },
   });

@@ -2,9 +2,9 @@
 import type { Directory } from "../../directory/directory.ts";
 import { giveBackMail } from "../../life/giveBack.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
-import { namePattern, personName, switchId, switchName, type Agent, type Endpoint } from "../../model/agent.ts";
+import { isLive, namePattern, personName, switchId, switchName, type Agent, type Endpoint } from "../../model/agent.ts";
 import { asTielineError, type TielineError } from "../../model/errors.ts";
-import { isRequest, seal, type Message, type Sender } from "../../model/message.ts";
+import { seal, type Message, type Sender } from "../../model/message.ts";
 import { fieldsOf, requestIn, shutdownVerdict } from "../../providers/claude-code/teamProtocol.ts";
 import type { NativeTeam } from "../../providers/claude-code/teams.ts";
 import type { Router } from "../../router.ts";
@@ -30,9 +30,11 @@ export class NativeIntake {
     if (this.isOurOwn(mail)) return;
     const member = this.memberCalled(mail);
     if (member === null) return this.fromStranger(mail);
-    const { id } = this.parts.directory.add(member);
-    if (mail.kind === "idle_notification") this.parts.directory.observe(id, "idle");
-    else if (mail.kind === "shutdown_response") await this.shutdownAnswered(member, mail);
+    const known = this.parts.directory.add(member);
+    // Rows that are only looked at stay where they are, and are met again after a restart.
+    const isNews = mail.at > known.stateAt || known === member;
+    if (mail.kind === "idle_notification") isNews && isLive(known) && this.parts.directory.observe(known.id, "idle");
+    else if (mail.kind === "shutdown_response") isNews && (await this.shutdownAnswered(known, mail));
     else await this.send(mail, member);
   };
 
@@ -80,10 +82,10 @@ export class NativeIntake {
     await this.asSwitch(mail, member, `your message to ${mail.to} was not sent: ${message}. ${remedy}`);
   }
 
-  /** Nobody could answer it, but it is not lost. */
+  /** Somebody who is in no team, or has a name that is no address: it is not lost. */
   private async fromStranger(mail: NativeMail): Promise<void> {
     if (mail.kind === "idle_notification") return;
-    const body = `${JSON.stringify(mail.from)}, who is no member of the Claude Code team ${mail.team.title}, wrote to ${mail.to}:\n${mail.body}`;
+    const body = `${JSON.stringify(mail.from)}, whom nobody can answer, wrote to ${mail.to} in the Claude Code team ${mail.team.title}:\n${mail.body}`;
     await this.asSwitch(mail, this.parts.directory.roster.person, body);
   }
 
@@ -96,11 +98,10 @@ export class NativeIntake {
   }
 
   /** Only a member that agreed has ended. */
-  private async shutdownAnswered(member: Agent, mail: NativeMail): Promise<void> {
+  private async shutdownAnswered({ id, name, team }: Agent, mail: NativeMail): Promise<void> {
     const verdict = shutdownVerdict(mail.body);
     if (verdict === null) return;
     const { directory, mailbox, router } = this.parts;
-    const { id, name, team } = directory.agent(member.id)!;
     const request = mailbox.inbox(id, { limit: 200 }).find(({ message }) => isShutdownRequest(message, verdict.id))?.message;
     if (request) {
       await router.send({ to: personName, kind: "shutdown_response", body: mail.body, summary: verdict.approved ? "agreed to shut down" : `will not shut down: ${verdict.reason ?? "no reason given"}`, inReplyTo: request.id, idempotencyKey: keyOf(mail) }, { id, name, team, knownBy: "workspace" });
@@ -118,7 +119,7 @@ const keyOf = ({ to, id }: NativeMail): string => `native ${to} ${id}`;
 
 /** Which of our agents a lead wants to end stands only in the name of the inbox. */
 function bodyOf({ kind, body, to }: NativeMail): string {
-  return isRequest(kind) && kind === "shutdown_request" && to !== personName ? JSON.stringify({ ...fieldsOf(body), member: to }) : body;
+  return kind === "shutdown_request" && to !== personName ? JSON.stringify({ ...fieldsOf(body), member: to }) : body;
 }
 
 const isShutdownRequest = (message: Message, id: string): boolean => message.kind === "shutdown_request" && requestIn(message)?.id === id;

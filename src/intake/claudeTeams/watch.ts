@@ -22,6 +22,8 @@ export interface NativeMail {
   readonly summary: string | undefined;
   /** The row's own id, or one that is made of what it says. */
   readonly id: string;
+  /** When it was written, as its writer says. */
+  readonly at: number;
 }
 
 export interface ClaudeTeamsOptions {
@@ -124,5 +126,5 @@ async function lookAtLead(team: NativeTeam, known: ReadonlySet<string>, { accept
 const unread = (inbox: NativeInbox): InboxRow[] => inbox.rows().filter(({ read }) => read !== true);
 
 function mailOf(team: NativeTeam, to: string, row: InboxRow): NativeMail {
-  return { team, from: row.from, to, kind: kindOf(row.text), body: row.text, summary: row.summary, id: rowId(row) };
+  return { team, from: row.from, to, kind: kindOf(row.text), body: row.text, summary: row.summary, id: rowId(row), at: Date.parse(row.timestamp) || Date.now() };
 }

@@ -2,6 +2,7 @@
  * Requests of the protocol that Claude Code's teams speak: JSON with a type and an id, written as the text of a row.
  * Each is answered once, by a response that carries its id.
  */
+import { sanitise } from "../../model/envelope.ts";
 import { isRequest, type Kind, type Message, type RequestKind } from "../../model/message.ts";
 
 /** What the lead of a team is called in it, if the team does not say. */
@@ -11,7 +12,7 @@ export interface Request {
   readonly kind: RequestKind;
   /** The asker's own id for it. */
   readonly id: string;
-  /** What is asked, for people. */
+  /** What is asked, for people: nothing in it hides or reorders the rest. */
   readonly text: string;
 }
 
@@ -51,7 +52,7 @@ export function requestIn({ kind, body }: Pick<Message, "kind" | "body">): Reque
   const fields = isRequest(kind) ? fieldsOf(body) : null;
   const id = fields && idOf(fields);
   if (!isRequest(kind) || !id) return null;
-  return { kind, id, text: askedIn[kind](fields) };
+  return { kind, id, text: sanitise(askedIn[kind](fields), true) };
 }
 
 /** The response in the words of the protocol; null when the message asks for nothing. */
@@ -61,6 +62,12 @@ export function responseTo(message: Pick<Message, "kind" | "body">, verdict: Ver
   if (fields === null || request === null) return null;
   return responses[request.kind](fields, request.id, verdict, new Date(at).toISOString());
 }
+
+export const responseKinds: Readonly<Record<RequestKind, Kind>> = {
+  plan_approval_request: "plan_approval_response",
+  permission_request: "permission_response",
+  shutdown_request: "shutdown_response",
+};
 
 /** Two responses that differ only in when they were made say the same. */
 export function sameResponse(a: string, b: string): boolean {

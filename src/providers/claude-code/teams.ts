@@ -76,10 +76,16 @@ function memberIn(folder: string, { name, agentType, tmuxPaneId, joinedAt, tieli
 
 const textOr = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-function configIn(file: string): Readonly<Record<string, unknown>> | null {
+/** Claude Code writes this file in place, so that a reader may meet half of it. */
+const readTries = 3;
+
+function configIn(file: string, tries = readTries): Readonly<Record<string, unknown>> | null {
+  const text = textIn(file);
   try {
-    return JSON.parse(textIn(file)) as Readonly<Record<string, unknown>>;
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
   } catch {
-    return null;
+    if (tries === 0 || !existsSync(file)) return null;
+    Bun.sleepSync(1);
+    return configIn(file, tries - 1);
   }
 }
