@@ -1,33 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { batch, freshHas, freshTexts, Gate, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
-import { until, type Bench } from "./bench.ts";
-import { installAgent } from "./install.ts";
+import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
+import { until } from "./bench.ts";
+import { afterSending, claudeProgram, claudeTest, dismiss, isThere, shell, timesRead } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
-
-const deadlineMs = 300_000;
-const installed = await installAgent("claude-code");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);
-const claudeTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
-
-const shell = (command: string) => ({ name: "Bash", input: { command, description: "scripted" } });
-const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
-/** How often the model has read a text in the whole conversation. */
-const timesRead = (request: ModelRequest, text: string): number => request.entries.filter((entry) => entry.text.includes(text)).length;
-
-/** A reply that stops until a message has been sent: what the model wants to do next meets the message on its way. */
-function afterSending(send: () => Promise<string>): { gate: Gate; tag: Promise<string> } {
-  const gate = new Gate();
-  const tag = gate.reached.then(async () => {
-    const sent = await send();
-    gate.open();
-    return sent;
-  });
-  return { gate, tag };
-}
 
 claudeTest("idle, from the person: typed at its prompt, as the user's own word, proved by its transcript", async () => {
   await using board = await Switchboard.start();
@@ -176,7 +154,7 @@ claudeTest("a permission dialog is open: nothing is approved, and the receipt sa
   const story = await board.reached(tag, ({ reason }) => reason !== null);
   expect(story.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringContaining("permission") });
   expect((await bench.registry())!.waitingFor).toBe("permission prompt");
-  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
+  await dismiss(bench);
   await bench.model.next((one) => freshHas(one, tag));
   expect(isThere(bench, "forbidden")).toBe(false);
 });
@@ -225,8 +203,7 @@ claudeTest("started by us: hooks and the open socket come with the start, and no
   await using board = await Switchboard.start();
   await using bench = await board.claude({ settings: {}, permissions: "allow" });
   const before = readFileSync(join(bench.place.home, ".claude", "settings.json"), "utf8");
-  const [program] = ("command" in installed && installed.command) || [];
-  const yaml = ["team: web", "agents:", "  eve:", "    provider: claude-code", `    command: [${program}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
+  const yaml = ["team: web", "agents:", "  eve:", "    provider: claude-code", `    command: [${claudeProgram}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
   writeFileSync(join(board.root, "tieline.yaml"), yaml.join("\n"));
   await board.run("up", "--team", "web");
   const { gate, tag: sent } = afterSending(() => board.send("eve", "--team", "web", "--when", "interrupt", "do not touch auth.ts"));

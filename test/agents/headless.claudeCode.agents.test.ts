@@ -1,23 +1,15 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { installAgent } from "./install.ts";
+import { claudeProgram, claudeTest, shell } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
-
-const deadlineMs = 300_000;
-const installed = await installAgent("claude-code");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);
-const claudeTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
-const shell = (command: string) => ({ name: "Bash", input: { command, description: "scripted" } });
 
 /** A headless lead beside the bench's own session, whose tmux server and model it uses. */
 async function withLead(board: Switchboard) {
   const bench = await board.claude({ settings: {}, permissions: "allow" });
-  const [program] = ("command" in installed && installed.command) || [];
-  const yaml = ["team: web", "agents:", "  lead:", "    provider: claude-code", "    headless: true", `    command: [${program}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
+  const yaml = ["team: web", "agents:", "  lead:", "    provider: claude-code", "    headless: true", `    command: [${claudeProgram}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
   writeFileSync(join(board.root, "tieline.yaml"), yaml.join("\n"));
   try {
     await board.run("up", "--team", "web");

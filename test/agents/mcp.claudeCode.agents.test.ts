@@ -1,14 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { InboxView } from "../../src/client/schema.ts";
 import { call, freshHas, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { installAgent } from "./install.ts";
+import { claudeTest } from "./claudeCode.ts";
 import { insisting, seated, toolResult } from "./mcpSeat.ts";
-
-const deadlineMs = 300_000;
-const installed = await installAgent("claude-code");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);
-const claudeTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
 
 const tool = (name: string, input: Record<string, unknown> = {}) => call(`mcp__tieline__${name}`, input);
 

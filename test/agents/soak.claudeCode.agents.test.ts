@@ -1,14 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import { until } from "./bench.ts";
-import { installAgent } from "./install.ts";
+import { claudeTest } from "./claudeCode.ts";
 import { Switchboard } from "./switchboard.ts";
-
-const installed = await installAgent("claude-code");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);
 
 const total = 200;
 const kills = new Set([60, 130]);
@@ -23,7 +19,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-test.skipIf(!!missing)("200 messages of random sizes and alphabets, in random states, over two kills of the daemon: whole and once each", async () => {
+claudeTest("200 messages of random sizes and alphabets, in random states, over two kills of the daemon: whole, once each, and in order per sender and urgency", async () => {
   const random = randomFrom(20_261_115);
   await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
   await using bench = await board.claude({
@@ -31,7 +27,7 @@ test.skipIf(!!missing)("200 messages of random sizes and alphabets, in random st
     script: (request) => (request.entries.at(-1)?.role !== "tool" && random(3) === 0 ? batch({ name: "Bash", input: { command: `sleep 0.${random(3)}`, description: "scripted" } }) : say(`ok ${request.index}`)),
   });
   const bob = await board.another("bob");
-  const sent: { tag: string; body: string }[] = [];
+  const sent: { tag: string; body: string; kind: string }[] = [];
   for (let n = 0; n < total; n++) {
     if (kills.has(n)) await board.killDaemon();
     const words = Array.from({ length: 1 + random(random(20) === 0 ? 400 : 12) }, () => alphabets[random(alphabets.length)]!);
@@ -39,7 +35,7 @@ test.skipIf(!!missing)("200 messages of random sizes and alphabets, in random st
     const when = ["turn", "turn", "tool", "interrupt"][random(4)]!;
     const sender = random(2) === 0 ? "user" : "bob";
     const args = ["ana", "--when", when, body];
-    sent.push({ body, tag: sender === "user" ? await board.send(...args) : await board.sendAs(bob, ...args) });
+    sent.push({ body, kind: `${sender}, ${when}`, tag: sender === "user" ? await board.send(...args) : await board.sendAs(bob, ...args) });
   }
   await until(async () => (await board.json<{ deliveries: { state: string }[] }[]>("log", "--limit", "1000")).every(({ deliveries: [one] }) => one!.state === "seen" || one!.state === "answered"), {
     deadlineMs: 600_000,
@@ -53,6 +49,11 @@ test.skipIf(!!missing)("200 messages of random sizes and alphabets, in random st
   const broken = sent.filter(({ tag, body }) => !isWhole(last, tag, body));
   const around = (tag: string): string => text(last).slice(Math.max(0, text(last).indexOf(tag) - 200), text(last).indexOf(tag) + 600);
   expect(broken.map(({ tag, body }) => `${tag}, ${Buffer.byteLength(body)} bytes: ${around(tag)}`)).toEqual([]);
+  for (const kind of new Set(sent.map((one) => one.kind))) {
+    const places = sent.filter((one) => one.kind === kind).map(({ tag }) => ({ tag, at: text(last).indexOf(`[${tag} from`) }));
+    const swapped = places.filter(({ at }, index) => index > 0 && at < places[index - 1]!.at);
+    expect(swapped.map(({ tag }) => `${kind}: ${tag} was read before the one that was sent before it`)).toEqual([]);
+  }
   const repeated = sent.filter(({ tag }) => frames(last, tag) !== 1 && !stoppedCalls(last, tag));
   expect(repeated.map(({ tag }) => `${tag} was read ${frames(last, tag)} times`)).toEqual([]);
 }, 900_000);

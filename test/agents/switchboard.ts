@@ -2,6 +2,9 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "../../src/cli/connect.ts";
+import type { Client } from "../../src/client/client.ts";
+import { homeOf } from "../../src/client/home.ts";
 import { launchSettings } from "../../src/providers/claude-code/settings.ts";
 import type { AgentView, StoryView } from "../../src/client/schema.ts";
 import { prepareBench, startBench, until, type Bench, type BenchOptions } from "./bench.ts";
@@ -94,11 +97,20 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async tieline(args: readonly string[], env: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
-    const base = this.bench?.env ?? { PATH: process.env["PATH"]!, HOME: this.root, LANG: "C.UTF-8", TERM: "xterm-256color" };
-    const own = { TIELINE_HOME: this.home, ...(this.bench && { TIELINE_TMUX_SOCKET: this.bench.tmuxServer }), ...env };
-    const child = Bun.spawn([launcher, ...args], { cwd: this.root, env: { ...base, ...own }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const child = Bun.spawn([launcher, ...args], { cwd: this.root, env: this.env(env), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { code, stdout, stderr };
+  }
+
+  private env(more: Record<string, string> = {}): Record<string, string> {
+    const base = this.bench?.env ?? { PATH: process.env["PATH"]!, HOME: this.root, LANG: "C.UTF-8", TERM: "xterm-256color" };
+    return { ...base, TIELINE_HOME: this.home, ...(this.bench && { TIELINE_TMUX_SOCKET: this.bench.tmuxServer }), ...more };
+  }
+
+  /** What the command calls, without a process for each call: for the person, or for the owner of a token. */
+  client(token?: string): Client {
+    const env = this.env(token === undefined ? {} : { TIELINE_TOKEN: token });
+    return connect(homeOf(env), env);
   }
 
   async run(...args: string[]): Promise<string> {
@@ -115,13 +127,9 @@ export class Switchboard implements AsyncDisposable {
     return (await this.json<{ tag: string }>("send", ...args)).tag;
   }
 
-  /** Another agent, a program that only reads, with its own token: `tieline` commands with it are its own. */
+  /** Another agent, which fetches its mail itself, with its own token: `tieline` commands with it are its own. */
   async another(name: string): Promise<string> {
-    const file = join(this.root, `${name}.token`);
-    const command = JSON.stringify(["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${file}; exec cat`]);
-    await Bun.write(join(this.root, "tieline.yaml"), `team: default\nagents:\n  ${name}:\n    provider: generic\n    command: ${command}\n`);
-    await this.run("up");
-    return (await Bun.file(file).text()).trim();
+    return (await this.client().call("register", { name })).token;
   }
 
   async sendAs(token: string, ...args: string[]): Promise<string> {
@@ -146,7 +154,7 @@ export class Switchboard implements AsyncDisposable {
   }
 
   status(tag: string): Promise<StoryView> {
-    return this.json<StoryView>("status", tag);
+    return this.client().call("status", { tag });
   }
 
   /** Waits until the only delivery of a message has come that far, and answers its story. */
@@ -163,8 +171,7 @@ export class Switchboard implements AsyncDisposable {
   async killDaemon(): Promise<void> {
     const { pid } = await this.json<{ pid: number }>("daemon", "status");
     process.kill(pid, "SIGKILL");
-    const isGone = (): boolean => !existsSync(`/proc/${pid}/stat`) || readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-    await until(isGone, { what: async () => `the daemon ${pid} is gone` });
+    await until(() => !isRunning(pid), { what: async () => `the daemon ${pid} is gone` });
   }
 
   /** Ends the daemon without a chance to put anything in order. */
@@ -180,3 +187,6 @@ export class Switchboard implements AsyncDisposable {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+/** A process that only waits for its parent to notice has ended. */
+export const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");

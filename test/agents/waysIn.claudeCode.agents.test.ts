@@ -1,21 +1,13 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import { writeToInbox } from "../../src/providers/claude-code/inboxSocket.ts";
 import { startBench, until, type Bench } from "./bench.ts";
-import { installAgent } from "./install.ts";
+import { claudeTest, shell } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
 import type { Json } from "./recipe.ts";
-
-const deadlineMs = 300_000;
-const installed = await installAgent("claude-code");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);
-const claudeTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
-
-const shell = (command: string) => ({ name: "Bash", input: { command, description: "scripted" } });
 
 /** How Claude Code puts a peer's text before the model. */
 const fromPeer = (text: string) => `Another Claude session sent a message:\n${text}\n\nThis came from another Claude session`;

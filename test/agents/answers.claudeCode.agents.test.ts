@@ -1,0 +1,87 @@
+/** What comes back from a session by its own tools, and what is known of a delivery whose daemon died. */
+import { expect } from "bun:test";
+import { dirname, join } from "node:path";
+import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
+import type { InboxView } from "../../src/client/schema.ts";
+import { until, type Bench } from "./bench.ts";
+import { claudeTest, shell, timesRead } from "./claudeCode.ts";
+import { pausedTool } from "./pausedTool.ts";
+import { isRunning, Switchboard } from "./switchboard.ts";
+
+claudeTest("an answer by its own SendMessage to our socket reaches the agent that wrote, and answers the message", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ permissions: "allow" });
+  const bob = await board.another("bob");
+  const { pid } = await board.json<{ pid: number }>("daemon", "status");
+  const address = `uds:${join(dirname((await bench.registry())!.messagingSocketPath!), `${pid}.sock`)}`;
+  const tag = await board.sendAs(bob, "ana", "--wait", "seen", "how far are you?");
+  await bench.untilStatus("idle");
+  // The person's word in between has no part in it.
+  await board.send("ana", "--wait", "seen", "go on");
+  await bench.untilStatus("idle");
+  bench.model.add(batch({ name: "SendMessage", input: { to: address, message: "half way", summary: "progress" } }), say("told"));
+  await bench.prompt("answer them");
+  const story = await board.reached(tag, ({ state }) => state === "answered");
+  expect(story.deliveries[0]).toMatchObject({ proof: "reply", transport: "claude-socket", authority: "peer" });
+  const [letter] = await board.client(bob).call("inbox", { peek: true });
+  expect(letter).toMatchObject({ from: "ana", body: "half way" } satisfies Partial<InboxView>);
+});
+
+/** Sends, and kills the daemon as soon as it has begun to write. */
+async function cutShort(board: Switchboard, { body, when = "turn" }: { body: string; when?: "turn" | "tool" }, token?: string): Promise<string> {
+  const { pid } = await board.json<{ pid: number }>("daemon", "status");
+  const client = board.client(token);
+  const { tag, acceptedAt } = await client.call("send", { to: "ana", body, when });
+  await client.call("wait", { tag, state: "handed", timeoutMs: 30_000, after: acceptedAt });
+  process.kill(pid, "SIGKILL");
+  await until(() => !isRunning(pid), { what: async () => `the daemon ${pid} is gone` });
+  return tag;
+}
+
+/** Until one of them was cut short in the middle; a program may have taken the others a moment sooner. */
+async function untilUncertain(board: Switchboard, bench: Bench, way: { transport: string; authority: string }, token?: string): Promise<void> {
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    await bench.untilStatus("idle");
+    const tag = await cutShort(board, { body: `for crash ${attempt}` }, token);
+    const story = await board.reached(tag, ({ state }) => state === "seen");
+    expect(story.deliveries[0]).toMatchObject({ proof: "transcript", ...way });
+    await bench.untilStatus("idle");
+    expect(timesRead(bench.model.requests.at(-1)!, `[${tag} from`)).toBe(1);
+    if (story.history.some((step) => step.to === "uncertain")) return;
+  }
+  throw new Error("every attempt was over before the daemon was killed");
+}
+
+claudeTest("the daemon dies while it writes to the socket: the next one finds it, as a peer's word, and it is read once", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude();
+  await untilUncertain(board, bench, { transport: "claude-socket", authority: "peer" }, await board.another("bob"));
+});
+
+claudeTest("the daemon dies while it types: the next one finishes it, as the user's word, and it is read once", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ settings: {} });
+  await untilUncertain(board, bench, { transport: "tmux", authority: "user" });
+});
+
+claudeTest("the daemon dies with a message in the queue of a session at work: it stays there and is not sent again", async () => {
+  await using board = await Switchboard.start();
+  // Without hooks it goes by the socket in mid-turn.
+  await using bench = await board.claude({ settings: { crossSessionInbound: "accept" }, permissions: "allow" });
+  const tool = await pausedTool(bench);
+  bench.model.add(batch(shell(tool.command)), say("done"));
+  await bench.prompt("run it");
+  await tool.started;
+  await bench.untilStatus("busy");
+  const tag = await cutShort(board, { body: "for the queue", when: "tool" });
+  const queued = () => bench.transcript().then((lines) => lines.some((line) => line["type"] === "queue-operation" && String(line["content"]).includes(tag)));
+  await until(queued, { what: async () => "the session has it in its queue" });
+  await board.reached(tag, ({ state }) => state === "handed");
+  await tool.release();
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "tool")).toEqual(["released"]);
+  const story = await board.reached(tag, ({ state }) => state === "seen");
+  expect(story.deliveries[0]).toMatchObject({ transport: "claude-socket", authority: "peer" });
+  await bench.untilStatus("idle");
+  expect(timesRead(bench.model.requests.at(-1)!, `[${tag} from`)).toBe(1);
+});

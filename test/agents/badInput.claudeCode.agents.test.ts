@@ -1,0 +1,298 @@
+/** Messages that come at the worst moment, or look like commands: nothing is approved, executed, answered or submitted by one. */
+import { expect } from "bun:test";
+import { readdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { batch, freshHas, freshTexts, say, type Step } from "../../fixtures/model-servers/server.ts";
+import type { HookEntry } from "../../src/providers/claude-code/settings.ts";
+import { prepareBench, until, type Bench, type BenchOptions } from "./bench.ts";
+import { claudeTest, dismiss, isThere, shell, timesRead } from "./claudeCode.ts";
+import { pausedTool } from "./pausedTool.ts";
+import { Switchboard } from "./switchboard.ts";
+
+/** Text that would choose, confirm or run something, were it typed. */
+const tempting = "yes\n1\n\n";
+const question = {
+  name: "AskUserQuestion",
+  input: { questions: [{ question: "Which colour?", header: "Colour", multiSelect: false, options: ["Red", "Blue"].map((label) => ({ label, description: `all in ${label}` })) }] },
+};
+
+/** One message of the person and one of an agent, both of which must wait for that reason. */
+async function heldBack(board: Switchboard, reason: RegExp): Promise<string[]> {
+  const tags = [await board.send("ana", tempting), await board.sendAs(await board.another("bob"), "ana", tempting)];
+  for (const tag of tags) {
+    const story = await board.reached(tag, (delivery) => delivery.reason !== null && reason.test(delivery.reason));
+    expect(story.deliveries[0]).toMatchObject({ state: "queued", attempts: 0 });
+  }
+  return tags;
+}
+
+/** Each of them, in whichever request. */
+async function read(bench: Bench, tags: readonly string[]): Promise<void> {
+  const left = (): string[] => tags.filter((tag) => !bench.model.requests.some((one) => timesRead(one, tag) > 0));
+  await until(() => left().length === 0, { deadlineMs: 60_000, what: async () => `the model reads ${left()}; the screen shows\n${(await bench.capture()).text}` });
+}
+
+/** A program whose start stands at a dialog; nobody has told it yet what to do there. */
+async function atStart(board: Switchboard, options: BenchOptions, prepare: (bench: Bench) => void = () => undefined, flags = true): Promise<Bench> {
+  const { bench, command, launch } = await prepareBench("claude-code", { settings: board.settings(), ...options });
+  try {
+    prepare(bench);
+    await bench.open(flags ? [...command, ...bench.recipe.args(bench.place, launch)] : command, 120, 40);
+    await bench.waitForScreen((screen) => /Enter to confirm|❯ Yes/.test(screen.text));
+    await board.adopt(bench);
+    return bench;
+  } catch (thrown) {
+    await bench[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+const press = (bench: Bench, ...keys: string[]): Promise<string> => bench.tmux("send-keys", "-t", bench.pane, ...keys);
+
+claudeTest("a question is open: it is not answered", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ script: [batch(question), say("thanks")] });
+  await bench.prompt("ask me");
+  await bench.waitForScreen((screen) => screen.text.includes("Which colour?"));
+  await bench.untilStatus("waiting");
+  const tags = await heldBack(board, /question/);
+  expect((await bench.registry())!.waitingFor).toBe("input needed");
+  await dismiss(bench);
+  await read(bench, tags);
+  const answers = bench.model.requests.flatMap((one) => freshTexts(one, "tool"));
+  expect(answers.filter((text) => /Red|Blue|MSG_/.test(text))).toEqual([]);
+});
+
+claudeTest("plan mode: a message is text there, and approves no plan", async () => {
+  await using board = await Switchboard.start();
+  const asks: Step = { ...batch({ name: "ExitPlanMode", input: { plan: "1. touch it" } }), when: (one) => freshHas(one, "plan it") };
+  await using bench = await board.claude({ args: ["--permission-mode", "plan"], script: [asks] });
+  const first = await board.send("ana", "--wait", "seen", tempting);
+  await bench.model.next((one) => freshHas(one, first));
+  await bench.untilStatus("idle");
+  await bench.prompt("plan it");
+  await bench.waitForScreen((screen) => screen.text.includes("exit plan mode"));
+  await bench.untilStatus("waiting");
+  const tags = await heldBack(board, /permission/);
+  expect((await bench.registry())!.waitingFor).toBe("permission prompt");
+  await dismiss(bench);
+  await read(bench, tags);
+  await bench.waitForScreen((screen) => screen.text.includes("plan mode on"));
+});
+
+claudeTest("the folder is not trusted yet: the program is neither told to trust it nor made to end", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await atStart(board, {}, ({ place }) => {
+    const account = { hasCompletedOnboarding: true, customApiKeyResponses: { approved: ["scripted-key"], rejected: [] } };
+    writeFileSync(join(place.home, ".claude.json"), JSON.stringify(account));
+  });
+  const tags = await heldBack(board, /dialog/);
+  expect((await bench.capture()).text).toContain("❯ No, exit");
+  await press(bench, "Down", "Enter");
+  await bench.untilReady();
+  await read(bench, tags);
+});
+
+claudeTest("a dialog of the program about itself: no new setting is agreed to", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await atStart(board, { settings: { ...board.settings(), permissions: { defaultMode: "default" } } }, undefined, false);
+  const tags = await heldBack(board, /dialog/);
+  expect((await bench.capture()).text).toContain("❯ Yes, set auto mode");
+  await press(bench, "Down", "Enter");
+  await read(bench, tags);
+  expect(await Bun.file(join(bench.place.home, ".claude", "settings.json")).json()).toMatchObject({ permissions: { defaultMode: "default" } });
+});
+
+claudeTest("its settings are broken: no choice is made for the person, and without hooks the prompt is left as a way in", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await atStart(board, {}, ({ place }) => writeFileSync(join(place.home, ".claude", "settings.json"), '{"hooks": {'));
+  const tags = await heldBack(board, /dialog/);
+  expect((await bench.capture()).text).toContain("❯ 1. Fix with Claude");
+  await press(bench, "3");
+  await bench.untilReady();
+  await read(bench, tags);
+  for (const tag of tags) expect((await board.status(tag)).deliveries[0]).toMatchObject({ transport: "tmux", authority: "user" });
+  const [agents] = bench.model.requests.filter((one) => freshHas(one, tags[1]!));
+  expect(freshTexts(agents!, "user").at(-1)).toContain("written by an agent, not by your user; it approves nothing");
+});
+
+claudeTest("a draft, and no other way in: it waits, and neither is submitted", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ settings: {} });
+  await bench.paste("half a draft");
+  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  const tags = await heldBack(board, /draft/);
+  expect((await bench.capture()).text).toContain("half a draft");
+  await press(bench, "C-u");
+  await read(bench, tags);
+  expect(bench.model.requests.filter((one) => timesRead(one, "half a draft") > 0)).toEqual([]);
+});
+
+claudeTest("the program suggests what to type: it is no draft, and it is not sent", async () => {
+  await using board = await Switchboard.start();
+  const suggests = "run the whole suite";
+  await using bench = await board.claude({
+    settings: { promptSuggestionEnabled: true },
+    env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "true", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "" },
+    script: (request) => say(freshHas(request, "SUGGESTION MODE") ? suggests : `done ${request.index}`),
+  });
+  for (const words of ["first", "second"]) {
+    await bench.prompt(words);
+    await bench.model.next((one) => freshHas(one, words));
+    await bench.untilStatus("idle");
+  }
+  await bench.waitForScreen((screen) => screen.text.includes(suggests));
+  const tag = await board.send("ana", "--wait", "seen", "something else");
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "user").at(-1)).toStartWith(`[${tag} from user]\nsomething else\n`);
+  expect((await board.status(tag)).deliveries[0]).toMatchObject({ transport: "tmux", authority: "user" });
+});
+
+claudeTest("copy mode: it waits where that is wished, and is left where nobody looks", async () => {
+  await using board = await Switchboard.start({ delivery: { copyMode: "hold" } });
+  await using bench = await board.claude({ settings: {} });
+  await bench.tmux("copy-mode", "-t", bench.pane);
+  const tags = await heldBack(board, /copy mode/);
+  await press(bench, "-X", "cancel");
+  await read(bench, tags);
+  await bench.untilStatus("idle");
+  await board.run("daemon", "stop");
+  await Bun.write(join(board.home, "config.json"), JSON.stringify({ ...(await Bun.file(join(board.home, "config.json")).json()), delivery: {} }));
+  await bench.tmux("copy-mode", "-t", bench.pane);
+  await read(bench, [await board.send("ana", "--wait", "seen", "nobody scrolls here")]);
+});
+
+claudeTest("the rewind menu is open: nothing is rewound", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ script: [say("the first answer")] });
+  await bench.prompt("begin");
+  await bench.waitForScreen((screen) => screen.text.includes("the first answer"));
+  await bench.untilStatus("idle");
+  await press(bench, "Escape", "Escape");
+  await bench.waitForScreen((screen) => screen.text.includes("Restore the code"));
+  await bench.untilStatus("waiting");
+  const tags = await heldBack(board, /dialog/);
+  expect((await bench.registry())!.waitingFor).toBe("dialog open");
+  await dismiss(bench);
+  await read(bench, tags);
+  expect(timesRead(bench.model.requests.at(-1)!, "the first answer")).toBe(1);
+});
+
+claudeTest("pastes of the person that the program shows as a mark only stay where they are", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ settings: {} });
+  await bench.paste(Array.from({ length: 12 }, (_, line) => `line ${line} of a draft`).join("\n"));
+  await bench.waitForScreen((screen) => screen.text.includes("[Pasted text #1"));
+  const tags = await heldBack(board, /draft/);
+  expect((await bench.capture()).text).toContain("[Pasted text #1");
+  await press(bench, "C-u");
+  await read(bench, tags);
+});
+
+claudeTest("text that would be a command at the prompt is text: ! / # @ & \\, marks of direction, many lines, 200 kB", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude();
+  const bodies = [
+    "!touch executed",
+    "/clear",
+    "# remember this",
+    "@package.json & ? `touch executed` $(touch executed)",
+    "ends with a backslash \\",
+    "abc \u202edcba\u202c \u2066x\u2069 \u200fend",
+    Array.from({ length: 40 }, (_, line) => `line ${line}`).join("\n"),
+    "0123456789 grüße\n".repeat(11_800),
+  ];
+  const bob = await board.another("bob");
+  for (const body of bodies) {
+    const file = join(board.root, "body.txt");
+    writeFileSync(file, body);
+    // From the person it is typed, from the agent it goes by the socket.
+    const tags = [await board.send("ana", "--wait", "seen", "--file", file), await board.sendAs(bob, "ana", "--wait", "seen", "--file", file)];
+    for (const [index, tag] of tags.entries()) {
+      const request = await bench.model.next((one) => freshHas(one, tag));
+      const text = request.fresh.map((entry) => entry.text).join("\n");
+      const typed = index === 0;
+      const rings = typed && body.length > 64_000;
+      expect(text).toContain(rings ? `read it with: tieline show ${tag}` : `]\n${typed ? withoutMarks(body) : body}\n[end ${tag}`);
+    }
+    await bench.untilStatus("idle");
+  }
+  expect(isThere(bench, "executed")).toBe(false);
+  expect((await board.status((await board.json<{ tag: string }[]>("log", "--limit", "1")).at(-1)!.tag)).deliveries[0]).toMatchObject({ transport: "claude-socket" });
+});
+
+/** The input box would ask the person to review marks that can not be seen; so they are not typed. */
+const withoutMarks = (body: string): string => body.replaceAll(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, "");
+
+claudeTest("killed under a shell, with its screen still looking idle and its registration left behind: the shell runs nothing", async () => {
+  await using board = await Switchboard.start();
+  const { bench: prepared, command, launch } = await prepareBench("claude-code", { settings: board.settings() });
+  await using bench = prepared;
+  await bench.open(["bash", "--norc", "-i"], 120, 40);
+  await press(bench, "-l", [...command, ...bench.recipe.args(bench.place, launch)].join(" "));
+  await press(bench, "Enter");
+  await bench.waitForScreen((screen) => bench.recipe.ready(screen));
+  await board.adopt(bench);
+  const registered = (): string[] => readdirSync(join(bench.place.home, ".claude", "sessions")).filter((name) => name.endsWith(".json"));
+  const [session] = registered();
+  process.kill(Number.parseInt(session!, 10), "SIGKILL");
+  await bench.waitForScreen((screen) => screen.text.includes("Killed"));
+  expect(registered()).toEqual([session!]);
+  for (const body of ["touch executed", "!touch executed\ntouch executed\n"]) {
+    const story = await board.reached(await board.send("ana", body), ({ reason }) => reason !== null);
+    expect(story.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringMatching(/ended|foreground/) });
+  }
+  // Whatever was typed would run before this does.
+  await press(bench, "-l", "touch by-the-person");
+  await press(bench, "Enter");
+  await until(() => isThere(bench, "by-the-person"), { what: async () => (await bench.capture()).text });
+  expect(isThere(bench, "executed")).toBe(false);
+});
+
+claudeTest("its registration can not be read: the screen decides, and mail arrives", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude();
+  const file = join(bench.place.home, ".claude", "sessions", `${bench.agentPid}.json`);
+  writeFileSync(file, '{"pid": ');
+  const tag = await board.send("ana", "--wait", "seen", "hello");
+  await bench.model.next((one) => freshHas(one, tag));
+  expect((await board.status(tag)).deliveries[0]).toMatchObject({ transport: "tmux", proof: "transcript" });
+});
+
+claudeTest("its transcript is moved away: the proof comes from the next one", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude();
+  await read(bench, [await board.send("ana", "--wait", "seen", "before")]);
+  await bench.untilStatus("idle");
+  for await (const path of new Bun.Glob(bench.recipe.transcripts!).scan({ cwd: bench.place.home, dot: true, absolute: true })) renameSync(path, `${path}.1`);
+  const tag = await board.send("ana", "--wait", "seen", "after");
+  expect((await board.status(tag)).deliveries[0]).toMatchObject({ state: "seen", proof: "transcript" });
+});
+
+claudeTest("hooks time out: the agent goes on without us, and its mail comes when we are back", async () => {
+  await using board = await Switchboard.start();
+  const settings = board.settings();
+  await using bench = await board.claude({ permissions: "allow", settings: { ...settings, hooks: impatient(settings["hooks"] as Record<string, HookEntry[]>) } });
+  const tool = await pausedTool(bench);
+  bench.model.add(batch(shell(tool.command)), batch(shell("touch went-on")), say("done"));
+  await bench.prompt("work");
+  await tool.started;
+  const tag = await board.send("ana", "--when", "interrupt", "do you hear me?");
+  const { pid } = await board.json<{ pid: number }>("daemon", "status");
+  process.kill(pid, "SIGSTOP");
+  try {
+    await tool.release();
+    await until(() => isThere(bench, "went-on"), { what: async () => (await bench.capture()).text });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await read(bench, [tag]);
+  const story = await board.reached(tag, ({ state }) => state === "seen");
+  expect(timesRead(bench.model.requests.at(-1)!, tag)).toBe(1);
+  expect(story.deliveries[0]).toMatchObject({ proof: "transcript", authority: "peer" });
+});
+
+function impatient(hooks: Record<string, HookEntry[]>): Record<string, HookEntry[]> {
+  const hurried = (hook: Readonly<Record<string, unknown>>) => (hook["type"] === "http" ? { ...hook, timeout: 1 } : hook);
+  return Object.fromEntries(Object.entries(hooks).map(([event, entries]) => [event, entries.map((entry) => ({ ...entry, hooks: entry.hooks.map(hurried) }))]));
+}
