@@ -7,6 +7,8 @@ import type { Observation } from "./observing.ts";
 export interface Said {
   readonly state: AgentState;
   readonly reason: string | null;
+  /** After this time it holds no longer, and nobody announces that. */
+  readonly forMs?: number;
 }
 
 /** null: the program says nothing, and the screen has to do. */
@@ -28,12 +30,17 @@ export function holdOf(agent: Agent, { state, reason: why }: Said): Hold | null 
   return { reason, detail: `${agent.name} ${words}${why === null ? "" : ` (${why})`}` };
 }
 
+/** The same for a way in; null: nothing speaks against writing. */
+export function heldBy(agent: Agent, said: Said): Extract<Readiness, { kind: "held" }> | null {
+  const hold = holdOf(agent, said);
+  return hold && { kind: "held", hold, ...(said.forMs !== undefined && { againInMs: said.forMs }) };
+}
+
 /** A way in that looks at the screen, and is not asked where the program itself says that it is not idle. */
 export function heeding<T extends Transport>(transport: T, word: OwnWord): T {
   const held = (agent: Agent): Extract<Readiness, { kind: "held" }> | null => {
     const said = word(agent);
-    const hold = said && holdOf(agent, said);
-    return hold && { kind: "held", hold };
+    return said && heldBy(agent, said);
   };
   return {
     ...transport,

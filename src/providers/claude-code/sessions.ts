@@ -9,6 +9,8 @@ import { sessionNow, type RegisteredSession } from "./registry.ts";
 export interface Said {
   readonly state: AgentState;
   readonly reason: string | null;
+  /** What only a hook told holds so long; the registry says more by then. */
+  readonly forMs?: number;
 }
 
 export interface ClaudeSessionsOptions {
@@ -55,7 +57,8 @@ export class ClaudeSessions {
     const session = this.of(agent);
     if (session === null || session.status === "unknown") return null;
     const told = this.toldByHook.get(agent.id);
-    if (told && told.at > (session.statusUpdatedAt ?? 0) && this.clock() - told.at < hookOutranksMs) return { state: told.state, reason: null };
+    const forMs = told ? told.at + hookOutranksMs - this.clock() : 0;
+    if (told && told.at > (session.statusUpdatedAt ?? 0) && forMs > 0) return { state: told.state, reason: null, forMs };
     return { state: stateOf(session), reason: session.status === "waiting" ? (session.waitingFor ?? null) : null };
   }
 

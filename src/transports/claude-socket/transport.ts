@@ -10,7 +10,7 @@ import { asTielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { writeToInbox } from "../../providers/claude-code/inboxSocket.ts";
 import type { RegisteredSession } from "../../providers/claude-code/registry.ts";
-import { holdOf, type Said } from "../../sensing/ownWord.ts";
+import { heldBy, type Said } from "../../sensing/ownWord.ts";
 import type { Errand, Readiness, Transport } from "../port.ts";
 
 /** The part of what we know of Claude Code's sessions that this way needs. */
@@ -93,8 +93,7 @@ function joinsTurn({ when, hard }: Message, hooked: boolean): boolean {
 }
 
 function readyAtIdle(agent: Agent, said: Said, session: RegisteredSession): Readiness {
-  const hold = holdOf(agent, said);
-  return hold === null ? { kind: "ready", observed: session } : { kind: "held", hold };
+  return heldBy(agent, said) ?? { kind: "ready", observed: session };
 }
 
 /** Agents that we start are opened by the settings that they are started with. */

@@ -14,7 +14,7 @@ export interface HookTransportParts {
   /** The folder of FIFOs, one per session. */
   readonly bells: string;
   /** What the program says that it does; null: it says nothing. */
-  readonly said: (agent: Agent) => { readonly state: AgentState } | null;
+  readonly said: (agent: Agent) => { readonly state: AgentState; readonly forMs?: number } | null;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
   /** What the program's own record says of the message; null: it can not be read. */
   readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
@@ -37,7 +37,10 @@ export function hookTransport({ bells, said, watchState, traceOf, pause = Bun.sl
       const word = said(agent);
       // The waiter of a session that was killed outlives it, and would take the mail to nobody.
       if (word === null) return { kind: "gone", detail: `${agent.name} does not say that it lives` };
-      if (word.state !== "idle") return { kind: "held", hold: { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } };
+      if (word.state !== "idle") {
+        const hold = { reason: "busy", detail: `${agent.name} is ${word.state}; its hooks ask for mail` } as const;
+        return { kind: "held", hold, ...(word.forMs !== undefined && { againInMs: word.forMs }) };
+      }
       if (bell === null || !isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
       return { kind: "ready" };
     },
