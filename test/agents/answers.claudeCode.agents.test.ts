@@ -75,8 +75,8 @@ claudeTest("the daemon dies with a message in the queue of a session at work: it
   await bench.untilStatus("busy");
   const tag = await cutShort(board, { body: "for the queue", when: "tool" });
   const queued = () => bench.transcript().then((lines) => lines.some((line) => line["type"] === "queue-operation" && String(line["content"]).includes(tag)));
-  await until(queued, { what: async () => "the session has it in its queue" });
   await board.reached(tag, ({ state }) => state === "handed");
+  await until(queued, { what: async () => "the session has it in its queue" });
   await tool.release();
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(freshTexts(request, "tool")).toEqual(["released"]);
