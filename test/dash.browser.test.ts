@@ -164,7 +164,7 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const hash of ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers"]) {
       await show(hash);
-      await page.locator(".view").waitFor();
+      await page.locator(`.view.${hash.slice(2)}`).waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     }
     await page.setViewportSize({ width: 1440, height: 900 });

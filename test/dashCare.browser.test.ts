@@ -34,7 +34,7 @@ describe.skipIf(chromiumPath === null)("the dashboard for everybody", () => {
 
   const show = async (hash: string): Promise<void> => {
     await page.evaluate((to) => (location.hash = to), hash);
-    await page.locator(".view").waitFor();
+    await page.locator(`.view.${hash.split("/")[1]}`).waitFor();
   };
   const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent?.trim() ?? "");
 
@@ -190,7 +190,7 @@ describe.skipIf(chromiumPath === null)("the dashboard for everybody", () => {
     expect(await page.evaluate(() => (window as unknown as { moved: boolean[] }).moved)).toEqual([false]);
     await page.emulateMedia({ reducedMotion: null });
     await show("#/team");
-    expect(await running()).toBeGreaterThan(0);
+    await until(async () => (await running()) > 0, "the mark of an agent at work");
   });
 
   test("colours are switched on a phone, and by a key", async () => {

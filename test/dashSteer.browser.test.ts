@@ -128,7 +128,7 @@ describe.skipIf(chromiumPath === null)("steering by the dashboard", () => {
     await file.setInputFiles({ name: "image.bin", mimeType: "text/plain", buffer: Buffer.from([1, 0, 2]) });
     await page.locator(".notice.bad", { hasText: "image.bin is not text" }).waitFor();
     await page.keyboard.press("Control+Enter");
-    await page.locator(".receipts a", { hasText: "scout" }).last().waitFor();
+    await until(async () => (await page.getByLabel("Message", { exact: true }).inputValue()) === "", "the message to go");
     const mail = await stage.person.call("inbox", { agent: "scout", peek: true, pending: true });
     expect(mail.map(({ body }) => body)).toContain("Look at this:\n\nnotes.md:\n```\n# Notes\n<b>bold</b>\n```\n");
     await page.keyboard.press("Escape");
@@ -202,7 +202,7 @@ describe.skipIf(chromiumPath === null)("steering by the dashboard", () => {
     expect(await page.locator("#compose-to").inputValue()).toBe("reviewer");
     await page.getByLabel("Message", { exact: true }).fill("better words");
     await page.keyboard.press("Control+Enter");
-    await page.locator('.receipts a[data-state="queued"]', { hasText: "reviewer" }).waitFor();
+    await page.locator('.receipts a[data-state="queued"]', { hasText: "reviewer" }).last().waitFor();
     await row.waitFor({ state: "detached" });
     expect((await stage.world.status(tag)).deliveries[0]!.state).toBe("cancelled");
     const again = page.locator(".agent-queue li", { hasText: "better words" });
