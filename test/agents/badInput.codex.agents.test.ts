@@ -4,7 +4,7 @@
  * be done, so most of these are of that kind.
  */
 import { expect } from "bun:test";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { Bench } from "./bench.ts";
@@ -49,11 +49,10 @@ codexTest("a question is open: it is not answered", async () => {
 });
 
 /** Codex with a changed configuration, at one of the dialogs of its start. */
-async function atStart(board: Switchboard, words: string, env: Record<string, string>, change: (codexHome: string, config: string) => string): Promise<Bench> {
+async function atStart(board: Switchboard, words: string, env: Record<string, string>, change: (place: Bench["place"], config: string) => string): Promise<Bench> {
   const { bench, command, launch } = await prepareBench("codex", { env });
-  const home = join(bench.place.home, ".codex");
-  const file = join(home, "config.toml");
-  writeFileSync(file, change(home, readFileSync(file, "utf8")));
+  const file = join(bench.place.home, ".codex", "config.toml");
+  writeFileSync(file, change(bench.place, readFileSync(file, "utf8")));
   await bench.open([...command, ...bench.recipe.args(bench.place, launch)], 120, 40);
   await bench.waitForScreen(({ text }) => text.includes(words));
   await board.adopt(bench);
@@ -62,7 +61,12 @@ async function atStart(board: Switchboard, words: string, env: Record<string, st
 
 codexTest("it asks whether to trust the folder: a message does not say yes", async () => {
   await using board = await Switchboard.start();
-  await using bench = await atStart(board, "Trust this folder?", {}, (_home, config) => config.replace(/\[projects\..*\]\ntrust_level = "trusted"\n/, "").replace(/^(?:approval_policy|sandbox_mode) = .*\n/gm, ""));
+  await using bench = await atStart(board, "Trust this folder?", {}, ({ project }, config) => {
+    // It asks about a folder that has settings of its own.
+    mkdirSync(join(project, ".codex"));
+    writeFileSync(join(project, ".codex", "config.toml"), "");
+    return config.replace(/\[projects\..*\]\ntrust_level = "trusted"\n/, "");
+  });
   const config = join(bench.place.home, ".codex", "config.toml");
   await waitsFor(board, bench, /dialog/, async () => {
     expect(readFileSync(config, "utf8")).not.toContain("trust_level");
@@ -72,9 +76,9 @@ codexTest("it asks whether to trust the folder: a message does not say yes", asy
 
 codexTest("it offers an update: a message does not start it", async () => {
   await using board = await Switchboard.start();
-  await using bench = await atStart(board, "Update now", { CODEX_MANAGED_BY_NPM: "1" }, (home, config) => {
+  await using bench = await atStart(board, "Update now", { CODEX_MANAGED_BY_NPM: "1" }, ({ home }, config) => {
     const version = { latest_version: "99.0.0", last_checked_at: new Date().toISOString(), dismissed_version: null };
-    writeFileSync(join(home, "version.json"), JSON.stringify(version));
+    writeFileSync(join(home, ".codex", "version.json"), JSON.stringify(version));
     return config.replace("check_for_update_on_startup = false", "check_for_update_on_startup = true");
   });
   await waitsFor(board, bench, /dialog/, async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
+import { batch, freshHas, freshTexts, Gate, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { AgentView } from "../../src/client/schema.ts";
 import { sanitise } from "../../src/model/envelope.ts";
-import { startBench, until, type Bench } from "./bench.ts";
-import { afterSending, asking, codexTest, deadlineMs, embedded, interrupt, isThere, missing, randomText, shell, untilIdle } from "./codexTest.ts";
+import { prepareBench, startBench, until, type Bench } from "./bench.ts";
+import { afterSending, asking, codexTest, deadlineMs, embedded, interrupt, isThere, missing, openAtSharedServer, randomText, shell, untilIdle } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
@@ -162,6 +162,33 @@ codexTest("--when interrupt, no call follows: it comes at the end of the turn, w
   board.note("streaming, no call follows", "interrupt", await board.reached(tag, ({ state }) => state === "seen"));
 });
 
+codexTest("--when interrupt, while a subagent works: its call is stopped, and so is the main thread's, which is told", async () => {
+  await using board = await Switchboard.start();
+  const [main, child] = [new Gate(), new Gate()];
+  const isChild = (one: ModelRequest): boolean => one.entries.some(({ role, text }) => role === "user" && text.startsWith("the subagent's task"));
+  await using bench = await board.codex({
+    permissions: "allow",
+    script: (request) => {
+      const results = freshTexts(request, "tool");
+      if (isChild(request)) return results.length > 0 ? say("stopped") : { ...batch(shell("touch by-subagent")), hold: child };
+      if (results.some((text) => text.includes("agent_id"))) return { ...batch(shell("touch by-main")), hold: main };
+      return results.length > 0 ? say("stopped") : batch({ name: "spawn_agent", namespace: "multi_agent_v1", input: { message: "the subagent's task" } });
+    },
+  });
+  await bench.prompt("share the work");
+  await Promise.all([main.reached, child.reached]);
+  const tag = await board.send("ana", "--when", "interrupt", "do not touch anything");
+  child.open();
+  const stopped = await bench.model.next((one) => isChild(one) && freshTexts(one, "tool").length > 0);
+  expect(freshTexts(stopped, "tool")[0]).toContain(`[${tag} from user · urgent]\ndo not touch anything`);
+  expect((await board.status(tag)).deliveries[0]!.state).toBe("queued");
+  main.open();
+  const told = await bench.model.next((one) => !isChild(one) && freshHas(one, tag));
+  expect(freshTexts(told, "tool")[0]).toStartWith("Command blocked by PreToolUse hook:");
+  expect(["by-subagent", "by-main"].map((file) => isThere(bench, file))).toEqual([false, false]);
+  board.note("while a subagent works", "interrupt", await board.reached(tag, ({ state }) => state === "seen"));
+});
+
 /** How often the model was given a message, by the newest request of the conversation. */
 function timesGiven(bench: Bench, body: string): number {
   const request = bench.model.requests.findLast((one) => !one.side)!;
@@ -243,6 +270,18 @@ codexTest("adopted, with a server of the person's: known by its thread, and writ
   await using bench = await startBench("codex", { appServer: true, script: [say("heard")] });
   await board.adopt(bench);
   const tag = await board.timed("adopted at a server", "turn", () => board.send("ana", "--wait", "seen", "hello"));
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect((await board.status(tag)).deliveries[0]).toMatchObject({ state: "seen", transport: "codex-server", authority: "user" });
+  expect((await board.json<AgentView[]>("ls"))[0]).toMatchObject({ sessionId: request.sessionId! });
+});
+
+codexTest("adopted, at the server that all of the person's Codexes share: found by its usual place, and written to there", async () => {
+  await using board = await Switchboard.start();
+  const { bench, command } = await prepareBench("codex", { script: [say("heard")] });
+  await using _ = bench;
+  await openAtSharedServer(bench, command);
+  await board.adopt(bench);
+  const tag = await board.timed("adopted at the shared server", "turn", () => board.send("ana", "--wait", "seen", "hello"));
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect((await board.status(tag)).deliveries[0]).toMatchObject({ state: "seen", transport: "codex-server", authority: "user" });
   expect((await board.json<AgentView[]>("ls"))[0]).toMatchObject({ sessionId: request.sessionId! });

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Gate, type ToolCall } from "../../fixtures/model-servers/server.ts";
 import { launchHooks } from "../../src/providers/codex/hooks.ts";
-import { startBench, type Bench, type BenchOptions } from "./bench.ts";
+import { startBench, until, type Bench, type BenchOptions } from "./bench.ts";
 import { installAgent } from "./install.ts";
 import type { Switchboard } from "./switchboard.ts";
 
@@ -57,6 +57,15 @@ export async function embedded(board: Switchboard, { hooks = false, settings = {
     await bench[Symbol.asyncDispose]();
     throw thrown;
   }
+}
+
+/** The server that all of a person's Codexes share, where it usually listens, and a Codex at it. */
+export async function openAtSharedServer(bench: Bench, command: readonly string[]): Promise<void> {
+  Bun.spawn([...command, "app-server", "--listen", "unix://"], { cwd: bench.place.project, env: bench.env, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  const socket = join(bench.place.home, ".codex", "app-server-control", "app-server-control.sock");
+  await until(() => existsSync(socket), { what: async () => "the shared server listens" });
+  await bench.open([...command], 120, 40);
+  await bench.untilReady();
 }
 
 /** A gate in front of a reply that opens after something was sent. */

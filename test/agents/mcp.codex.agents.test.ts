@@ -1,14 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import type { InboxView } from "../../src/client/schema.ts";
 import { freshHas, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { installAgent } from "./install.ts";
-import { insisting, seated, toolResult } from "./mcpSeat.ts";
-
-const deadlineMs = 300_000;
-const installed = await installAgent("codex");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: codex ${installed.version} cannot be installed here: ${missing}`);
-const codexTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
+import { prepareBench } from "./bench.ts";
+import { codexTest, openAtSharedServer } from "./codexTest.ts";
+import { insisting, registerMcp, seated, toolResult } from "./mcpSeat.ts";
+import { Switchboard } from "./switchboard.ts";
 
 const tool = (name: string, input: Record<string, unknown> = {}) => ({ calls: [{ name, input, namespace: "mcp__tieline" }] });
 
@@ -41,4 +37,17 @@ codexTest("a program that Tieline does not know is told how to become known", as
   const result = await toolResult(seat.bench);
   expect(result).toContain("IDENTITY_UNKNOWN");
   expect(result).toContain("tieline adopt");
+});
+
+codexTest("at a server of its own the tool runs outside of the pane: the caller is known by its thread", async () => {
+  await using board = await Switchboard.start();
+  const script = insisting(tool("send_message", { to: "user", body: "the build is green" }), say("sent"));
+  const { bench, command } = await prepareBench("codex", { script, permissions: "allow", env: { TIELINE_HOME: board.home } });
+  await using _ = bench;
+  await registerMcp(bench, "codex");
+  await openAtSharedServer(bench, command);
+  await board.adopt(bench);
+  await bench.prompt("tell them please");
+  expect(await toolResult(bench)).toMatch(/MSG_ANA_[0-9a-f]{8} is accepted for user/);
+  expect((await board.json<InboxView[]>("inbox"))[0]).toMatchObject({ from: "ana", body: "the build is green" });
 });

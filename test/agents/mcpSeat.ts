@@ -23,8 +23,7 @@ export async function seated(program: AgentProgram, setup: string, script: Scrip
     },
   };
   try {
-    const registering = Bun.spawn([launcher, "setup", "--mcp", setup], { cwd: bench.place.project, env: bench.env, stdout: "ignore" });
-    if ((await registering.exited) !== 0) throw new Error("setup --mcp failed");
+    await registerMcp(bench, setup);
     await bench.open([...command, ...bench.recipe.args(bench.place, launch)], 120, 40);
     await bench.untilReady();
     if (adopted) await adopt(board, bench, program);
@@ -33,6 +32,11 @@ export async function seated(program: AgentProgram, setup: string, script: Scrip
     await seat[Symbol.asyncDispose]();
     throw thrown;
   }
+}
+
+export async function registerMcp(bench: Bench, setup: string): Promise<void> {
+  const registering = Bun.spawn([launcher, "setup", "--mcp", setup], { cwd: bench.place.project, env: bench.env, stdout: "ignore" });
+  if ((await registering.exited) !== 0) throw new Error("setup --mcp failed");
 }
 
 async function adopt(board: Switchboard, bench: Bench, program: AgentProgram): Promise<void> {

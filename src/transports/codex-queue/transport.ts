@@ -47,7 +47,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
       const queue = observed as CodexQueue;
       const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit }, "user").text, signal);
-      if (refusal !== null) return { kind: "error", detail: refusal };
+      if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
       last.set(agent.id, { message, path: queue.transcript, at: clock() });
       return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };
     },
