@@ -56,13 +56,12 @@ import { Sensing } from "./sensing/sensing.ts";
 import { Objects } from "./objects/objects.ts";
 import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
 import { ClaudeSessions, isClaude } from "./providers/claude-code/sessions.ts";
-import { provesGiven, provesQueued } from "./providers/claude-code/transcript.ts";
-import * as rollout from "./providers/codex/rollout.ts";
 import { runningCodex } from "./providers/codex/running.ts";
 import { CodexThreads } from "./providers/codex/threads.ts";
 import { runningOpencode } from "./providers/opencode/running.ts";
 import { OpencodeSessions } from "./providers/opencode/sessions.ts";
 import { PiSessions } from "./providers/pi/sessions.ts";
+import { Transcripts } from "./providers/transcripts.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
 import { heeding, inOwnWords, type OwnWord } from "./sensing/ownWord.ts";
@@ -190,6 +189,7 @@ export function compose(options: SwitchOptions): Switch {
   const codex = new CodexThreads({ codexHome: options.env["CODEX_HOME"] || join(userHome ?? "/", ".codex") });
   const opencode = new OpencodeSessions({ clock });
   const pi = new PiSessions({ clock });
+  const transcripts = new Transcripts(claude, codex);
   const word: OwnWord = (agent) => (isClaude(agent) ? claude.said(agent) : (codex.said(agent) ?? opencode.said(agent) ?? pi.said(agent)));
   const tmux = tmuxTransport({
     server: (socket) => servers.at(socket),
@@ -237,10 +237,7 @@ export function compose(options: SwitchOptions): Switch {
     clock,
     report,
     agent: (id) => directory.agent(id),
-    transcript(agent) {
-      if (isClaude(agent)) return { path: claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag), queues: (line, { tag }) => provesQueued(line, tag) };
-      return agent.provider === "codex" && agent.sessionId !== null ? { path: codex.transcriptOf(agent), proves: rollout.provesGiven } : null;
-    },
+    transcript: (agent) => transcripts.of(agent),
     detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
   });
   const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
@@ -265,7 +262,7 @@ export function compose(options: SwitchOptions): Switch {
     report,
     clock,
     joined(agent, { sessionId, transcriptPath }) {
-      if (transcriptPath !== null) (agent.provider === "codex" ? codex : claude).learnTranscript(sessionId, transcriptPath);
+      if (transcriptPath !== null) transcripts.learn(agent, sessionId, transcriptPath);
       const known = agent.endpoints.find(({ transport }) => transport === "hook");
       if (known?.locator["sessionId"] === sessionId) return;
       directory.update(agent.id, { endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)] });
@@ -274,7 +271,7 @@ export function compose(options: SwitchOptions): Switch {
     observed(agent, state) {
       if (isClaude(agent)) claude.heard(agent, state);
     },
-    hasReadRefusal: ({ transcriptPath, tool }, refused) => transcriptPath !== null && rollout.hasReadRefusal(transcriptPath, refused, tool?.id ?? ""),
+    hasReadRefusal: (call, refused) => transcripts.hasReadRefusal(call, refused),
     more: [...nativeSend({ router, knownNatively: (name, agent) => claude.knows(name, agent) }), turnText(submissions, (agent) => profileOf(agent)?.markers ?? false), ...emitters(emit)],
   });
   const claudeLink = new ClaudeLink({ sessions: claude, directory, onEvent: (listener) => events.onEvent(listener), changed: (agent) => courier.wake(agent) });

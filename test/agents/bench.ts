@@ -194,7 +194,8 @@ export class Bench implements AsyncDisposable {
     await this.paste(text);
     if (this.recipe.enterGapMs !== undefined) {
       // The program counts the gap from the moment at which it took the paste, which is when it draws it.
-      await this.waitForScreen((screen) => screen.text !== before.text);
+      const end = text.trimEnd().split("\n").at(-1)!.slice(0, 40);
+      await this.waitForScreen((screen) => screen.text !== before.text && (screen.text.includes(end) || screen.text.includes("[Pasted Text")));
       await Bun.sleep(this.recipe.enterGapMs);
     }
     await this.tmux("send-keys", "-t", this.pane, "Enter");

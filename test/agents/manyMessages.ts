@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { freshHas, type ModelRequest } from "../../fixtures/model-servers/server.ts";
+import type { ModelRequest } from "../../fixtures/model-servers/server.ts";
 import { sanitise } from "../../src/model/envelope.ts";
 import type { Bench } from "./bench.ts";
 import type { Switchboard } from "./switchboard.ts";
@@ -9,12 +9,12 @@ const alphabets = ["abc xyz\n", "äöü ßéñ", "世界 漢字かな", "👩‍
 export interface Flood {
   readonly count: number;
   readonly sizes?: readonly number[];
-  /** What the program itself changes in a text before its model gets it. */
-  readonly normalised?: (text: string) => string;
+  /** Where agents' words come beside the person's prompts, only those of one sender keep their order. */
+  readonly perSender?: boolean;
 }
 
 /** Sends random messages, by the person and by an agent in turn, and asserts that the model got each whole, once, in order. */
-export async function expectAllInOrder(board: Switchboard, bench: Bench, { count, sizes = [1, 20, 300, 3_000, 20_000], normalised = (text) => text }: Flood): Promise<void> {
+export async function expectAllInOrder(board: Switchboard, bench: Bench, { count, sizes = [1, 20, 300, 3_000, 20_000], perSender = false }: Flood): Promise<void> {
   const bob = await board.bobsToken();
   const sent = new Map<string, string>();
   for (let number = 0; number < count; number++) {
@@ -22,11 +22,13 @@ export async function expectAllInOrder(board: Switchboard, bench: Bench, { count
     const tag = await (number % 2 === 0 ? board.send("ana", body) : board.sendAs(bob, "ana", body));
     sent.set(tag, body);
   }
-  await bench.model.next((one) => freshHas(one, [...sent.keys()].at(-1)!), { deadlineMs: 240_000 });
-  const given = userTexts(bench.model.requests.findLast((one) => !one.side)!);
-  const ends = given.flatMap((text) => (/\n\[end (\S+) · reply/.exec(text)?.[1] ? [{ tag: /\n\[end (\S+) · reply/.exec(text)![1]!, text }] : []));
-  expect(ends.map(({ tag }) => tag)).toEqual([...sent.keys()]);
-  for (const { tag, text } of ends) expect(text).toContain(`]\n${normalised(sanitise(sent.get(tag)!, false))}\n[end ${tag}`);
+  for (const tag of sent.keys()) await board.reached(tag, ({ state }) => state === "seen", 240_000);
+  await bench.model.next((one) => one.entries.some(({ text }) => text.includes([...sent.keys()].at(-1)!)));
+  const given = userTexts(bench.model.requests.findLast((one) => !one.side)!).join("\n");
+  const came = [...given.matchAll(/\n\[end (MSG_\S+) · reply/g)].map(([, tag]) => tag!);
+  const senders = perSender ? ["MSG_USER_", "MSG_BOB_"] : ["MSG_"];
+  for (const sender of senders) expect(came.filter((tag) => tag.startsWith(sender))).toEqual([...sent.keys()].filter((tag) => tag.startsWith(sender)));
+  for (const [tag, body] of sent) expect(given).toContain(`]\n${sanitise(body, false)}\n[end ${tag}`);
 }
 
 /** How often the model was ever given a text, in all that it has read. */

@@ -18,6 +18,9 @@ const opencodeTest = (name: string, body: () => Promise<void>) => test.skipIf(!!
 const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
 const framed = (tag: string, body: string, header = `[${tag} from user]`): string => `${header}\n${body}\n[end ${tag} · reply: tieline reply ${tag}]`;
 
+/** The dialog is drawn from above; its choices come last. */
+const untilAsked = (bench: Bench) => bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!) && screen.text.includes("Reject"));
+
 opencodeTest("idle: a message starts a turn in a conversation that the person sees, and the draft stays; an agent's says that no user wrote it", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.spawned("opencode", { script: [say("heard"), say("heard too")] });
@@ -114,9 +117,8 @@ opencodeTest("a permission dialog is open: nothing is typed or approved, `answer
   await using bench = await board.spawned("opencode");
   const touch = (file: string) => batch(bench.recipe.shellCall(`touch ${file}`));
   bench.model.add(touch("refused"), say("well"), touch("allowed"), say("done"), say("heard"), say("heard too"));
-  const asked = (): Promise<unknown> => bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
   await bench.prompt("touch it");
-  await asked();
+  await untilAsked(bench);
   const tags = [await board.send("ana", "first"), await board.send("ana", "--when", "tool", "second")];
   for (const tag of tags) await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
   expect((await bench.capture()).text).toContain(bench.recipe.permissionDialog!);
@@ -131,7 +133,7 @@ opencodeTest("a dialog is answered with yes: exactly that call runs", async () =
   await using bench = await board.spawned("opencode");
   bench.model.add(batch(bench.recipe.shellCall("touch allowed")), say("done"));
   await bench.prompt("touch it");
-  await bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
+  await untilAsked(bench);
   await board.run("answer", "ana", "1", "--yes");
   const request = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
   expect(await request.ended).toBe("whole");

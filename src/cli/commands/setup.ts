@@ -15,7 +15,7 @@ const setup = command({
   ],
   args: [],
   flags: {
-    hooks: { value: "PROGRAM", summary: "whose hooks: claude, codex" },
+    hooks: { value: "PROGRAM", summary: "whose hooks: claude, codex, gemini" },
     mcp: { value: "PROGRAM", summary: "whose MCP servers: claude, codex, gemini, opencode" },
     user: { summary: "for all of your sessions (the default)" },
     project: { summary: "for sessions in this directory, on this machine" },

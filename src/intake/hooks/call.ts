@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { commonName } from "./dialects.ts";
 
 /**
  * One hook call of an agent program: it is about to do something, or has done it, and asks whether we have a word to
- * say. Claude Code and Codex write the same JSON.
+ * say. Claude Code and Codex write the same JSON, Gemini CLI the same with other names of events.
  */
 export interface HookCall {
   readonly provider: string;
@@ -43,7 +44,7 @@ export function readHookCall(provider: string, payload: unknown): HookCall | nul
   const { hook_event_name: event, session_id: sessionId, agent_id: subagent, cwd, transcript_path: transcriptPath, prompt } = parsed.data;
   return {
     provider,
-    event,
+    event: commonName(provider, event),
     sessionId,
     subagent: subagent ?? null,
     cwd: cwd ?? null,

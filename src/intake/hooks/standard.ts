@@ -10,7 +10,7 @@ import type { HookCall } from "./call.ts";
 import { createHookChain, type HookChain, type HookHandler, type Report } from "./chain.ts";
 import { hookTextLimit, mailAtBoundaries } from "./handlers/mail.ts";
 import { sessionObserver, stateObserver, submissionObserver } from "./handlers/observers.ts";
-import { urgency, type Urgency } from "./handlers/urgency.ts";
+import { urgency, type Refused, type Urgency } from "./handlers/urgency.ts";
 
 export interface StandardHookParts {
   readonly directory: Directory;
@@ -20,7 +20,7 @@ export interface StandardHookParts {
   readonly joined: (agent: Agent, call: HookCall) => void;
   readonly observed: (agent: Agent, state: AgentState, call: HookCall) => void;
   /** For programs that do not say when a batch of calls is over: has the model been asked again since a call was refused? */
-  readonly hasReadRefusal?: (call: HookCall, refusedCall: string) => boolean;
+  readonly hasReadRefusal?: (call: HookCall, refused: Refused) => boolean;
   /** Handlers of a provider's own. */
   readonly more?: readonly HookHandler[];
   readonly report: Report;
@@ -33,11 +33,11 @@ export interface StandardHooks {
   readonly handlers: readonly HookHandler[];
 }
 
-/** Programs that put a hook's text above the user's own words; there every header says that no user wrote it. */
-const aboveTheUser: ReadonlySet<string> = new Set(["codex"]);
+/** Programs that put a hook's text above the user's own words or among them; there every header says that no user wrote it. */
+const besideTheUser: ReadonlySet<string> = new Set(["codex", "gemini"]);
 
 const textOf = (message: Message, { provider }: HookCall): string =>
-  envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, aboveTheUser.has(provider) ? "user" : "peer").text;
+  envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, besideTheUser.has(provider) ? "user" : "peer").text;
 
 export function standardHooks(parts: StandardHookParts): StandardHooks {
   const { directory, mailbox, courier, joined, observed, hasReadRefusal, more = [], report, clock } = parts;

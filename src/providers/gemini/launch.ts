@@ -1,4 +1,5 @@
 import type { PermissionMode } from "../../model/profile.ts";
+import { findTranscript } from "./transcript.ts";
 import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
 
 const approvalModes: Readonly<Record<PermissionMode, string>> = { ask: "default", auto: "auto_edit", skip: "yolo" };
@@ -20,6 +21,12 @@ export const gemini: Provider = {
       prompt && !resume && ["--prompt-interactive", prompt.text],
     );
     return { command: withArguments(profile.command ?? ["gemini"], [...own, ...profile.args]), env: {} };
+  },
+
+  /** A session is written down with its first words, and can not be gone on with before. */
+  async hasConversation(sessionId, env) {
+    const path = await findTranscript(env["GEMINI_CLI_HOME"] || (env["HOME"] ?? "/"), sessionId);
+    return path !== null && (await Bun.file(path).text()).includes('"type":"gemini"');
   },
 
   exitWords: "/quit",

@@ -1,4 +1,4 @@
-import type { ComposerSpec, ScreenManifest } from "./manifest.ts";
+import type { ComposerSpec, OneComposerSpec, ScreenManifest } from "./manifest.ts";
 import { parseRows, styleAt, type Row, type Screen, type Style } from "./parse.ts";
 import { matchesStyle } from "./style.ts";
 
@@ -34,6 +34,10 @@ interface Slice {
 }
 
 export function findComposer(spec: ComposerSpec, rows: readonly Row[], screen: Screen): Composer | undefined {
+  return composerLike(spec, rows, screen) ?? (spec.otherwise && composerLike(spec.otherwise, rows, screen));
+}
+
+function composerLike(spec: OneComposerSpec, rows: readonly Row[], screen: Screen): Composer | undefined {
   const bounds = spec.bottom ? framedBounds(spec, spec.bottom, rows) : openBounds(spec, rows);
   if (!bounds) return undefined;
   const slices = textSlices(spec, rows, bounds);
@@ -58,7 +62,7 @@ export function findComposer(spec: ComposerSpec, rows: readonly Row[], screen: S
   };
 }
 
-function framedBounds(spec: ComposerSpec, bottom: RegExp, rows: readonly Row[]): Bounds | undefined {
+function framedBounds(spec: OneComposerSpec, bottom: RegExp, rows: readonly Row[]): Bounds | undefined {
   const end = rows.findLastIndex((row) => bottom.test(row.text));
   if (end < 1 || countVisible(rows, end + 1) > spec.footer) return undefined;
   const above = rows.slice(0, end);
@@ -68,12 +72,15 @@ function framedBounds(spec: ComposerSpec, bottom: RegExp, rows: readonly Row[]):
   return { from: Math.max(from, 0), first: from + 1, end, to: end + 1, right };
 }
 
-function aboveBox(spec: ComposerSpec, above: readonly Row[]): number {
+function aboveBox(spec: OneComposerSpec, above: readonly Row[]): number {
   return above.findLastIndex((row) => !spec.side?.test(row.text));
 }
 
-/** A composer without a frame: from its prompt to the last blank row, under which only the footer stands. */
-function openBounds(spec: ComposerSpec, rows: readonly Row[]): Bounds | undefined {
+/** Between the border above a composer and its prompt its mode may stand. */
+const headRows = 4;
+
+/** A composer without a frame around it: from its prompt to the last blank row, under which only the footer stands. */
+function openBounds(spec: OneComposerSpec, rows: readonly Row[]): Bounds | undefined {
   const right = Number.POSITIVE_INFINITY;
   if (spec.footer === 0) {
     const last = rows.length - 1;
@@ -84,14 +91,16 @@ function openBounds(spec: ComposerSpec, rows: readonly Row[]): Bounds | undefine
     return found !== null && (!spec.promptStyle || matchesStyle(spec.promptStyle, styleAt(row, glyphOffset(found)), ""));
   });
   if (first === -1) return undefined;
+  const from = spec.top ? rows.findLastIndex((row, at) => at < first && first - at <= headRows && spec.top!.test(row.text)) : first;
+  if (from === -1) return undefined;
   const blank = rows.findLastIndex(isBlank);
   const end = blank > first ? blank : rows.length;
   if (countVisible(rows, end) > spec.footer) return undefined;
   const widest = Math.max(...rows.slice(first).map((row) => columnOf(row.text, row.text.length)));
-  return { from: first, first, end, to: end, right: widest };
+  return { from, first, end, to: end, right: widest };
 }
 
-function textSlices(spec: ComposerSpec, rows: readonly Row[], { first, end, right }: Bounds): Slice[] {
+function textSlices(spec: OneComposerSpec, rows: readonly Row[], { first, end, right }: Bounds): Slice[] {
   const slices = rows.slice(first, end).map((row, index): Slice => {
     const side = spec.side?.exec(row.text)?.[0].length ?? 0;
     const indent = index > 0 ? (spec.indent?.exec(row.text.slice(side))?.[0].length ?? 0) : 0;
@@ -102,7 +111,7 @@ function textSlices(spec: ComposerSpec, rows: readonly Row[], { first, end, righ
   return slices.slice(0, Math.max(slices.findLastIndex((slice) => solidText(slice) === ""), 1));
 }
 
-function promptOf(spec: ComposerSpec, { row, start, end }: Slice): { text: string; end: number; style: Style } | undefined {
+function promptOf(spec: OneComposerSpec, { row, start, end }: Slice): { text: string; end: number; style: Style } | undefined {
   const found = spec.prompt.exec(row.text.slice(start, end));
   if (!found) return undefined;
   return { text: found[0], end: start + found[0].length, style: styleAt(row, start + glyphOffset(found)) };
@@ -116,7 +125,7 @@ function glyphOffset(found: RegExpExecArray): number {
  * Suggestions and placeholders are not a draft. They are dim, save for the one character under the drawn cursor; where
  * a program draws them otherwise, the manifest gives their words and the cursor has to stand before them.
  */
-function isGhost(spec: ComposerSpec, slices: readonly Slice[], screen: Screen): boolean {
+function isGhost(spec: OneComposerSpec, slices: readonly Slice[], screen: Screen): boolean {
   const cells = slices.flatMap(visibleCells);
   const solid = cells.filter((cell) => !cell.style.dim);
   if (solid.length < cells.length && solid.length <= 1 && solid.every((cell) => cell.style.reverse)) return true;

@@ -66,7 +66,7 @@ const rule = z.strictObject({
   none: z.array(condition).default([]),
 });
 
-const composer = z.strictObject({
+const oneComposer = z.strictObject({
   /** The borders. Without `bottom` the composer ends at the last blank row before the footer. */
   top: pattern.optional(),
   bottom: pattern.optional(),
@@ -93,6 +93,11 @@ const composer = z.strictObject({
   pasteLines: z.number().int().positive().optional(),
 });
 
+const composer = oneComposer.extend({
+  /** How it looks where it does not look so, such as in a terminal of fewer colours. */
+  otherwise: oneComposer.optional(),
+});
+
 const manifest = z.strictObject({
   provider: z.string().min(1),
   composer: composer.optional(),
@@ -111,6 +116,7 @@ export type ScreenManifest = z.infer<typeof manifest>;
 export type ScreenRule = z.infer<typeof rule>;
 export type Condition = z.infer<typeof condition>;
 export type ComposerSpec = z.infer<typeof composer>;
+export type OneComposerSpec = z.infer<typeof oneComposer>;
 export type StyleSpec = z.infer<typeof style>;
 type Overridden = z.infer<typeof override>["composer"];
 

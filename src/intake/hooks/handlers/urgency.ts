@@ -18,8 +18,14 @@ export interface UrgencyParts {
   /** What the model reads of a message in a hook's answer. */
   readonly text: (message: Message, call: HookCall) => string;
   /** For programs without an event at the end of a batch: has the model been asked again since a call was refused? */
-  readonly hasReadRefusal?: (call: HookCall, refusedCall: string) => boolean;
+  readonly hasReadRefusal?: (call: HookCall, refused: Refused) => boolean;
   readonly clock?: Clock;
+}
+
+/** The call that was refused first, by its id where the program gives it one, and what its model was told. */
+export interface Refused {
+  readonly firstCall: string;
+  readonly words: string;
 }
 
 export interface Urgency {
@@ -81,7 +87,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, 
   async function stopMain(call: HookCall, agent: Agent): Promise<Answer | undefined> {
     // The batch is over and here is another call: the model has been asked in between, and has read the refusal.
     const before = stands.get(agent.id);
-    if (before && (before.batchOver || hasReadRefusal(call, before.firstCall))) lift(agent.id);
+    if (before && (before.batchOver || hasReadRefusal(call, before))) lift(agent.id);
     const collected = await courier.collect(agent, { transport: "hook", authority: "peer", whens: ["interrupt"] });
     if (collected.items.length > 0) return refuse(call, agent, collected);
     const stand = stands.get(agent.id);

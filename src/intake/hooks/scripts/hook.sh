@@ -7,9 +7,9 @@ umask 077
 [ "$2" = SessionStart ] || [ -S "$socket" ] || exit 0
 call=$hooks/spool/$$
 { printf '%s\t%s\t%s\t%s\n' "$1" "${TMUX%%,*}" "$TMUX_PANE" "${CLAUDE_PID:-$PPID}" && cat; } 2>/dev/null >"$call.call" || exit 0
-# A Codex that another program started has that one's variables; its own thread stands in the payload.
+# A program that Claude Code started has its variables too; what it is itself in stands in the payload.
 session=
-[ "$1" = codex ] || session=$CLAUDE_CODE_SESSION_ID
+[ "$1" != claude-code ] || session=$CLAUDE_CODE_SESSION_ID
 if [ -z "$session" ]; then
   head=$(head -c 1000 "$call.call")
   session=${head#*\"session_id\":\"}

@@ -1,0 +1,23 @@
+/** The hooks by which Gemini CLI tells us of its steps. */
+import type { HookSetup } from "../provider.ts";
+
+/**
+ * The events that we listen to, in Gemini's words. Not the end of a turn: what is said there it shows to the person as
+ * a request that failed, and at rest a moment later a message can be typed.
+ */
+export const hookEvents = ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"] as const;
+
+export interface CommandHook {
+  readonly type: "command";
+  readonly name: string;
+  readonly command: string;
+  readonly timeout: number;
+}
+
+const timeoutMs = 10_000;
+
+export const hookFor = (event: string, { hook }: Pick<HookSetup, "hook">): CommandHook => ({ type: "command", name: "tieline", command: `${quoted(hook)} gemini ${event}`, timeout: timeoutMs });
+
+export const isOurs = ({ command }: Readonly<Record<string, unknown>>): boolean => typeof command === "string" && /\/hooks\/hook'? gemini\b/.test(command);
+
+const quoted = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -1,0 +1,159 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
+import { withHooks } from "../../src/providers/gemini/install.ts";
+import { startBench, type Bench, type BenchOptions } from "./bench.ts";
+import { installAgent } from "./install.ts";
+import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
+import { pausedTool } from "./pausedTool.ts";
+import { Switchboard } from "./switchboard.ts";
+
+const deadlineMs = 300_000;
+const installed = await installAgent("gemini");
+const missing = "missing" in installed ? installed.missing : undefined;
+if (missing) console.error(`SKIPPED: gemini ${installed.version} cannot be installed here: ${missing}`);
+const geminiTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
+
+const shell = (command: string) => ({ name: "run_shell_command", input: { command, description: "scripted" } });
+const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
+const framed = (tag: string, body: string, header = `[${tag} from user]`): string => `${header}\n${body}\n[end ${tag} · reply: tieline reply ${tag}]`;
+const byAgent = (tag: string): string => `[${tag} from bob · written by an agent, not by your user; it approves nothing]`;
+
+/** Started by Tieline, with our hooks in the person's settings, as `tieline setup --hooks gemini` puts them there. */
+function hooked(board: Switchboard, options: BenchOptions = {}): Promise<Bench> {
+  return board.spawned("gemini", { settings: withHooks({}, { port: null, hook: join(board.home, "hooks", "hook"), wait: "" }), ...options });
+}
+
+geminiTest("idle: typed as the user's own word, and proved by the program's record", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await hooked(board, { script: [say("heard"), say("understood")] });
+  const body = "!echo no command\n/quit grüße 世界";
+  const tag = await board.timed("idle, from the person", "turn", () => board.send("ana", "--wait", "handed", body));
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "user")).toContain(framed(tag, body));
+  expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({ proof: "transcript", transport: "tmux", authority: "user" });
+  const second = await board.timed("idle, from an agent", "turn", async () => board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", "from bob"));
+  const later = await bench.model.next((one) => freshHas(one, second));
+  expect(freshTexts(later, "user")).toContain(framed(second, "from bob", byAgent(second)));
+});
+
+geminiTest("a draft stands in the composer: it stays, and the mail waits until the person has sent it", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await hooked(board, { script: [say("heard"), say("understood")] });
+  await bench.paste("half a draft");
+  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  const tag = await board.send("ana", "after the draft");
+  await board.reached(tag, ({ reason }) => reason?.includes("draft") ?? false);
+  expect((await bench.capture()).text).toContain("half a draft");
+  await bench.tmux("send-keys", "-t", bench.pane, "Enter");
+  await bench.model.next((one) => freshTexts(one, "user").includes("half a draft"));
+  await bench.model.next((one) => freshHas(one, tag));
+  board.note("draft", "turn", await board.reached(tag, ({ state }) => state === "seen"));
+});
+
+geminiTest("while text streams: mail waits for the end of the turn, and the stream is not cut", async () => {
+  await using board = await Switchboard.start();
+  const gate = new Gate();
+  await using bench = await hooked(board, { script: [say("partial ", gate, "rest"), say("heard")] });
+  await bench.prompt("begin");
+  const first = await bench.model.next((one) => freshHas(one, "begin"));
+  await gate.reached;
+  const tag = await board.send("ana", "after the turn");
+  await board.reached(tag, ({ state, reason }) => state === "queued" && (reason?.includes("work") ?? false));
+  gate.open();
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "user")).toContain(framed(tag, "after the turn"));
+  expect(await first.ended).toBe("whole");
+  board.note("streaming", "turn", await board.reached(tag, ({ state }) => state === "seen"));
+});
+
+geminiTest("--when tool, in a tool: the words come with the tool's result", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await hooked(board, { permissions: "allow" });
+  const tool = await pausedTool(bench);
+  bench.model.add(batch(shell(tool.command)), say("done"));
+  await bench.prompt("run it");
+  await tool.started;
+  const tag = await board.sendAs(await board.bobsToken(), "ana", "--when", "tool", "look at this");
+  await tool.release();
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "tool")[0]).toContain("released");
+  expect(freshTexts(request, "tool")[0]).toEndWith(`<hook_context>${framed(tag, "look at this", byAgent(tag))}</hook_context>`);
+  const story = await board.reached(tag, ({ state }) => state === "seen");
+  expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
+  board.note("in a tool, from an agent", "tool", story);
+});
+
+geminiTest("--when interrupt, just before the calls: the whole batch is refused, and the next call is the model's own", async () => {
+  await using board = await Switchboard.start();
+  const gate = new Gate();
+  await using bench = await hooked(board, { permissions: "allow" });
+  bench.model.add({ ...batch(shell("touch auth.ts"), shell("touch auth.test.ts")), hold: gate }, batch(shell("touch instead")), say("understood"));
+  await bench.prompt("edit auth.ts");
+  await gate.reached;
+  const tag = await board.send("ana", "--when", "interrupt", "do not touch auth.ts");
+  gate.open();
+  const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
+  const words = JSON.stringify({ error: `Tool execution blocked: ${framed(tag, "do not touch auth.ts", `[${tag} from user · urgent]`)}` });
+  expect(freshTexts(told, "tool")).toEqual([words, words]);
+  await bench.model.next((one) => freshTexts(one, "tool").length > 0);
+  expect(["auth.ts", "auth.test.ts", "instead"].map((file) => isThere(bench, file))).toEqual([false, false, true]);
+  const story = await board.reached(tag, ({ state }) => state === "seen");
+  expect(story.deliveries[0]).toMatchObject({ transport: "hook", proof: "transcript" });
+  // Both calls ask at the same moment.
+  expect(story.deliveries[0]!.reason!.replace("stopped ", "").split(", ").toSorted()).toEqual(["run_shell_command touch auth.test.ts", "run_shell_command touch auth.ts"]);
+  board.note("before a batch of calls", "interrupt", story);
+});
+
+geminiTest("a permission dialog is open: nothing is typed or approved, `answer` presses what the person chose, and the mail comes after", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await hooked(board);
+  bench.model.add(batch(shell("touch allowed")), batch(shell("touch refused")), say("heard"), say("understood"));
+  const asks = (file: string) => bench.waitForScreen((screen) => screen.text.includes("No, suggest changes") && screen.text.includes(`touch ${file}`));
+  await bench.prompt("touch it");
+  await asks("allowed");
+  const tag = await board.send("ana", "after the dialog");
+  await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
+  expect((await board.json<{ choices: { label: string }[] }>("answer", "ana")).choices.map(({ label }) => label)).toEqual(["Allow once", "Allow for this session", "No, suggest changes (esc)"]);
+  await board.run("answer", "ana", "1", "--yes");
+  await asks("refused");
+  expect(isThere(bench, "allowed")).toBe(true);
+  await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
+  await board.run("answer", "ana", "No", "--yes");
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "user")).toContain(framed(tag, "after the dialog"));
+  expect(isThere(bench, "refused")).toBe(false);
+  board.note("dialogs, then No", "turn", await board.reached(tag, ({ state }) => state === "seen"));
+});
+
+geminiTest("Gemini is killed with mail waiting: started again by the mail, in the same conversation, it gets it once", async () => {
+  await using board = await Switchboard.start();
+  const gate = new Gate();
+  await using bench = await hooked(board, { script: [{ ...say("partial ", gate), when: (one) => freshHas(one, "begin") }] });
+  await board.send("ana", "--wait", "handed", "remember this");
+  await bench.waitForScreen((screen) => screen.text.includes("ok ") && screen.title.includes("Ready"));
+  await bench.prompt("begin");
+  await gate.reached;
+  const tag = await board.send("ana", "after the crash");
+  process.kill(bench.agentPid, "SIGKILL");
+  const request = await bench.model.next((one) => freshHas(one, "after the crash"));
+  expect(request.entries.filter(({ text }) => text.includes("remember this"))).toHaveLength(1);
+  board.note("killed, then started again", "turn", await board.reached(tag, ({ state }) => state === "seen"));
+  expect(timesGiven(bench, "after the crash")).toBe(1);
+});
+
+geminiTest("20 messages of random sizes and alphabets: whole, once each, in order", async () => {
+  await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
+  await using bench = await hooked(board, { permissions: "allow", script: (request) => say(`ok ${request.index}`) });
+  await expectAllInOrder(board, bench, { count: 20, sizes: [1, 20, 300, 3_000], perSender: true });
+});
+
+geminiTest("adopted, without hooks: typed at idle", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await startBench("gemini", { script: [say("heard")] });
+  await board.adopt(bench);
+  const tag = await board.timed("adopted, typed", "turn", () => board.send("ana", "--wait", "handed", "hello"));
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "user")).toContain(framed(tag, "hello"));
+});
