@@ -10,13 +10,13 @@ import type { Agent, Endpoint } from "./model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
-import { isProtocol, type Message, type When } from "./model/message.ts";
+import type { Message, When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { comesBefore, Order } from "./serving/order.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
 import type { Errand, Readiness, Transport } from "./transports/port.ts";
-import { waysFor } from "./ways.ts";
+import { goesByProtocol, waysFor } from "./ways.ts";
 
 export interface Courier extends AsyncDisposable {
   /** Settles what an earlier process left behind, then serves everybody who has mail. */
@@ -92,7 +92,7 @@ export function createCourier(parts: CourierParts): Courier {
 
     async collect(agent, { transport, authority, whens, take = () => true, limit = 20, outOfOrder = false }) {
       const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
-      const queued = due.filter(({ message, delivery }) => delivery.state === "queued" && reads(agent, message));
+      const queued = due.filter(({ message, delivery }) => delivery.state === "queued" && !goesByProtocol(agent, message));
       const items: { message: Message; delivery: Delivery }[] = [];
       const earlier = queued.length === 0 ? [] : order.underway(agent.id, transport);
       for (const row of queued) {
@@ -319,9 +319,6 @@ export function createCourier(parts: CourierParts): Courier {
     return transport;
   }
 }
-
-/** What programs say to each other in JSON is for no model; a person is shown it. */
-const reads = (agent: Agent, message: Message): boolean => agent.kind === "person" || !isProtocol(message.kind);
 
 const authorityOf = (transport: Transport, message: Message): Authority => transport.authorityOf?.(message) ?? transport.traits.authority;
 

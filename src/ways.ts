@@ -16,6 +16,9 @@ const fromAgent: readonly string[] = ["codex-server", "pi-extension", "claude-so
 /** Where programs of a Claude Code team talk to each other; a model would take the same for text. */
 const protocolWay = "claude-inbox";
 
+/** Whether programs handle it between themselves. An agent that has no such way in is told it in text. */
+export const goesByProtocol = (agent: Agent, { kind }: Pick<Message, "kind">): boolean => isProtocol(kind) && agent.endpoints.some(({ transport }) => transport === protocolWay);
+
 export interface Way {
   readonly endpoint: Endpoint;
   /** Text counts as the user's own word there, although an agent wrote it: only when no other way is left. */
@@ -25,7 +28,7 @@ export interface Way {
 export function waysFor(agent: Agent, message: Message, transportOf: (name: string) => Transport): readonly Way[] {
   // Its terminal is for people to look at; nobody reads there what is typed.
   if (readsFiles(agent)) return [{ endpoint: filesEndpoint, lastResort: false }];
-  if (isProtocol(message.kind)) return agent.endpoints.filter(({ transport }) => transport === protocolWay).map((endpoint) => ({ endpoint, lastResort: false }));
+  if (goesByProtocol(agent, message)) return agent.endpoints.filter(({ transport }) => transport === protocolWay).map((endpoint) => ({ endpoint, lastResort: false }));
   if (isReachedTwice(agent) && message.when === "turn") return [{ endpoint: bothEndpoint, lastResort: false }];
   const person = message.from.id === personId;
   const order = person ? fromPerson[message.when] : fromAgent;

@@ -17,9 +17,9 @@ for await (const line of console) {
 }
 `;
 
-async function withLead(config: object = {}) {
+async function withLead(config: object = {}, name = "crew") {
   const world = await startWorld();
-  const folder = join(world.dir, ".claude", "teams", "crew");
+  const folder = join(world.dir, ".claude", "teams", name);
   const path = (member: string): string => join(folder, "inboxes", `${member}.json`);
   const heardFile = join(world.dir, "heard");
   const write = (file: string, content: unknown): void => {
@@ -29,7 +29,7 @@ async function withLead(config: object = {}) {
   mkdirSync(join(folder, "inboxes"), { recursive: true });
   write(join(folder, "config.json"), { name: "crew", leadAgentId: "team-lead@crew", members: [{ name: "team-lead" }, { name: "scout" }], ...config });
   const command = [process.execPath, world.file("lead.ts", program), heardFile];
-  world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { "team-lead": { provider: "claude-headless", command } } }));
+  world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { "team-lead": { provider: "claude-headless", command }, worker: { command: ["cat"] } } }));
   await world.json(["spawn", "team-lead"]);
   return {
     world,
@@ -76,11 +76,21 @@ test("what a lead without a screen says at the end of a turn reaches the person,
   expect((await mail(lead.world)).map(({ body, answers }) => [body, answers])).toEqual([["I heard: how is it going?", tag], ["I heard: a teammate's word", null]]);
 });
 
-test("a lead is known by its session, whatever it is called", async () => {
-  await using lead = await withLead({ name: "session-1", leadAgentId: "team-lead@session-1" });
+test("a lead is known by its session, whatever the team is called; agents of its own team are members there", async () => {
+  await using lead = await withLead({ name: "session-1", leadAgentId: "team-lead@session-1" }, "session-1");
   const [{ sessionId }] = (await lead.world.json<AgentView[]>(["ls"])) as [AgentView];
-  const file = join(lead.world.dir, ".claude/teams/crew/config.json");
-  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), leadSessionId: sessionId }));
+  const file = join(lead.world.dir, ".claude/teams/session-1/config.json");
+  const config = (): { members: { name: string }[] } => JSON.parse(readFileSync(file, "utf8")) as { members: { name: string }[] };
+  writeFileSync(file, JSON.stringify({ ...config(), leadSessionId: sessionId }));
+  await lead.world.json(["spawn", "worker"]);
+  await until(() => config().members.some(({ name }) => name === "worker"), "the record");
   lead.post("team-lead", ["by session"]);
   await until(() => lead.heard().length === 1, "the relay");
+
+  lead.post("worker", [{ type: "shutdown_request", requestId: "shutdown-1@worker", from: "scout", reason: "done" }]);
+  let open: { tag: string }[] = [];
+  await until(async () => (open = await lead.world.json<{ tag: string }[]>(["approve"])).length === 1, "the request");
+  await lead.world.json(["approve", open[0]!.tag]);
+  expect((await lead.world.json<AgentView[]>(["ls"])).find(({ name }) => name === "worker")).toMatchObject({ presence: "terminated" });
+  await until(() => lead.rows("scout").length === 1, "the response");
 });

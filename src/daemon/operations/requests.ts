@@ -3,7 +3,7 @@ import type { Switch } from "../../compose.ts";
 import { stop } from "../../life/end.ts";
 import { personId, personName, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import type { MessageId } from "../../model/ids.ts";
+import { agentId, type MessageId } from "../../model/ids.ts";
 import type { Message, Sender } from "../../model/message.ts";
 import type { Receipt } from "../../model/receipt.ts";
 import { fieldsOf, responseTo, sameResponse, textOf, type Response } from "../../providers/claude-code/teamProtocol.ts";
@@ -38,7 +38,9 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
       if (busy.has(request.id)) throw beingAnswered(request);
       busy.add(request.id);
       try {
-        return receiptView(earlierAnswer(request, response) ?? (await answer(request, response, from, approve)), tieline);
+        const receipt = earlierAnswer(request, response) ?? (await answer(request, response, from, approve));
+        await conclude(request, response, from);
+        return receiptView(receipt, tieline);
       } finally {
         busy.delete(request.id);
       }
@@ -55,14 +57,17 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
     });
   }
 
-  async function answer(request: Message, { kind, body, unsaid }: Response, from: Sender, approve: boolean): Promise<Receipt> {
+  async function answer(request: Message, { kind, body }: Response, from: Sender, approve: boolean): Promise<Receipt> {
     if (request.kind === "shutdown_request" && approve) await shutDown(request);
-    const { receipt } = await router.send({ to: request.from.id, kind, body, inReplyTo: request.id, idempotencyKey: `answer ${request.id}` }, from);
-    // Somebody else answered for the person, whom it need not wait for any more.
+    return (await router.send({ to: request.from.id, kind, body, inReplyTo: request.id, idempotencyKey: `answer ${request.id}` }, from)).receipt;
+  }
+
+  /** What follows an answer, also when it was given just before a crash. */
+  async function conclude(request: Message, { unsaid }: Response, from: Sender): Promise<void> {
+    // Somebody else may have answered for the person, whom it need not wait for any more.
     const own = mailbox.receipt(request.id)?.deliveries.find(({ agent, answeredAt }) => agent === personId && answeredAt === null);
     if (own) await mailbox.confirm(own.id, "reply");
     if (unsaid !== null) await router.send({ to: request.from.id, body: unsaid, inReplyTo: request.id, idempotencyKey: `words ${request.id}` }, from);
-    return receipt;
   }
 
   /** A lead wants one of our agents to end: it ends before the lead is told so. */
@@ -71,9 +76,8 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
     if (agent !== null) await stop(agent, tieline);
   }
 
-  function askedToEnd({ body, team }: Message): Agent | null {
-    const name = textOf(fieldsOf(body) ?? {}, "member");
-    return name === null ? null : directory.roster.named(team, name);
+  function askedToEnd({ body }: Message): Agent | null {
+    return directory.agent(agentId(textOf(fieldsOf(body) ?? {}, "agent") ?? ""));
   }
 }
 

@@ -62,7 +62,7 @@ export class NativeIntake {
   private async send(mail: NativeMail, member: Agent): Promise<void> {
     const { id, name, team } = member;
     const sender: Sender = { id, name, team, knownBy: "workspace" };
-    const draft = { kind: mail.kind, body: bodyOf(mail), idempotencyKey: keyOf(mail), ...(mail.summary && { summary: mail.summary }) };
+    const draft = { kind: mail.kind, body: this.bodyOf(mail), idempotencyKey: keyOf(mail), ...(mail.summary && { summary: mail.summary }) };
     try {
       await this.parts.router.send({ to: this.recipientOf(mail), ...draft }, sender);
     } catch (thrown) {
@@ -76,6 +76,12 @@ export class NativeIntake {
   private recipientOf({ team, to, kind }: NativeMail): string {
     const agent = kind === "text" ? (this.parts.registered(team, to) ?? (to === team.lead.name ? this.parts.leadOf(team) : null)) : null;
     return agent?.id ?? personName;
+  }
+
+  /** Which of our agents a lead wants to end stands only in the name of the inbox. */
+  private bodyOf({ team, kind, body, to }: NativeMail): string {
+    const agent = kind === "shutdown_request" ? this.parts.registered(team, to) : null;
+    return agent === null ? body : JSON.stringify({ ...fieldsOf(body), member: to, agent: agent.id });
   }
 
   private async tell(mail: NativeMail, member: Agent, { message, remedy }: TielineError): Promise<void> {
@@ -116,10 +122,5 @@ export class NativeIntake {
 export const teamNameOf = ({ title, name }: NativeTeam): string => [title, name].find((one) => namePattern.test(one)) ?? "default";
 
 const keyOf = ({ to, id }: NativeMail): string => `native ${to} ${id}`;
-
-/** Which of our agents a lead wants to end stands only in the name of the inbox. */
-function bodyOf({ kind, body, to }: NativeMail): string {
-  return kind === "shutdown_request" && to !== personName ? JSON.stringify({ ...fieldsOf(body), member: to }) : body;
-}
 
 const isShutdownRequest = (message: Message, id: string): boolean => message.kind === "shutdown_request" && requestIn(message)?.id === id;
