@@ -23,6 +23,7 @@ export interface World extends AsyncDisposable {
   daemonPid(): Promise<number>;
   /** SIGKILL, and waits until the process is gone. */
   killDaemon(): Promise<void>;
+  /** Ends the server and waits until nothing answers on its socket. */
   stopTmux(): Promise<void>;
 }
 
@@ -114,6 +115,9 @@ export async function startWorld({ files = {}, config }: WorldOptions = {}): Pro
 
     async stopTmux() {
       await bunExec([...tmuxArgv, "kill-server"], { env });
+      // It answers while it shuts down, and takes a newcomer along.
+      const isSilent = async (): Promise<boolean> => /no server running|error connecting/.test((await bunExec([...tmuxArgv, "list-sessions"], { env })).stderr);
+      await until(isSilent, "the tmux server to end");
     },
 
     async [Symbol.asyncDispose]() {

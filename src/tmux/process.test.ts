@@ -33,7 +33,7 @@ test("a process that ended is gone, also while it waits to be reaped", async () 
   expect(await processes.read(7)).toBeUndefined();
   expect(await processes.read(99)).toBeUndefined();
   expect(await processes.all()).toEqual([
-    { pid: 8, ppid: 1, processGroup: 8, foregroundGroup: 9, startMark: "901", command: "tmux: server (x)" },
+    { pid: 8, ppid: 1, processGroup: 8, foregroundGroup: 9, startMark: "901", command: "tmux: server (x)", computing: false },
   ]);
 });
 
@@ -60,7 +60,7 @@ async function writeStat(root: string, pid: number, stat: string): Promise<void>
 }
 
 describe("lineages", () => {
-  const fact = (pid: number, ppid: number, startMark = `${pid}`): ProcessFacts => ({ pid, ppid, startMark, processGroup: pid, foregroundGroup: pid, command: "sh" });
+  const fact = (pid: number, ppid: number, startMark = `${pid}`): ProcessFacts => ({ pid, ppid, startMark, processGroup: pid, foregroundGroup: pid, command: "sh", computing: false });
 
   function family(...members: ProcessFacts[]) {
     const alive = new Map(members.map((member) => [member.pid, member]));

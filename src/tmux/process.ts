@@ -11,6 +11,8 @@ export interface ProcessFacts {
   startMark: string;
   /** Name of the program, without its path; Linux cuts it at 15 bytes. */
   command: string;
+  /** It has, or wants, a processor or a disk at this moment: it does not wait for input. */
+  computing: boolean;
 }
 
 /** The living processes; one that has ended and waits to be reaped does not count. */
@@ -123,6 +125,7 @@ function parseStat(stat: string): ProcessFacts | undefined {
     foregroundGroup: Number(foregroundGroup),
     startMark: fields[19] ?? "",
     command: stat.slice(nameAt + 1, nameEnd),
+    computing: isComputing(state),
   };
 }
 
@@ -158,7 +161,13 @@ function parsePsLine(line: string): ProcessFacts | undefined {
     foregroundGroup: Number(foregroundGroup),
     startMark,
     command: path.trim().split("/").at(-1) ?? "",
+    computing: isComputing(state),
   };
+}
+
+/** Running, or in a wait that nothing interrupts: `D` on Linux, `U` on macOS. */
+function isComputing(state: string): boolean {
+  return /^[RDU]/.test(state);
 }
 
 function hasEnded(state: string): boolean {

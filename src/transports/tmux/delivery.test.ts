@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { logOf, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
 import { openStage, type Stage } from "../../testing/stage.ts";
 import { until } from "../../testing/world.ts";
@@ -100,6 +102,17 @@ describe("what can happen between the paste and Enter", () => {
     expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
+});
+
+test("a program whose screen tells nothing is not ready while it computes, however silent it is", async () => {
+  const go = join(stage.root, "go");
+  const { pane } = await stage.cast("bob", ["sh", "-c", `while [ ! -e ${go} ]; do :; done; exec cat`], { provider: "generic" });
+  const receipt = await stage.send("bob", "hello");
+  expect(await stage.delivered(receipt, ({ detail }) => detail?.endsWith("is computing") ?? false)).toMatchObject({ state: "queued", reason: "busy" });
+  expect((await stage.tmux.tmux("capture-pane", "-p", "-t", pane)).trim()).toBe("");
+  writeFileSync(go, "");
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  expect(await stage.tmux.tmux("capture-pane", "-p", "-t", pane)).toContain(receipt.message.tag);
 });
 
 describe("settings", () => {

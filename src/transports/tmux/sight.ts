@@ -4,7 +4,7 @@ import type { Hold, HoldReason } from "../../model/delivery.ts";
 import { classify, type Reading, type Screen, type ScreenManifest } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
-import { foreground, isSameProcess, type Processes } from "../../tmux/process.ts";
+import { foreground, type Processes } from "../../tmux/process.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { PaneLocator } from "../paneLocator.ts";
 
@@ -12,7 +12,7 @@ import type { PaneLocator } from "../paneLocator.ts";
 export type Sight =
   /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. */
   | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string }
-  | { readonly kind: "there"; readonly look: Look; readonly reading: Reading; readonly screen: Screen };
+  | { readonly kind: "there"; readonly look: Look; readonly reading: Reading; readonly screen: Screen; readonly computing: boolean };
 
 /** Told what a pane showed about its agent. */
 export type Observed = (agent: Agent, seen: { readonly state: AgentState; readonly reason: string | null; readonly draft: boolean }) => void;
@@ -39,8 +39,8 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   const why = whyNotItsPane(locator, pane);
   if (why !== null) return gone(why);
   if (pane.dead) return ended(locator);
-  const agent = { pid: locator.agentPid, startMark: locator.agentStartMark };
-  if (!(await isSameProcess(processes, agent))) return ended(locator);
+  const agent = await processes.read(locator.agentPid);
+  if (agent?.startMark !== locator.agentStartMark) return ended(locator);
   const front = await foreground(processes, locator.panePid);
   // Just after its start nobody has the terminal yet; the pane's own program is the one that will.
   const inFront = front === undefined ? locator.agentPid === locator.panePid : front.pid === locator.agentPid;
@@ -48,7 +48,7 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
     return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
   }
   const screen = screenOf(seen, inFront && manifest.provider !== "shell");
-  return { kind: "there", look: seen, screen, reading: classify(manifest, screen) };
+  return { kind: "there", look: seen, screen, reading: classify(manifest, screen), computing: (front ?? agent).computing };
 }
 
 /** Why the pane with an agent's number is not the agent's; null: it is. */
@@ -72,6 +72,9 @@ export type Verdict =
 
 /** tmux knows the time of a key, and of output, to the second; this much later it is surely half a second ago. */
 export const surelyPastMs = 1_500;
+
+/** How soon a program that computes is looked at again. */
+const computingAgainMs = 50;
 
 /** May something be typed now? The checks go from what would do most harm to what would do least. */
 export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: number): Verdict {
@@ -107,6 +110,8 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
   if (pane.inMode && (traits.copyMode === "hold" || isVisible(pane, clients))) {
     return held("copy-mode", `${pane.id} is in copy mode`);
   }
+  // Silence says little of a program whose screen tells nothing: one that has not come to its first line is silent, too.
+  if (traits.quietMs > 0 && seen.computing) return held("busy", `the program in ${pane.id} is computing`, computingAgainMs);
   const waitMs = quiet.waitMs(pane, traits.quietMs, now);
   if (waitMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, waitMs);
   return { kind: "ready", leaveMode: pane.inMode };
