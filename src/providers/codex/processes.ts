@@ -11,6 +11,15 @@ export function heldThreads(pid: number): string[] {
   return files.flatMap((file) => /\/thread-writer-locks\/([0-9a-f-]{36})\.lock$/.exec(file)?.[1] ?? []);
 }
 
+/**
+ * The thread that a program in a pane is in: the one that we know it by, while it has that, or else its newest. The real
+ * Codex may be a child of a launcher.
+ */
+export function threadHeldBy(pid: number, known: string | null): { readonly threadId: string; readonly holder: number } | null {
+  const held = [pid, ...childrenOf(pid)].flatMap((holder) => heldThreads(holder).map((threadId) => ({ threadId, holder })));
+  return held.find(({ threadId }) => threadId === known) ?? held.toSorted((a, b) => (a.threadId < b.threadId ? 1 : -1))[0] ?? null;
+}
+
 /** Where it keeps its things; null: it does not say. */
 export function homeOfCodex(pid: number): string | null {
   const env = environOf(pid);

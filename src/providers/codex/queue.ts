@@ -1,7 +1,7 @@
 /** The queue of a Codex on its own: another process of the same program may put something in, and it takes it out at rest. */
 import { existsSync } from "node:fs";
 import type { Agent } from "../../model/agent.ts";
-import { childrenOf, environOf, heldThreads, homeOfCodex, linkAt } from "./processes.ts";
+import { environOf, homeOfCodex, linkAt, threadHeldBy } from "./processes.ts";
 import { findRollout } from "./rollout.ts";
 
 export interface CodexQueue {
@@ -14,15 +14,15 @@ export interface CodexQueue {
 /** Null: the agent is in no thread of its own that has begun. */
 export function codexQueueOf({ sessionId, endpoints }: Agent): CodexQueue | null {
   const pane = endpoints.find(({ transport }) => transport === "tmux");
-  if (sessionId === null || pane === undefined) return null;
+  if (pane === undefined) return null;
   const pid = Number(pane.locator["agentPid"]);
-  // The real Codex may be a child of a launcher.
-  const holder = [pid, ...childrenOf(pid)].find((one) => heldThreads(one).includes(sessionId));
-  const program = holder === undefined ? null : linkAt(`/proc/${holder}/exe`);
-  const transcript = findRollout(homeOfCodex(pid) ?? "/", sessionId);
+  const held = threadHeldBy(pid, sessionId);
+  if (held === null) return null;
+  const program = linkAt(`/proc/${held.holder}/exe`);
+  const transcript = findRollout(homeOfCodex(pid) ?? "/", held.threadId);
   // A thread is written down with its first turn; before that Codex does not know it by its id.
   if (program === null || transcript === null || !existsSync(transcript)) return null;
-  return { transcript, add: (text, signal) => run([program, "queue", "--thread", sessionId, "--message", text], environOf(pid), signal) };
+  return { transcript, add: (text, signal) => run([program, "queue", "--thread", held.threadId, "--message", text], environOf(pid), signal) };
 }
 
 async function run(command: readonly string[], environment: ReadonlyMap<string, string>, signal: AbortSignal): Promise<string | null> {

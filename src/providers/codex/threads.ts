@@ -7,7 +7,7 @@ import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
-import { homeOfCodex } from "./processes.ts";
+import { homeOfCodex, threadHeldBy } from "./processes.ts";
 import { findRollout } from "./rollout.ts";
 
 export interface Said {
@@ -107,9 +107,11 @@ export class CodexThreads implements AsyncDisposable {
 
   /** Where the agent's conversation is written down; null as long as that is not known. */
   transcriptOf(agent: Agent): string | null {
-    const { sessionId } = agent;
-    const path = this.known(agent)?.path ?? (sessionId === null ? null : (this.transcripts.get(sessionId) ?? findRollout(this.homeOf(agent), sessionId)));
-    if (path !== null && sessionId !== null) this.transcripts.set(sessionId, path);
+    const thread = this.known(agent);
+    const threadId = thread?.id ?? this.threadIdOf(agent);
+    if (threadId === null) return null;
+    const path = thread?.path ?? this.transcripts.get(threadId) ?? findRollout(this.homeOf(agent), threadId);
+    if (path !== null) this.transcripts.set(threadId, path);
     return path;
   }
 
@@ -123,9 +125,13 @@ export class CodexThreads implements AsyncDisposable {
   }
 
   /** The person may have started it with another home than ours. */
-  private homeOf({ endpoints }: Agent): string {
-    const pane = endpoints.find(({ transport }) => transport === "tmux");
-    return (pane && homeOfCodex(Number(pane.locator["agentPid"]))) ?? this.options.codexHome;
+  private homeOf(agent: Agent): string {
+    return homeOfCodex(pidOf(agent)) ?? this.options.codexHome;
+  }
+
+  /** A program that was started anew in its pane is in another thread than the one that we know it by. */
+  private threadIdOf(agent: Agent): string | null {
+    return threadHeldBy(pidOf(agent), agent.sessionId)?.threadId ?? agent.sessionId;
   }
 
   private serverOf(agent: Agent): Server {
@@ -136,6 +142,8 @@ export class CodexThreads implements AsyncDisposable {
     return server;
   }
 }
+
+const pidOf = ({ endpoints }: Agent): number => Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
 
 export function saidBy(status: ThreadStatus): Said | null {
   switch (status.type) {
