@@ -18,7 +18,7 @@ codexTest("40 messages of random sizes and alphabets, typed at its prompt betwee
   const last = [...sent.keys()].at(-1)!;
   await board.reached(last, ({ state }) => state === "seen", deadlineMs / 2);
   const request = await bench.model.next((one) => freshHas(one, last));
-  const given = request.entries.filter(({ role, text }) => role === "user" && /^\[MSG_/.test(text)).map(({ text }) => text);
+  const given = request.entries.filter(({ role, text }) => role === "user" && text.startsWith("[MSG_")).map(({ text }) => text);
   const tagOf = (text: string): string => /^\[(MSG_\S+) from/.exec(text)![1]!;
   expect(given.map(tagOf)).toEqual([...sent.keys()]);
   for (const text of given) expect(text).toContain(`]\n${sanitise(sent.get(tagOf(text))!, false)}\n[end ${tagOf(text)}`);
