@@ -33,9 +33,16 @@ export class NativeIntake {
     const known = this.parts.directory.add(member);
     // Rows that are only looked at stay where they are, and are met again after a restart.
     const isNews = mail.at > known.stateAt || known === member;
-    if (mail.kind === "idle_notification") isNews && isLive(known) && this.parts.directory.observe(known.id, "idle");
-    else if (mail.kind === "shutdown_response") isNews && (await this.shutdownAnswered(known, mail));
-    else await this.send(mail, member);
+    switch (mail.kind) {
+      case "idle_notification":
+        if (isNews && isLive(known)) this.parts.directory.observe(known.id, "idle");
+        return;
+      case "shutdown_response":
+        if (isNews) await this.shutdownAnswered(known, mail);
+        return;
+      default:
+        await this.send(mail, member);
+    }
   };
 
   /** A member that agreed to end and has joined again since can be written to again. */

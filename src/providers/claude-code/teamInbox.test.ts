@@ -93,7 +93,7 @@ test("a writer who does not take the lock and puts an older state back is notice
   await appendToInbox(here.file, row(1));
   const old = readFileSync(here.file, "utf8");
   const writing = inboxFile(here.file).append(row(2));
-  while (readFileSync(here.file, "utf8") === old) await null;
+  while (readFileSync(here.file, "utf8") === old) await Promise.resolve();
   writeFileSync(here.file, old);
   expect(await writing).toBe("lost");
 });
