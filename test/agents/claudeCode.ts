@@ -34,8 +34,18 @@ export function afterSending(send: () => Promise<string>): { gate: Gate; tag: Pr
   return { gate, tag };
 }
 
-/** Closes the dialog that the program stands at, as a person does who wants none of it. */
+/**
+ * Closes the dialog that the program stands at, as a person does who wants none of it. Keys that come too soon after a
+ * dialog opened are ignored by it, so they are pressed again while it stands.
+ */
 export async function dismiss(bench: Bench): Promise<void> {
-  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
-  await until(async () => (await bench.registry())?.status !== "waiting", { what: async () => `the dialog is closed:\n${(await bench.capture()).text}` });
+  let pressedAt = 0;
+  const closed = async (): Promise<boolean> => {
+    if ((await bench.registry())?.status !== "waiting") return true;
+    if (Date.now() - pressedAt < 2_000) return false;
+    pressedAt = Date.now();
+    await bench.tmux("send-keys", "-t", bench.pane, "Escape");
+    return false;
+  };
+  await until(closed, { what: async () => `the dialog is closed:\n${(await bench.capture()).text}` });
 }
