@@ -80,6 +80,16 @@ test("one look gives facts, styled rows and plain rows", async () => {
   expect(await capture(server, pane, { ansi: true })).toEqual(styled);
 });
 
+test("plain rows are what tmux itself shows without styles: colours, lines, wide letters, a coloured blank", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const colours = "\x1b[38;2;1;2;3;48;5;17mdeep\x1b[0m \x1b[4:3;58:5:9mcurly\x1b[0m";
+  const pane = await showing(tmux, `${colours}\n\x1b(0lqk\x1b(B box\n漢字 👩 e\u0301\n\x1b[44mbar   \x1b[0m\nend`);
+  const { plain } = await look(server, pane);
+  expect(plain.map((row) => row.trimEnd())).toEqual((await capture(server, pane)).map((row) => row.trimEnd()));
+  expect(plain[4]).toBe("end");
+});
+
 test("history comes above the screen when asked for", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);

@@ -115,11 +115,9 @@ export async function look(server: TmuxServer, paneId: string): Promise<Look> {
     ["list-clients", "-F", clientFormat],
     cut,
     capturePane(paneId, { ansi: true }),
-    cut,
-    capturePane(paneId, {}),
   ];
-  const [facts = [], clients = [], styled = [], plain = []] = splitAt(await server.read(list), border);
-  return { pane: onlyPane(facts, paneId, border), clients: parseClients(clients), styled, plain };
+  const [facts = [], clients = [], styled = []] = splitAt(await server.read(list), border);
+  return { pane: onlyPane(facts, paneId, border), clients: parseClients(clients), styled, plain: styled.map(withoutStyles) };
 }
 
 /** What stands on the line of the cursor. */
@@ -143,7 +141,8 @@ export async function lookAtMany(server: TmuxServer, paneIds: readonly string[])
   return looks;
 }
 
-const withoutStyles = (row: string): string => row.replaceAll(/\x1b\[[0-9;:]*m/g, "");
+/** Colours, links, and the shifts into and out of the character set of lines. */
+const withoutStyles = (row: string): string => row.replaceAll(/\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b]*\x1b\\|[\x0e\x0f]/g, "");
 
 /** A person's keys go to this pane. */
 export function isViewed(pane: PaneFacts, clients: readonly ClientFacts[]): boolean {

@@ -52,7 +52,8 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
   let last: { sight: There; stands: Standing } | null = null;
 
   await pause(access.traits.enterGapMs);
-  for (let delayMs = 1; ; delayMs = Math.min(delayMs * 1.5, parts.pollMs)) {
+  // A look takes about as long as an echo, so the second one need not wait.
+  for (let delayMs = 0; ; delayMs = Math.min(Math.max(1, delayMs * 1.5), parts.pollMs)) {
     const sight = await parts.see();
     if (sight.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${sight.detail}` };
     const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
