@@ -114,10 +114,13 @@ export async function startWorld({ files = {}, config }: WorldOptions = {}): Pro
     },
 
     async stopTmux() {
+      const pid = Number((await bunExec([...tmuxArgv, "display-message", "-p", "#{pid}"], { env })).stdout);
       await bunExec([...tmuxArgv, "kill-server"], { env });
       // It answers while it shuts down, and takes a newcomer along.
       const isSilent = async (): Promise<boolean> => /no server running|error connecting/.test((await bunExec([...tmuxArgv, "list-sessions"], { env })).stderr);
-      await until(isSilent, "the tmux server to end");
+      // tmux 3.3a does not end while it owes output to the client of a daemon that was killed.
+      await until(isSilent, "the tmux server to end", 5_000).catch(() => pid > 0 && process.kill(pid, "SIGKILL"));
+      await until(isSilent, "the tmux server to be gone");
     },
 
     async [Symbol.asyncDispose]() {
