@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TielineError } from "../model/errors.ts";
 import { commandLine, type CommandLine } from "../testing/command-line.ts";
 import { fakeDaemon, type FakeDaemon } from "../testing/fake-daemon.ts";
-import { callerOf, connect } from "./connect.ts";
+import { callerOf, connect, personTokenIn } from "./connect.ts";
 import { daemonEnvironment, startDaemon } from "./start.ts";
 import { agent, daemonStatus, receipt } from "./views.fixture.ts";
 
@@ -72,12 +72,14 @@ describe("the caller", () => {
 describe("a call that finds no daemon", () => {
   test("starts one and is made again, with the same key and the token that the new daemon wrote", async () => {
     let daemon: FakeDaemon | undefined;
-    const client = connect(tieline.home, {}, undefined, async () => {
+    const start = async (): Promise<void> => {
       writeFileSync(tieline.home.personToken, "fresh");
       daemon = daemonAt(tieline.home.socket);
-    });
+    };
+    const client = connect(tieline.home, {}, { start, token: personTokenIn(tieline.home) });
     expect(await client.call("send", { to: "engineer", body: "x", key: "k" })).toMatchObject({ tag: receipt().tag });
-    expect(daemon!.calls).toMatchObject([{ input: { key: "k" }, caller: { personToken: "fresh" } }]);
+    await client.call("ls", {});
+    expect(daemon!.calls).toMatchObject([{ input: { key: "k" }, caller: { personToken: "fresh" } }, { caller: { personToken: "fresh" } }]);
   });
 
   /** A daemon that dies after it has read the request. */
@@ -94,10 +96,11 @@ describe("a call that finds no daemon", () => {
   ] as const)("%s is repeated after a lost answer only if that is harmless", async (name, input, repeated) => {
     await dyingAt(tieline.home.socket);
     let starts = 0;
-    const client = connect(tieline.home, {}, undefined, async () => {
+    const start = async (): Promise<void> => {
       starts++;
       daemonAt(tieline.home.socket).answers.inbox = () => [];
-    });
+    };
+    const client = connect(tieline.home, {}, { start });
     const outcome = await client.call(name, input as never).then(
       () => "answered",
       (error: TielineError) => error.code,
@@ -107,7 +110,7 @@ describe("a call that finds no daemon", () => {
 
   test("gives up when no daemon stays", async () => {
     let starts = 0;
-    const client = connect(tieline.home, {}, undefined, async () => void starts++);
+    const client = connect(tieline.home, {}, { start: async () => void starts++ });
     expect((await thrownBy(client.call("ls", {}))).code).toBe("DAEMON_UNAVAILABLE");
     expect(starts).toBe(3);
   });

@@ -14,12 +14,24 @@ type Start = (home: Home, env: Environment) => Promise<void>;
 
 const lazyStart: Start = async (home, env) => (await import("./start.ts")).startDaemon(home, env);
 
-/** Calls that start a daemon when none answers, and are made again after that. `as` may say more about the caller. */
-export function connect(home: Home, env: Environment, team?: string, start = lazyStart, as: (caller: Caller) => Caller = (caller) => caller): Client {
+export interface ConnectOptions {
+  readonly team?: string | undefined;
+  readonly start?: Start;
+  /** May say more about the caller. */
+  readonly as?: (caller: Caller) => Caller;
+  /** The person's token, if it is being read already; good for the first try, before any daemon was started. */
+  readonly token?: Promise<string>;
+}
+
+/** Calls that start a daemon when none answers, and are made again after that. */
+export function connect(home: Home, env: Environment, { team, start = lazyStart, as = (caller) => caller, token }: ConnectOptions = {}): Client {
+  let early = token;
   return {
     async call(name, input, signal) {
       for (let starts = 0; ; starts++) {
-        const client = createClient({ socket: home.socket }, as(await callerOf(home, env, team)));
+        const caller = callerOf(home, env, team, early);
+        early = undefined;
+        const client = createClient({ socket: home.socket }, as(await caller));
         try {
           return await client.call(name, input, signal);
         } catch (error) {
@@ -41,13 +53,13 @@ export function connectToRunning(home: Home, env: Environment, team?: string): C
 }
 
 /** What this process says about itself. The token file appears with the first daemon, so it is read for every call. */
-export async function callerOf(home: Home, env: Environment, team?: string): Promise<Caller> {
-  const personToken = env["TIELINE_TOKEN"] ? undefined : await personTokenIn(home);
+export async function callerOf(home: Home, env: Environment, team?: string, token = personTokenIn(home)): Promise<Caller> {
+  const personToken = env["TIELINE_TOKEN"] ? undefined : await token;
   return callerIn(env, { pid: process.pid, cwd: process.cwd(), team, personToken });
 }
 
 /** Not being able to read it means only that this is not the person, which is the daemon's to judge. */
-async function personTokenIn(home: Home): Promise<string | undefined> {
+export async function personTokenIn(home: Home): Promise<string> {
   const text = await Bun.file(home.personToken).text().catch(() => "");
   return text.trim();
 }

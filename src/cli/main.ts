@@ -2,7 +2,7 @@ import { homeOf } from "../client/home.ts";
 import { TielineError, asTielineError } from "../model/errors.ts";
 import { parse } from "./args.ts";
 import type { AnyCommand } from "./command.ts";
-import { connect, connectToRunning } from "./connect.ts";
+import { connect, connectToRunning, personTokenIn } from "./connect.ts";
 import { registry } from "./registry.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
@@ -21,6 +21,9 @@ const [written = terminal.interactive ? "open" : "help", ...argv] = process.argv
 process.exit(await main(otherNames.get(written) ?? written, argv).catch((thrown: unknown) => fail(thrown, argv, terminal)));
 
 async function main(name: string, argv: readonly string[]): Promise<number> {
+  const home = homeOf(process.env);
+  // Read while the command is, and there by the time that it is asked for.
+  const token = personTokenIn(home);
   const command = await load(name);
   const { args, flags } = await parse(command, argv);
   if (flags["help"]) {
@@ -28,14 +31,13 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
     await terminal.print(helpFor(command, terminal.paint));
     return 0;
   }
-  const home = homeOf(process.env);
   const team = flags["team"] as string | undefined;
   return command.run({
     args,
     flags,
     env: process.env,
     home,
-    daemon: connect(home, process.env, team),
+    daemon: connect(home, process.env, { team, token }),
     runningDaemon: connectToRunning(home, process.env, team),
     terminal,
   });

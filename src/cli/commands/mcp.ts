@@ -17,7 +17,7 @@ export default command({
       version,
       stdin: process.stdin,
       stdout: process.stdout,
-      clientFor: (threadId) => connect(home, env, flags.team, undefined, (caller) => modelsCaller(caller, threadId)),
+      clientFor: (threadId) => connect(home, env, { team: flags.team, as: (caller) => modelsCaller(caller, threadId) }),
       report: (context, fault) => void terminal.complain(`${context}: ${String(fault)}`),
     });
     return 0;
