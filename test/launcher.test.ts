@@ -26,9 +26,9 @@ test("the command line runs from its bundle, and from its sources as soon as one
   const bundle = join(root, "dist/cli/main.js");
   expect((await tieline("version")).stdout).toStartWith("tieline ");
   expect((await run(join(root, "scripts/build-cli"))).code).toBe(0);
-  const text = await Bun.file(bundle).text();
-  writeFileSync(bundle, `console.log("from the bundle");\n${text}`);
-  expect((await tieline("version")).stdout).toStartWith("from the bundle\ntieline ");
+  expect((await tieline("version")).stdout).toStartWith("tieline ");
+  writeFileSync(bundle, `console.log("from the bundle")`);
+  expect((await tieline("version")).stdout).toBe("from the bundle\n");
 
   const later = Date.now() / 1000 + 60;
   appendFileSync(join(root, "src/cli/commands/version.ts"), "\n");

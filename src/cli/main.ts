@@ -18,7 +18,9 @@ const terminal = openTerminal(process.env);
 // Alone on a terminal it opens the team; elsewhere nobody could look at it.
 const [written = terminal.interactive ? "open" : "help", ...argv] = process.argv.slice(2);
 // Leaving at once, instead of waiting for idle connections to close.
-process.exit(await main(otherNames.get(written) ?? written, argv).catch((thrown: unknown) => fail(thrown, argv, terminal)));
+void main(otherNames.get(written) ?? written, argv)
+  .catch((thrown: unknown) => fail(thrown, argv, terminal))
+  .then((code) => process.exit(code));
 
 async function main(name: string, argv: readonly string[]): Promise<number> {
   const home = homeOf(process.env);
