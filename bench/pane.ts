@@ -1,11 +1,14 @@
-/** Accept → bytes readable by the program in an idle pane, against two durable commits and three control-mode round trips. */
+/**
+ * Accept → bytes readable by the program in an idle pane, against two durable commits and three control-mode round
+ * trips; and how long until it is submitted, which takes another look and Enter.
+ */
 import { Database } from "bun:sqlite";
-import { watch } from "node:fs";
+import { readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
 import { callerOf } from "../src/cli/connect.ts";
-import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
+import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { startWorld, until } from "../src/testing/world.ts";
 import { ControlClient } from "../src/tmux/control.ts";
 import { median, ms, report } from "./support/measure.ts";
@@ -26,25 +29,32 @@ const database = new Database(join(world.dir, "floor.db"));
 database.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)");
 const insert = database.prepare("INSERT INTO t VALUES ('x')");
 
-/** When the program has read the next input; file events leave both cores to those who are measured. */
-function nextSubmission(known: number): Promise<number> {
+const pastes = (): number => readFileSync(pastesOf(log)).length;
+const submitted = (): number => submissions(log).length;
+
+/** When the program has noted the next one; file events leave both cores to those who are measured. */
+function next(file: string, count: () => number): Promise<number> {
+  const known = count();
   return new Promise((resolve) => {
-    const watcher = watch(log, () => {
-      if (submissions(log).length === known) return;
+    const watcher = watch(file, () => {
+      if (count() === known) return;
       watcher.close();
       resolve(performance.timeOrigin + performance.now());
     });
   });
 }
 
+const readable: number[] = [];
 const delivered: number[] = [];
 const floors: number[] = [];
 for (let round = 0; round < rounds; round++) {
   // A pane that printed within the last second or two is not idle yet.
   await Bun.sleep(1_800);
-  const read = nextSubmission(submissions(log).length);
+  const read = next(pastesOf(log), pastes);
+  const entered = next(log, submitted);
   const { acceptedAt } = await client.call("send", { to: "ana", body: `round ${round}` });
-  delivered.push((await read) - acceptedAt);
+  readable.push((await read) - acceptedAt);
+  delivered.push((await entered) - acceptedAt);
 
   const floorFrom = performance.now();
   insert.run();
@@ -53,4 +63,6 @@ for (let round = 0; round < rounds; round++) {
   floors.push(performance.now() - floorFrom);
 }
 await control.close();
-report("accept → readable in an idle pane", median(delivered) / median(floors), 3, `delivery ${ms(median(delivered))}, floor ${ms(median(floors))}`);
+const floor = median(floors);
+report("accept → readable in an idle pane", median(readable) / floor, 3, `read ${ms(median(readable))}, floor ${ms(floor)}`);
+console.log(`accept → submitted in an idle pane: ratio ${(median(delivered) / floor).toFixed(2)} · ${ms(median(delivered))}`);

@@ -1,10 +1,13 @@
 /**
  * A program as agents are: a raw terminal, bracketed paste, a prompt, an echo. Every submitted input is appended to a
- * file as one JSON string per line. `bun promptAgent.ts <file>`
+ * file as one JSON string per line, and the end of every paste is noted beside it. `bun promptAgent.ts <file>`
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
 export const promptAgentPath = import.meta.path;
+
+/** A byte for every paste that the program has read to its end. */
+export const pastesOf = (file: string): string => `${file}.pastes`;
 
 /** What was submitted so far, in order. */
 export function submissions(file: string): string[] {
@@ -26,7 +29,7 @@ function run(file: string): void {
     pending = take(pending);
   });
   process.stdout.write("\x1b[?2004h> ", () => {
-    if (!existsSync(file)) writeFileSync(file, "");
+    for (const log of [file, pastesOf(file)]) if (!existsSync(log)) writeFileSync(log, "");
   });
 
   /** Consumes whole keys and marks; what may be the beginning of a mark stays. */
@@ -36,6 +39,7 @@ function run(file: string): void {
       const mark = /^\x1b\[20([01])~/.exec(rest);
       if (mark) {
         pasting = mark[1] === "0";
+        if (!pasting) appendFileSync(pastesOf(file), ".");
         rest = rest.slice(mark[0].length);
       } else if (rest.startsWith("\x1b") && rest.length < 6) {
         return rest;

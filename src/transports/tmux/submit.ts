@@ -51,7 +51,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
   let emptySince: number | null = null;
   let last: { sight: There; stands: Standing } | null = null;
 
-  await pause(access.traits.enterGapMs);
+  if (access.traits.enterGapMs > 0) await pause(access.traits.enterGapMs);
   // A look takes about as long as an echo, so the second one need not wait.
   for (let delayMs = 0; ; delayMs = Math.min(Math.max(1, delayMs * 1.5), parts.pollMs)) {
     const sight = await parts.see();
