@@ -66,7 +66,12 @@ export class OpencodeSessions implements AsyncDisposable {
     return this.connectionOf(agent).server.request<Result>(method, path, options);
   }
 
-  /** We began a turn: it works until it says otherwise. */
+  /** Asks anew what it does. One that does not answer loses its stream soon, and all that was said with it. */
+  async relearn(agent: Agent): Promise<void> {
+    await this.connectionOf(agent).happenings.learn(AbortSignal.timeout(silentMs)).catch(() => undefined);
+  }
+
+  /** We begin a turn: it works until it says otherwise. */
   began(agent: Agent, session: string): void {
     this.connectionOf(agent).happenings.began(session);
   }

@@ -50,9 +50,11 @@ export function opencodeServerTransport({ sessions, pause = Bun.sleep }: Opencod
         if (message.hard) await to(`/session/${session}/abort`, {});
         // The person sees what happens to the agent, also after having left the conversation.
         if (!joins) await to("/tui/select-session", { sessionID: session });
-        await to(`/session/${session}/prompt_async`, { parts: [{ id: partId(message.id, errand.delivery.claimedAt ?? 0), type: "text", text: textOf(message) }] });
+        // Before it is: a quick turn ends before the answer to this request is here.
         sessions.began(agent, session);
+        await to(`/session/${session}/prompt_async`, { parts: [{ id: partId(message.id, errand.delivery.claimedAt ?? 0), type: "text", text: textOf(message) }] });
       } catch (thrown) {
+        await sessions.relearn(agent);
         const { message: detail, operands } = asTielineError(thrown);
         return { kind: operands["refused"] === true ? "error" : "unknown", detail };
       }
