@@ -16,7 +16,7 @@ import { holdOf } from "../../sensing/ownWord.ts";
 import type { Errand, Readiness, Transport } from "../port.ts";
 
 export interface OpencodeServerParts {
-  readonly sessions: Pick<OpencodeSessions, "said" | "ask" | "sessionOf" | "request" | "began" | "standing" | "watch">;
+  readonly sessions: Pick<OpencodeSessions, "said" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch">;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
