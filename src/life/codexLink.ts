@@ -1,14 +1,14 @@
 /** Keeps what is known of Codex agents true to what their app servers say of their threads. */
 import type { Directory } from "../directory/directory.ts";
-import { isLive, type Agent } from "../model/agent.ts";
-import type { Event } from "../model/event.ts";
+import { isLive } from "../model/agent.ts";
 import type { AgentId } from "../model/ids.ts";
 import { codexServerOf, type CodexThreads, type Thread } from "../providers/codex/threads.ts";
+import { Attendance, type AttendanceParts } from "./attendance.ts";
 
 export interface CodexLinkParts {
   readonly threads: Pick<CodexThreads, "known" | "said" | "watch">;
   readonly directory: Directory;
-  readonly onEvent: (listener: (event: Event) => void) => () => void;
+  readonly onEvent: AttendanceParts["onEvent"];
   /** The program said something new. */
   readonly changed: (agent: AgentId) => void;
   /** A turn has ended: what it did not read is lost to it. */
@@ -16,35 +16,24 @@ export interface CodexLinkParts {
 }
 
 export class CodexLink implements Disposable {
-  private readonly watched = new Map<AgentId, { readonly socket: string; readonly watch: Disposable }>();
-  private stopListening: () => void = () => undefined;
+  private readonly attendance: Attendance;
 
-  constructor(private readonly parts: CodexLinkParts) {}
+  constructor(private readonly parts: CodexLinkParts) {
+    const { directory, onEvent, threads } = parts;
+    this.attendance = new Attendance({
+      directory,
+      onEvent,
+      placeOf: (agent) => codexServerOf(agent)?.socket ?? null,
+      watch: (agent) => threads.watch(agent, { changed: () => this.refresh(agent.id), loaded: (thread) => this.enter(agent.id, thread) }),
+    });
+  }
 
   start(): void {
-    const { directory, onEvent } = this.parts;
-    this.stopListening = onEvent((event) => {
-      if (event.type === "agent.registered" || event.type === "agent.changed" || event.type === "agent.removed") this.attend(event.agent);
-    });
-    for (const { id } of directory.agents()) this.attend(id);
+    this.attendance.start();
   }
 
   [Symbol.dispose](): void {
-    this.stopListening();
-    for (const { watch } of this.watched.values()) watch[Symbol.dispose]();
-  }
-
-  private attend(id: AgentId): void {
-    const { directory, threads } = this.parts;
-    const agent = directory.agent(id);
-    const socket = agent !== null && isLive(agent) ? (codexServerOf(agent)?.socket ?? null) : null;
-    const known = this.watched.get(id);
-    if ((known?.socket ?? null) === socket) return;
-    known?.watch[Symbol.dispose]();
-    this.watched.delete(id);
-    if (agent === null || socket === null) return;
-    const watch = threads.watch(agent, { changed: () => this.refresh(id), loaded: (thread) => this.enter(id, thread) });
-    this.watched.set(id, { socket, watch });
+    this.attendance[Symbol.dispose]();
   }
 
   /** The person began or opened another conversation; the agent is in that one now. */
@@ -63,10 +52,7 @@ export class CodexLink implements Disposable {
     const said = threads.said(agent);
     if (said === null) return;
     if (said.state === "idle") turnEnded(id);
-    if (!isKnown(agent, said)) directory.observe(id, said.state, said.reason);
+    if (agent.state !== said.state || agent.stateReason !== said.reason) directory.observe(id, said.state, said.reason);
     changed(id);
   }
 }
-
-const isKnown = (agent: Agent, { state, reason }: { state: Agent["state"]; reason: string | null }): boolean =>
-  agent.state === state && agent.stateReason === reason;

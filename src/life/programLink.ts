@@ -3,9 +3,9 @@ import type { Directory } from "../directory/directory.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { isLive, type Agent } from "../model/agent.ts";
 import { provesSeen, type Delivery } from "../model/delivery.ts";
-import type { Event } from "../model/event.ts";
 import type { AgentId, DeliveryId } from "../model/ids.ts";
 import type { Said } from "../sensing/ownWord.ts";
+import { Attendance, type AttendanceParts } from "./attendance.ts";
 
 export interface TalkingProgram {
   /** The way in by which it also talks. */
@@ -20,7 +20,7 @@ export interface ProgramLinkParts {
   readonly program: TalkingProgram;
   readonly directory: Directory;
   readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn">;
-  readonly onEvent: (listener: (event: Event) => void) => () => void;
+  readonly onEvent: AttendanceParts["onEvent"];
   /** The program said something new. */
   readonly changed: (agent: AgentId) => void;
   /** What was given to it without proof may be proved now, and so may these. */
@@ -29,30 +29,36 @@ export interface ProgramLinkParts {
 }
 
 export class ProgramLink implements Disposable {
-  private readonly watched = new Map<AgentId, { readonly key: string; readonly watch: Disposable }>();
+  private readonly attendance: Attendance;
   /** What was handed over and may still turn out to have been read. */
   private readonly unproved = new Map<AgentId, Set<DeliveryId>>();
   /** One look at the mail of an agent at a time; what came meanwhile asks for another. */
   private readonly looking = new Map<AgentId, { again: boolean }>();
-  private readonly stack = new DisposableStack();
+  private stopListening: () => void = () => undefined;
 
-  constructor(private readonly parts: ProgramLinkParts) {}
+  constructor(private readonly parts: ProgramLinkParts) {
+    const { directory, onEvent, program } = parts;
+    this.attendance = new Attendance({
+      directory,
+      onEvent,
+      placeOf: ({ endpoints }) => {
+        const endpoint = endpoints.find(({ transport }) => transport === program.transport);
+        return endpoint === undefined ? null : JSON.stringify(endpoint.locator);
+      },
+      watch: (agent) => program.watch(agent, () => this.refresh(agent.id)),
+    });
+  }
 
   start(): void {
-    const { directory, mailbox, onEvent } = this.parts;
+    const { mailbox } = this.parts;
     for (const delivery of mailbox.deliveriesIn(["handed"])) this.note(delivery);
-    this.stack.defer(mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => this.note(delivery))));
-    this.stack.defer(
-      onEvent((event) => {
-        if (event.type === "agent.registered" || event.type === "agent.changed" || event.type === "agent.removed") this.attend(event.agent);
-      }),
-    );
-    for (const { id } of directory.agents()) this.attend(id);
+    this.stopListening = mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => this.note(delivery)));
+    this.attendance.start();
   }
 
   [Symbol.dispose](): void {
-    this.stack.dispose();
-    for (const { watch } of this.watched.values()) watch[Symbol.dispose]();
+    this.stopListening();
+    this.attendance[Symbol.dispose]();
   }
 
   private note({ id, agent, transport, state, proof }: Delivery): void {
@@ -62,19 +68,6 @@ export class ProgramLink implements Disposable {
       return;
     }
     this.unproved.set(agent, (known ?? new Set()).add(id));
-  }
-
-  private attend(id: AgentId): void {
-    const { directory, program } = this.parts;
-    const agent = directory.agent(id);
-    const endpoint = agent !== null && isLive(agent) ? agent.endpoints.find(({ transport }) => transport === program.transport) : undefined;
-    const key = endpoint === undefined ? "" : JSON.stringify(endpoint.locator);
-    const known = this.watched.get(id);
-    if ((known?.key ?? "") === key) return;
-    known?.watch[Symbol.dispose]();
-    this.watched.delete(id);
-    if (agent === null || endpoint === undefined) return;
-    this.watched.set(id, { key, watch: program.watch(agent, () => this.refresh(id)) });
   }
 
   private refresh(id: AgentId): void {
