@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { daemonCommand } from "../install.ts";
 import { commandLine } from "../testing/command-line.ts";
 
 test("the first commands share one daemon, the next one after a kill -9 brings another, and stop ends it", async () => {
@@ -18,4 +19,17 @@ test("the first commands share one daemon, the next one after a kill -9 brings a
     expect(await tieline.run(["daemon", "stop"], { env })).toMatchObject({ code: 0, stdout: "✓ the daemon stopped\n" });
   }
   expect(await status()).toMatchObject({ running: false });
+}, 60_000);
+
+test("a daemon whose parent never notices its end has stopped nevertheless", async () => {
+  using tieline = commandLine();
+  const env = { ...tieline.env, TIELINE_TMUX_SOCKET: `tl-cli-${process.pid}` };
+  const inattentive = Bun.spawn(["sh", "-c", '"$@" & exec sleep 600', "sh", ...daemonCommand], { env, stdin: "ignore", stdout: "pipe" });
+  try {
+    const { value: said } = await inattentive.stdout.getReader().read();
+    expect(new TextDecoder().decode(said)).toBe("ready\n");
+    expect(await tieline.run(["daemon", "stop"], { env })).toMatchObject({ code: 0, stdout: "✓ the daemon stopped\n" });
+  } finally {
+    inattentive.kill("SIGKILL");
+  }
 }, 60_000);

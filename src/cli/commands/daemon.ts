@@ -1,6 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import type { Output } from "../../client/schema.ts";
 import { TielineError } from "../../model/errors.ts";
+import { systemProcesses } from "../../tmux/process.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
 import { count, span } from "../times.ts";
@@ -80,10 +81,11 @@ function facts({ pid, version, startedAt, agents, waiting, residentBytes }: Stat
 
 const stopDeadlineMs = 15_000;
 
-/** A process that is not our child can only be asked whether it is still there. */
+/** A process that is not our child can only be looked for. One that waits for its parent to notice has ended. */
 async function untilEnded(pid: number): Promise<void> {
   const deadline = Date.now() + stopDeadlineMs;
-  while (isAlive(pid)) {
+  const processes = systemProcesses();
+  while (await processes.read(pid)) {
     if (Date.now() > deadline) {
       throw new TielineError("NOT_IN_TIME", `the daemon (pid ${pid}) is still there after ${stopDeadlineMs / 1000} s`, {
         remedy: `look at \`tieline daemon logs\`; \`kill ${pid}\` ends it, and loses nothing`,
@@ -91,14 +93,5 @@ async function untilEnded(pid: number): Promise<void> {
       });
     }
     await Bun.sleep(10);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createClient } from "../../client/client.ts";
 import type { Home } from "../../client/home.ts";
 import { bunExec } from "../../tmux/exec.ts";
+import { systemProcesses } from "../../tmux/process.ts";
 import { callerOf } from "../connect.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,13 +29,6 @@ export async function end(home: Home, env: Environment, tmuxName: string): Promi
 }
 
 async function untilGone(pid: number): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 5_000 && isAlive(pid); waitedMs += 20) await Bun.sleep(20);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  const processes = systemProcesses();
+  for (let waitedMs = 0; waitedMs < 5_000 && (await processes.read(pid)); waitedMs += 20) await Bun.sleep(20);
 }
