@@ -52,10 +52,10 @@ export class Spine implements Disposable {
   };
 
   /** Listeners are called in the order of the events. They must be quick: whoever emits waits for them. */
-  onEvent(listener: (event: Event) => void): () => void {
+  readonly onEvent = (listener: (event: Event) => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
+  };
 
   /** The number of the newest event. */
   get last(): number {

@@ -1,0 +1,47 @@
+/** Those who only listen to what happens, and tell others of it. */
+import type { HomeConfig } from "../config/home.ts";
+import type { Directory } from "../directory/directory.ts";
+import { Activities } from "../events/activity.ts";
+import { factsOf } from "../events/facts.ts";
+import { Metrics } from "../events/metrics.ts";
+import { natsLinks } from "../events/nats/link.ts";
+import { NatsPublisher } from "../events/nats/publisher.ts";
+import type { Spine } from "../events/spine.ts";
+import type { Mailbox } from "../mailbox/port.ts";
+import type { Clock } from "../model/ids.ts";
+
+export interface AudienceParts {
+  readonly events: Spine;
+  readonly mailbox: Mailbox;
+  readonly directory: Directory;
+  readonly nats: HomeConfig["nats"];
+  readonly clock: Clock;
+}
+
+export interface Audience {
+  readonly activities: Activities;
+  readonly metrics: Metrics;
+  /** null: nothing is published. */
+  readonly nats: NatsPublisher | null;
+}
+
+/** What agents did before the daemon started is told from so many of the last events. */
+const rememberedEvents = 2_000;
+
+export function audienceOf({ events, mailbox, directory, nats: server, clock }: AudienceParts): Audience {
+  mailbox.onTransitions((changes) => {
+    for (const fact of factsOf(changes)) events.emit(fact);
+  });
+  const activities = new Activities({
+    named: (team, name) => directory.roster.named(team, name),
+    newestMailAt: (agent) => mailbox.inbox(agent, { limit: 1 })[0]?.message.acceptedAt ?? null,
+  });
+  for (const event of events.upTo(events.last, rememberedEvents)) activities.observe(event);
+  const metrics = new Metrics();
+  const contentOf = (id: Parameters<Mailbox["message"]>[0]): string | null => mailbox.message(id)?.body ?? null;
+  const nats = server.enabled ? new NatsPublisher(natsLinks(server), { prefix: server.prefix, contentOf, clock }) : null;
+  events.onEvent((event) => activities.observe(event));
+  events.onEvent((event) => metrics.observe(event));
+  if (nats) events.onEvent((event) => nats.offer(event));
+  return { activities, metrics, nats };
+}

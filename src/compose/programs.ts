@@ -1,0 +1,74 @@
+/** The agent programs that speak for themselves: what each says of its sessions, and where it writes things down. */
+import { join } from "node:path";
+import type { Courier } from "../courier.ts";
+import type { Directory } from "../directory/directory.ts";
+import type { Spine } from "../events/spine.ts";
+import { ClaudeLink } from "../life/claudeLink.ts";
+import { CodexLink } from "../life/codexLink.ts";
+import { ProgramLink } from "../life/programLink.ts";
+import type { Mailbox } from "../mailbox/port.ts";
+import type { Agent } from "../model/agent.ts";
+import type { AgentId, Clock } from "../model/ids.ts";
+import { ClaudeSessions, isClaude } from "../providers/claude-code/sessions.ts";
+import { CodexThreads } from "../providers/codex/threads.ts";
+import { OpencodeSessions } from "../providers/opencode/sessions.ts";
+import { PiSessions } from "../providers/pi/sessions.ts";
+import { Transcripts } from "../providers/transcripts.ts";
+import type { Said } from "../sensing/ownWord.ts";
+
+export interface Programs extends AsyncDisposable {
+  readonly claude: ClaudeSessions;
+  readonly codex: CodexThreads;
+  readonly opencode: OpencodeSessions;
+  readonly pi: PiSessions;
+  readonly transcripts: Transcripts;
+  /** Where Claude Code keeps its things. */
+  readonly claudeConfig: string;
+  /** What an agent's program says that it does; null: it says nothing. */
+  said(agent: Agent): Said | null;
+  /** Calls back when it may say something else. */
+  watch(agent: Agent, changed: () => void): Disposable;
+}
+
+export function agentPrograms(env: Readonly<Record<string, string>>, clock: Clock): Programs {
+  const userHome = env["HOME"] ?? "/";
+  const claudeConfig = env["CLAUDE_CONFIG_DIR"] || join(userHome, ".claude");
+  const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
+  const codex = new CodexThreads({ codexHome: env["CODEX_HOME"] || join(userHome, ".codex") });
+  const opencode = new OpencodeSessions({ clock });
+  const pi = new PiSessions({ clock });
+  return {
+    claude,
+    codex,
+    opencode,
+    pi,
+    transcripts: new Transcripts(claude, codex),
+    claudeConfig,
+    said: (agent) => (isClaude(agent) ? claude.said(agent) : (codex.said(agent) ?? opencode.said(agent) ?? pi.said(agent))),
+    watch: (agent, changed) => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed)),
+    async [Symbol.asyncDispose]() {
+      await codex[Symbol.asyncDispose]();
+      await opencode[Symbol.asyncDispose]();
+      await pi[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface LinkParts {
+  readonly directory: Directory;
+  readonly mailbox: Mailbox;
+  readonly courier: Courier;
+  readonly events: Spine;
+  readonly report: (context: string, fault: unknown) => void;
+}
+
+/** What keeps the directory true to the words of the programs, and mail moving by them. */
+export function linksTo(programs: Programs, { directory, mailbox, courier, events, report }: LinkParts): readonly (Disposable & { start(): void })[] {
+  const common = { directory, onEvent: events.onEvent, changed: (agent: AgentId) => courier.wake(agent) };
+  const turnEnded = (agent: AgentId): void => void courier.reconsider(agent).catch((fault: unknown) => report(`reconsider the mail of ${agent}`, fault));
+  return [
+    new ClaudeLink({ ...common, sessions: programs.claude }),
+    new CodexLink({ ...common, threads: programs.codex, turnEnded }),
+    ...[programs.opencode, programs.pi].map((program) => new ProgramLink({ ...common, program, mailbox, report, reconsider: (agent, handed) => courier.reconsider(agent, handed) })),
+  ];
+}

@@ -1,0 +1,61 @@
+/** Every way into an agent, by name. */
+import type { HomeConfig } from "../config/home.ts";
+import type { ClaudeReplies } from "../intake/claudeReplies.ts";
+import type { HookPlace } from "../intake/hooks/place.ts";
+import type { Workspaces } from "../intake/workspaces.ts";
+import type { Clock } from "../model/ids.ts";
+import type { Objects } from "../objects/objects.ts";
+import { heeding } from "../sensing/ownWord.ts";
+import { bothWaysTransport } from "../transports/both/transport.ts";
+import { claudeInboxTransport } from "../transports/claude-inbox/transport.ts";
+import { claudeSocketTransport } from "../transports/claude-socket/transport.ts";
+import { codexQueueTransport } from "../transports/codex-queue/transport.ts";
+import { codexServerTransport } from "../transports/codex-server/transport.ts";
+import { hooksReach, hookTransport } from "../transports/hook/transport.ts";
+import { objectTransport } from "../transports/object/transport.ts";
+import { opencodeServerTransport } from "../transports/opencode-server/transport.ts";
+import { piExtensionTransport } from "../transports/pi-extension/transport.ts";
+import type { ProbingTransport, Transport } from "../transports/port.ts";
+import { pullTransport } from "../transports/pull/transport.ts";
+import { standardInputTransport } from "../transports/stdin/transport.ts";
+import { streamJsonTransport } from "../transports/stream-json/transport.ts";
+import { workspaceInboxTransport } from "../transports/workspace-inbox/transport.ts";
+import type { Witness } from "../witness.ts";
+import type { Programs } from "./programs.ts";
+
+export interface TransportParts {
+  readonly config: HomeConfig;
+  readonly root: string;
+  readonly tmux: ProbingTransport;
+  readonly programs: Programs;
+  readonly replies: Pick<ClaudeReplies, "beside">;
+  readonly objects: Objects;
+  readonly workspaces: Workspaces;
+  readonly hookPlace: HookPlace;
+  readonly traceOf: Witness["traceOf"];
+  readonly clock: Clock;
+}
+
+export function allTransports({ config, root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, clock }: TransportParts): ReadonlyMap<string, Transport> {
+  const { claude, codex, opencode, pi, said } = programs;
+  const { bells } = hookPlace;
+  const pane = heeding(tmux, said);
+  const inbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
+  const transports = [
+    pane,
+    inbox,
+    bothWaysTransport({ pane, inbox }),
+    claudeSocketTransport({ sessions: claude, traceOf, replyPath: (session) => replies.beside(session.messagingSocketPath!), hooksReach: (agent) => hooksReach(agent, bells) }),
+    hookTransport({ bells, said, watchState: programs.watch, traceOf }),
+    streamJsonTransport({ home: root, said, watchState: programs.watch, traceOf }),
+    codexServerTransport({ threads: codex }),
+    codexQueueTransport({ pane: tmux, clock }),
+    opencodeServerTransport({ sessions: opencode }),
+    piExtensionTransport({ sessions: pi }),
+    standardInputTransport(),
+    objectTransport(objects),
+    workspaceInboxTransport(workspaces),
+    pullTransport,
+  ];
+  return new Map(transports.map((transport) => [transport.name, transport]));
+}
