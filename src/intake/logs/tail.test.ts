@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Conditions } from "../../testing/conditions.ts";
 import { type LoggedMessage, type LogPosition, tailLogs, type TailOptions } from "./tail.ts";
 
 let root: string;
@@ -25,13 +26,10 @@ function start(options: Partial<TailOptions> = {}) {
   const controller = new AbortController();
   const messages: LoggedMessage[] = [];
   const rejected: string[] = [];
-  const checks = new Set<() => void>();
+  const { changed, until } = new Conditions();
   const clock = { nowMs: 0 };
   let saves = 0;
   const accept = options.onMessages ?? (async () => {});
-  const changed = () => {
-    for (const check of checks) check();
-  };
   const done = tailLogs({
     root,
     pattern: "*.txt",
@@ -60,16 +58,7 @@ function start(options: Partial<TailOptions> = {}) {
     clock,
     saves: () => saves,
     contents: () => messages.map(({ to, content }) => `${to}: ${content}`),
-    until: (holds: () => boolean) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (!holds()) return;
-          checks.delete(check);
-          resolve();
-        };
-        checks.add(check);
-        check();
-      }),
+    until,
     async stop() {
       controller.abort();
       await done;

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../../model/errors.ts";
+import { Conditions } from "../../testing/conditions.ts";
 import { type OutboxEntry } from "./parse.ts";
 import { type OutboxOptions, watchOutbox } from "./watch.ts";
 
@@ -30,10 +31,7 @@ function start(options: Partial<OutboxOptions> = {}) {
   const accepted: { entry: OutboxEntry; key: string }[] = [];
   const rejected: string[] = [];
   const faults: string[] = [];
-  const checks = new Set<() => void>();
-  const changed = () => {
-    for (const check of checks) check();
-  };
+  const { changed, until } = new Conditions();
   const accept = options.accept ?? (async () => {});
   const done = watchOutbox({
     workspace,
@@ -60,16 +58,7 @@ function start(options: Partial<OutboxOptions> = {}) {
     rejected,
     faults,
     contents: () => accepted.map(({ entry }) => entry.content),
-    until: (holds: () => boolean) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (!holds()) return;
-          checks.delete(check);
-          resolve();
-        };
-        checks.add(check);
-        check();
-      }),
+    until,
     async stop() {
       controller.abort();
       await done;
