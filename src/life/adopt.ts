@@ -42,7 +42,7 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const argv = await processes.argv(program.pid);
   const provider = chooseProvider(adoption.provider, program, argv, pane);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
-  const restingLine = cursorLine(await look(server, pane.id));
+  const restingLine = await lineAtRest(server, pane, program, processes);
   const found = await findOut(provider, program, argv, adoption, parts);
   const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine })), ...(found?.endpoints ?? [])];
   const { name, team, role } = adoption;
@@ -70,6 +70,17 @@ async function programIn(pane: PaneFacts, processes: Processes): Promise<Process
 }
 
 const comingUpMs = 2_000;
+
+/** The cursor's line. A program that still computes and has drawn nothing there is waited for: its prompt is no draft. */
+async function lineAtRest(server: TmuxServer, pane: PaneFacts, { pid }: ProcessFacts, processes: Processes): Promise<string> {
+  const deadline = Date.now() + comingUpMs;
+  for (;;) {
+    const computing = (await processes.read(pid))?.computing ?? false;
+    const line = cursorLine(await look(server, pane.id));
+    if (line !== "" || !computing || Date.now() > deadline) return line;
+    await Bun.sleep(5);
+  }
+}
 
 async function findOut(provider: string, { pid }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, running }: AdoptParts): Promise<RunningProgram | null> {
   if (running[provider] === undefined) return null;

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Delivery } from "../../model/delivery.ts";
 import { logOf, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
-import { openStage, type Stage } from "../../testing/stage.ts";
+import { openStage, type ScriptedCast, type Stage } from "../../testing/stage.ts";
 import { until } from "../../testing/world.ts";
 
 let stage: Stage;
@@ -69,6 +70,23 @@ describe("held, with nothing typed, and delivered when the reason is over", () =
   });
 });
 
+describe("a program that comes to its prompt only after it was adopted", () => {
+  const late = (gate: string): string[] => ["sh", "-c", `until [ -e '${gate}' ]; do sleep 0.05; done; printf '> '; exec cat`];
+
+  test("the prompt is no draft, but what a person types later is", async () => {
+    const gate = join(stage.root, "gate");
+    const { agent, pane } = await stage.cast("late", late(gate), { provider: "generic" });
+    writeFileSync(gate, "");
+    await until(async () => (await stage.tmux.tmux("capture-pane", "-p", "-t", pane)).startsWith(">"), "the prompt");
+    const first = await stage.send("late", "hello");
+    expect(await stage.delivered(first)).toMatchObject({ state: "handed" });
+    await stage.tmux.tmux("send-keys", "-t", pane, "-l", "half a thou");
+    await shows(agent.id, "idle", true);
+    const second = await stage.send("late", "again");
+    expect(await stage.delivered(second, ({ reason }) => reason === "draft")).toMatchObject({ state: "queued" });
+  });
+});
+
 describe("what can happen between the paste and Enter", () => {
   test("a dialog opens: Enter is not pressed, and the message arrives after it", async () => {
     const ana = await stage.scripted("ana");
@@ -113,6 +131,51 @@ test("a program whose screen tells nothing is not ready while it computes, howev
   writeFileSync(go, "");
   expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
   expect(await stage.tmux.tmux("capture-pane", "-p", "-t", pane)).toContain(receipt.message.tag);
+});
+
+describe("an attempt that ended in doubt", () => {
+  let brisk: Stage;
+  let bob: ScriptedCast;
+  beforeEach(async () => {
+    brisk = await openStage({ config: { delivery: { timeoutMs: 1_000, retries: 1 } } });
+    bob = await brisk.scripted("bob");
+  });
+  afterEach(async () => {
+    await brisk[Symbol.asyncDispose]();
+  });
+  const isHanded = ({ state }: Delivery): boolean => state === "handed";
+  const bodies = (): (string | undefined)[] => submittedTo(bob.dir).map((text) => text.split("\n")[1]);
+
+  test("is looked for before the next message covers its marks", async () => {
+    await bob.direct({ swallowEnters: 100 });
+    const first = await brisk.send("bob", "first");
+    expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
+    // A slow program takes what it was given at last.
+    await bob.direct({ swallowEnters: 0, draft: "" });
+    await brisk.delivered(await brisk.send("bob", "second"), isHanded);
+    expect(brisk.deliveries(first)).toMatchObject([{ state: "handed", attempts: 0 }]);
+    expect(bodies()).toEqual(["second"]);
+  });
+
+  test("is not said to be absent once another message was typed", async () => {
+    await bob.direct({ echoDelayMs: 300 });
+    const first = await brisk.send("bob", "first");
+    await until(async () => (await brisk.tmux.tmux("show-options", "-p", "-q", "-v", "-t", bob.pane, "@tieline_pasted")) !== "", "the paste");
+    await bob.direct({ draft: "not ours" });
+    expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
+    await bob.direct({ draft: "", echoDelayMs: 0 });
+    await brisk.delivered(await brisk.send("bob", "second"), isHanded);
+
+    // A draft might be the lost text, so that is looked for.
+    await bob.direct({ draft: "half a thou" });
+    const third = await brisk.send("bob", "third");
+    await brisk.delivered(third, ({ reason }) => reason === "draft");
+    await brisk.tieline.courier.reconsider(bob.agent.id);
+    await bob.direct({ draft: "" });
+    await brisk.delivered(third, isHanded);
+    expect(brisk.deliveries(first)).toMatchObject([{ state: "uncertain" }]);
+    expect(bodies()).toEqual(["second", "third"]);
+  });
 });
 
 describe("settings", () => {

@@ -126,7 +126,13 @@ export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
 function exceedsRest({ look: seen, reading }: There, { restingLine, prompt }: TerminalTraits): boolean {
   if (restingLine === null || prompt !== null || reading.composer) return false;
   const line = cursorLine(seen);
+  if (restingLine === "" && looksLikePrompt(line, seen.pane.cursor.x)) return false;
   return line.length > restingLine.length && line.startsWith(restingLine);
+}
+
+/** A sign and a blank in front of the cursor: drawn by a program that had not come to its prompt when it was adopted. */
+function looksLikePrompt(line: string, cursorX: number): boolean {
+  return cursorX > line.length && /[^\p{L}\p{N}\s]$/u.test(line);
 }
 
 /** How long until a pane has been silent for long enough. */
