@@ -1,29 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { bundlePage } from "../src/daemon/pageBundle.ts";
 import { logOf } from "../src/testing/scriptedAgent.ts";
 import { until } from "../src/testing/world.ts";
-import { chromiumPath, faultsOf, says, startStage, type Stage } from "./dashboard/stage.ts";
-
-const deadlineMs = 20_000;
+import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
 
 /** What a person does on the page, in a real browser, with a real daemon, tmux and agents behind it. */
 describe.skipIf(chromiumPath === null)("the dashboard", () => {
   let stage: Stage;
-  let context: BrowserContext;
   let page: Page;
   let faults: readonly string[];
 
   beforeAll(async () => {
     stage = await startStage();
-    ({ context, page } = await stage.visit());
-    page.setDefaultTimeout(deadlineMs);
-    faults = faultsOf(page);
+    ({ page, faults } = await stage.visit());
   });
-  afterAll(async () => {
-    await context?.close();
-    await stage?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
 
   const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
   const card = (agent: string) => page.locator(`.card[data-agent="${agent}"]`);

@@ -1,25 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { until } from "../src/testing/world.ts";
 import { contrastFaults, nameless } from "./dashboard/access.ts";
-import { chromiumPath, faultsOf, says, startStage, type Stage } from "./dashboard/stage.ts";
+import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
 
-const deadlineMs = 20_000;
 const hashes = ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers", "#/terminal/web:lead"];
 const views = { t: "Team", m: "Messages", w: "Waiting for you", q: "Queue", g: "Graph", n: "Numbers", e: "Terminal" };
 
 /** For everybody, by every way of using a page: keys, screen readers, little motion, small windows, out of sight. */
 describe.skipIf(chromiumPath === null)("the dashboard for everybody", () => {
   let stage: Stage;
-  let context: BrowserContext;
   let page: Page;
   let faults: readonly string[];
 
   beforeAll(async () => {
     stage = await startStage();
-    ({ context, page } = await stage.visit());
-    page.setDefaultTimeout(deadlineMs);
-    faults = faultsOf(page);
+    ({ page, faults } = await stage.visit());
     await says(stage.world, "lead", "engineer", "Look at `session.ts` first; see [the notes](https://example.com).\n\n> quoted\n\n- one\n- two");
     await says(stage.world, "lead", "user", "Shall we **deploy**?");
     await stage.direct("reviewer", { state: "permission" });
@@ -27,10 +23,7 @@ describe.skipIf(chromiumPath === null)("the dashboard for everybody", () => {
     await page.locator('.card[data-agent="reviewer"][data-state="permission"]').waitFor();
     await stage.person.call("send", { to: "reviewer", body: "later" });
   });
-  afterAll(async () => {
-    await context?.close();
-    await stage?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
 
   const show = async (hash: string): Promise<void> => {
     await page.evaluate((to) => (location.hash = to), hash);

@@ -1,27 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import type { Input, OperationName } from "../src/client/schema.ts";
-import { chromiumPath, faultsOf, startStage, type Stage } from "./dashboard/stage.ts";
-
-const deadlineMs = 20_000;
+import { chromiumPath, startStage, type Stage } from "./dashboard/stage.ts";
 
 /** Who gets in, what they may do there, and what agents can do to whoever looks. */
 describe.skipIf(chromiumPath === null)("the safety of the dashboard", () => {
   let stage: Stage;
-  let context: BrowserContext;
   let page: Page;
   let faults: readonly string[];
 
   beforeAll(async () => {
     stage = await startStage();
-    ({ context, page } = await stage.visit());
-    page.setDefaultTimeout(deadlineMs);
-    faults = faultsOf(page);
+    ({ page, faults } = await stage.visit());
   });
-  afterAll(async () => {
-    await context?.close();
-    await stage?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
 
   const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
 
@@ -71,7 +63,7 @@ describe.skipIf(chromiumPath === null)("the safety of the dashboard", () => {
   });
 
   test("the cookie is out of reach of scripts", async () => {
-    const [cookie] = await context.cookies();
+    const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
     expect(await page.evaluate(() => document.cookie)).toBe("");
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import type { ReceiptView } from "../src/client/schema.ts";
 import { until } from "../src/testing/world.ts";
 import { chromiumPath, startStage, type Stage } from "./dashboard/stage.ts";
@@ -10,18 +10,14 @@ import { chromiumPath, startStage, type Stage } from "./dashboard/stage.ts";
  */
 describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
   let stage: Stage;
-  let context: BrowserContext;
   let page: Page;
   const names = Array.from({ length: 500 }, (_, at) => `agent${at}`);
 
   beforeAll(async () => {
     stage = await startStage();
-    ({ context, page } = await stage.visit());
+    ({ page } = await stage.visit());
   });
-  afterAll(async () => {
-    await context?.close();
-    await stage?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("first paint", async () => {
     const paints: number[] = [];

@@ -1,30 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { logOf } from "../src/testing/scriptedAgent.ts";
 import { until } from "../src/testing/world.ts";
-import { chromiumPath, faultsOf, says, startStage, type Stage } from "./dashboard/stage.ts";
-
-const deadlineMs = 20_000;
+import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
 
 /** What a person steers from the page: the life of agents, teams, mail to many, what is asked of them. */
 describe.skipIf(chromiumPath === null)("steering by the dashboard", () => {
   let stage: Stage;
-  let context: BrowserContext;
   let page: Page;
   let faults: readonly string[];
 
   beforeAll(async () => {
     stage = await startStage();
-    ({ context, page } = await stage.visit());
-    page.setDefaultTimeout(deadlineMs);
-    faults = faultsOf(page);
+    ({ page, faults } = await stage.visit());
   });
-  afterAll(async () => {
-    await context?.close();
-    await stage?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
 
   const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
   const card = (agent: string) => page.locator(`.card[data-agent="${agent}"]`);

@@ -11,8 +11,8 @@ export interface Stage extends AsyncDisposable {
   readonly world: World;
   readonly browser: Browser;
   readonly url: string;
-  /** A browser of its own that came in by a link. */
-  visit(options?: Parameters<Browser["newContext"]>[0]): Promise<{ context: BrowserContext; page: Page }>;
+  /** A browser of its own that came in by a link. It closes with the stage. */
+  visit(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
   direct(agent: string, script: Script): Promise<void>;
   readonly person: Client;
   /** An agent that fetches its mail, and so proves that it has seen it. */
@@ -20,6 +20,14 @@ export interface Stage extends AsyncDisposable {
   logDirectory(agent: string): string;
 }
 
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What went wrong in the page until now. */
+  readonly faults: readonly string[];
+}
+
+const deadlineMs = 20_000;
 const edges = ["user -> *", "lead -> engineer", "lead -> reviewer", "lead -> tester", "engineer -> reviewer", "reviewer -> lead", "tester -> engineer"];
 const scripted = { lead: "planning", engineer: "frontend", reviewer: "review" };
 
@@ -53,11 +61,12 @@ export async function startStage(): Promise<Stage> {
     async visit(options = {}) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       const page = await context.newPage();
+      page.setDefaultTimeout(deadlineMs);
       const { url: fresh } = await world.json<{ url: string }>(["dash"]);
       await page.goto(fresh);
       await page.waitForURL(`${url}/`);
       await page.locator(".connection.live").waitFor();
-      return { context, page };
+      return { context, page, faults: faultsOf(page) };
     },
     direct: (agent, script) => direct(join(world.dir, agent), script),
     person,
@@ -71,7 +80,7 @@ export async function startStage(): Promise<Stage> {
 }
 
 /** What went wrong in the page, apart from what happens while its daemon is away. */
-export function faultsOf(page: Page): readonly string[] {
+function faultsOf(page: Page): readonly string[] {
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("console", (message) => {
