@@ -39,6 +39,13 @@ describe("themes", () => {
     };
     for (const labelled of screens) expectSame(labelled, mapLines(labelled, (line) => line.replace(/([34]8);5;(\d+)/g, convert)));
   });
+
+  test("without colours, as NO_COLOR asks for, nothing else becomes idle", () => {
+    for (const labelled of screens.filter(({ state, draft }) => state !== "idle" || draft)) {
+      const { state, draft } = classify(manifests.get(labelled.provider)!, mapLines(labelled, withoutColours));
+      expect([labelled.file, state, draft]).not.toEqual([labelled.file, "idle", false]);
+    }
+  });
 });
 
 describe("widths", () => {
@@ -55,6 +62,14 @@ describe("widths", () => {
       expect([labelled.file, [...waiting, "unknown"]]).toEqual([labelled.file, expect.arrayContaining([state])]);
     }
   });
+});
+
+test("without its status line, which tells whether a turn runs, opencode is never idle", () => {
+  for (const labelled of screens.filter(({ provider, state }) => provider === "opencode" && state === "working")) {
+    const bottom = labelled.screen.lines.findLastIndex((line) => Bun.stripANSI(line).includes("╹▀"));
+    const { state } = classify(manifests.get("opencode")!, { ...labelled.screen, lines: labelled.screen.lines.slice(0, bottom + 1) });
+    expect([labelled.file, state]).not.toEqual([labelled.file, "idle"]);
+  }
 });
 
 describe("transcripts", () => {
@@ -167,6 +182,15 @@ function sgr({ fg, bg, bold, dim, italic, reverse }: Style): string {
   const colour = (plane: string, value: string) => (value.includes(";") ? `${plane};${value}` : value);
   const codes = ["0", bold && "1", dim && "2", italic && "3", reverse && "7", fg && colour("38", fg), bg && colour("48", bg)];
   return `\x1b[${codes.filter(Boolean).join(";")}m`;
+}
+
+/** Bold, dim and reversed text stay as they are. */
+function withoutColours(line: string): string {
+  // oxlint-disable-next-line no-control-regex -- escape sequences are what this changes
+  return line.replace(/\x1b\[([0-9;]*)m/g, (_, codes: string) => {
+    const kept = codes.replace(/[34]8;(?:5;\d+|2;\d+;\d+;\d+)/g, "39").split(";").filter((code) => Number(code) < 30);
+    return kept.length === 0 ? "" : `\x1b[${kept.join(";")}m`;
+  });
 }
 
 /** The first columns of a line, with all of its escapes. */

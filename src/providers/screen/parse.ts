@@ -113,6 +113,10 @@ export function isStyled(rows: readonly Row[]): boolean {
   return rows.some((row) => row.spans.some(({ style }) => style !== plain));
 }
 
+export function isColoured(rows: readonly Row[]): boolean {
+  return rows.some((row) => row.spans.some(({ style }) => style.fg !== ""));
+}
+
 // The grey diagonal of the 256-colour cube, and the grey ones among the sixteen basic colours.
 const cubeGreys = new Set([0, 7, 8, 15, 16, 59, 102, 145, 188, 231]);
 const basicGreys = new Set([30, 37, 90, 97]);

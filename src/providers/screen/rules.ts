@@ -1,6 +1,6 @@
 import { isBlank, type Composer } from "./composer.ts";
 import type { Condition, ScreenRule } from "./manifest.ts";
-import { isStyled, styleAt, type Row, type Screen } from "./parse.ts";
+import { isColoured, isStyled, styleAt, type Row, type Screen } from "./parse.ts";
 import { matchesStyle } from "./style.ts";
 
 /** A screen after parsing, as the rules look at it. */
@@ -23,6 +23,7 @@ function conditionHolds(condition: Condition, view: View): boolean {
     (!condition.prompt || (composer !== undefined && matchesStyle(condition.prompt, composer.prompt, composer.frame))) &&
     (!condition.cursor || cursorIs(condition.cursor, view)) &&
     (condition.styled === undefined || isStyled(view.rows) === condition.styled) &&
+    (condition.coloured === undefined || isColoured(view.rows) === condition.coloured) &&
     lineHolds(condition, view)
   );
 }
