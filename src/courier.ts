@@ -73,12 +73,15 @@ export function createCourier(parts: CourierParts): Courier {
   const watches = new Map<AgentId, { key: string; watch: Disposable }>();
   /** Attempts of a dead process or reader. They are looked for before anything else goes to their agent. */
   const lost = new Map<AgentId, Delivery[]>();
+  /** Who was given something without proof, and nothing since. */
+  const inDoubt = new Set<AgentId>();
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
   let stopListening: () => void = () => undefined;
 
   return {
     async start() {
+      for (const { agent } of mailbox.deliveriesIn(["uncertain"])) inDoubt.add(agent);
       for (const delivery of await mailbox.recover(clock(), "start")) lose(delivery);
       stopListening = mailbox.onTransitions((changes) => {
         for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
@@ -111,8 +114,7 @@ export function createCourier(parts: CourierParts): Courier {
     },
 
     async reconsider(agent, handed = []) {
-      const lostOnes = mailbox.deliveriesIn(["uncertain"]).filter((delivery) => delivery.agent === agent);
-      for (const delivery of [...lostOnes, ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
+      for (const delivery of [...uncertainOf(agent), ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
     },
 
     holdOf: (agent) => holds.get(agent) ?? null,
@@ -139,6 +141,11 @@ export function createCourier(parts: CourierParts): Courier {
         if (agent && heads.length > 0) watch(agent);
         else forget(id);
         return;
+      }
+      if (inDoubt.delete(id)) {
+        // The next write covers what still tells of the one before.
+        for (const delivery of uncertainOf(id)) await inspect(delivery);
+        continue;
       }
       const { transport } = errand.endpoint;
       const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport, authority: authorityOf(transportOf(transport), errand.message) });
@@ -204,7 +211,8 @@ export function createCourier(parts: CourierParts): Courier {
     if (outcome.kind === "unknown") {
       // What the attempt says of itself is more precise than that a second look found nothing.
       const found = await transport.inspect(errand);
-      if (found.kind !== "unknown") outcome = found;
+      if (found.kind === "unknown") inDoubt.add(errand.agent.id);
+      else outcome = found;
     }
     const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, errand.message);
     await settle(errand.delivery, outcome, { transport: transport.name, authority });
@@ -226,9 +234,13 @@ export function createCourier(parts: CourierParts): Courier {
 
   /** The draft may be our own text, left there by an attempt that could not end: then Enter is all that is missing. */
   async function finishedOwnDraft(id: AgentId): Promise<boolean> {
-    const uncertain = mailbox.deliveriesIn(["uncertain"]).filter(({ agent }) => agent === id);
+    const uncertain = uncertainOf(id);
     for (const delivery of uncertain) await inspect(delivery);
     return uncertain.some(({ id: own, messageId }) => mailbox.receipt(messageId)?.deliveries.find(({ id }) => id === own)?.state !== "uncertain");
+  }
+
+  function uncertainOf(id: AgentId): readonly Delivery[] {
+    return mailbox.deliveriesIn(["uncertain"]).filter(({ agent }) => agent === id);
   }
 
   /** After a crash: look before anything is repeated. */

@@ -24,6 +24,8 @@ export interface PaneFacts {
   bracketedPaste: boolean | undefined;
   /** When something was last printed in the pane's window, in whole seconds. */
   windowActivityAt: number;
+  /** When somebody last pressed a key in a session that shows the pane, or came to it, in whole seconds. */
+  keysAt: number;
   serverPid: number;
   serverStartedAt: number;
   sessionId: string;
@@ -169,6 +171,8 @@ const words = [
   "pane_height",
   "history_size",
   "window_activity",
+  // Of the liveliest of the sessions that share the window.
+  "session_activity",
   "pid",
   "start_time",
   "session_id",
@@ -226,7 +230,7 @@ function parsePanes(lines: string[], border: string): PaneFacts[] {
 
 function parsePane(record: string): PaneFacts | undefined {
   const reader = new FactReader(record);
-  const [id = "", pid, x, y, width, height, historySize, activity, serverPid, serverStart, sessionId = "", windowId = ""] =
+  const [id = "", pid, x, y, width, height, historySize, activity, keysAt, serverPid, serverStart, sessionId = "", windowId = ""] =
     words.map(() => reader.word());
   // Without a pane every field is empty.
   if (!id) return undefined;
@@ -253,6 +257,7 @@ function parsePane(record: string): PaneFacts | undefined {
     synchronized,
     bracketedPaste: paste === "p" ? undefined : paste === "p1",
     windowActivityAt: Number(activity) * 1000,
+    keysAt: Number(keysAt) * 1000,
     serverPid: Number(serverPid),
     serverStartedAt: Number(serverStart) * 1000,
     sessionId,

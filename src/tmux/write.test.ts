@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
 import { attachPerson, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
+import { until } from "../testing/world.ts";
 import { type PaneFacts, readPane } from "./pane.ts";
 import { TmuxServer } from "./server.ts";
 import { clearMarks, enterGuarded, type GuardedWrite, leaveMode, pasteGuarded, readMarks } from "./write.ts";
@@ -193,4 +194,24 @@ test("what a person types between look and write refuses the write", async () =>
   while ((await readPane(server, "%0")).cursor.y < 2) await Bun.sleep(2);
   const paste = await pasteGuarded(server, { ...seen, text: "x", mark: "m" });
   expect(paste).toEqual({ done: false, failed: ["cursor"] });
+});
+
+test("a key that the program has not answered yet refuses the write as well", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const sink = await startSink(tmux, "sink");
+  await tmux.tmux("new-session", "-d", "-s", "beside", "-t", "main");
+  await tmux.tmux("select-window", "-t", `=beside:${await tmux.tmux("display-message", "-p", "-t", sink.pane, "#{window_index}")}`);
+  await using person = await attachPerson(tmux, "beside");
+  // tmux knows the time of a key to the second.
+  await until(async () => Date.now() - (await readPane(server, sink.pane)).keysAt >= 2_000, "a second without a key");
+  const facts = await readPane(server, sink.pane);
+  const { keysAt } = facts;
+  expect(await pasteGuarded(server, { ...asSeen(facts), guards: { keysAt }, text: "x", mark: "m" })).toEqual({ done: true });
+  await person.press("q");
+  await sinkBytes(sink.file, (read) => read.includes("q"));
+  const write = { ...asSeen(facts), guards: { ...asSeen(facts).guards, keysAt }, mark: "m" };
+  expect(await pasteGuarded(server, { ...write, text: "y" })).toEqual({ done: false, failed: ["keys"] });
+  expect(await enterGuarded(server, write)).toEqual({ done: false, failed: ["keys"] });
+  expect((await sinkBytes(sink.file, () => true)).toString()).toBe(`${open}x${close}q`);
 });

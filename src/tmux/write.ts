@@ -20,6 +20,8 @@ export interface Guards {
   title?: string;
   cursor?: { x: number; y: number };
   command?: string;
+  /** A key that was pressed since then may be on its way to the program, and shows nowhere yet. */
+  keysAt?: number;
   /** The mark of the last paste as it was seen: another one since then may still stand in the composer. */
   pasted?: string;
 }
@@ -35,6 +37,7 @@ export type GuardName =
   | "title"
   | "cursor"
   | "command"
+  | "keys"
   | "pasted";
 
 export type Written = { done: true } | { done: false; failed: GuardName[] };
@@ -133,11 +136,12 @@ function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrit
     flag("synchronized", "pane_synchronized"),
     flag("inputOff", "pane_input_off"),
   ];
-  const { serverPid, cursor, title, command, pasted } = guards;
+  const { serverPid, cursor, title, command, keysAt, pasted } = guards;
   if (serverPid !== undefined) comparisons.push({ name: "serverPid", format: "#{pid}", expected: String(serverPid) });
   if (cursor) comparisons.push({ name: "cursor", format: "#{cursor_x};#{cursor_y}", expected: `${cursor.x};${cursor.y}` });
   if (title !== undefined) comparisons.push({ name: "title", format: "#{pane_title}", expected: title });
   if (command !== undefined) comparisons.push({ name: "command", format: "#{pane_current_command}", expected: command });
+  if (keysAt !== undefined) comparisons.push({ name: "keys", format: "#{session_activity}", expected: String(keysAt / 1000) });
   if (pasted !== undefined) comparisons.push({ name: "pasted", format: "#{@tieline_pasted}", expected: pasted });
   return compareAndRun(server, pane, comparisons, steps);
 }

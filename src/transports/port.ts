@@ -48,7 +48,7 @@ export interface Errand {
   readonly delivery: Delivery;
   readonly agent: Agent;
   readonly endpoint: Endpoint;
-  /** Names the delivery among all mailboxes, for marks that outlive us: mailbox, delivery, attempt. */
+  /** Names the attempt among all mailboxes, for marks that outlive us: `mailbox:delivery:claimedAt`. */
   readonly mark: string;
   /** What `ready` saw, given back to `deliver`, so that it need not look twice. */
   readonly observed?: unknown;

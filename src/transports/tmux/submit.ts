@@ -91,8 +91,8 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
 }
 
 export function guardedBy({ locator }: Access, { look: { pane } }: There): { pane: string; panePid: number; guards: Guards } {
-  const { title, cursor, currentCommand: command, pasted } = pane;
-  return { pane: locator.pane, panePid: locator.panePid, guards: { serverPid: locator.serverPid, title, cursor, command, pasted } };
+  const { title, cursor, currentCommand: command, keysAt, pasted } = pane;
+  return { pane: locator.pane, panePid: locator.panePid, guards: { serverPid: locator.serverPid, title, cursor, command, keysAt, pasted } };
 }
 
 function wasTaken({ manifest }: Access, entered: There, now: There, stands: Standing): boolean {

@@ -82,7 +82,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const sight = await seeAgent(errand.agent, access);
       if (sight.kind === "gone") return { kind: "unknown", detail: sight.detail };
       const { pasted, entered } = sight.look.pane;
-      if (pasted !== errand.mark && entered !== errand.mark) return { kind: "absent", detail: "nothing was typed" };
+      if (pasted !== errand.mark && entered !== errand.mark) return unmarked(errand.mark, pasted);
       const text = await textFor(errand, access, sight);
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
       if (entered === errand.mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
@@ -218,6 +218,14 @@ async function leaveCopyMode({ server, locator }: Access, sight: There): Promise
 function changed({ locator }: Access, failed: readonly string[]): Outcome {
   return { kind: "held", hold: { reason: "busy", detail: `${locator.pane} changed just before the paste (${failed.join(", ")})` } };
 }
+
+/** Each paste replaces the mark of the one before: under a later one nothing is known of an earlier attempt. */
+function unmarked(mark: string, pasted: string): Outcome {
+  if (claimedAt(pasted) > claimedAt(mark)) return { kind: "unknown", detail: "another message was typed there since" };
+  return { kind: "absent", detail: "nothing was typed" };
+}
+
+const claimedAt = (mark: string): number => Number(mark.slice(mark.lastIndexOf(":") + 1));
 
 function tooSmall({ look: { pane } }: There): Outcome {
   return { kind: "held", hold: { reason: "unreadable", detail: `${pane.id} is too small to check what is typed there (${pane.width} × ${pane.height})` } };
