@@ -11,9 +11,10 @@ import { freshHas } from "../fixtures/model-servers/server.ts";
 import { homeOf } from "../src/client/home.ts";
 import { writeToInbox } from "../src/providers/claude-code/inboxSocket.ts";
 import { connectAppServer } from "../src/providers/codex/appServer.ts";
-import { until, type Bench } from "../test/agents/bench.ts";
+import type { Bench } from "../test/agents/bench.ts";
 import { installAgent } from "../test/agents/install.ts";
 import { Switchboard } from "../test/agents/switchboard.ts";
+import { until } from "../test/agents/until.ts";
 import { median, quantile } from "./support/measure.ts";
 
 type Run = () => Promise<number>;

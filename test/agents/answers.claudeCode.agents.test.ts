@@ -3,10 +3,11 @@ import { expect } from "bun:test";
 import { dirname, join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import type { InboxView } from "../../src/client/schema.ts";
-import { until, type Bench } from "./bench.ts";
+import type { Bench } from "./bench.ts";
 import { claudeTest, shell, timesRead } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { isRunning, Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 claudeTest("an answer by its own SendMessage to our socket reaches the agent that wrote, and answers the message", async () => {
   await using board = await Switchboard.start();

@@ -4,10 +4,13 @@ import { readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type Step } from "../../fixtures/model-servers/server.ts";
 import type { HookEntry } from "../../src/providers/claude-code/settings.ts";
-import { prepareBench, until, type Bench, type BenchOptions } from "./bench.ts";
+import { prepareBench, type Bench, type BenchOptions } from "./bench.ts";
 import { claudeTest, dismiss, isThere, shell, timesRead } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
+import { choose, press, typeLine } from "./person.ts";
+import type { Screen } from "./screen.ts";
 import { Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 /** Text that would choose, confirm or run something, were it typed. */
 const tempting = "yes\n1\n\n";
@@ -46,8 +49,6 @@ async function atStart(board: Switchboard, options: BenchOptions, prepare: (benc
     throw thrown;
   }
 }
-
-const press = (bench: Bench, ...keys: string[]): Promise<string> => bench.tmux("send-keys", "-t", bench.pane, ...keys);
 
 claudeTest("a question is open: it is not answered", async () => {
   await using board = await Switchboard.start();
@@ -88,7 +89,7 @@ claudeTest("the folder is not trusted yet: the program is neither told to trust 
   });
   const tags = await heldBack(board, /dialog/);
   expect((await bench.capture()).text).toContain("❯ No, exit");
-  await press(bench, "Down", "Enter");
+  await choose(bench, "Yes, I trust this folder");
   await bench.untilReady();
   await read(bench, tags);
 });
@@ -98,7 +99,7 @@ claudeTest("a dialog of the program about itself: no new setting is agreed to", 
   await using bench = await atStart(board, { settings: { ...board.settings(), permissions: { defaultMode: "default" } } }, undefined, false);
   const tags = await heldBack(board, /dialog/);
   expect((await bench.capture()).text).toContain("❯ Yes, set auto mode");
-  await press(bench, "Down", "Enter");
+  await choose(bench, "No, keep manual mode");
   await read(bench, tags);
   expect(await Bun.file(join(bench.place.home, ".claude", "settings.json")).json()).toMatchObject({ permissions: { defaultMode: "default" } });
 });
@@ -108,7 +109,7 @@ claudeTest("its settings are broken: no choice is made for the person, and witho
   await using bench = await atStart(board, {}, ({ place }) => writeFileSync(join(place.home, ".claude", "settings.json"), '{"hooks": {'));
   const tags = await heldBack(board, /dialog/);
   expect((await bench.capture()).text).toContain("❯ 1. Fix with Claude");
-  await press(bench, "3");
+  await press(bench, "3", ({ text }) => !text.includes("Fix with Claude"));
   await bench.untilReady();
   await read(bench, tags);
   for (const tag of tags) expect((await board.status(tag)).deliveries[0]).toMatchObject({ transport: "tmux", authority: "user" });
@@ -119,11 +120,10 @@ claudeTest("its settings are broken: no choice is made for the person, and witho
 claudeTest("a draft, and no other way in: it waits, and neither is submitted", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude({ settings: {} });
-  await bench.paste("half a draft");
-  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  await bench.draft("half a draft");
   const tags = await heldBack(board, /draft/);
   expect((await bench.capture()).text).toContain("half a draft");
-  await press(bench, "C-u");
+  await press(bench, "C-u", ({ text }) => !text.includes("half a draft"));
   await read(bench, tags);
   expect(bench.model.requests.filter((one) => timesRead(one, "half a draft") > 0)).toEqual([]);
 });
@@ -153,7 +153,7 @@ claudeTest("copy mode: it waits where that is wished, and is left where nobody l
   await using bench = await board.claude({ settings: {} });
   await bench.tmux("copy-mode", "-t", bench.pane);
   const tags = await heldBack(board, /copy mode/);
-  await press(bench, "-X", "cancel");
+  await bench.send("-X", "cancel");
   await read(bench, tags);
   await bench.untilStatus("idle");
   await board.run("daemon", "stop");
@@ -168,8 +168,7 @@ claudeTest("the rewind menu is open: nothing is rewound", async () => {
   await bench.prompt("begin");
   await bench.waitForScreen((screen) => screen.text.includes("the first answer"));
   await bench.untilStatus("idle");
-  await press(bench, "Escape", "Escape");
-  await bench.waitForScreen((screen) => screen.text.includes("Restore the code"));
+  await press(bench, ["Escape", "Escape"], ({ text }) => text.includes("Restore the code"));
   await bench.untilStatus("waiting");
   const tags = await heldBack(board, /dialog/);
   expect((await bench.registry())!.waitingFor).toBe("dialog open");
@@ -181,11 +180,11 @@ claudeTest("the rewind menu is open: nothing is rewound", async () => {
 claudeTest("pastes of the person that the program shows as a mark only stay where they are", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude({ settings: {} });
-  await bench.paste(Array.from({ length: 12 }, (_, line) => `line ${line} of a draft`).join("\n"));
-  await bench.waitForScreen((screen) => screen.text.includes("[Pasted text #1"));
+  const showsMark = ({ text }: Screen): boolean => text.includes("[Pasted text #1");
+  await bench.draft(Array.from({ length: 12 }, (_, line) => `line ${line} of a draft`).join("\n"), showsMark);
   const tags = await heldBack(board, /draft/);
   expect((await bench.capture()).text).toContain("[Pasted text #1");
-  await press(bench, "C-u");
+  await press(bench, "C-u", (screen) => !showsMark(screen));
   await read(bench, tags);
 });
 
@@ -229,8 +228,8 @@ claudeTest("killed under a shell, with its screen still looking idle and its reg
   const { bench: prepared, command, launch } = await prepareBench("claude-code", { settings: board.settings() });
   await using bench = prepared;
   await bench.open(["bash", "--norc", "-i"], 120, 40);
-  await press(bench, "-l", [...command, ...bench.recipe.args(bench.place, launch)].join(" "));
-  await press(bench, "Enter");
+  const shellWaits = async (): Promise<boolean> => (await bench.capture()).command === "bash";
+  await typeLine(bench, [...command, ...bench.recipe.args(bench.place, launch)].join(" "), async () => !(await shellWaits()));
   await bench.waitForScreen((screen) => bench.recipe.ready(screen));
   await board.adopt(bench);
   const registered = (): string[] => readdirSync(join(bench.place.home, ".claude", "sessions")).filter((name) => name.endsWith(".json"));
@@ -242,10 +241,9 @@ claudeTest("killed under a shell, with its screen still looking idle and its reg
     const story = await board.reached(await board.send("ana", body), ({ reason }) => reason !== null);
     expect(story.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringMatching(/ended|foreground/) });
   }
+  expect((await bench.capture()).text).not.toContain("executed");
   // Whatever was typed would run before this does.
-  await press(bench, "-l", "touch by-the-person");
-  await press(bench, "Enter");
-  await until(() => isThere(bench, "by-the-person"), { what: async () => (await bench.capture()).text });
+  await typeLine(bench, "touch by-the-person", () => isThere(bench, "by-the-person"));
   expect(isThere(bench, "executed")).toBe(false);
 });
 

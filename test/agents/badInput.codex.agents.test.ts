@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { Bench } from "./bench.ts";
 import { prepareBench } from "./bench.ts";
-import { asking, codexTest, embedded, interrupt, isThere, press, shell, untilIdle } from "./codexTest.ts";
+import { asking, codexTest, embedded, interrupt, isThere, shell, untilIdle } from "./codexTest.ts";
+import { choose, press } from "./person.ts";
 import { Switchboard } from "./switchboard.ts";
 
 /** Sends, sees it held for that reason, lets the person go on, and answers the request with which it came, once. */
@@ -70,7 +71,7 @@ codexTest("it asks whether to trust the folder: a message does not say yes", asy
   const config = join(bench.place.home, ".codex", "config.toml");
   await waitsFor(board, bench, /dialog/, async () => {
     expect(readFileSync(config, "utf8")).not.toContain("trust_level");
-    await press(bench, "Enter");
+    await choose(bench, "Trust and continue");
   });
 });
 
@@ -83,8 +84,7 @@ codexTest("it offers an update: a message does not start it", async () => {
   });
   await waitsFor(board, bench, /dialog/, async () => {
     expect((await bench.capture()).text).toContain("Update now");
-    await press(bench, "Down");
-    await press(bench, "Enter");
+    await choose(bench, "Skip");
   });
 });
 
@@ -95,11 +95,10 @@ codexTest.each([
 ])("%s stands in the composer: it is neither sent nor changed", async (_what, draft, shown) => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board);
-  await bench.paste(draft);
-  await bench.waitForScreen(({ text }) => shown.test(text));
+  await bench.draft(draft, ({ text }) => shown.test(text));
   const request = await waitsFor(board, bench, /draft/, async () => {
     expect((await bench.capture()).text).toMatch(shown);
-    await press(bench, "C-c");
+    await press(bench, "C-c", ({ text }) => !shown.test(text));
   });
   expect(request.entries.some(({ text }) => text.includes(draft))).toBe(false);
   expect(isThere(bench, "executed")).toBe(false);
@@ -121,11 +120,9 @@ codexTest("the person goes back to an earlier message: nothing is typed there", 
     await bench.model.next((one) => freshHas(one, words));
     await untilIdle(bench);
   }
-  await press(bench, "Escape");
-  await bench.waitForScreen(({ text }) => text.includes("edit previous message"));
-  await press(bench, "Escape");
-  await bench.waitForScreen(({ text }) => text.includes("Browsing transcript"));
-  const request = await waitsFor(board, bench, /dialog/, () => press(bench, "Escape"));
+  await press(bench, "Escape", ({ text }) => text.includes("edit previous message"));
+  await press(bench, "Escape", ({ text }) => text.includes("Browsing transcript"));
+  const request = await waitsFor(board, bench, /dialog/, () => press(bench, "Escape", ({ text }) => !text.includes("Browsing transcript")));
   expect(request.entries.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(expect.arrayContaining(["first", "second"]));
 });
 
@@ -179,7 +176,7 @@ codexTest("its record is taken away: what is typed then is given once, and nobod
 codexTest("the daemon is gone: its hooks stop nothing and say nothing, and the next daemon delivers", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board, { hooks: true, permissions: "allow", script: [batch(shell("touch made")), say("done")] });
-  await board.kill();
+  await board.killDaemon();
   await bench.prompt("make it");
   await bench.model.next((one) => freshHas(one, "make it"));
   await bench.model.next((one) => freshTexts(one, "tool").length > 0);

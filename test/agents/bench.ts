@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startModelServer, type ModelServer, type Script } from "../../fixtures/model-servers/server.ts";
+import { freshTexts, startModelServer, type ModelServer, type Script } from "../../fixtures/model-servers/server.ts";
 import { readRegistry, type RegisteredSession } from "../../src/providers/claude-code/registry.ts";
 import { installAgent, type AgentProgram } from "./install.ts";
 import { endProcesses, processesIn } from "./processes.ts";
@@ -13,6 +13,7 @@ import { gemini } from "./recipes/gemini.ts";
 import { opencode } from "./recipes/opencode.ts";
 import { pi } from "./recipes/pi.ts";
 import { captureCommand, parseCapture, type Screen } from "./screen.ts";
+import { insist, until } from "./until.ts";
 
 export const recipes: Record<AgentProgram, Recipe> = { "claude-code": claudeCode, codex, gemini, opencode, pi };
 
@@ -188,17 +189,35 @@ export class Bench implements AsyncDisposable {
     if (this.program === "claude-code") await this.untilStatus("idle");
   }
 
-  /** Pastes a prompt as a terminal does and submits it. */
+  /** Keys, by their names in tmux, or a text after `-l`. Whether they were taken only the screen can tell. */
+  async send(...keys: string[]): Promise<void> {
+    await this.tmux("send-keys", "-t", this.pane, ...keys);
+  }
+
+  /** Pastes a prompt as a terminal does, submits it, and sees that the model is asked. */
   async prompt(text: string): Promise<void> {
+    const asked = this.model.requests.length;
     const before = await this.capture();
-    await this.paste(text);
-    if (this.recipe.enterGapMs !== undefined) {
-      // The program counts the gap from the moment at which it took the paste, which is when it draws it.
-      const end = text.trimEnd().split("\n").at(-1)!.slice(0, 40);
-      await this.waitForScreen((screen) => screen.text !== before.text && (screen.text.includes(end) || screen.text.includes("[Pasted Text")));
-      await Bun.sleep(this.recipe.enterGapMs);
-    }
-    await this.tmux("send-keys", "-t", this.pane, "Enter");
+    const end = text.trimEnd().split("\n").at(-1)!.slice(0, 40);
+    const showsEnd = (screen: Screen): boolean => screen.text.includes(end) || /\[past/i.test(screen.text);
+    await this.draft(text, (screen) => screen.text !== before.text && showsEnd(screen));
+    // The program counts the gap from the moment at which it took the paste, which is when it draws it.
+    await Bun.sleep(this.recipe.enterGapMs ?? 0);
+    const isAsked = (): boolean => this.model.requests.slice(asked).some((one) => !one.side && freshTexts(one, "user").some((given) => given.includes(end)));
+    const isTaken = async (): Promise<boolean> => (text.startsWith("/") ? !showsEnd(await this.capture()) : isAsked());
+    await insist(() => this.send("Enter"), isTaken, { what: async () => `${JSON.stringify(text)} is submitted; the screen shows\n${(await this.capture()).text}` });
+  }
+
+  /** Pastes a text and sees it on the screen, where it stays. */
+  async draft(text: string, shows: (screen: Screen) => boolean = (screen) => screen.text.includes(text)): Promise<void> {
+    let pasted = false;
+    const paste = async (): Promise<void> => {
+      // What an earlier attempt may have left is taken away first, line by line.
+      if (pasted) await this.send("-N", String(2 * text.split("\n").length), "C-u");
+      await this.paste(text);
+      pasted = true;
+    };
+    await insist(paste, async () => shows(await this.capture()), { what: async () => `${JSON.stringify(text)} is in the box; the screen shows\n${(await this.capture()).text}` });
   }
 
   async paste(text: string): Promise<void> {
@@ -264,16 +283,4 @@ async function runTmux(args: string[], env: Record<string, string>, input = ""):
   ]);
   if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${complaint.trim()}`);
   return printed;
-}
-
-/** Programs announce neither their screens nor their files, so this one place looks again and again. */
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  { deadlineMs = 120_000, what }: { deadlineMs?: number; what: () => Promise<string> },
-): Promise<void> {
-  const deadline = Date.now() + deadlineMs;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain until ${await what()}`);
-    await Bun.sleep(20);
-  }
 }

@@ -3,8 +3,9 @@ import { test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Gate, type ModelRequest } from "../../fixtures/model-servers/server.ts";
-import { until, type Bench } from "./bench.ts";
+import type { Bench } from "./bench.ts";
 import { installAgent } from "./install.ts";
+import { press } from "./person.ts";
 
 const deadlineMs = 300_000;
 export const installed = await installAgent("claude-code");
@@ -34,18 +35,7 @@ export function afterSending(send: () => Promise<string>): { gate: Gate; tag: Pr
   return { gate, tag };
 }
 
-/**
- * Closes the dialog that the program stands at, as a person does who wants none of it. Keys that come too soon after a
- * dialog opened are ignored by it, so they are pressed again while it stands.
- */
+/** Closes the dialog that the program stands at, as a person does who wants none of it. */
 export async function dismiss(bench: Bench): Promise<void> {
-  let pressedAt = 0;
-  const closed = async (): Promise<boolean> => {
-    if ((await bench.registry())?.status !== "waiting") return true;
-    if (Date.now() - pressedAt < 2_000) return false;
-    pressedAt = Date.now();
-    await bench.tmux("send-keys", "-t", bench.pane, "Escape");
-    return false;
-  };
-  await until(closed, { what: async () => `the dialog is closed:\n${(await bench.capture()).text}` });
+  await press(bench, "Escape", async () => (await bench.registry())?.status !== "waiting");
 }

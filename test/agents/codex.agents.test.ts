@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { AgentView } from "../../src/client/schema.ts";
 import { sanitise } from "../../src/model/envelope.ts";
-import { prepareBench, startBench, until, type Bench } from "./bench.ts";
+import { prepareBench, startBench, type Bench } from "./bench.ts";
 import { afterSending, asking, codexTest, deadlineMs, embedded, interrupt, isThere, missing, openAtSharedServer, randomText, shell, untilIdle } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
-import { Switchboard } from "./switchboard.ts";
+import { isRunning, Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 codexTest("idle: the person's words start a turn as the user's own, the draft stays, and the record proves it", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.codex({ script: [say("heard")] });
-  await bench.paste("half a draft");
-  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  await bench.draft("half a draft");
   const body = "!echo no command\n/quit\tgrüße 世界 ";
   const tag = await board.timed("idle, draft, from the person", "turn", () => board.send("ana", "--wait", "seen", body));
   const request = await bench.model.next((one) => freshHas(one, tag));
@@ -203,7 +203,7 @@ codexTest("the daemon is killed with mail under way: the next one delivers it, o
   await gate.reached;
   const waiting = await board.send("ana", "waits for the end");
   const joining = await board.send("ana", "--when", "tool", "joins the turn");
-  await board.kill();
+  await board.killDaemon();
   gate.open();
   await board.run("daemon", "start");
   for (const tag of [joining, waiting]) board.note("daemon killed", "turn", await board.reached(tag, ({ state }) => state === "seen"));
@@ -226,7 +226,7 @@ codexTest("Codex is killed with mail waiting: started again by the mail, in the 
   await board.reached(tag, ({ state }) => state === "seen");
   expect(timesGiven(bench, "after the crash")).toBe(1);
   expect(server).toBeNumber();
-  await until(() => !existsSync(`/proc/${server}`), { what: async () => `the server ${server} has ended` });
+  await until(() => !isRunning(server!), { what: async () => `the server ${server} has ended` });
 });
 
 const many = process.env["CI"] ? 200 : 50;

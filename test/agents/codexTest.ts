@@ -4,9 +4,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Gate, type ToolCall } from "../../fixtures/model-servers/server.ts";
 import { launchHooks } from "../../src/providers/codex/hooks.ts";
-import { startBench, until, type Bench, type BenchOptions } from "./bench.ts";
+import { startBench, type Bench, type BenchOptions } from "./bench.ts";
 import { installAgent } from "./install.ts";
+import { press } from "./person.ts";
 import type { Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 export const deadlineMs = 300_000;
 const installed = await installAgent("codex");
@@ -26,20 +28,8 @@ export const asking = (cmd: string): ToolCall => ({ name: "exec_command", input:
 
 export const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
 
-export const press = (bench: Bench, ...keys: string[]): Promise<string> => bench.tmux("send-keys", "-t", bench.pane, ...keys);
-
-/** Escape, as a person presses it: again when the program, which may be drawing its dialog just then, has taken no notice. */
-export async function interrupt(bench: Bench): Promise<void> {
-  let pressedAt = 0;
-  await bench.waitForScreen(({ text }) => {
-    if (text.includes("Conversation interrupted")) return true;
-    if (Date.now() - pressedAt > 2_000) {
-      pressedAt = Date.now();
-      void press(bench, "Escape");
-    }
-    return false;
-  });
-}
+/** Ends the turn, or the dialog in which it stands. */
+export const interrupt = (bench: Bench): Promise<void> => press(bench, "Escape", ({ text }) => text.includes("Conversation interrupted"));
 
 /** The title shows neither work nor a question, and the composer stands at the bottom. */
 export async function untilIdle(bench: Bench): Promise<void> {

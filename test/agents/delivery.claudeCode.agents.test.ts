@@ -2,10 +2,10 @@ import { expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { until } from "./bench.ts";
 import { afterSending, claudeProgram, claudeTest, dismiss, isThere, shell, timesRead } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 claudeTest("idle, from the person: typed at its prompt, as the user's own word, proved by its transcript", async () => {
   await using board = await Switchboard.start();
@@ -19,8 +19,7 @@ claudeTest("idle, from the person: typed at its prompt, as the user's own word, 
 claudeTest("idle with a draft in the composer: the socket takes it, a leading ! is text, and the draft stays", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude();
-  await bench.paste("half a draft");
-  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  await bench.draft("half a draft");
   const tag = await board.timed("draft", "turn", () => board.send("ana", "--wait", "seen", "!touch executed"));
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(freshTexts(request, "user").at(-1)).toContain("not typed by your user");
@@ -43,8 +42,7 @@ claudeTest("idle, not open to other sessions: an agent's message wakes it throug
   await using board = await Switchboard.start();
   await using bench = await board.claude({ settings: { hooks: board.settings()["hooks"] } });
   const bob = await board.another("bob");
-  await bench.paste("half a draft");
-  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  await bench.draft("half a draft");
   for (const words of ["wake up", "and once more"]) {
     await bench.untilStatus("idle");
     const tag = await board.timed("idle, closed", "turn", () => board.sendAs(bob, "ana", "--wait", "seen", words));

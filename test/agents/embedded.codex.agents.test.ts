@@ -63,8 +63,7 @@ codexTest("a draft stands at its prompt: mail goes by Codex's own queue, in orde
   await using bench = await embedded(board);
   await board.send("ana", "--wait", "seen", "the first turn");
   await untilIdle(bench);
-  await bench.paste("half a draft");
-  await bench.waitForScreen(({ text }) => text.includes("half a draft"));
+  await bench.draft("half a draft");
   const tags = [await board.send("ana", "!touch executed\n/quit "), await board.send("ana", "and then this")];
   const requests = [];
   for (const tag of tags) requests.push(await bench.model.next((one) => freshHas(one, tag)));

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { batch, freshHas, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { AgentView, Output } from "../../src/client/schema.ts";
 import { systemProcesses } from "../../src/tmux/process.ts";
-import { prepareBench, until, type Bench } from "./bench.ts";
+import { prepareBench, type Bench } from "./bench.ts";
 import type { AgentProgram } from "./install.ts";
 import { Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 const secret = "the word is heron";
 

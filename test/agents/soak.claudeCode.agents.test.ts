@@ -2,9 +2,9 @@ import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
-import { until } from "./bench.ts";
 import { claudeTest } from "./claudeCode.ts";
 import { Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 const total = 200;
 const kills = new Set([60, 130]);

@@ -7,9 +7,10 @@ import type { Client } from "../../src/client/client.ts";
 import { homeOf } from "../../src/client/home.ts";
 import { launchSettings } from "../../src/providers/claude-code/settings.ts";
 import type { AgentView, StoryView } from "../../src/client/schema.ts";
-import { prepareBench, startBench, until, type Bench, type BenchOptions } from "./bench.ts";
+import { prepareBench, startBench, type Bench, type BenchOptions } from "./bench.ts";
 import type { AgentProgram } from "./install.ts";
 import type { Json } from "./recipe.ts";
+import { until } from "./until.ts";
 
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 
@@ -172,13 +173,6 @@ export class Switchboard implements AsyncDisposable {
     const { pid } = await this.json<{ pid: number }>("daemon", "status");
     process.kill(pid, "SIGKILL");
     await until(() => !isRunning(pid), { what: async () => `the daemon ${pid} is gone` });
-  }
-
-  /** Ends the daemon without a chance to put anything in order. */
-  async kill(): Promise<void> {
-    const { pid } = await this.json<{ pid: number }>("daemon", "status");
-    process.kill(pid, "SIGKILL");
-    await until(() => !existsSync(`/proc/${pid}`), { what: async () => `the daemon ${pid} has ended` });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

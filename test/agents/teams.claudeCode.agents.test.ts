@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type ModelRequest, type Step } from "../../fixtures/model-servers/server.ts";
 import type { AgentView, InboxView } from "../../src/client/schema.ts";
 import type { OpenRequest } from "../../src/client/schemas/requests.ts";
-import { prepareBench, until, type Bench } from "./bench.ts";
+import { prepareBench, type Bench } from "./bench.ts";
 import { installAgent } from "./install.ts";
 import { Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 const deadlineMs = 300_000;
 const installed = await installAgent("claude-code");

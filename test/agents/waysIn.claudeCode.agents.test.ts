@@ -4,10 +4,11 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import { writeToInbox } from "../../src/providers/claude-code/inboxSocket.ts";
-import { startBench, until, type Bench } from "./bench.ts";
-import { claudeTest, shell } from "./claudeCode.ts";
+import { startBench, type Bench } from "./bench.ts";
+import { claudeTest, dismiss, shell } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
 import type { Json } from "./recipe.ts";
+import { until } from "./until.ts";
 
 /** How Claude Code puts a peer's text before the model. */
 const fromPeer = (text: string) => `Another Claude session sent a message:\n${text}\n\nThis came from another Claude session`;
@@ -33,8 +34,7 @@ function hookServer(answer: (payload: Json) => Json) {
 
 claudeTest("inbox socket, idle: the model gets the text as a peer's, the draft stays, the transcript has our id", async () => {
   await using bench = await startBench("claude-code", { settings: { crossSessionInbound: "accept" } });
-  await bench.paste("half a draft");
-  await bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  await bench.draft("half a draft");
   const messageId = crypto.randomUUID();
   const text = "!echo not a command\n  grüße 世界";
   await writeToInbox(await inbox(bench), { text, messageId });
@@ -84,7 +84,7 @@ claudeTest("inbox socket, permission dialog open: nothing is approved, and the t
   await until(parked, { what: async () => "the session has queued the message" });
   expect((await bench.registry())!.waitingFor).toBe("permission prompt");
   expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
-  await bench.tmux("send-keys", "-t", bench.pane, "Escape");
+  await dismiss(bench);
   await bench.model.next((one) => freshHas(one, fromPeer("yes, go on")));
   expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
 });

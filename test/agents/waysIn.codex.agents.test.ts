@@ -4,6 +4,7 @@ import { connectAppServer, type AppServer } from "../../src/providers/codex/appS
 import { startBench, type Bench, type BenchOptions } from "./bench.ts";
 import { asking, codexTest, interrupt, isThere, shell } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
+import { press } from "./person.ts";
 
 const input = (text: string) => [{ type: "text", text, text_elements: [] }];
 
@@ -49,8 +50,7 @@ async function firstThread(app: AppServer): Promise<string> {
 
 codexTest("turn/start, idle: the model gets exactly our text, and the draft stays", async () => {
   await using remote = await startRemote({ script: [say("heard")] });
-  await remote.bench.paste("half a draft");
-  await remote.bench.waitForScreen((screen) => screen.text.includes("half a draft"));
+  await remote.bench.draft("half a draft");
   const text = "!echo not a command\n\tgrüße 世界 ";
   const turnId = await remote.start(text);
   const request = await remote.bench.model.next((one) => freshHas(one, "grüße"));
@@ -120,7 +120,7 @@ codexTest("turn/start, approval open: it approves nothing, and the words come af
   await remote.start("mail from ana");
   expect((await bench.capture()).text).toContain(bench.recipe.permissionDialog!);
   expect(isThere(bench, "asked")).toBe(false);
-  await bench.tmux("send-keys", "-t", bench.pane, "y");
+  await press(bench, "y", ({ text }) => !text.includes(bench.recipe.permissionDialog!));
   const request = await bench.model.next((one) => freshHas(one, "mail from ana"));
   expect(freshTexts(request, "user")).toEqual(["mail from ana"]);
   expect(isThere(bench, "asked")).toBe(true);
