@@ -9,7 +9,7 @@ const setup = command({
   summary: "let an agent program reach Tieline by its hooks or by MCP, or undo it",
   usage: ["setup --hooks <program> [--project] [--undo]", "setup --mcp <program> [--undo]", "setup --shortcuts [--undo]"],
   details: [
-    "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool call. Other settings in the file stay as they are.",
+    "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool call. Other settings in the file stay as they are, and --undo brings back the file as it was.",
     "With MCP, the program has tools to send, ask, reply and read. Only our own entry is added to its file; --undo takes it out as if it had never been there.",
     "Agents that Tieline starts get their hooks at the start and need none of this.",
   ],
@@ -32,15 +32,15 @@ const setup = command({
     if (flags.shortcuts) return (await import("./shortcuts.ts")).runShortcuts(flags.undo ? "uninstall" : "install", undefined, env, terminal, flags.json ?? false);
     if ((flags.hooks === undefined) === (flags.mcp === undefined)) throw usage(setup, "say --hooks PROGRAM or --mcp PROGRAM");
     if (flags.hooks === undefined) return setUpMcp(flags.mcp!, { undo: flags.undo ?? false, json: flags.json ?? false, env, home, terminal });
-    const { hookInstallers } = await import("../../providers/hookInstallers.ts");
-    const installer = hookInstallers[flags.hooks];
-    if (installer === undefined) throw unknownProgram(flags.hooks, Object.keys(hookInstallers));
+    const [{ hookedPrograms }, { installHooks, removeHooks }] = await Promise.all([import("../../providers/hookedPrograms.ts"), import("../../providers/hookInstaller.ts")]);
+    const program = Object.hasOwn(hookedPrograms, flags.hooks) ? hookedPrograms[flags.hooks] : undefined;
+    if (program === undefined) throw unknownProgram(flags.hooks, Object.keys(hookedPrograms));
     if (flags.user && flags.project) throw new TielineError("USAGE", "--user and --project at once", { remedy: "use one of them" });
-    const file = installer.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
-    const memory = `${home.root}/hooks/opened.json`;
-    const done = flags.undo ? installer.undo(file, memory) : installer.install(file, await setupOf(home, daemon), memory);
+    const file = program.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
+    const memory = `${home.root}/hooks/found.json`;
+    const done = flags.undo ? removeHooks(program, file, memory) : installHooks(program, file, await setupOf(home, daemon), memory);
     if (flags.json) await terminal.json(done);
-    else await terminal.print(told(done, installer.title, flags.undo ?? false));
+    else await terminal.print(told(done, program.title, flags.undo ?? false));
     return 0;
   },
 });

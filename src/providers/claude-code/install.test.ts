@@ -1,15 +1,17 @@
 import { expect, test } from "bun:test";
-import { chmodSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { changeSettings } from "../settingsFile.ts";
-import { withHooks, withoutHooks } from "./install.ts";
+import { installHooks, removeHooks } from "../hookInstaller.ts";
+import { claudeHooks } from "./install.ts";
+
+const { with: withHooks, without: withoutHooks } = claudeHooks;
 
 const setup = { port: 4711, hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
 
 function folder() {
   const path = mkdtempSync(join(tmpdir(), "tl-settings-"));
-  return { path, file: join(path, "settings.json"), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, file: join(path, "settings.json"), memory: join(path, "memory.json"), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 const own = {
@@ -29,41 +31,74 @@ test("hooks are added beside the person's own, once, and taken out without a tra
   expect(pre[1]).toMatchObject({ hooks: [{ type: "http", url: "http://127.0.0.1:4711/hooks/claude-code" }] });
   expect(withHooks(once, setup)).toEqual(once);
   expect(JSON.stringify(withHooks(once, { ...setup, port: 5000 }))).not.toContain("4711");
-  expect(withoutHooks(once, { closing: true })).toEqual(own);
-  expect(Object.keys(withoutHooks(once, { closing: true }))).toEqual(["model", "permissions", "hooks"]);
-  expect(withoutHooks(withHooks({}, setup), { closing: true })).toEqual({});
+  expect(withoutHooks(once, own)).toEqual(own);
+  expect(Object.keys(withoutHooks(once, own))).toEqual(["model", "permissions", "hooks"]);
+  expect(withoutHooks(withHooks({}, setup), {})).toEqual({});
 });
 
 test("a decision of the person about other sessions stays", () => {
   expect(withHooks({ crossSessionInbound: "refuse" }, setup)["crossSessionInbound"]).toBe("refuse");
-  expect(withoutHooks(withHooks({ crossSessionInbound: "accept" }, setup), { closing: false })).toEqual({ crossSessionInbound: "accept" });
+  expect(withoutHooks(withHooks({ crossSessionInbound: "accept" }, setup), { crossSessionInbound: "accept" })).toEqual({ crossSessionInbound: "accept" });
 });
 
 test("a path with a quote is still known as ours", () => {
   const odd = { port: null, hook: "/home/o'neil x/hooks/hook", wait: "/home/o'neil x/hooks/wait" };
-  expect(withoutHooks(withHooks({}, odd), { closing: true })).toEqual({});
+  expect(withoutHooks(withHooks({}, odd), {})).toEqual({});
 });
 
-test("a file keeps its mode, its indentation and its link; nothing half-written is left", () => {
+test("a file keeps its mode, its indentation and its link, and is back to the letter in the end", () => {
   using here = folder();
   const real = join(here.path, "dotfiles.json");
-  writeFileSync(real, JSON.stringify(own, null, 4));
+  const before = JSON.stringify(own, null, 4).replace(/\[\s+"Bash\(ls\)"\s+\]/, '["Bash(ls)"]');
+  writeFileSync(real, before);
   chmodSync(real, 0o640);
   symlinkSync(real, here.file);
-  expect(changeSettings(here.file, (settings) => withHooks(settings, setup))).toBe(true);
-  expect(changeSettings(here.file, (settings) => withHooks(settings, setup))).toBe(false);
+  expect(installHooks(claudeHooks, here.file, setup, here.memory).changed).toBe(true);
+  expect(installHooks(claudeHooks, here.file, setup, here.memory).changed).toBe(false);
   expect(lstatSync(here.file).isSymbolicLink()).toBe(true);
   expect(statSync(real).mode & 0o777).toBe(0o640);
   expect(readFileSync(real, "utf8")).toStartWith('{\n    "model": "opus"');
-  expect(changeSettings(here.file, (settings) => withoutHooks(settings, { closing: true }))).toBe(true);
-  expect(JSON.parse(readFileSync(real, "utf8"))).toEqual(own);
-  expect(readdirSync(here.path).sort()).toEqual(["dotfiles.json", "settings.json"]);
+  expect(removeHooks(claudeHooks, here.file, here.memory).changed).toBe(true);
+  expect(readFileSync(real, "utf8")).toBe(before);
+  expect(statSync(real).mode & 0o777).toBe(0o640);
+  expect(removeHooks(claudeHooks, here.file, here.memory).changed).toBe(false);
+  expect(readdirSync(here.path).sort()).toEqual(["dotfiles.json", "memory.json", "settings.json"]);
+});
+
+test("a file that was not there is gone again, unless somebody has written into it", () => {
+  using here = folder();
+  installHooks(claudeHooks, here.file, setup, here.memory);
+  installHooks(claudeHooks, here.file, { ...setup, port: 5000 }, here.memory);
+  removeHooks(claudeHooks, here.file, here.memory);
+  expect(existsSync(here.file)).toBe(false);
+  installHooks(claudeHooks, here.file, setup, here.memory);
+  writeFileSync(here.file, JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), theme: "dark" }));
+  removeHooks(claudeHooks, here.file, here.memory);
+  expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ theme: "dark" });
+});
+
+test("what the person changed while our hooks were in stays changed", () => {
+  using here = folder();
+  writeFileSync(here.file, JSON.stringify(own));
+  installHooks(claudeHooks, here.file, setup, here.memory);
+  writeFileSync(here.file, JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), model: "sonnet" }));
+  installHooks(claudeHooks, here.file, { ...setup, port: 5000 }, here.memory);
+  removeHooks(claudeHooks, here.file, here.memory);
+  expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ ...own, model: "sonnet" });
+});
+
+test("hooks of ours that another home has put there go, too; what they opened stays open", () => {
+  using here = folder();
+  installHooks(claudeHooks, here.file, setup, here.memory);
+  rmSync(here.memory);
+  removeHooks(claudeHooks, here.file, here.memory);
+  expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ crossSessionInbound: "accept" });
 });
 
 test("broken JSON is left alone, and the error names the file", () => {
   using here = folder();
   writeFileSync(here.file, '{"hooks": ');
-  expect(() => changeSettings(here.file, (settings) => withHooks(settings, setup))).toThrow(/settings\.json is not valid JSON/);
+  expect(() => installHooks(claudeHooks, here.file, setup, here.memory)).toThrow(/settings\.json is not valid JSON/);
   expect(readFileSync(here.file, "utf8")).toBe('{"hooks": ');
 });
 
@@ -71,13 +106,18 @@ test("what another program writes in between is not lost", () => {
   using here = folder();
   writeFileSync(here.file, "{}");
   let first = true;
-  changeSettings(here.file, (settings) => {
-    if (first) writeFileSync(here.file, JSON.stringify({ theme: "dark" }));
-    first = false;
-    return withHooks(settings, setup);
-  });
+  const slow = {
+    ...claudeHooks,
+    with(...args: Parameters<typeof withHooks>) {
+      if (first) writeFileSync(here.file, JSON.stringify({ theme: "dark" }));
+      first = false;
+      return withHooks(...args);
+    },
+  };
+  installHooks(slow, here.file, setup, here.memory);
   const after = JSON.parse(readFileSync(here.file, "utf8")) as Record<string, unknown>;
   expect(after["theme"]).toBe("dark");
   expect(after["hooks"]).toBeDefined();
-  expect(readdirSync(here.path)).toEqual(["settings.json"]);
+  removeHooks(claudeHooks, here.file, here.memory);
+  expect(readFileSync(here.file, "utf8")).toBe(JSON.stringify({ theme: "dark" }));
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installHooks, removeHooks } from "../hookInstaller.ts";
 import { hookEvents, trustHash } from "./hooks.ts";
 import { codexHooks } from "./install.ts";
 
@@ -17,35 +18,36 @@ function inFolder(run: (file: string) => void): void {
   }
 }
 
+const memoryOf = (file: string): string => `${file}.found`;
 const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; note?: string };
 
 test("ours come behind those of others, once however often, and go without a trace", () =>
   inFolder((file) => {
     const before = `${JSON.stringify({ note: "mine", hooks: { PreToolUse: [foreign] } }, null, 4)}\n`;
     writeFileSync(file, before);
-    expect(codexHooks.install(file, setup, "").changed).toBe(true);
+    expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(true);
     const { hooks, note } = read(file);
     expect([note, Object.keys(hooks).toSorted()]).toEqual(["mine", Object.keys(hookEvents).toSorted()]);
     expect(hooks["PreToolUse"]).toEqual([foreign, { hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook codex PreToolUse", timeout: 10 }] }]);
-    expect(codexHooks.install(file, setup, "").changed).toBe(false);
-    expect(codexHooks.undo(file, "").changed).toBe(true);
+    expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(false);
+    expect(removeHooks(codexHooks, file, memoryOf(file)).changed).toBe(true);
     expect(readFileSync(file, "utf8")).toBe(before);
   }));
 
 test("what others put behind ours keeps its place, by which Codex trusts it", () =>
   inFolder((file) => {
-    codexHooks.install(file, setup, "");
+    installHooks(codexHooks, file, setup, memoryOf(file));
     const settings = read(file);
     settings.hooks["Stop"]!.push(foreign);
     writeFileSync(file, JSON.stringify(settings));
-    expect(codexHooks.install(file, setup, "").changed).toBe(false);
+    expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(false);
     expect(read(file).hooks["Stop"]![1]).toEqual(foreign);
   }));
 
 test("a hook of ours with another path is replaced", () =>
   inFolder((file) => {
-    codexHooks.install(file, { ...setup, hook: "/old place/hooks/hook" }, "");
-    codexHooks.install(file, setup, "");
+    installHooks(codexHooks, file, { ...setup, hook: "/old place/hooks/hook" }, memoryOf(file));
+    installHooks(codexHooks, file, setup, memoryOf(file));
     expect(readFileSync(file, "utf8")).not.toContain("/old place");
     expect(read(file).hooks["Stop"]).toHaveLength(1);
   }));
@@ -53,13 +55,13 @@ test("a hook of ours with another path is replaced", () =>
 test("a broken file is left alone", () =>
   inFolder((file) => {
     writeFileSync(file, "{ not json");
-    expect(() => codexHooks.install(file, setup, "")).toThrow("not valid JSON");
+    expect(() => installHooks(codexHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
     expect(readFileSync(file, "utf8")).toBe("{ not json");
   }));
 
 test("it says what the person has to approve", () =>
   inFolder((file) => {
-    const { notes } = codexHooks.install(file, setup, "");
+    const { notes } = installHooks(codexHooks, file, setup, memoryOf(file));
     expect(notes.join("\n")).toContain("Hooks need review");
     expect(notes.join("\n")).toContain("/home/ana/.tieline/hooks/hook codex <event>");
   }));

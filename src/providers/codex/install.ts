@@ -1,29 +1,20 @@
 /**
- * Puts our hooks into a hooks file of Codex and takes them out again. Codex runs none of them before the person has
- * trusted it, and trusts a hook by its place in the file: what stands there is not moved, and trust is never written.
+ * Our hooks in a hooks file of Codex. Codex runs none of them before the person has trusted it, and trusts a hook by its
+ * place in the file: what stands there is not moved, and trust is never written.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { HookInstaller } from "../hookInstaller.ts";
+import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
-import { changeSettings, hooksWithout, type HookGroup, type Settings } from "../settingsFile.ts";
+import { hooksWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";
 
-export const codexHooks: HookInstaller = {
+export const codexHooks: HookedProgram = {
   title: "Codex",
-
   file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".codex") : env["CODEX_HOME"] || join(env["HOME"] ?? "/", ".codex"), "hooks.json"),
-
-  install(file, setup) {
-    const changed = changeSettings(file, (settings) => withHooks(settings, setup));
-    return { file, changed, notes: notesFor(setup) };
-  },
-
-  undo(file) {
-    if (!existsSync(file)) return { file, changed: false, notes: [] };
-    const changed = changeSettings(file, withoutHooks);
-    return { file, changed, notes: changed ? ["where hooks of others stood behind ours in the file, Codex asks for your trust in them again"] : [] };
-  },
+  with: withHooks,
+  without: withoutHooks,
+  notes: notesFor,
+  notesAfter: ["where hooks of others stood behind ours in the file, Codex asks for your trust in them again"],
 };
 
 function notesFor({ hook }: HookSetup): string[] {
@@ -36,7 +27,7 @@ function notesFor({ hook }: HookSetup): string[] {
   ];
 }
 
-export function withHooks(settings: Settings, setup: HookSetup): Settings {
+function withHooks(settings: Settings, setup: HookSetup): Settings {
   const present = (settings["hooks"] ?? {}) as Record<string, readonly HookGroup[]>;
   const others = hooksWithout(settings, isOurs);
   const hooks = Object.keys({ ...present, ...hookEvents }).map((event) => {
@@ -48,7 +39,7 @@ export function withHooks(settings: Settings, setup: HookSetup): Settings {
   return { ...settings, hooks: Object.fromEntries(hooks) };
 }
 
-export function withoutHooks(settings: Settings): Settings {
+function withoutHooks(settings: Settings): Settings {
   const { hooks: _hooks, ...rest } = settings;
   const hooks = hooksWithout(settings, isOurs);
   return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };

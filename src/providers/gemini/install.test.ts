@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installHooks, removeHooks } from "../hookInstaller.ts";
 import { hookEvents } from "./hooks.ts";
 import { geminiHooks } from "./install.ts";
 
@@ -17,24 +18,25 @@ function inFolder(run: (file: string) => void): void {
   }
 }
 
+const memoryOf = (file: string): string => `${file}.found`;
 const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; ui?: unknown };
 
 test("ours come behind those of others, once however often, and go without a trace", () =>
   inFolder((file) => {
     const before = `${JSON.stringify({ ui: { theme: "mine" }, hooks: { BeforeTool: [foreign] } }, null, 4)}\n`;
     writeFileSync(file, before);
-    expect(geminiHooks.install(file, setup, "").changed).toBe(true);
+    expect(installHooks(geminiHooks, file, setup, memoryOf(file)).changed).toBe(true);
     const { hooks, ui } = read(file);
     expect([ui, Object.keys(hooks).toSorted()]).toEqual([{ theme: "mine" }, [...hookEvents].toSorted()]);
     expect(hooks["BeforeTool"]).toEqual([foreign, { hooks: [{ type: "command", name: "tieline", command: "/home/ana/.tieline/hooks/hook gemini BeforeTool", timeout: 10_000 }] }]);
-    expect(geminiHooks.install(file, setup, "").changed).toBe(false);
-    expect(geminiHooks.undo(file, "").changed).toBe(true);
+    expect(installHooks(geminiHooks, file, setup, memoryOf(file)).changed).toBe(false);
+    expect(removeHooks(geminiHooks, file, memoryOf(file)).changed).toBe(true);
     expect(readFileSync(file, "utf8")).toBe(before);
   }));
 
 test("a broken file is left alone", () =>
   inFolder((file) => {
     writeFileSync(file, "{ not json");
-    expect(() => geminiHooks.install(file, setup, "")).toThrow("not valid JSON");
+    expect(() => installHooks(geminiHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
     expect(readFileSync(file, "utf8")).toBe("{ not json");
   }));

@@ -1,25 +1,16 @@
-/** Puts our hooks into a settings file of Gemini CLI and takes them out again. Whatever else is there stays as it is. */
-import { existsSync } from "node:fs";
+/** Our hooks in a settings file of Gemini CLI. */
 import { join } from "node:path";
-import type { HookInstaller } from "../hookInstaller.ts";
+import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
-import { changeSettings, hooksWithout, type HookGroup, type Settings } from "../settingsFile.ts";
+import { hooksWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs } from "./hooks.ts";
 
-export const geminiHooks: HookInstaller = {
+export const geminiHooks: HookedProgram = {
   title: "Gemini CLI",
-
   file: (scope, { cwd, env }) => join(scope === "project" ? cwd : env["GEMINI_CLI_HOME"] || (env["HOME"] ?? "/"), ".gemini", "settings.json"),
-
-  install(file, setup) {
-    const changed = changeSettings(file, (settings) => withHooks(settings, setup));
-    return { file, changed, notes: ["sessions that run already read the hooks when they are started again", "in a project's settings Gemini CLI runs them only where you trust the folder"] };
-  },
-
-  undo(file) {
-    if (!existsSync(file)) return { file, changed: false, notes: [] };
-    return { file, changed: changeSettings(file, withoutHooks), notes: [] };
-  },
+  with: withHooks,
+  without: withoutHooks,
+  notes: () => ["sessions that run already read the hooks when they are started again", "in a project's settings Gemini CLI runs them only where you trust the folder"],
 };
 
 export function withHooks(settings: Settings, setup: HookSetup): Settings {
@@ -28,7 +19,7 @@ export function withHooks(settings: Settings, setup: HookSetup): Settings {
   return { ...settings, hooks };
 }
 
-export function withoutHooks(settings: Settings): Settings {
+function withoutHooks(settings: Settings): Settings {
   const { hooks: _hooks, ...rest } = settings;
   const hooks = hooksWithout(settings, isOurs);
   return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };

@@ -1,7 +1,7 @@
 import { claudeHooks } from "./claude-code/install.ts";
 import { codexHooks } from "./codex/install.ts";
 import { geminiHooks } from "./gemini/install.ts";
-import type { HookInstaller } from "./hookInstaller.ts";
+import type { HookedProgram } from "./hookInstaller.ts";
 
 /** The programs that `tieline setup --hooks` knows, by the word that people use for them. */
-export const hookInstallers: Readonly<Record<string, HookInstaller>> = { claude: claudeHooks, codex: codexHooks, gemini: geminiHooks };
+export const hookedPrograms: Readonly<Record<string, HookedProgram>> = { claude: claudeHooks, codex: codexHooks, gemini: geminiHooks };
