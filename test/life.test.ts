@@ -200,7 +200,7 @@ describe("a life in tmux", () => {
     [["spawn", "ending"], 4, "SPAWN_FAILED: "],
     [["spawn", "bob", "--cwd", "/nonexistent"], 4, "SPAWN_FAILED: bob works in /nonexistent, which is not a directory"],
     [["spawn", "bob", "--provider", "none-such"], 2, "USAGE: there is no provider none-such"],
-    [["spawn", "anna"], 3, 'ADDRESS_UNKNOWN: there is no profile "anna"; did you mean ana?'],
+    [["spawn", "anna"], 3, 'ADDRESS_UNKNOWN: there is no profile "anna"; did you mean "ana"?'],
     [["spawn", "bob", "--args", "'open"], 2, "USAGE: --args: a ' is not closed"],
     [["stop", "bob"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
     [["answer", "ana"], 3, "CONFLICT: ana asks nothing: it is idle"],

@@ -45,7 +45,7 @@ const good: [string[], object, object][] = [
 
 const bad: [typeof sample | typeof pick, string[], RegExp][] = [
   [sample, [], /<to> is missing/],
-  [sample, ["ana", "--hrad"], /unknown flag --hrad; did you mean --hard\?/],
+  [sample, ["ana", "--hrad"], /unknown flag --hrad; did you mean "--hard"\?/],
   [sample, ["ana", "-x"], /unknown flag -x/],
   [sample, ["ana", "-v is verbose"], /unknown flag -v is verbose/],
   [sample, ["ana", "--file"], /--file needs a value: --file FILE/],

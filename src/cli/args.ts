@@ -65,9 +65,9 @@ function findFlag(known: Flags, written: string): [string, Flag] | undefined {
 }
 
 async function unknownFlag(command: AnyCommand, known: Flags, written: string): Promise<never> {
-  const { nearest } = await import("../model/near.ts");
-  const near = written.startsWith("--") ? `; did you mean --${nearest(written.slice(2), Object.keys(known))}?` : "";
-  throw usage(command, `unknown flag ${written}${near}`, "text that begins with - goes after --");
+  const { didYouMean, nearNames } = await import("../model/near.ts");
+  const near = written.startsWith("--") ? nearNames(written.slice(2), Object.keys(known)) : [];
+  throw usage(command, `unknown flag ${written}${didYouMean(near.map((name) => `--${name}`))}`, "text that begins with - goes after --");
 }
 
 function switchValue(command: AnyCommand, written: string, inline: string | undefined): true {

@@ -249,7 +249,7 @@ describe("the command line itself", () => {
   test("an unknown command names the nearest", async () => {
     const { code, stdout, stderr } = await tieline.run(["sned"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toStartWith('error USAGE: unknown command "sned"; did you mean send?\n');
+    expect(stderr).toStartWith('error USAGE: unknown command "sned"; did you mean "send"?\n');
     expect(await jsonOf(["constructor"])).toMatchObject({ error: { code: "USAGE" } });
   });
 

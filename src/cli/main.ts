@@ -48,8 +48,8 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
 async function load(name: string): Promise<AnyCommand> {
   const found = Object.hasOwn(registry, name) ? registry[name] : undefined;
   if (found) return (await found()).default;
-  const { nearest } = await import("../model/near.ts");
-  throw new TielineError("USAGE", `unknown command ${JSON.stringify(name)}; did you mean ${nearest(name, Object.keys(registry))}?`, {
+  const { didYouMean, nearNames } = await import("../model/near.ts");
+  throw new TielineError("USAGE", `unknown command ${JSON.stringify(name)}${didYouMean(nearNames(name, Object.keys(registry)))}`, {
     remedy: "`tieline help` lists the commands",
   });
 }

@@ -71,7 +71,7 @@ describe("what is refused before anything is sent", () => {
     ["too much", ["send", "engineer", "-"], "x".repeat(1024 * 1024 + 1), /^error BODY_TOO_LONG: /],
     ["no such file", ["send", "engineer", "-f", "missing.md"], "", /^error USAGE: cannot read missing.md/],
     ["text twice", ["send", "engineer", "hi", "-"], "there", /^error USAGE: the text is given twice/],
-    ["an unknown flag", ["send", "engineer", "hi", "--wiat", "seen"], "", /^error USAGE: unknown flag --wiat; did you mean --wait\?/],
+    ["an unknown flag", ["send", "engineer", "hi", "--wiat", "seen"], "", /^error USAGE: unknown flag --wiat; did you mean "--wait"\?/],
   ];
   test.each(refusals)("%s", async (_name, args, stdin, message) => {
     const { code, stdout, stderr } = await tieline.run(args, { stdin });

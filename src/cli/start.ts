@@ -29,7 +29,7 @@ function launch(home: Home, env: Environment, [program, ...argv]: readonly strin
   try {
     return spawn(program!, argv, {
       cwd: home.root,
-      env: { ...daemonEnvironment(env), TIELINE_HOME: home.root },
+      env: { ...daemonEnvironment(env), TIELINE_HOME: home.root, ...withoutBunCache },
       detached: true,
       stdio: ["ignore", "pipe", log],
     });
@@ -50,6 +50,9 @@ function openLog(home: Home): number {
     });
   }
 }
+
+/** As in bin/tieline: Bun leaves nothing in the person's home. */
+const withoutBunCache = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 
 const kept = ["HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TMPDIR", "TMUX_TMPDIR", "GENIE_NATS_URL"];
 /** Ours, but about the one who calls and not about the home. */

@@ -7,6 +7,9 @@ import { version } from "../../package.json";
 import { startDaemon } from "./daemon.ts";
 import { programsDirectory } from "./programs.ts";
 
+// For this process alone: agents may be Bun programs, too.
+delete process.env["BUN_RUNTIME_TRANSPILER_CACHE_PATH"];
+
 try {
   const home = homeOf(process.env);
   const daemon = await startDaemon({

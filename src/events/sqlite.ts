@@ -30,13 +30,14 @@ interface Row {
 
 /** A damaged file is moved aside: old events are not worth a daemon that does not start. */
 export function openEventStore(path: string, report: (context: string, fault: unknown) => void): EventStore {
+  const opened = (): EventStore => guarded(path, () => sqliteEvents(connect(path, migrations), path));
   try {
-    return sqliteEvents(connect(path, migrations), path);
+    return opened();
   } catch (thrown) {
     if (!(thrown instanceof TielineError) || thrown.code !== "STORE_CORRUPT") throw thrown;
     report("events", thrown);
     for (const suffix of ["", "-wal", "-shm"]) if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
-    return sqliteEvents(connect(path, migrations), path);
+    return opened();
   }
 }
 
@@ -71,8 +72,11 @@ function sqliteEvents(connection: Connection, path: string): EventStore {
       });
     },
     close(given) {
-      reserve(given);
-      connection[Symbol.dispose]();
+      try {
+        guarded(path, () => reserve(given));
+      } finally {
+        connection[Symbol.dispose]();
+      }
     },
   };
 

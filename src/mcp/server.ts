@@ -16,7 +16,7 @@ import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/t
 import { z } from "zod";
 import type { Client } from "../client/client.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { nearest } from "../model/near.ts";
+import { didYouMean, nearNames } from "../model/near.ts";
 import { readResource, resources, resourceTemplates } from "./resources.ts";
 import { tools, type Tool, type ToolAnswer } from "./tools.ts";
 import { errorText } from "./words.ts";
@@ -95,7 +95,7 @@ function toolCalled(name: string): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found) return found;
   const names = tools.map((tool) => tool.name);
-  throw new TielineError("USAGE", `there is no tool ${JSON.stringify(name.slice(0, 100))}; did you mean ${nearest(name.slice(0, 100), names)}?`, { remedy: `call one of ${names.join(", ")}` });
+  throw new TielineError("USAGE", `there is no tool ${JSON.stringify(name.slice(0, 100))}${didYouMean(nearNames(name, names))}`, { remedy: `call one of ${names.join(", ")}` });
 }
 
 function inputFor({ name, input }: Tool, given: unknown): unknown {

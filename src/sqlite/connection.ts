@@ -1,4 +1,5 @@
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
+import { closeSync, openSync } from "node:fs";
 import { TielineError } from "../model/errors.ts";
 
 /** Another process has the database. Whoever meets this is not the daemon and should talk to the one that is. */
@@ -14,6 +15,7 @@ export type Migrations = Readonly<Record<string, readonly string[]>>;
  * nothing is left to clean up after a kill.
  */
 function openDatabase(path: string, migrations: Migrations): Database {
+  createPrivately(path);
   const database = guarded(path, () => new Database(path, { create: true, readwrite: true, strict: true }));
   try {
     guarded(path, () => {
@@ -32,6 +34,15 @@ function openDatabase(path: string, migrations: Migrations): Database {
     throw thrown;
   }
   return database;
+}
+
+/** Mail is for its owner's eyes. SQLite gives the files beside a database the mode of the database. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "a", 0o600));
+  } catch (thrown) {
+    throw unusable(path, thrown as NodeJS.ErrnoException);
+  }
 }
 
 /**
@@ -99,10 +110,15 @@ function translate(path: string, error: SQLiteError): Error {
     });
   }
   if (code.startsWith("SQLITE_CONSTRAINT")) return error;
-  const full = code.startsWith("SQLITE_FULL");
+  return unusable(path, error);
+}
+
+function unusable(path: string, error: SQLiteError | NodeJS.ErrnoException): TielineError {
+  const code = error.code ?? "";
+  const full = code.startsWith("SQLITE_FULL") || code === "ENOSPC";
   return new TielineError("STORE_UNAVAILABLE", full ? `the disk is full; ${path} can not grow` : `${path} can not be used (${error.message})`, {
     remedy: full ? "free some space and send again; nothing was lost" : "check that the directory exists, is writable and has space",
-    operands: { path, sqlite: code },
+    operands: { path, cause: code },
     cause: error,
   });
 }

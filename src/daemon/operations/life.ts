@@ -12,7 +12,7 @@ import { choose, dialogOf, interrupt } from "../../life/steer.ts";
 import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
-import { nearest } from "../../model/near.ts";
+import { didYouMean, nearNames } from "../../model/near.ts";
 import { screenProviders } from "../../providers/screen.ts";
 import { capture } from "../../tmux/pane.ts";
 import { currentSession, hasSession } from "../../tmux/session.ts";
@@ -215,7 +215,7 @@ const digest = (text: string): string => new Bun.CryptoHasher("sha256").update(t
 
 function noProfile(name: string, names: Iterable<string>): TielineError {
   const known = [...names];
-  return new TielineError("ADDRESS_UNKNOWN", `there is no profile ${JSON.stringify(name)}; did you mean ${nearest(name, known)}?`, {
+  return new TielineError("ADDRESS_UNKNOWN", `there is no profile "${name}"${didYouMean(nearNames(name, known))}`, {
     remedy: "`tieline agents ls` lists the profiles",
     operands: { profile: name, known },
   });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentId } from "../../model/ids.ts";
@@ -72,6 +72,13 @@ describe("sqlite", () => {
     expect(mailbox.receipt(kept.message.tag)).not.toBeNull();
     expect(mailbox.pending(bob[0]!.id)).toBe(2);
     await mailbox[Symbol.asyncDispose]();
+  });
+
+  test("nobody but its owner can read it, wherever it lies", () => {
+    const path = newPath();
+    using connection = connect(path, migrations);
+    expect(connection.database.filename).toBe(path);
+    for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test("a file that is not a mailbox is left as it is", () => {

@@ -38,7 +38,7 @@ export function sqliteStore(connection: Connection, path: string): Store {
     run(() => connection.statement(sql).get(...parameters) as Row | null);
 
   return {
-    id: identify(connection),
+    id: run(() => identify(connection)),
 
     commit(work) {
       run(() => {
