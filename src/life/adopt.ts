@@ -3,7 +3,7 @@ import { TielineError } from "../model/errors.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { RegisteredSession } from "../providers/claude-code/registry.ts";
 import type { ProgramProcess, RunningProgram } from "../providers/provider.ts";
-import { providerOfProgram } from "../providers/providers.ts";
+import { isRepl, providerOfProgram } from "../providers/providers.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
@@ -138,8 +138,11 @@ function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv:
     });
   }
   if (wanted !== undefined) return wanted;
-  return providerOfProgram(program.command, argv) ?? "generic";
+  return providerOfProgram(program.command, argv) ?? otherProvider(program, argv);
 }
+
+/** What a program that is no agent program counts as. */
+export const otherProvider = ({ command }: Pick<ProcessFacts, "command">, argv: readonly string[]): string => (isRepl(command, argv) ? "repl" : "generic");
 
 /** A client of another tmux: what is typed there goes to whichever pane it shows. */
 export const isTmux = ({ command }: Pick<ProcessFacts, "command">): boolean => /^tmux(:|$)/.test(command);

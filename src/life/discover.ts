@@ -7,7 +7,7 @@ import { listPanes, type PaneFacts } from "../tmux/pane.ts";
 import type { ProcessFacts, Processes } from "../tmux/process.ts";
 import { sessionName } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { isBareShell, isIn, isTmux } from "./adopt.ts";
+import { isBareShell, isIn, isTmux, otherProvider } from "./adopt.ts";
 
 export const evidences = ["process", "registry", "session name"] as const;
 export type Evidence = (typeof evidences)[number];
@@ -53,10 +53,11 @@ export async function discover(server: TmuxServer, team: string, { directory, pr
   async function signsOf(pane: PaneFacts, program: ProcessFacts, group: readonly ProcessFacts[], all: readonly RegisteredSession[]) {
     const provider = await providerIn([program, ...group], processes);
     const registered = all.find((session) => session.alive && group.some(({ pid }) => pid === session.pid));
-    const named = pane.sessionName.startsWith(sessionPrefix) && !isBareShell(program, await processes.argv(program.pid));
+    const argv = await processes.argv(program.pid);
+    const named = pane.sessionName.startsWith(sessionPrefix) && !isBareShell(program, argv);
     const foundBy = evidences.filter((evidence) => ({ process: provider !== null, registry: registered !== undefined, "session name": named })[evidence]);
     if (foundBy.length === 0) return null;
-    return { provider: registered ? "claude-code" : (provider ?? "generic"), registered, foundBy };
+    return { provider: registered ? "claude-code" : (provider ?? otherProvider(program, argv)), registered, foundBy };
   }
 }
 

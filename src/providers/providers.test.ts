@@ -6,7 +6,7 @@ import type { Profile } from "../model/profile.ts";
 import { aProfile } from "../testing/profiles.ts";
 import type { LaunchOptions } from "./provider.ts";
 import { numberedChoices, withArguments } from "./provider.ts";
-import { headlessProviderOf, providerOf, providerOfProgram } from "./providers.ts";
+import { headlessProviderOf, isRepl, providerOf, providerOfProgram } from "./providers.ts";
 
 const plain: LaunchOptions = { sessionId: null, resume: false, prompt: null, permissions: "ask", model: null };
 const prompt = { text: 'You are "ana".\nBe brief.', file: "/home/p/prompts/ana.md" };
@@ -99,4 +99,16 @@ test.each([
   ["│   3. No, suggest changes (esc)       │", "3", "No, suggest changes (esc)"],
 ])("%j is choice %s", (line, number, label) => {
   expect(numberedChoices.choice.exec(line)?.groups).toMatchObject({ number, label });
+});
+
+test.each([
+  [["python3", "-q"], true],
+  [["/usr/bin/node"], true],
+  [["psql", "-U", "me", "shop"], true],
+  [["python3", "agent.py"], false],
+  [["python3", "-m", "agent"], false],
+  [["node", "--eval=1"], false],
+  [["cat"], false],
+])("%j is a REPL: %p", (argv, repl) => {
+  expect(isRepl("x", argv)).toBe(repl);
 });

@@ -55,7 +55,8 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   gemini: { enterGapMs: 100 },
   opencode: {},
   pi: {},
-  repl: { bracketedPaste: null },
+  // It runs each line that it is given, unless it is known to take a paste as one.
+  repl: { bracketedPaste: false },
   shell: { bracketedPaste: null, shell: true },
   generic: { bracketedPaste: null, quietMs: 300 },
 };

@@ -10,7 +10,7 @@ const args = [{ name: "pane", optional: true, summary: "the tmux pane that it ru
 const flags = {
   all: { summary: "find the agent programs that run on this tmux server" },
   name: { value: "NAME", summary: "what others call it" },
-  provider: { value: "PROVIDER", summary: "which program it is: generic, shell, claude-code, codex; found out when left out" },
+  provider: { value: "PROVIDER", summary: "which program it is: claude-code, codex, gemini, opencode, pi, shell, repl, generic; found out when left out" },
   workspace: { value: "DIR", complete: "directory", summary: "the directory that it works in" },
   role: { value: "ROLE", summary: "a label that several agents may share" },
   yes: { short: "y", summary: "with --all: adopt without asking" },

@@ -34,6 +34,15 @@ describe("a message for an idle agent", () => {
   });
 });
 
+test("a REPL, which runs each line that it is given, gets one line", async () => {
+  const { agent, pane } = await stage.cast("node", ["TERM=xterm", "node"]);
+  expect(agent.provider).toBe("repl");
+  const receipt = await stage.send("node", "first\nsecond");
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  const screen = await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane);
+  expect(screen.split("\n").filter((line) => line.startsWith("> ") && line.trim() !== ">")).toEqual([expect.stringMatching(/MSG_USER_\w+: first .*tieline show/)]);
+});
+
 describe("held, with nothing typed, and delivered when the reason is over", () => {
   const reasons: Record<Exclude<ScriptedState, "idle">, string> = {
     working: "busy",
