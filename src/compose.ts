@@ -32,7 +32,7 @@ import { standardHooks } from "./intake/hooks/standard.ts";
 import { Submissions } from "./intake/submissions.ts";
 import { outputsOf, Workspaces } from "./intake/workspaces.ts";
 import type { AdoptParts } from "./life/adopt.ts";
-import { nativeAgents } from "./life/nativeMember.ts";
+import { nativeAgents } from "./life/native/member.ts";
 import { sessionOf } from "./life/place.ts";
 import { TmuxServers } from "./life/servers.ts";
 import { Spawner } from "./life/spawner.ts";
@@ -154,7 +154,7 @@ export function compose(options: SwitchOptions): Switch {
   const projects = new Projects();
   const profiles = new Profiles(options.profilesDirectory);
   const teams = teamsOver(directory, projects, documents);
-  const programs = agentPrograms(env, clock);
+  const programs = agentPrograms(env, clock, report);
 
   // Who may write to whom.
   const native = nativeAgents({ configDir: programs.claudeConfig, home: mailbox.id, directory, endpoint: claudeInboxEndpoint });
@@ -296,7 +296,7 @@ export function compose(options: SwitchOptions): Switch {
     config, mailbox, directory, projects, profiles, teams, lookups, router, courier, transports, servers, processes,
     claudeSessions: async () => (env["HOME"] === undefined ? [] : (await readRegistry(join(env["HOME"], ".claude"))).sessions),
     starter, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
-    running: { codex: runningCodex, opencode: runningOpencode },
+    running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
     witness, hooks: hooks.chain, hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
     events, activities, metrics, nats, natsUrl,
     async start() {

@@ -30,12 +30,12 @@ export interface Programs extends AsyncDisposable {
   watch(agent: Agent, changed: () => void): Disposable;
 }
 
-export function agentPrograms(env: Readonly<Record<string, string>>, clock: Clock): Programs {
+export function agentPrograms(env: Readonly<Record<string, string>>, clock: Clock, report: (context: string, fault: unknown) => void): Programs {
   const userHome = env["HOME"] ?? "/";
   const claudeConfig = env["CLAUDE_CONFIG_DIR"] || join(userHome, ".claude");
   const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
-  const codex = new CodexThreads({ codexHome: env["CODEX_HOME"] || join(userHome, ".codex") });
-  const opencode = new OpencodeSessions({ clock });
+  const codex = new CodexThreads({ codexHome: env["CODEX_HOME"] || join(userHome, ".codex"), report });
+  const opencode = new OpencodeSessions({ clock, report });
   const pi = new PiSessions({ clock });
   return {
     claude,

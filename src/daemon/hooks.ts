@@ -47,7 +47,7 @@ export class HookDoor {
 
   /** An http hook. The answer counts as given once it has been taken off our hands. */
   async fetch(request: Request, provider: string): Promise<Response> {
-    const call = readHookCall(provider, await request.json().catch(() => null));
+    const call = readHookCall(provider, await this.payloadOf(request, provider));
     const token = request.headers.get(tokenHeader) || undefined;
     if (call && this.parts.mayBeLate?.()) {
       await this.observe(call, { token });
@@ -88,6 +88,16 @@ export class HookDoor {
       if (call) await this.observe(call, caller);
     };
     await watchSpool({ folder: place.spool, take, report, signal });
+  }
+
+  /** Null: what came is no JSON. The program that sent it goes on as if nobody had been asked. */
+  private async payloadOf(request: Request, provider: string): Promise<unknown> {
+    try {
+      return await request.json();
+    } catch (fault) {
+      this.parts.report(`a hook call of ${provider} that can not be read`, fault);
+      return null;
+    }
   }
 
   private async observe(call: HookCall, caller: HookCaller): Promise<void> {

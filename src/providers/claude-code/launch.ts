@@ -34,7 +34,7 @@ export const claudeCode: Provider = {
   /** `--resume` refuses a session in which nothing was ever said; a transcript is written with the first prompt. */
   async hasConversation(sessionId, env) {
     const config = env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? "", ".claude");
-    const folders = await readdir(join(config, "projects")).catch(() => []);
+    const folders = await readdir(join(config, "projects")).catch((fault: unknown) => unlessMissing(fault, []));
     const found = await Promise.all(folders.map((folder) => isFile(join(config, "projects", folder, `${sessionId}.jsonl`))));
     return found.includes(true);
   },
@@ -45,6 +45,11 @@ export const claudeCode: Provider = {
 };
 
 async function isFile(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => null);
+  const found = await stat(path).catch((fault: unknown) => unlessMissing(fault, null));
   return found?.isFile() ?? false;
+}
+
+function unlessMissing<Instead>(fault: unknown, instead: Instead): Instead {
+  if (["ENOENT", "ENOTDIR"].includes((fault as NodeJS.ErrnoException).code ?? "")) return instead;
+  throw fault;
 }

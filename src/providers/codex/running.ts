@@ -11,13 +11,16 @@ import { codexServerEndpoint, loadedThreads } from "./threads.ts";
 
 const nothing: RunningProgram = { sessionId: null, endpoints: [] };
 
-export async function runningCodex({ pids, argv, taken }: ProgramProcess): Promise<RunningProgram> {
+export async function runningCodex({ pids, argv, taken }: ProgramProcess, report: (context: string, fault: unknown) => void): Promise<RunningProgram> {
   const own = pids.flatMap(heldThreads).toSorted().at(-1);
   if (own !== undefined) return { sessionId: own, endpoints: [] };
   const socket = remoteSocket(argv) ?? sharedSocket(pids[0]!);
   const cwd = linkAt(`/proc/${pids[0]}/cwd`);
   if (socket === null || cwd === null) return nothing;
-  const threads = await threadsAt(socket);
+  const threads = await threadsAt(socket).catch((fault: unknown) => {
+    report(`ask the Codex app server at ${socket}, which is left aside`, fault);
+    return [];
+  });
   const here = threads.filter((thread) => thread.main && thread.cwd === cwd && !taken.has(thread.id));
   if (here.length !== 1) return nothing;
   return { sessionId: here[0]!.id, endpoints: [codexServerEndpoint({ socket, hooks: false, shared: true })] };
@@ -35,11 +38,6 @@ function sharedSocket(pid: number): string | null {
 }
 
 async function threadsAt(socket: string) {
-  const app = await connectAppServer(socket, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
-  if (app === null) return [];
-  try {
-    return await loadedThreads(app);
-  } finally {
-    await app.close();
-  }
+  await using app = await connectAppServer(socket, { signal: AbortSignal.timeout(2_000) });
+  return await loadedThreads(app);
 }

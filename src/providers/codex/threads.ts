@@ -4,7 +4,7 @@
  * person's to give.
  */
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
-import { TielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
 import { homeOfCodex, threadHeldBy } from "./processes.ts";
@@ -32,6 +32,7 @@ export type ThreadStatus =
 export interface CodexThreadsOptions {
   /** Where Codex keeps its things when nobody says otherwise. */
   readonly codexHome: string;
+  readonly report: (context: string, fault: unknown) => void;
   readonly connect?: (socketPath: string) => Promise<AppServer>;
   readonly retryMs?: number;
   readonly clock?: Clock;
@@ -174,6 +175,7 @@ class Server {
   private readonly watches = new Set<ThreadWatch>();
   private connection: Promise<AppServer> | null = null;
   private retry: Timer | null = null;
+  private readonly complaints = new Set<string>();
 
   constructor(
     private readonly socket: string,
@@ -211,6 +213,7 @@ class Server {
     this.watches.clear();
     if (this.retry) clearTimeout(this.retry);
     this.retry = null;
+    // Who asked for a connection that did not come about has been told.
     const app = await this.connection?.catch(() => null);
     await app?.close();
   }
@@ -219,7 +222,7 @@ class Server {
     try {
       const app = await (this.options.connect ?? connectAppServer)(this.socket);
       void app.closed.then(() => this.lost());
-      app.listen((notification) => void this.hear(app, notification).catch(() => undefined));
+      app.listen((notification) => void this.hear(app, notification).catch((fault: unknown) => this.complain(fault)));
       for (const thread of await loadedThreads(app)) this.threads.set(thread.id, thread);
       this.tell();
       return app;
@@ -270,13 +273,22 @@ class Server {
   /** A server that is starting, or was started anew, gives no sign; while somebody watches it is tried again. */
   private keepOpen(): void {
     if (this.watches.size === 0 || this.retry !== null || this.connection !== null) return;
-    this.connected().catch(() => {
+    this.connected().catch((fault: unknown) => {
+      this.complain(fault);
       if (this.watches.size === 0) return;
       this.retry = setTimeout(() => {
         this.retry = null;
         this.keepOpen();
       }, this.options.retryMs ?? 250);
     });
+  }
+
+  /** A server that is not there says so to whoever asks. What else goes wrong is reported, once and not at each try. */
+  private complain(fault: unknown): void {
+    const { message, operands } = asTielineError(fault);
+    if (operands["refused"] === false || this.complaints.has(message)) return;
+    this.complaints.add(message);
+    this.options.report(`the Codex app server at ${this.socket}`, fault);
   }
 
   private tell(): void {

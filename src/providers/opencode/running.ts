@@ -4,21 +4,23 @@ import type { ProgramProcess, RunningProgram } from "../provider.ts";
 import { opencodeServer } from "./server.ts";
 import { opencodeServerEndpoint } from "./sessions.ts";
 
-export async function runningOpencode({ pids, argv }: ProgramProcess): Promise<RunningProgram> {
+export async function runningOpencode({ pids, argv }: ProgramProcess, report: (context: string, fault: unknown) => void): Promise<RunningProgram> {
   const flag = argv.findIndex((word) => word === "--session" || word === "-s");
   const sessionId = flag < 0 ? null : (argv[flag + 1] ?? null);
   const password = passwordOf(pids[0]!);
   for (const port of pids.flatMap(listeningPorts)) {
-    if (await answers({ port, password })) return { sessionId, endpoints: [opencodeServerEndpoint({ port, password, adopted: true })] };
+    const heard = await answers({ port, password }).catch((fault: unknown) => {
+      report(`ask the opencode at port ${port}, which is left aside`, fault);
+      return false;
+    });
+    if (heard) return { sessionId, endpoints: [opencodeServerEndpoint({ port, password, adopted: true })] };
   }
   return { sessionId, endpoints: [] };
 }
 
 async function answers(address: { readonly port: number; readonly password: string | null }): Promise<boolean> {
-  const health = await opencodeServer(address)
-    .request<{ healthy?: boolean }>("GET", "/global/health", { signal: AbortSignal.timeout(2_000) })
-    .catch(() => null);
-  return health?.healthy === true;
+  const health = await opencodeServer(address).request<{ healthy?: boolean }>("GET", "/global/health", { signal: AbortSignal.timeout(2_000) });
+  return health.healthy === true;
 }
 
 function passwordOf(pid: number): string | null {

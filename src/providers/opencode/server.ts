@@ -42,19 +42,23 @@ export function opencodeServer({ port, password }: OpencodeAddress): OpencodeSer
 
     async *events(signal) {
       const response = await fetched("GET", "/event", undefined, signal);
-      for await (const data of eventData(response.body!)) yield JSON.parse(data) as OpencodeEvent;
+      for await (const data of eventData(response.body!, port)) yield JSON.parse(data) as OpencodeEvent;
     },
   };
 }
 
 /** The data of server-sent events, each of which opencode writes as one line. */
-async function* eventData(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* eventData(stream: ReadableStream<Uint8Array>, port: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-    rest = lines.pop()!;
-    for (const line of lines) if (line.startsWith("data: ")) yield line.slice("data: ".length);
+  try {
+    for await (const bytes of stream) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      rest = lines.pop()!;
+      for (const line of lines) if (line.startsWith("data: ")) yield line.slice("data: ".length);
+    }
+  } catch (thrown) {
+    throw notThere(port, "/event", thrown);
   }
 }
 

@@ -3,7 +3,7 @@
  * server, open while somebody watches its agent.
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
-import { TielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock, type MessageId } from "../../model/ids.ts";
 import type { Said } from "../../sensing/ownWord.ts";
 import { standingOf, type Entry, type Standing } from "./conversation.ts";
@@ -23,6 +23,7 @@ export function opencodeLocatorOf({ endpoints }: Pick<Agent, "endpoints">): Open
 }
 
 export interface OpencodeSessionsOptions {
+  readonly report: (context: string, fault: unknown) => void;
   readonly connect?: (address: OpencodeAddress) => OpencodeServer;
   readonly retryMs?: number;
   readonly clock?: Clock;
@@ -39,7 +40,7 @@ export class OpencodeSessions implements AsyncDisposable {
   readonly transport = "opencode-server";
   private readonly connections = new Map<number, Connection>();
 
-  constructor(private readonly options: OpencodeSessionsOptions = {}) {}
+  constructor(private readonly options: OpencodeSessionsOptions) {}
 
   /** The conversation that the agent is in; null: none that we know of. */
   sessionOf(agent: Agent): string | null {
@@ -68,7 +69,8 @@ export class OpencodeSessions implements AsyncDisposable {
 
   /** Asks anew what it does. One that does not answer loses its stream soon, and all that was said with it. */
   async relearn(agent: Agent): Promise<void> {
-    await this.connectionOf(agent).happenings.learn(AbortSignal.timeout(silentMs)).catch(() => undefined);
+    const connection = this.connectionOf(agent);
+    await connection.happenings.learn(AbortSignal.timeout(silentMs)).catch((fault: unknown) => connection.complain(fault));
   }
 
   /** We begin a turn: it works until it says otherwise. */
@@ -120,8 +122,13 @@ class Connection {
   private readonly retryMs: number;
   private stream: { readonly opened: Promise<void>; readonly ended: Promise<void>; readonly stop: AbortController } | null = null;
   private retry: Timer | null = null;
+  private readonly complaints = new Set<string>();
 
-  constructor(address: OpencodeAddress, { connect = opencodeServer, retryMs = 250 }: OpencodeSessionsOptions) {
+  constructor(
+    private readonly address: OpencodeAddress,
+    private readonly options: OpencodeSessionsOptions,
+  ) {
+    const { connect = opencodeServer, retryMs = 250 } = options;
     this.server = connect(address);
     this.password = address.password;
     this.retryMs = retryMs;
@@ -152,14 +159,25 @@ class Connection {
     await this.stream?.ended;
   }
 
+  /** A server that is not there says so to whoever asks. What else goes wrong is reported, once and not at each try. */
+  complain(fault: unknown): void {
+    const { message, operands } = asTielineError(fault);
+    if (operands["refused"] === false || this.complaints.has(message)) return;
+    this.complaints.add(message);
+    this.options.report(`the opencode at port ${this.address.port}`, fault);
+  }
+
   private begin() {
     const stop = new AbortController();
     const opened = Promise.withResolvers<void>();
-    // Who watches learns of it by the next try.
+    // Nobody may be waiting for it; what went wrong is said below.
     opened.promise.catch(() => undefined);
     const ended = this.read(stop.signal, opened.resolve).then(
       () => opened.reject(new TielineError("DELIVERY_FAILED", "the opencode ended", { remedy: "see whether the agent still runs with `tieline status`", operands: {} })),
-      (fault: unknown) => opened.reject(fault),
+      (fault: unknown) => {
+        this.complain(fault);
+        opened.reject(fault);
+      },
     );
     return { opened: opened.promise, ended: ended.finally(() => this.lost()), stop };
   }
@@ -187,7 +205,7 @@ class Connection {
   }
 
   private keepOpen(): void {
-    if (this.watches.size > 0) this.opened().catch(() => undefined);
+    if (this.watches.size > 0) this.stream ??= this.begin();
   }
 
   /** A server that is starting, or was started anew, gives no sign; while somebody watches it is tried again. */

@@ -63,7 +63,7 @@ transportContract(
   "opencode-server",
   async () => {
     const opencode = scriptedOpencode();
-    const sessions = new OpencodeSessions({ retryMs: 20 });
+    const sessions = new OpencodeSessions({ retryMs: 20, report: (context, fault) => console.error(context, fault) });
     const endpoint = opencodeServerEndpoint({ port: opencode.server.port!, password });
     const agent = anAgent({ name: "ana", provider: "opencode", endpoints: [endpoint] });
     // As the link does while the agent lives.
