@@ -33,6 +33,7 @@ export async function runDemo(env: Environment, terminal: Terminal): Promise<num
   const client = createClient({ socket: stage.home.socket }, stage.caller);
   const ended = new AbortController();
   const late = setTimeout(() => ended.abort(), patienceMs);
+  let played = false;
   try {
     await print(paint("bold", "A team of three scripted agents: researcher → coder ⇄ reviewer. No model, no key."));
     const team = await client.call("up", { only: ["researcher", "coder"] });
@@ -47,13 +48,13 @@ export async function runDemo(env: Environment, terminal: Terminal): Promise<num
     const seen = await watching;
     if (!seen.finished) throw notFinished(stage.home);
     await summary(seen, terminal);
-    if (!terminal.interactive) return 0;
-    await whatNext(team.attach, stage, terminal);
+    await (terminal.interactive ? whatNext(team.attach, stage, terminal) : howToStay(team.attach, terminal));
+    played = true;
     return 0;
   } finally {
     clearTimeout(late);
     ended.abort();
-    if (!terminal.interactive) await takeDown(env);
+    if (!terminal.interactive) await takeDown(env, { keepFiles: !played });
   }
 }
 
@@ -75,17 +76,18 @@ async function setUp(env: Environment): Promise<Stage> {
 
 /** Only what a program needs to run: whoever starts the demo from inside tmux or an agent is still just watching. */
 function stageEnvironment(env: Environment): Environment {
-  const { PATH, HOME, LANG, TERM, TMPDIR, SHELL } = env;
+  const { PATH, HOME, LANG, TERM, TMPDIR, TMUX_TMPDIR, SHELL } = env;
   const root = join(TMPDIR || tmpdir(), `tieline-demo-${process.getuid?.() ?? 0}`);
-  return { PATH, HOME, LANG, TERM, TMPDIR, SHELL, TIELINE_HOME: root, TIELINE_TMUX_SOCKET: tmuxName };
+  return { PATH, HOME, LANG, TERM, TMPDIR, TMUX_TMPDIR, SHELL, TIELINE_HOME: root, TIELINE_TMUX_SOCKET: tmuxName };
 }
 
-async function takeDown(env: Environment): Promise<boolean> {
+/** The files of a demo that failed tell why. */
+async function takeDown(env: Environment, { keepFiles = false } = {}): Promise<boolean> {
   const home = homeOf(stageEnvironment(env));
   const { runs, end } = await import("./stage.ts");
   const running = await runs(home);
   await end(home, stageEnvironment(env), tmuxName);
-  rmSync(home.root, { recursive: true, force: true });
+  if (!keepFiles) rmSync(home.root, { recursive: true, force: true });
   return running;
 }
 
@@ -160,6 +162,16 @@ async function whatNext(attach: string, { env, home }: Stage, { print, paint }: 
     "End the demo: bin/tieline demo --stop",
   ];
   await print(`\n${lines.map((line) => (line.startsWith("  ") ? line : paint("bold", line))).join("\n")}`);
+}
+
+/** Nobody can attach to what is taken down; the next one who runs it may have a terminal. */
+async function howToStay(attach: string, { print }: Terminal): Promise<void> {
+  const lines = [
+    "Without a terminal it is taken down now. Run in one, the team stays: look at it with",
+    `  ${attach}`,
+    "and write to it; you are told how. Your own project: bin/tieline init, then bin/tieline up.",
+  ];
+  await print(`\n${lines.join("\n")}`);
 }
 
 const notFinished = (home: Home): TielineError =>
