@@ -3,7 +3,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { startTestDaemon, type TestDaemon } from "../src/testing/daemon.ts";
 import { chromiumPath } from "./dashboard/stage.ts";
 
-/** The shortest way through the page; test/dash.browser.test.ts goes all the others. */
+/** The shortest way through the page; test/dashboard/ goes all the others. */
 describe.skipIf(chromiumPath === null)("the dashboard, in short", () => {
   let daemon: TestDaemon;
   let browser: Browser;

@@ -2,7 +2,7 @@
 import { TielineError } from "../model/errors.ts";
 import { bearerOf, problem, type Handle } from "./http.ts";
 import type { LoopbackRoute } from "./loopback.ts";
-import type { PageSessions } from "./pageSessions.ts";
+import type { PageSessions } from "./page/sessions.ts";
 
 /** Serves everything below a path to those who have a token, and to no page but our own. */
 export function guardedRoute(prefix: string, handle: Handle, stopping: AbortSignal, sessions?: PageSessions): LoopbackRoute {

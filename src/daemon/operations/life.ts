@@ -5,7 +5,7 @@ import { locatorOf } from "../../life/adopt.ts";
 import { discover } from "../../life/discover.ts";
 import { kill, stop } from "../../life/end.ts";
 import { enlist } from "../../life/enlist.ts";
-import { askToShutDown, isNativeOnly } from "../../life/nativeShutdown.ts";
+import { askToShutDown, isNativeOnly } from "../../life/native/shutdown.ts";
 import type { Wishes } from "../../life/launch.ts";
 import { teamSession } from "../../life/place.ts";
 import { choose, dialogOf, interrupt } from "../../life/steer.ts";

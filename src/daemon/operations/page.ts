@@ -6,7 +6,7 @@ import { onlyAgent } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import type { Loopback } from "../loopback.ts";
-import type { PageSessions } from "../pageSessions.ts";
+import type { PageSessions } from "../page/sessions.ts";
 
 /** What only the page and the person behind it need. */
 export function pageOperations(tieline: Switch, callers: Callers, sessions: PageSessions, loopback: () => Loopback | null): Pick<Operations, "dash" | "typeKeys"> {

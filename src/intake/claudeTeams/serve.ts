@@ -1,9 +1,9 @@
 /** Mail from Claude Code's own teams and from leads without a screen, and our agents as members of those teams. */
 import type { Project } from "../../config/project.ts";
 import type { Spine } from "../../events/spine.ts";
-import { NativeLink, type NativeLinkParts } from "../../life/nativeLink.ts";
-import { nativeLead } from "../../life/nativeMember.ts";
-import { keepNativeMembers } from "../../life/nativeMembership.ts";
+import { NativeLink, type NativeLinkParts } from "../../life/native/link.ts";
+import { nativeLead } from "../../life/native/member.ts";
+import { keepNativeMembers } from "../../life/native/membership.ts";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { agentId } from "../../model/ids.ts";
 import { readRegistry } from "../../providers/claude-code/registry.ts";

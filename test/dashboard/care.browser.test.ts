@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { until } from "../src/testing/world.ts";
-import { contrastFaults, nameless } from "./dashboard/access.ts";
-import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
+import { until } from "../../src/testing/world.ts";
+import { contrastFaults, nameless } from "./access.ts";
+import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
 
 const hashes = ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers", "#/terminal/web:lead"];
 const views = { t: "Team", m: "Messages", w: "Waiting for you", q: "Queue", g: "Graph", n: "Numbers", e: "Terminal" };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import type { Input, OperationName } from "../src/client/schema.ts";
-import { chromiumPath, startStage, type Stage } from "./dashboard/stage.ts";
+import type { Input, OperationName } from "../../src/client/schema.ts";
+import { chromiumPath, startStage, type Stage } from "./stage.ts";
 
 /** Who gets in, what they may do there, and what agents can do to whoever looks. */
 describe.skipIf(chromiumPath === null)("the safety of the dashboard", () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { logOf } from "../src/testing/scriptedAgent.ts";
-import { until } from "../src/testing/world.ts";
-import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
+import { logOf } from "../../src/testing/scriptedAgent.ts";
+import { until } from "../../src/testing/world.ts";
+import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
 
 /** What a person steers from the page: the life of agents, teams, mail to many, what is asked of them. */
 describe.skipIf(chromiumPath === null)("steering by the dashboard", () => {

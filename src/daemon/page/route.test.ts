@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openLoopback } from "./loopback.ts";
-import { pageRoute } from "./page.ts";
-import type { PageBundle } from "./pageBundle.ts";
-import { PageSessions } from "./pageSessions.ts";
-import { selfContained } from "./paneStream.ts";
+import { openLoopback } from "../loopback.ts";
+import { pageRoute } from "./route.ts";
+import type { PageBundle } from "./bundle.ts";
+import { PageSessions } from "./sessions.ts";
+import { selfContained } from "../paneStream.ts";
 
 const bundle: PageBundle = { assets: new Map([["main-1.js", { body: new Blob(["1"]), type: "text/javascript" }]]), scripts: ["main-1.js"], styles: [] };
 

@@ -1,8 +1,8 @@
 /** Agents of ours that are members of a Claude Code team by birth: their own command line says so. */
-import type { Directory } from "../directory/directory.ts";
-import { isLive, type Agent, type Endpoint } from "../model/agent.ts";
-import type { NativeMember, NativeTeam } from "../providers/claude-code/teams.ts";
-import { bothEndpoint } from "../transports/bothEndpoint.ts";
+import type { Directory } from "../../directory/directory.ts";
+import { isLive, type Agent, type Endpoint } from "../../model/agent.ts";
+import type { NativeMember, NativeTeam } from "../../providers/claude-code/teams.ts";
+import { bothEndpoint } from "../../transports/bothEndpoint.ts";
 
 export interface NativeLinkParts {
   readonly directory: Pick<Directory, "agents" | "agent" | "update">;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import type { ReceiptView } from "../src/client/schema.ts";
-import { until } from "../src/testing/world.ts";
-import { chromiumPath, startStage, type Stage } from "./dashboard/stage.ts";
+import type { ReceiptView } from "../../src/client/schema.ts";
+import { until } from "../../src/testing/world.ts";
+import { chromiumPath, startStage, type Stage } from "./stage.ts";
 
 /**
  * How quick the page is on this machine. The numbers are printed beside what is wanted. Machines are busy, so the best of

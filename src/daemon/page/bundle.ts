@@ -1,4 +1,4 @@
-import { TielineError } from "../model/errors.ts";
+import { TielineError } from "../../model/errors.ts";
 
 export interface Asset {
   readonly body: Blob;
@@ -12,7 +12,7 @@ export interface PageBundle {
   readonly styles: readonly string[];
 }
 
-const entry = new URL("../../dashboard/main.tsx", import.meta.url).pathname;
+const entry = new URL("../../../dashboard/main.tsx", import.meta.url).pathname;
 /** What the page loads first; the rest is loaded by those who need it. */
 const first = "page-";
 /** The single file that people install carries the page in it, under these names. */

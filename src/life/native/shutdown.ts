@@ -1,9 +1,9 @@
-import type { Directory } from "../directory/directory.ts";
-import type { Agent } from "../model/agent.ts";
-import { systemClock, type Clock } from "../model/ids.ts";
-import type { Sender } from "../model/message.ts";
-import { leadName, shutdownRequest } from "../providers/claude-code/teamProtocol.ts";
-import type { Router } from "../router.ts";
+import type { Directory } from "../../directory/directory.ts";
+import type { Agent } from "../../model/agent.ts";
+import { systemClock, type Clock } from "../../model/ids.ts";
+import type { Sender } from "../../model/message.ts";
+import { leadName, shutdownRequest } from "../../providers/claude-code/teamProtocol.ts";
+import type { Router } from "../../router.ts";
 
 export interface ShutdownParts {
   readonly directory: Pick<Directory, "update">;

@@ -1,5 +1,5 @@
 /** Who may use the page: a link that works once becomes a cookie that works for a week. */
-import { sameSecret } from "./identity.ts";
+import { sameSecret } from "../identity.ts";
 
 const codeLifeMs = 60_000;
 const cookieLifeMs = 7 * 24 * 3_600_000;

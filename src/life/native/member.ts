@@ -1,6 +1,6 @@
-import type { Directory } from "../directory/directory.ts";
-import { isLive, maxNameLength, namePattern, reservedNames, switchName, type Agent, type Endpoint } from "../model/agent.ts";
-import { nativeMembers, type NativeMember, type NativeTeam } from "../providers/claude-code/teams.ts";
+import type { Directory } from "../../directory/directory.ts";
+import { isLive, maxNameLength, namePattern, reservedNames, switchName, type Agent, type Endpoint } from "../../model/agent.ts";
+import { nativeMembers, type NativeMember, type NativeTeam } from "../../providers/claude-code/teams.ts";
 
 export interface NativeAgentsParts {
   readonly configDir: string;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { bundlePage } from "../src/daemon/pageBundle.ts";
-import { logOf } from "../src/testing/scriptedAgent.ts";
-import { until } from "../src/testing/world.ts";
-import { chromiumPath, says, startStage, type Stage } from "./dashboard/stage.ts";
+import { bundlePage } from "../../src/daemon/page/bundle.ts";
+import { logOf } from "../../src/testing/scriptedAgent.ts";
+import { until } from "../../src/testing/world.ts";
+import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
 
 /** What a person does on the page, in a real browser, with a real daemon, tmux and agents behind it. */
 describe.skipIf(chromiumPath === null)("the dashboard", () => {

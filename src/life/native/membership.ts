@@ -1,10 +1,10 @@
 /** Keeps our agents registered in the Claude Code teams that they belong to, as long as they live. */
 import { join } from "node:path";
-import { isLive, type Agent } from "../model/agent.ts";
-import { asTielineError } from "../model/errors.ts";
-import { registerMembers, type Registration } from "../providers/claude-code/teamMembers.ts";
-import { folderNameOf, nativeTeams, type NativeTeam } from "../providers/claude-code/teams.ts";
-import { createBell, renewWatcher, type Watcher } from "../workspace/watching.ts";
+import { isLive, type Agent } from "../../model/agent.ts";
+import { asTielineError } from "../../model/errors.ts";
+import { registerMembers, type Registration } from "../../providers/claude-code/teamMembers.ts";
+import { folderNameOf, nativeTeams, type NativeTeam } from "../../providers/claude-code/teams.ts";
+import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 
 export interface NativeMembershipOptions {
   readonly configDir: string;

@@ -1,9 +1,9 @@
 /** The dashboard: one page, its files, and the link that lets a browser in. */
-import { TielineError } from "../model/errors.ts";
-import { problem } from "./http.ts";
-import type { LoopbackRoute } from "./loopback.ts";
-import { bundlePage, type PageBundle } from "./pageBundle.ts";
-import { portOf, type PageSessions } from "./pageSessions.ts";
+import { TielineError } from "../../model/errors.ts";
+import { problem } from "../http.ts";
+import type { LoopbackRoute } from "../loopback.ts";
+import { bundlePage, type PageBundle } from "./bundle.ts";
+import { portOf, type PageSessions } from "./sessions.ts";
 
 export function pageRoute(sessions: PageSessions, bundle: () => Promise<PageBundle> = bundlePage): LoopbackRoute {
   let bundling: Promise<PageBundle> | null = null;
