@@ -116,7 +116,7 @@ function run(dir: string): void {
       } else if (rest.startsWith("\x1b[200~")) {
         paste = "";
         rest = rest.slice(6);
-      } else if ("\x1b[200~".startsWith(rest)) {
+      } else if (/^\x1b(\[[0-9;]*)?$/.test(rest)) {
         return rest;
       } else {
         const [key = ""] = /^\x1b\[[0-9;]*[A-Za-z~]|^./su.exec(rest) ?? [];

@@ -34,11 +34,14 @@ export async function soak({ messages, durationMs, seed }: SoakOptions): Promise
   await stage.tmux.tmux("select-window", "-t", ana.pane);
   await using person = await attachPerson(stage.tmux, "main");
   const play = new Play(ana, person, () => stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane), randomFrom(seed), Date.now() + durationMs);
-  const [receipts] = await Promise.all([mail(stage, messages, durationMs), play.agent(), play.person()]);
-  await ana.direct({ state: "idle" });
-  await until(() => settled(stage, receipts), "the last messages", 120_000).catch(async (late: unknown) => {
-    throw new Error(`${String(late)}: ${await whatIsWrong(stage, ana, receipts)}`);
-  });
+  const receipts: Receipt[] = [];
+  try {
+    await Promise.all([mail(stage, messages, durationMs, receipts), play.agent(), play.person()]);
+    await ana.direct({ state: "idle" });
+    await until(() => settled(stage, receipts), "the last messages", 120_000);
+  } catch (fault) {
+    throw new Error(`${String(fault)}: ${await whatIsWrong(stage, ana, receipts)}`);
+  }
   return result(stage, ana, receipts, play);
 }
 
@@ -47,7 +50,8 @@ class Play {
   readonly states: Record<string, number> = {};
   drafts = 0;
   private personAtWork = false;
-  private state: ScriptedState = "idle";
+  /** Null while it changes: a key that is pressed now may come before it has. */
+  private shown: ScriptedState | null = "idle";
 
   constructor(
     private readonly ana: ScriptedCast,
@@ -60,10 +64,12 @@ class Play {
   async agent(): Promise<void> {
     while (Date.now() < this.endAt) {
       // Every other state is idle, so that mail has a chance.
-      this.state = this.state === "idle" ? this.pick() : "idle";
-      this.states[this.state] = (this.states[this.state] ?? 0) + 1;
-      await this.ana.direct({ state: this.state });
-      await Bun.sleep(30 + this.random() * (this.state === "idle" ? 900 : 300));
+      const state = this.shown === "idle" ? this.pick() : "idle";
+      this.states[state] = (this.states[state] ?? 0) + 1;
+      this.shown = null;
+      await this.ana.direct({ state });
+      this.shown = state;
+      await Bun.sleep(30 + this.random() * (state === "idle" ? 900 : 300));
     }
   }
 
@@ -71,16 +77,24 @@ class Play {
     while (Date.now() < this.endAt) {
       await Bun.sleep(1_500 + this.random() * 3_000);
       this.personAtWork = true;
-      if (this.state === "idle" || this.state === "working") {
-        const length = 1 + Math.floor(this.random() * 5);
-        await this.visitor.press(...Array.from({ length }, () => key));
-        await Bun.sleep(this.random() * 800);
-        await this.visitor.press(...Array.from({ length }, () => "BSpace"));
-        this.drafts++;
-        await until(async () => !(await this.screen()).includes(key), "the draft is taken back");
-      }
+      await until(() => this.shown !== null, "the agent to show its state");
+      if (this.shown === "idle" || this.shown === "working") await this.draft(1 + Math.floor(this.random() * 5));
       this.personAtWork = false;
     }
+  }
+
+  /** A person goes on once they see what they did, so that no key is under way when a dialog opens. */
+  private async draft(length: number): Promise<void> {
+    await this.visitor.press(...Array.from({ length }, () => key));
+    await until(async () => (await this.keysShown()) === length, "the draft to show");
+    await Bun.sleep(this.random() * 800);
+    await this.visitor.press(...Array.from({ length }, () => "BSpace"));
+    await until(async () => (await this.keysShown()) === 0, "the draft to be taken back");
+    this.drafts++;
+  }
+
+  private async keysShown(): Promise<number> {
+    return (await this.screen()).split(key).length - 1;
   }
 
   private pick(): ScriptedState {
@@ -89,13 +103,11 @@ class Play {
   }
 }
 
-async function mail(stage: Stage, messages: number, durationMs: number): Promise<Receipt[]> {
-  const receipts: Receipt[] = [];
+async function mail(stage: Stage, messages: number, durationMs: number, receipts: Receipt[]): Promise<void> {
   for (let n = 0; n < messages; n++) {
     receipts.push(await stage.send("ana", `number ${n};\nsecond line`));
     await Bun.sleep(durationMs / messages);
   }
-  return receipts;
 }
 
 function settled(stage: Stage, receipts: readonly Receipt[]): boolean {
@@ -105,8 +117,9 @@ function settled(stage: Stage, receipts: readonly Receipt[]): boolean {
 async function whatIsWrong(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[]): Promise<string> {
   const states = Map.groupBy(receipts.flatMap((receipt) => stage.deliveries(receipt)), ({ state }) => state);
   const counts = [...states].map(([state, all]) => `${all.length} ${state} (${all[0]!.detail})`);
-  const told = await stage.tieline.sensing.explain(ana.agent);
-  return JSON.stringify({ counts, told, faults: stage.faults, log: logOf(ana.dir).slice(-4) });
+  const told = await Promise.resolve(stage.tieline.sensing.explain(ana.agent)).catch(String);
+  const screen = await stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane).catch(String);
+  return `${JSON.stringify({ counts, told, faults: stage.faults, log: logOf(ana.dir).slice(-4) })}\n${screen}`;
 }
 
 function result(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[], { drafts, states }: Play): SoakResult {
