@@ -79,6 +79,12 @@ describe("a person's hand on an agent", () => {
     await show("working");
     await interrupt(ana.agent, stage.tieline);
   });
+
+  test("nor to a prompt that is known as one, where it might end the program", async () => {
+    const { agent } = await stage.cast("node", ["node"]);
+    await until(async () => (await stage.tieline.sensing.explain(agent))?.state === "idle", "its prompt");
+    expect(await refusal(interrupt(agent, stage.tieline))).toStartWith("CONFLICT: node is idle");
+  });
 });
 
 const fixtures = join(import.meta.dir, "../../fixtures/screens");

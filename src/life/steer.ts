@@ -2,7 +2,7 @@
 import type { Directory } from "../directory/directory.ts";
 import type { Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
-import type { DialogKeys } from "../providers/provider.ts";
+import type { DialogKeys, Provider } from "../providers/provider.ts";
 import { providerOf } from "../providers/providers.ts";
 import { look, type Look } from "../tmux/pane.ts";
 import type { TmuxServer } from "../tmux/server.ts";
@@ -55,9 +55,16 @@ export async function interrupt(agent: Agent, parts: SteerParts): Promise<void> 
   const { locator, state } = await there(agent, parts);
   const provider = providerOf(agent.provider);
   if (dialogStates.includes(state)) throw asksSomething(agent, state);
-  // Where nothing runs, the same key means something else: it edits, goes back or leaves.
-  if (provider.program !== null && state !== "working") throw nothingToStop(agent, state);
+  if (isAtRest(provider, state, locator)) throw nothingToStop(agent, state);
   await press(agent, parts, locator, provider.interruptKeys, { serverPid: locator.serverPid });
+}
+
+/** Where nothing runs, the same key means something else: it edits, goes back or leaves. */
+function isAtRest({ program, name }: Provider, state: Agent["state"], { terminal }: PaneLocator): boolean {
+  if (program !== null) return state !== "working";
+  // A program of which nobody told how its prompt looks counts as idle by its silence, and may be at work all the same.
+  const isGuess = name === "generic" && (terminal.prompt ?? null) === null;
+  return state === "idle" && !isGuess;
 }
 
 /** What can be chosen, as it stands on the screen: the last list that is there. */
