@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { TielineError } from "../model/errors.ts";
 import { command, parse } from "./args.ts";
-import { count, durationMs, positiveDurationMs, span } from "./times.ts";
+import events from "./commands/events.ts";
+import { count, durationMs, pastMoment, positiveDurationMs, span } from "./times.ts";
 
 const sample = command({
   name: "sample",
@@ -98,4 +99,27 @@ describe("times", () => {
     [7_200_000, "2 h"],
     [259_200_000, "3 d"],
   ])("%d ms reads %s", (ms, text) => expect(span(ms)).toBe(text));
+});
+
+describe("a moment in the past", () => {
+  test.each([
+    ["2026-11-15T16:00:00Z", Date.UTC(2026, 10, 15, 16)],
+    ["2026-11-15", new Date(2026, 10, 15).getTime()],
+    ["2026-11-15 16:00", new Date(2026, 10, 15, 16).getTime()],
+  ])("%s", (text, at) => {
+    expect(pastMoment(text)).toBe(at);
+  });
+
+  test("so long ago", () => {
+    expect(Math.abs(Date.now() - 7_200_000 - pastMoment("2h"))).toBeLessThan(60_000);
+  });
+
+  test.each([["2026-13-45"], ["yesterday"], ["0s"]])("%s is none", (text) => {
+    expect(() => pastMoment(text, "--since")).toThrow("--since");
+  });
+});
+
+test("an event that does not exist is refused, one of the first words is not", async () => {
+  expect((await parse(events, ["--type", "delivery, route.denied"])).flags).toEqual({ type: ["delivery", "route.denied"] } as never);
+  expect(parse(events, ["--type", "delivery.handled"])).rejects.toThrow('there is no event "delivery.handled"; did you mean "delivery.handed"');
 });

@@ -20,6 +20,14 @@ export function positiveDurationMs(text: string, what = "duration"): number {
   throw new TielineError("USAGE", `${what}: a duration of zero makes no sense here`, { remedy: "write 500ms, 5s, 2m, 1h or 7d" });
 }
 
+/** A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise. */
+export function pastMoment(text: string, what = "time"): number {
+  if (!/^\d{4}-/.test(text)) return Date.now() - positiveDurationMs(text, what);
+  const at = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text);
+  if (!Number.isNaN(at)) return at;
+  throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a time`, { remedy: "write 10m, 2h or 1d for so long ago, or a date: 2026-11-15, 2026-11-15T16:00" });
+}
+
 export function count(text: string, what = "number"): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a whole number`, { remedy: `write ${what} 20` });

@@ -1,5 +1,5 @@
 import type { AgentState } from "./agent.ts";
-import type { DeliveryState, Transition } from "./delivery.ts";
+import { deliveryStates, type DeliveryState, type Transition } from "./delivery.ts";
 import type { AgentId, MessageId, Tag } from "./ids.ts";
 
 /** Whom a fact is about. */
@@ -71,6 +71,22 @@ export function namesIn(fact: Fact): readonly string[] {
   }
 }
 
+const otherTypes: Record<Exclude<Fact["type"], DeliveryFact["type"]>, true> = {
+  "message.accepted": true,
+  "message.sent": true,
+  "route.routed": true,
+  "route.denied": true,
+  "agent.registered": true,
+  "agent.removed": true,
+  "agent.changed": true,
+  "tool.call": true,
+  "user.prompt": true,
+  "agent.response": true,
+};
+
+/** Every type of an event. */
+export const eventTypes: readonly string[] = [...Object.keys(otherTypes), ...deliveryStates.map((state) => `delivery.${state}`)];
+
 /** What somebody wants to see. Left out means everything. */
 export interface EventFilter {
   readonly agent?: string;
@@ -82,5 +98,8 @@ export interface EventFilter {
 export function isWanted(event: Event, { agent, team, types }: EventFilter): boolean {
   if (team !== undefined && event.team !== team) return false;
   if (agent !== undefined && !namesIn(event).includes(agent)) return false;
-  return types === undefined || types.some((type) => event.type === type || event.type.startsWith(`${type}.`));
+  return types === undefined || types.some((type) => isOfType(event.type, type));
 }
+
+/** A whole type, or its beginning. */
+export const isOfType = (type: string, wanted: string): boolean => type === wanted || type.startsWith(`${wanted}.`);

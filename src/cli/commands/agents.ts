@@ -6,7 +6,7 @@ import { table, type Cell } from "../table.ts";
 
 const actions = ["ls", "add", "show", "rm", "edit"] as const;
 const args = [
-  { name: "action", choices: actions, summary: "what to do" },
+  { name: "action", optional: true, choices: actions, summary: "what to do; ls when left out" },
   { name: "name", optional: true, summary: "the profile" },
 ] as const;
 const flags = {
@@ -26,7 +26,7 @@ const agents = command({
   name: "agents",
   group: "Agents",
   summary: "list, add, show, remove or edit the profiles that agents are started from",
-  usage: ["agents ls", "agents add <name>", "agents show|edit|rm <name>"],
+  usage: ["agents [ls]", "agents add <name>", "agents show|edit|rm <name>"],
   details: [
     "A profile is looked for in the project (tieline.yaml, then .tieline/agents), then in your own agents directory, then among those that are built in. `add` writes a Markdown file with front matter, and `rm` removes such a file; tieline.yaml is never changed.",
     "`edit` opens the file with $VISUAL or $EDITOR on a terminal, and prints its path elsewhere.",
@@ -38,7 +38,7 @@ const agents = command({
     ['tieline agents add ana --profile engineer --model opus --prompt "You look after the API."', "a new one for this project"],
     ["tieline agents edit ana", "change it in your editor"],
   ],
-  run: (context) => run[context.args.action as keyof typeof run](context),
+  run: (context) => run[(context.args.action ?? "ls") as keyof typeof run](context),
 });
 export default agents;
 
@@ -110,7 +110,7 @@ function nameOf({ args }: Running): string {
 
 function portrait(profile: ProfileView, { paint }: Running["terminal"]): string {
   const facts: [string, string | null][] = [
-    ["from", `${profile.origin}: ${profile.source}`],
+    ["from", profile.source.startsWith(profile.origin) ? profile.source : `${profile.origin}: ${profile.source}`],
     ["provider", profile.provider],
     ["command", profile.command?.join(" ") ?? null],
     ["model", profile.model],

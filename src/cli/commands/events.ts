@@ -1,9 +1,11 @@
-import type { EventFilter } from "../../model/event.ts";
+import { TielineError } from "../../model/errors.ts";
+import { eventTypes, isOfType, type EventFilter } from "../../model/event.ts";
+import { didYouMean, nearNames } from "../../model/near.ts";
 import { command } from "../args.ts";
 import { callerOf } from "../connect.ts";
 import { eventLine } from "../event-line.ts";
 import { stopSignal } from "../stop-signal.ts";
-import { count, positiveDurationMs } from "../times.ts";
+import { count, pastMoment } from "../times.ts";
 
 export default command({
   name: "events",
@@ -15,8 +17,8 @@ export default command({
   flags: {
     follow: { short: "f", summary: "go on with what happens, until Ctrl-C" },
     agent: { value: "AGENT", complete: "agent", summary: "only what names this agent" },
-    type: { value: "TYPES", parse: (text: string) => text.split(","), summary: "only these types; delivery is delivery.handed and all the others" },
-    since: { value: "TIME", parse: positiveDurationMs, summary: "everything of the last 10m, 2h, 1d" },
+    type: { value: "TYPES", parse: typesIn, summary: "only these types; delivery is delivery.handed and all the others" },
+    since: { value: "TIME", parse: pastMoment, summary: "everything of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00" },
     limit: { short: "n", value: "N", parse: count, summary: "without --since: how many of the newest; 100 when left out" },
   },
   examples: [
@@ -34,7 +36,7 @@ export default command({
       for (const event of events) await (flags.json ? terminal.json(event) : terminal.print(eventLine(event, terminal.paint, Date.now())));
     };
 
-    const start = flags.since === undefined ? { limit: flags.limit ?? 100 } : { since: Date.now() - flags.since };
+    const start = flags.since === undefined ? { limit: flags.limit ?? 100 } : { since: flags.since };
     let page = await daemon.call("events", { ...filter, ...start });
     await show(page.events);
     while (page.more) {
@@ -48,3 +50,15 @@ export default command({
     return 0;
   },
 });
+
+/** A type that nothing is of would show an empty list, as if nothing had happened. */
+function typesIn(text: string): string[] {
+  const words = text.split(",").map((word) => word.trim());
+  for (const word of words) {
+    if (eventTypes.some((type) => isOfType(type, word))) continue;
+    throw new TielineError("USAGE", `--type: there is no event ${JSON.stringify(word)}${didYouMean(nearNames(word, [...eventTypes, ...new Set(eventTypes.map((type) => type.split(".")[0]!))]))}`, {
+      remedy: `the types are ${eventTypes.join(", ")}, or their first words`,
+    });
+  }
+  return words;
+}

@@ -1,5 +1,5 @@
 import { command } from "../args.ts";
-import { positiveDurationMs } from "../times.ts";
+import { pastMoment } from "../times.ts";
 
 export default command({
   name: "export",
@@ -8,13 +8,13 @@ export default command({
   usage: ["export"],
   details: ['A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, oldest first. What the retention settings removed is not there any more.'],
   args: [],
-  flags: { since: { value: "TIME", parse: positiveDurationMs, summary: "only messages of the last 10m, 2h, 1d; all of them when left out" } },
+  flags: { since: { value: "TIME", parse: pastMoment, summary: "only messages of the last 10m, 2h, 1d, or since a date such as 2026-11-15; all of them when left out" } },
   examples: [
     ["tieline export --since 1d > audit.jsonl", "yesterday, for the record"],
     ["tieline export | jq -r 'select(.type == \"transition\" and .to == \"failed\") | .tag'", "everything that ever failed"],
   ],
   async run({ flags, daemon, terminal }) {
-    let page = await daemon.call("export", flags.since === undefined ? {} : { since: Date.now() - flags.since });
+    let page = await daemon.call("export", flags.since === undefined ? {} : { since: flags.since });
     for (;;) {
       for (const { transitions, ...message } of page.messages) {
         await terminal.json({ type: "message", ...message });

@@ -1,6 +1,6 @@
 import { command } from "../args.ts";
 import { receiptRows } from "../receipt-rows.ts";
-import { count, positiveDurationMs } from "../times.ts";
+import { count, pastMoment } from "../times.ts";
 
 export default command({
   name: "log",
@@ -11,7 +11,7 @@ export default command({
   flags: {
     thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
     grep: { value: "TEXT", summary: 'only messages with all these words; "in quotes" next to each other, word* for a beginning' },
-    since: { value: "TIME", parse: positiveDurationMs, summary: "only the last 10m, 2h, 1d" },
+    since: { value: "TIME", parse: pastMoment, summary: "only the last 10m, 2h, 1d, or since a date such as 2026-11-15" },
     limit: { value: "N", parse: count, summary: "at most that many" },
   },
   examples: [
@@ -25,7 +25,7 @@ export default command({
       ...(args.agent !== undefined && { agent: args.agent }),
       ...(flags.thread !== undefined && { thread: flags.thread }),
       ...(flags.grep !== undefined && { grep: flags.grep }),
-      ...(flags.since !== undefined && { since: Date.now() - flags.since }),
+      ...(flags.since !== undefined && { since: flags.since }),
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
     if (flags.json) await terminal.json(receipts);
