@@ -11,12 +11,12 @@ export function tmuxConfig(env: Environment): string {
   return places.find((place) => existsSync(place)) ?? places[0]!;
 }
 
-/** `TMUX` is taken out, because what opens in the popup is a client of its own. */
+/** `TMUX` is taken out, because what opens in the popup is a client of its own. The team is that of the pane's directory. */
 export function bindings(tieline: string): string[] {
   const program = shellQuoted(tieline);
   return [
-    `bind-key G display-popup -E -w 95% -h 90% ${tmuxQuoted(`env -u TMUX ${program}`)}`,
-    `bind-key g display-popup -w 90% -h 60% ${tmuxQuoted(`${program} ls --all`)}`,
+    `bind-key G display-popup -E -d "#{pane_current_path}" -w 95% -h 90% ${tmuxQuoted(`env -u TMUX ${program}`)}`,
+    `bind-key g display-popup -d "#{pane_current_path}" -w 90% -h 60% ${tmuxQuoted(`${program} ls --all`)}`,
   ];
 }
 

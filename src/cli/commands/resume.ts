@@ -25,7 +25,7 @@ export default command({
       if (result.resumed.length > 0) await terminal.print(agentTable(result.resumed, terminal, { now: Date.now(), teams: true }));
       if (result.already.length > 0) await terminal.print(paint("dim", `running already: ${result.already.join(", ")}`));
       if (result.resumed.length + result.already.length + result.failed.length === 0) await terminal.print(paint("dim", "nothing to resume"));
-      for (const { agent, code, message, remedy } of result.failed) await terminal.complain(`error ${code}: ${agent}: ${message}\n  ${remedy}`);
+      for (const { agent, code, message, remedy } of result.failed) await terminal.complain(`error ${code}: ${message.startsWith(agent) ? message : `${agent}: ${message}`}\n  ${remedy}`);
     }
     return result.failed.length === 0 ? 0 : 4;
   },

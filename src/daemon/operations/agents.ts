@@ -108,7 +108,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
 }
 
 const hasMail = (agent: Agent, pending: number): TielineError =>
-  new TielineError("CONFLICT", `${pending} messages for ${agent.name} are not delivered yet`, {
+  new TielineError("CONFLICT", `${pending === 1 ? "a message" : `${pending} messages`} for ${agent.name} ${pending === 1 ? "is" : "are"} not delivered yet`, {
     remedy: `see \`tieline inbox ${agent.name} --pending\`; with --force they fail and their senders are told`,
     operands: { agent: agent.name, pending },
   });

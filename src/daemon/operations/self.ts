@@ -75,7 +75,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
 
   function eventLog(): Finding {
     const { last, lost } = tieline.events;
-    return lost === 0 ? ok(`number ${last}`) : warning(`${lost} could not be written`, "see `tieline daemon logs`; a full disk is the usual cause");
+    return lost === 0 ? ok(last === 0 ? "none yet" : `the last is number ${last}`) : warning(`${lost} could not be written`, "see `tieline daemon logs`; a full disk is the usual cause");
   }
 
   /** Nothing depends on NATS, so its absence is only told. */
