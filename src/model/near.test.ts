@@ -29,6 +29,7 @@ describe("near names", () => {
     expect(nearNames("codr", ["coder", "corder", "reviewer", "code"])).toEqual(["code", "coder", "corder"]);
     expect(nearNames("zebra", ["coder", "reviewer"])).toEqual([]);
     expect(nearNames("a", ["b", "c"])).toEqual([]);
+    expect(nearNames("ana", ["qa", "anna"])).toEqual(["anna"]);
     expect(nearNames("documentaton-writr", ["documentation-writer"])).toEqual(["documentation-writer"]);
     expect(nearest("zzz", ["far", "farther"])).toBe("far");
     expect(nearest("zzz", [])).toBeNull();

@@ -19,14 +19,11 @@ export function distance(a: string, b: string): number {
 /** Nobody mistypes anything longer, and comparing two texts takes the product of their lengths. */
 const longestWord = 100;
 
-/**
- * The candidates that a person may have meant, nearest first: at most two slips or a third of the length, and never
- * so many that nothing of what was written is left.
- */
+/** The candidates that a person may have meant, nearest first: at most two slips or a third of the length, one in a short word. */
 export function nearNames(written: string, candidates: Iterable<string>, limit = 3): string[] {
   if (written.length > longestWord) return [];
   const word = written.toLowerCase();
-  const slips = Math.min(Math.max(2, Math.floor(word.length / 3)), word.length - 1);
+  const slips = word.length <= 3 ? Math.min(1, word.length - 1) : Math.max(2, Math.floor(word.length / 3));
   const near: { name: string; slips: number }[] = [];
   for (const name of new Set(candidates)) {
     if (Math.abs(name.length - word.length) > slips) continue;
