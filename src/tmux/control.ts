@@ -1,6 +1,7 @@
 import type { FileSink, Subprocess } from "bun";
 import type { TielineError } from "../model/errors.ts";
 import { commandFailed, tmuxUnavailable } from "./failure.ts";
+import type { Leash } from "./leash.ts";
 import { type Notification, parseNotification } from "./notification.ts";
 
 /** The answer to one command of a list: tmux writes one block per command that ran, and stops at the first failure. */
@@ -23,6 +24,8 @@ export interface ControlOptions {
    * leaves at the moment at which a control client is about to come.
    */
   turn?: Turn;
+  /** Lets the client end with us, also when we are killed. */
+  leash?: () => Promise<Leash>;
   /** How long one command may take before the client counts as wedged and is closed. */
   timeoutMs?: number;
   program?: string;
@@ -73,7 +76,7 @@ export class ControlClient {
   }
 
   static async #attachNow(options: ControlOptions): Promise<ControlClient> {
-    const client = new ControlClient(options);
+    const client = new ControlClient(options, (await options.leash?.()) ?? []);
     const timer = setTimeout(() => client.#wedged("attach-session"), options.timeoutMs ?? defaultTimeoutMs);
     try {
       await client.#attached.promise;
@@ -83,9 +86,9 @@ export class ControlClient {
     return client;
   }
 
-  private constructor(options: ControlOptions) {
+  private constructor(options: ControlOptions, leash: Leash) {
     this.#options = options;
-    this.#child = spawnClient(options);
+    this.#child = spawnClient(options, leash);
     this.#stdin = this.#child.stdin;
     this.#attached.promise.catch(() => {});
     this.closed = this.#read();
@@ -248,10 +251,10 @@ function isBlockMark(raw: Buffer): boolean {
   return raw[1] === 0x62 && raw[2] === 0x65;
 }
 
-function spawnClient(options: ControlOptions): Child {
+function spawnClient(options: ControlOptions, leash: Leash): Child {
   const { program = "tmux", socketPath, session, flags = ["ignore-size", "no-output"], env } = options;
   // -u: answers are UTF-8 whatever the locale. -E: attaching must not overwrite the session's environment with ours.
-  const argv = [program, "-u", "-S", socketPath, "-C", "attach-session", "-E", "-t", `=${session}`];
+  const argv = [...leash, program, "-u", "-S", socketPath, "-C", "attach-session", "-E", "-t", `=${session}`];
   if (flags.length > 0) argv.push("-f", flags.join(","));
   try {
     return Bun.spawn(argv, { stdin: "pipe", stdout: "pipe", stderr: "pipe", ...(env && { env }) });

@@ -4,6 +4,7 @@ import { asTielineError } from "../model/errors.ts";
 import { ControlClient, type Turn } from "./control.ts";
 import { bunExec, type Exec, type ExecResult } from "./exec.ts";
 import { commandFailed, saysNoServer, tmuxUnavailable } from "./failure.ts";
+import { findLeash, type Leash } from "./leash.ts";
 import { commandLine } from "./quote.ts";
 import { parseVersion, requireVersion, type TmuxVersion, tmuxMissing } from "./version.ts";
 
@@ -50,6 +51,7 @@ export class TmuxServer {
   #attaching: Promise<ControlClient | undefined> | undefined;
   #closed = false;
   #lastTurn: Promise<unknown> = Promise.resolve();
+  #leash: Promise<Leash> | undefined;
 
   constructor(options: TmuxServerOptions) {
     this.socketPath = options.socketPath;
@@ -61,7 +63,8 @@ export class TmuxServer {
   /** What watchers need to attach clients of their own. */
   get clientOptions() {
     const { socketPath, env, timeoutMs, program } = this.#options;
-    return { socketPath, turn: this.#turn, ...(env && { env }), ...(timeoutMs && { timeoutMs }), ...(program && { program }) };
+    const leash = (): Promise<Leash> => (this.#leash ??= findLeash(this.#exec, env));
+    return { socketPath, turn: this.#turn, leash, ...(env && { env }), ...(timeoutMs && { timeoutMs }), ...(program && { program }) };
   }
 
   readonly #turn: Turn = (step) => {
