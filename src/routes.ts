@@ -5,10 +5,11 @@ import type { Directory } from "./directory/directory.ts";
 import { personAgent } from "./directory/roster.ts";
 import { agentOf } from "./life/start.ts";
 import { personId, type Agent } from "./model/agent.ts";
+import type { TielineError } from "./model/errors.ts";
 import type { Emit } from "./model/event.ts";
 import type { Sender } from "./model/message.ts";
 import type { RouterParts } from "./router.ts";
-import { routeDenied } from "./topology/check.ts";
+import { everyoneDenied, routeDenied } from "./topology/check.ts";
 import { allowedTargets, permit, type Party } from "./topology/topology.ts";
 
 export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
@@ -24,12 +25,14 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
       const topology = lookups.topology(party.team);
       const answers = (agent: Agent): boolean => inReplyTo !== null && inReplyTo.from.id === agent.id;
       const reply = agents.length > 0 && agents.every(answers);
-      const { permitted, denied } = permit(topology, party, agents, { reply, everyone: address === "*" });
+      const everyone = address === "*";
+      const { permitted, denied } = permit(topology, party, agents, { reply, everyone });
       const allowed = allowedTargets(topology, party);
       if (denied.length === 0) return { recipients: permitted, refused: [], allowed };
       emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed });
       if (!broadcast) throw routeDenied(topology, party, denied);
-      return { recipients: permitted, refused: denied.map((agent) => ({ agent: agent.name, error: routeDenied(topology, party, [agent]) })), allowed };
+      const refusal = (agent: Agent): TielineError => (everyone && agent.id !== party.id ? everyoneDenied(topology, party, agent) : routeDenied(topology, party, [agent]));
+      return { recipients: permitted, refused: denied.map((agent) => ({ agent: agent.name, error: refusal(agent) })), allowed };
     },
 
     enlist: (agent) => directory.add(agent),

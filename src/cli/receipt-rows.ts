@@ -15,8 +15,9 @@ export function receiptRows(receipts: readonly ReceiptView[], { paint, width }: 
   return table(["TIME", "TAG", "WAY", "STATE", "ABOUT"], rows, paint, width()).join("\n");
 }
 
-/** The state when all share one, else how many are in each. */
+/** The state when all share one, else how many are in each. A broadcast may have reached nobody. */
 function standing({ deliveries }: ReceiptView): Cell {
+  if (deliveries.length === 0) return { text: "nobody", style: "yellow" };
   const counts = new Map<string, number>();
   for (const { state } of deliveries) counts.set(state, (counts.get(state) ?? 0) + 1);
   const states = [...counts.keys()];

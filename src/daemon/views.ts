@@ -19,9 +19,15 @@ export interface ViewParts {
 }
 
 export function receiptView({ message, deliveries }: Receipt, parts: ViewParts): ReceiptView {
-  const { id, tag, from, to, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt } = message;
+  const { id, tag, from, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt } = message;
   const views = deliveries.map((delivery) => deliveryView(delivery, parts));
+  const to = addressee(message, deliveries);
   return { id, tag, from: from.name, knownBy: from.knownBy, to, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt, deliveries: views };
+}
+
+/** A reply is addressed by its reader's id; people and scripts know the reader by name. */
+function addressee({ to }: Message, deliveries: readonly Delivery[]): string {
+  return deliveries.find(({ agent }) => agent === to)?.agentName ?? to;
 }
 
 export function sentView({ receipt, refused }: Sent, broadcast: boolean, parts: ViewParts): ReceiptView {
@@ -44,7 +50,8 @@ export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, th
 }
 
 export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): InboxView {
-  const { id, tag, from, to, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
+  const { id, tag, from, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
+  const to = addressee(message, [delivery]);
   const { state, reason } = deliveryView(delivery, parts);
   const answers = inReplyTo && (parts.mailbox.message(inReplyTo)?.tag ?? null);
   const request = openRequestIn(message, parts);

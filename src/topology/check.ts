@@ -43,6 +43,14 @@ export function routeDenied(topology: Topology, from: Party, to: readonly Pick<P
   );
 }
 
+/** What one recipient of `*` says of a sender that may not write to everyone. */
+export function everyoneDenied(topology: Topology, from: Party, to: Pick<Party, "name">): TielineError {
+  return new TielineError("ROUTE_DENIED", `${from.name} may not write to *, every live agent on this host; @all is whom it may write to`, {
+    remedy: `* needs an edge "${from.name} -> *" or \`may: [broadcast-all]\``,
+    operands: { from: from.name, to: [to.name], team: topology.team, allowed: allowedTargets(topology, from) },
+  });
+}
+
 /** Is a label written anywhere in this topology? Then somebody meant it, and nothing being there is not a slip. */
 export function mentions(topology: Topology, label: string): boolean {
   return (topology.edges ?? []).some((edge: Edge) => edge.from === label || edge.to === label);
