@@ -84,7 +84,7 @@ describe("as an agent", () => {
 
   test("a broadcast reports each recipient, and exits with 6 when some were refused", async () => {
     const output = await told("coder", "tieline send @crew --json hello");
-    expect(output).toEndWith("exit 3\n");
+    expect(output).toEndWith("exit 6\n");
     const receipt = JSON.parse(output.split("\n")[0]!) as ReceiptView;
     expect(receipt.successful).toEqual(["reviewer"]);
     expect(receipt.failed).toEqual([expect.objectContaining({ agent: "tester", code: "ROUTE_DENIED" })]);
