@@ -40,7 +40,7 @@ export async function soak({ messages, durationMs, seed }: SoakOptions): Promise
     await ana.direct({ state: "idle" });
     await until(() => settled(stage, receipts), "the last messages", 120_000);
   } catch (fault) {
-    throw new Error(`${String(fault)}: ${await whatIsWrong(stage, ana, receipts)}`);
+    throw new Error(`${String(fault)}: ${await whatIsWrong(stage, ana, result(stage, ana, receipts, play))}`);
   }
   return result(stage, ana, receipts, play);
 }
@@ -114,12 +114,13 @@ function settled(stage: Stage, receipts: readonly Receipt[]): boolean {
   return receipts.every((receipt) => stage.deliveries(receipt).every(({ state }) => state !== "queued" && state !== "claimed"));
 }
 
-async function whatIsWrong(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[]): Promise<string> {
-  const states = Map.groupBy(receipts.flatMap((receipt) => stage.deliveries(receipt)), ({ state }) => state);
+async function whatIsWrong(stage: Stage, ana: ScriptedCast, { deliveries, strange, answers, drafts }: SoakResult): Promise<string> {
+  const states = Map.groupBy(deliveries, ({ state }) => state);
   const counts = [...states].map(([state, all]) => `${all.length} ${state} (${all[0]!.detail})`);
   const told = await Promise.resolve(stage.tieline.sensing.explain(ana.agent)).catch(String);
   const screen = await stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane).catch(String);
-  return `${JSON.stringify({ counts, told, faults: stage.faults, log: logOf(ana.dir).slice(-4) })}\n${screen}`;
+  const clients = await stage.tmux.tmux("list-clients", "-F", "#{client_pid} #{client_flags} #{client_activity} #{pane_id}").catch(String);
+  return `${JSON.stringify({ counts, strange, answers, drafts, told, clients, faults: stage.faults, log: logOf(ana.dir).slice(-4) })}\n${screen}`;
 }
 
 function result(stage: Stage, ana: ScriptedCast, receipts: readonly Receipt[], { drafts, states }: Play): SoakResult {
