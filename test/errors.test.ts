@@ -41,6 +41,19 @@ topology: [coder -> ana, coder -> ghost]
     expect(result.stderr).toContain("worker could be ana or bob");
   });
 
+  test("CONFIG_INVALID before anybody is started, for a name in the topology that nobody has", async () => {
+    const result = await world.tieline(["up"]);
+    refused(result, 2, "CONFIG_INVALID");
+    expect(result.stderr).toMatch(/tieline\.yaml:7:35: nobody in team web has the name or role "ghost"/);
+    expect((await world.ls()).some(({ name }) => name === "busy")).toBe(false);
+  });
+
+  test("ADDRESS_UNKNOWN for an agent that the project does not have", async () => {
+    const result = await world.tieline(["up", "aan"]);
+    refused(result, 3, "ADDRESS_UNKNOWN");
+    expect(result.stderr).toContain('there is no agent "aan" in tieline.yaml; did you mean "ana"?');
+  });
+
   test("TARGET_NOT_FOUND for an object that is not configured", async () => {
     refused(await world.tieline(["send", "metrics", "hello"]), 3, "TARGET_NOT_FOUND");
   });

@@ -69,12 +69,15 @@ describe("a life in tmux", () => {
   });
 
   test("variables of an agent around tmux do not reach the one that is started in it", async () => {
-    await world.tmux("set-environment", "-g", "CLAUDECODE", "1");
-    await world.tmux("set-environment", "-g", "CODEX_THREAD_ID", "t");
+    const ofAnother = [
+      ...["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_TOOL_CALL_ID"],
+      ...["GEMINI_CLI", "OPENCODE", "TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_AGENT", "TIELINE_SANDBOX", "SWARM_WORKSPACE", "SWARM_TOPOLOGY"],
+    ];
+    for (const name of ofAnother) await world.tmux("set-environment", "-g", name, "of another agent");
     await spawn("loud", "--name", "quiet");
     await until(() => existsSync(join(world.project, "loud.env")), "the environment");
-    expect(written("loud.env")).not.toMatch(/^(CLAUDECODE|CODEX_THREAD_ID)=/m);
-    await world.tmux("set-environment", "-g", "-u", "CLAUDECODE");
+    expect(written("loud.env").split("\n").filter((line) => line.endsWith("of another agent"))).toEqual([]);
+    for (const name of ofAnother) await world.tmux("set-environment", "-g", "-u", name);
   });
 
   test("in a split window only the agent's own pane is written to, and only it dies", async () => {
@@ -211,6 +214,12 @@ describe("a life in tmux", () => {
     expect(result.stderr.split("\n")[0]).toStartWith(`error ${error}`);
     expect(result.code).toBe(code);
     expect((await world.ls()).map((one) => one.name)).not.toContainAnyValues(["missing", "engineer", "ending", "bob"]);
+  });
+
+  test("up starts whom it can, and says whom it could not", async () => {
+    const { code, stdout, stderr } = await world.tieline(["up", "missing", "ana"]);
+    expect([code, stdout]).toEqual([4, expect.stringMatching(/ana/)]);
+    expect(stderr).toStartWith("error SPAWN_FAILED: missing: no-such-program is not installed");
   });
 });
 

@@ -175,7 +175,7 @@ describe("agents", () => {
 
   test("up and down", async () => {
     daemon.answers = {
-      up: () => ({ session: "tieline", socket: "/s", attach: "tmux -S /s attach -t tieline", started: [agent()], already: ["ana"] }),
+      up: () => ({ session: "tieline", socket: "/s", attach: "tmux -S /s attach -t tieline", started: [agent()], already: ["ana"], failed: [] }),
       down: () => ({ stopped: ["engineer"] }),
     };
     expect((await tieline.run(["up", "engineer", "ana"])).stdout).toContain("\nalready there: ana\nattach: tmux -S /s attach -t tieline\n");

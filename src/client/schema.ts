@@ -10,7 +10,7 @@ import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
 import { objectSchemas } from "./schemas/objects.ts";
 import { count, flag, time } from "./schemas/fields.ts";
-import { lifeSchemas } from "./schemas/life.ts";
+import { lifeSchemas, NotStarted } from "./schemas/life.ts";
 import { pageSchemas } from "./schemas/page.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
 import { RequestView, requestSchemas } from "./schemas/requests.ts";
@@ -186,7 +186,7 @@ export const schemas = {
   whoami: { input: z.object({}), output: z.object({ name: z.string(), team: z.string(), kind: z.enum(["program", "person", "object"]), role: z.string().nullable(), knownBy: z.string().describe("how the caller was identified") }) },
   rm: { input: z.object({ agent: z.string(), force: z.boolean().optional() }), output: z.object({ name: z.string(), failedDeliveries: z.number().int() }) },
   read: { input: z.object({ agent: z.string(), lines: count.optional() }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }) },
-  up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()) }) },
+  up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()), failed: z.array(NotStarted) }) },
   down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
   ...lifeSchemas(AgentView),
   ...eventSchemas(MessageView.extend({ knownBy: z.string(), transitions: z.array(HistoryView) })),

@@ -69,7 +69,7 @@ function unknownLabel(label: string, team: string, known: KnownLabels, place: Pl
     "CONFIG_INVALID",
     `${where}nobody in team ${owner} has the name or role "${name}"${didYouMean(near)}`,
     {
-      remedy: `correct the edge, or add ${name} under agents:`,
+      remedy: `correct the edge, add ${name} under agents:, or adopt it first`,
       operands: { label, team: owner, near, place },
     },
   );

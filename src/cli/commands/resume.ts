@@ -1,5 +1,6 @@
 import { TielineError } from "../../model/errors.ts";
 import { agentTable } from "../agent-table.ts";
+import { complainOf } from "../not-started.ts";
 import { command } from "../args.ts";
 
 export default command({
@@ -25,7 +26,7 @@ export default command({
       if (result.resumed.length > 0) await terminal.print(agentTable(result.resumed, terminal, { now: Date.now(), teams: true }));
       if (result.already.length > 0) await terminal.print(paint("dim", `running already: ${result.already.join(", ")}`));
       if (result.resumed.length + result.already.length + result.failed.length === 0) await terminal.print(paint("dim", "nothing to resume"));
-      for (const { agent, code, message, remedy } of result.failed) await terminal.complain(`error ${code}: ${message.startsWith(agent) ? message : `${agent}: ${message}`}\n  ${remedy}`);
+      await complainOf(result.failed, terminal);
     }
     return result.failed.length === 0 ? 0 : 4;
   },

@@ -1,11 +1,13 @@
 import { command } from "../args.ts";
 import { agentTable } from "../agent-table.ts";
+import { complainOf } from "../not-started.ts";
 
 export default command({
   name: "up",
   group: "Project",
   summary: "start the agents of this project's tieline.yaml",
   usage: ["up [agent…]"],
+  details: ["Without names, the whole team is started, and the names in its topology are checked first. An agent that can not be started does not keep the others from it; the command exits with 4 then."],
   args: [{ name: "agent", optional: true, many: true, summary: "only these" }],
   flags: {},
   examples: [
@@ -16,7 +18,7 @@ export default command({
     const result = await daemon.call("up", args.agent.length === 0 ? {} : { only: [...args.agent] });
     if (flags.json) {
       await terminal.json(result);
-      return 0;
+      return result.failed.length === 0 ? 0 : 4;
     }
     const { paint } = terminal;
     const lines = [
@@ -25,6 +27,7 @@ export default command({
       `attach: ${paint("bold", result.attach)}`,
     ];
     await terminal.print(lines.join("\n"));
-    return 0;
+    await complainOf(result.failed, terminal);
+    return result.failed.length === 0 ? 0 : 4;
   },
 });

@@ -29,6 +29,10 @@ const DialogView = z.object({
 });
 export type DialogView = z.infer<typeof DialogView>;
 
+/** An agent that was to be started, and why it was not. */
+export const NotStarted = z.object({ agent: z.string(), code: z.string(), message: z.string(), remedy: z.string() });
+export type NotStarted = z.infer<typeof NotStarted>;
+
 const wishes = {
   task: z.string().min(1).optional().describe("names its window"),
   provider: z.string().optional(),
@@ -51,7 +55,7 @@ export const lifeSchemas = <View extends z.ZodType>(agentView: View) =>
     restart: { input: oneAgent, output: agentView },
     resume: {
       input: z.object({ agents: z.array(z.string()).optional().describe("without it, the whole team") }),
-      output: z.object({ resumed: z.array(agentView), already: z.array(z.string()), failed: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string(), remedy: z.string() })) }),
+      output: z.object({ resumed: z.array(agentView), already: z.array(z.string()), failed: z.array(NotStarted) }),
     },
     interrupt: { input: oneAgent, output: agentView },
     /** What the agent asks now. */

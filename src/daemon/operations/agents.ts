@@ -1,22 +1,26 @@
 import type { Switch } from "../../compose.ts";
+import type { Project } from "../../config/project.ts";
 import { adopt } from "../../life/adopt.ts";
 import { giveBackMail } from "../../life/giveBack.ts";
 import { kill } from "../../life/end.ts";
 import { teamSession } from "../../life/place.ts";
 import { agentOf } from "../../life/start.ts";
 import { checkName, isLive, personId, type Agent } from "../../model/agent.ts";
-import { TielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
+import { didYouMean, nearNames } from "../../model/near.ts";
 import { capture } from "../../tmux/pane.ts";
+import { checkEdges } from "../../topology/check.ts";
 import { paneLocator, type PaneLocator } from "../../transports/paneLocator.ts";
 import { onlyAgent } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { agentView } from "../views.ts";
+import { knownLabelsOf } from "./topology.ts";
 
 type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "read" | "up" | "down">;
 
 export function agentOperations(tieline: Switch, callers: Callers): AgentOperations {
-  const { mailbox, directory, sensing, courier, servers, starter, teams, profiles, config } = tieline;
+  const { mailbox, directory, sensing, courier, servers, starter, teams, profiles, lookups, config } = tieline;
 
   return {
     async ls({ all = false }, { caller }) {
@@ -63,19 +67,29 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       const { team } = await callers.allow(caller, "spawn");
       const project = teams.projectOf(team);
       if (project === null) throw noProject();
+      if (only === undefined) checkTopology(team);
       tieline.objects.startAll(team);
       const socket = caller.tmuxServer ?? tieline.tmuxSocket;
-      const names = [...project.agents.keys()].filter((name) => only === undefined || only.includes(name));
+      const names = only === undefined ? [...project.agents.keys()] : only.map((name) => declared(name, project));
       const wanted = (name: string): Agent => agentOf(profiles.lookup(project, name)!, name, team, directory);
       await Promise.all(names.map(wanted).filter(isLive).map(lookAt));
       const started: Agent[] = [];
       const running: Agent[] = [];
+      const failed: { agent: string; error: TielineError }[] = [];
       for (const name of names) {
         // Looked up one by one: those before it may have written to it already, and started it so.
         const agent = wanted(name);
-        if (isLive(agent)) running.push(agent);
-        else started.push(await starter.start(agent, { socket }));
+        if (isLive(agent)) {
+          running.push(agent);
+          continue;
+        }
+        try {
+          started.push(await starter.start(agent, { socket }));
+        } catch (thrown) {
+          failed.push({ agent: name, error: asTielineError(thrown) });
+        }
       }
+      if (failed.length > 0 && failed.length === names.length) throw failed[0]!.error;
       const session = teamSession(team, config);
       return {
         session,
@@ -83,6 +97,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
         attach: `tmux -S ${socket} attach -t =${session}`,
         started: started.map((agent) => agentView(agent, tieline)),
         already: running.map((agent) => agent.name),
+        failed: failed.map(({ agent, error: { code, message, remedy } }) => ({ agent, code, message, remedy })),
       };
     },
 
@@ -93,6 +108,12 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       return { stopped: own.map((agent) => agent.name) };
     },
   };
+
+  /** A slip in an edge would show only when somebody is refused. Another team may be started later than this one. */
+  function checkTopology(team: string): void {
+    const problem = checkEdges(lookups.topology(team), knownLabelsOf(tieline)).find(({ operands }) => operands["team"] === team);
+    if (problem) throw problem;
+  }
 
   /** Brings what is known of an agent up to date. */
   async function lookAt(agent: Agent): Promise<void> {
@@ -118,6 +139,15 @@ const cannotRemove = (agent: Agent): TielineError =>
     remedy: "objects are removed from tieline.yaml",
     operands: { agent: agent.name },
   });
+
+function declared(name: string, { agents }: Pick<Project, "agents">): string {
+  if (agents.has(name)) return name;
+  const known = [...agents.keys()];
+  throw new TielineError("ADDRESS_UNKNOWN", `there is no agent "${name}" in tieline.yaml${didYouMean(nearNames(name, known))}`, {
+    remedy: known.length === 0 ? "add it under agents:" : `it names ${known.join(", ")}`,
+    operands: { agent: name, known },
+  });
+}
 
 const noProject = (): TielineError =>
   new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", { remedy: "`tieline init` writes one", operands: { missing: "tieline.yaml" } });

@@ -6,7 +6,7 @@ import { isLive, type Agent } from "../../model/agent.ts";
 import type { TielineError } from "../../model/errors.ts";
 import { formatPlace, type Place } from "../../model/place.ts";
 import { partyOf } from "../../routes.ts";
-import { checkEdges } from "../../topology/check.ts";
+import { checkEdges, type KnownLabels } from "../../topology/check.ts";
 import { parseEdge, type Edge } from "../../topology/edge.ts";
 import { exportTopology } from "../../topology/export.ts";
 import { addEdges, removeEdges, type Overlay } from "../../topology/overlay.ts";
@@ -17,7 +17,8 @@ import type { Operations } from "../http.ts";
 type TopologyOperations = Pick<Operations, "resolve" | "topology" | "topologyAdd" | "topologyRemove" | "topologyCheck" | "topologyExport">;
 
 export function topologyOperations(tieline: Switch, callers: Callers): TopologyOperations {
-  const { directory, lookups, teams, profiles } = tieline;
+  const { directory, lookups, teams } = tieline;
+  const knownLabels = knownLabelsOf(tieline);
 
   return {
     async resolve({ address }, { caller }) {
@@ -85,15 +86,17 @@ export function topologyOperations(tieline: Switch, callers: Callers): TopologyO
     const { edges } = lookups.topology(team);
     return { team, edges: edges && edges.map(({ from, to, origin, places }) => ({ from, to, origin, place: placeText(places?.from ?? null) })) };
   }
+}
 
-  /** Names and roles of agents and objects that are there, and of profiles that could be started. */
-  function knownLabels(team: string): ReadonlySet<string> {
+/** Names and roles of agents and objects that are there, and of profiles that could be started. */
+export function knownLabelsOf({ teams, directory, profiles }: Pick<Switch, "teams" | "directory" | "profiles">): KnownLabels {
+  return (team) => {
     const labels = new Set<string>(teams.projectOf(team)?.declared ?? []);
     const add = ({ name, role }: { name: string; role: string | null }): void => void labels.add(name).add(role ?? name);
     directory.roster.inTeam(team).forEach(add);
     profiles.list(teams.projectOf(team)).forEach(add);
     return labels;
-  }
+  };
 }
 
 function meantView(agent: Agent, prospect: boolean, permitted: boolean): ResolutionView["agents"][number] {
