@@ -106,6 +106,10 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
   if (keyAt !== undefined && now - keyAt < surelyPastMs) {
     return held("typing", `somebody types in ${pane.id}`, keyAt + surelyPastMs - now);
   }
+  const stirredAt = lastStirAt(seen);
+  if (stirredAt !== undefined && now - stirredAt < surelyPastMs) {
+    return held("typing", `somebody looks at ${pane.id} and may be typing`, stirredAt + surelyPastMs - now);
+  }
   if (pane.synchronized) return held("unreadable", `the panes around ${pane.id} are synchronized`);
   if (pane.inMode && (traits.copyMode === "hold" || isVisible(pane, clients))) {
     return held("copy-mode", `${pane.id} is in copy mode`);
@@ -115,6 +119,15 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
   const waitMs = quiet.waitMs(pane, traits.quietMs, now);
   if (waitMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, waitMs);
   return { kind: "ready", leaveMode: pane.inMode };
+}
+
+/**
+ * When a person who looks at the pane pressed a key, or any client came to their session; undefined: nobody looks. A
+ * write is guarded by that second, so a key that follows within it would not refuse the write.
+ */
+export function lastStirAt({ look: { pane, clients } }: There): number | undefined {
+  const keyAt = lastKeyAt(pane, clients);
+  return keyAt === undefined ? undefined : Math.max(keyAt, pane.keysAt);
 }
 
 /** Text that nobody has sent stands where it would be typed. */

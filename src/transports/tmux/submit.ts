@@ -8,7 +8,7 @@ import type { Clock } from "../../model/ids.ts";
 import { lastKeyAt } from "../../tmux/pane.ts";
 import { enterGuarded, type Guards } from "../../tmux/write.ts";
 import type { Access } from "./access.ts";
-import { surelyPastMs, type Sight, type There } from "./sight.ts";
+import { lastStirAt, surelyPastMs, type Sight, type There } from "./sight.ts";
 import { hasComposer, sameScreen, standing, type Standing } from "./verify.ts";
 
 export interface Pasted {
@@ -77,10 +77,13 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     await pause(delayMs);
   }
 
-  /** Again only where the composer is known: elsewhere the text that still shows may be the program's own echo. */
+  /**
+   * Again only where the composer is known: elsewhere the text that still shows may be the program's own echo. And only
+   * if nobody typed since: a slow program would take the first Enter for our text, and the second for theirs.
+   */
   function mayPress(sight: There): boolean {
-    if (presses === 0) return true;
-    return hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && clock() - enteredAt > enterPatienceMs * presses;
+    if (entered === null) return true;
+    return sameKeys(entered, sight) && hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && clock() - enteredAt > enterPatienceMs * presses;
   }
 
   /** Who types into our text, or has a dialog open over it, will finish; a daemon that stops does not wait for that. */
@@ -112,10 +115,14 @@ export function isDialog({ reading }: There): boolean {
 }
 
 /** No key since the look before the paste, or none for a while: what a person types now is not ours to submit. */
-function nobodyTyped({ look: { pane, clients } }: There, before: There | null, now: number): boolean {
-  const keyAt = lastKeyAt(pane, clients);
-  if (keyAt === undefined || now - keyAt >= surelyPastMs) return true;
-  return before !== null && keyAt === lastKeyAt(before.look.pane, before.look.clients);
+function nobodyTyped(sight: There, before: There | null, now: number): boolean {
+  const stirredAt = lastStirAt(sight);
+  if (stirredAt === undefined || now - stirredAt >= surelyPastMs) return true;
+  return before !== null && stirredAt === lastStirAt(before);
+}
+
+function sameKeys({ look: a }: There, { look: b }: There): boolean {
+  return lastKeyAt(a.pane, a.clients) === lastKeyAt(b.pane, b.clients);
 }
 
 function unfinished({ access }: Pasted, presses: number, { sight, stands }: { sight: There; stands: Standing }): Outcome {
@@ -139,7 +146,7 @@ function unfinished({ access }: Pasted, presses: number, { sight, stands }: { si
 /** Nobody has pressed Enter, neither we nor a person: what is not in the composer was never submitted. */
 function isEmptyAndUntouched({ access, before }: Pasted, { sight, stands }: { sight: There; stands: Standing }): boolean {
   if (stands !== "nothing" || before === null || !hasComposer(access.manifest, sight)) return false;
-  return lastKeyAt(sight.look.pane, sight.look.clients) === lastKeyAt(before.look.pane, before.look.clients);
+  return sameKeys(before, sight);
 }
 
 const swallowedByDialog = (pane: string): Outcome => ({

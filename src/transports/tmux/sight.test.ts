@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { terminalTraits } from "../../providers/traits.ts";
+import { UserScreens } from "../../providers/userScreens.ts";
+import { attachPerson, privateTmux } from "../../testing/tmux.ts";
+import { until } from "../../testing/world.ts";
+import { ControlClient } from "../../tmux/control.ts";
+import { readPane } from "../../tmux/pane.ts";
+import { systemProcesses } from "../../tmux/process.ts";
+import { TmuxServer } from "../../tmux/server.ts";
+import { judge, see, type Quiet, type There } from "./sight.ts";
+
+const provider = "claude-code";
+const traits = terminalTraits(provider, {});
+const quiet: Quiet = { waitMs: () => 0 };
+
+test("beside a person, the second in which a client came is waited out: a key within it would not refuse a write", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const alone = await idle(server, tmux.socketPath);
+  await using _person = await attachPerson(tmux, "main");
+  await until(async () => Date.now() - (await readPane(server, "%0")).keysAt >= 2_000, "a second without a key");
+  await using _client = await ControlClient.attach({ ...tmux, session: "main" });
+  const beside = await idle(server, tmux.socketPath);
+  const cameAt = beside.look.pane.keysAt;
+  expect(judge(beside, traits, quiet, cameAt + 1_000)).toMatchObject({ kind: "held", hold: { reason: "typing" }, againInMs: 500 });
+  expect(judge(beside, traits, quiet, cameAt + 1_500)).toMatchObject({ kind: "ready" });
+  expect(judge(alone, traits, quiet, alone.look.pane.keysAt)).toMatchObject({ kind: "ready" });
+});
+
+/** The pane, as if an idle program showed in it. */
+async function idle(server: TmuxServer, socket: string): Promise<There> {
+  const { id, pid, serverPid, serverStartedAt } = await readPane(server, "%0");
+  const processes = systemProcesses();
+  const { startMark } = (await processes.read(pid))!;
+  const locator = { socket, serverPid, serverStartedAt, pane: id, panePid: pid, agentPid: pid, agentStartMark: startMark, terminal: {} };
+  const sight = await see(server, processes, locator, new UserScreens(null).manifest(provider));
+  if (sight.kind === "gone") throw new Error(sight.detail);
+  return { ...sight, computing: false, reading: { ...sight.reading, state: "idle", draft: false } };
+}
