@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentView, ReceiptView } from "../src/client/schema.ts";
 import { homeOf } from "../src/client/home.ts";
@@ -7,6 +7,7 @@ import { compose, type Switch } from "../src/compose.ts";
 import { adopt } from "../src/life/adopt.ts";
 import { personId, personName } from "../src/model/agent.ts";
 import type { Delivery } from "../src/model/delivery.ts";
+import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { privateTmux, type PrivateTmux } from "../src/testing/tmux.ts";
 import { startWorld, until, type World } from "../src/testing/world.ts";
 
@@ -93,6 +94,21 @@ describe("an unkind terminal", () => {
     expect((await world.json<AgentView[]>(["ls"], other)).map(({ state }) => state)).toEqual(["idle"]);
     await world.tieline(["daemon", "stop"], other);
   });
+
+  test("two homes that know the same pane: neither writes into what the other has typed", async () => {
+    const other = { env: { TIELINE_HOME: join(world.dir, "other") } };
+    const log = join(world.dir, "shared");
+    const pane = await world.pane([process.execPath, promptAgentPath, log]);
+    await until(() => existsSync(pastesOf(log)), "the program");
+    await world.json(["adopt", pane, "--name", "shared"]);
+    await world.json(["adopt", pane, "--name", "shared"], other);
+    const sending = Array.from({ length: 10 }, (_, at) => [world.json<ReceiptView>(["send", "shared", `mine ${at}`]), world.json<ReceiptView>(["send", "shared", `theirs ${at}`], other)]);
+    const tags = (await Promise.all(sending.flat())).map(({ tag }) => tag);
+    await until(() => submissions(log).length >= tags.length, "all of them", 60_000);
+    const whose = (text: string) => tags.find((tag) => text.startsWith(`[${tag} from user]`) && text.endsWith(`[end ${tag} · reply: tieline reply ${tag}]`));
+    expect(submissions(log).map(whose).toSorted()).toEqual(tags.toSorted());
+    await world.tieline(["daemon", "stop"], other);
+  }, 90_000);
 
   test("a program that died leaves a shell behind, and nothing is typed there", async () => {
     const pane = await world.pane(["bash", "--norc"]);

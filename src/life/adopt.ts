@@ -100,6 +100,7 @@ export function locatorOf(server: TmuxServer, pane: PaneFacts, program: ProcessF
     panePid: pane.pid,
     agentPid: program.pid,
     agentStartMark: program.startMark,
+    since: Date.now(),
     terminal,
   };
 }

@@ -13,6 +13,8 @@ export interface PaneLocator {
   readonly panePid: number;
   readonly agentPid: number;
   readonly agentStartMark: string;
+  /** When the agent was first known to be there; attempts from before went elsewhere. */
+  readonly since?: number;
   /** What the profile says about its terminal. */
   readonly terminal: Partial<TerminalTraits>;
 }

@@ -82,7 +82,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const sight = await seeAgent(errand.agent, access);
       if (sight.kind === "gone") return { kind: "unknown", detail: sight.detail };
       const { pasted, entered } = sight.look.pane;
-      if (pasted !== errand.mark && entered !== errand.mark) return unmarked(errand.mark, pasted);
+      if (pasted !== errand.mark && entered !== errand.mark) return unmarked(errand.mark, pasted, access.locator.since);
       const text = await textFor(errand, access, sight);
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
       if (entered === errand.mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
@@ -219,8 +219,12 @@ function changed({ locator }: Access, failed: readonly string[]): Outcome {
   return { kind: "held", hold: { reason: "busy", detail: `${locator.pane} changed just before the paste (${failed.join(", ")})` } };
 }
 
-/** Each paste replaces the mark of the one before: under a later one nothing is known of an earlier attempt. */
-function unmarked(mark: string, pasted: string): Outcome {
+/**
+ * Each paste replaces the mark of the one before: under a later one nothing is known of an earlier attempt. Nor does a
+ * pane that the agent came to afterwards know anything of it.
+ */
+function unmarked(mark: string, pasted: string, since = 0): Outcome {
+  if (claimedAt(mark) < since) return { kind: "unknown", detail: "the program that it was typed into is not there any more" };
   if (claimedAt(pasted) > claimedAt(mark)) return { kind: "unknown", detail: "another message was typed there since" };
   return { kind: "absent", detail: "nothing was typed" };
 }
