@@ -35,8 +35,13 @@ export function sentView({ receipt, refused }: Sent, broadcast: boolean, parts: 
   if (!broadcast) return view;
   const successful = receipt.deliveries.map((delivery) => delivery.agentName);
   const failed = refused.map(({ agent, error }) => ({ agent, code: error.code, message: error.message }));
-  const notice = successful.length === 0 && failed.length === 0 ? { notice: "the broadcast reached no one: there is nobody you may write to" } : {};
+  const notice = successful.length === 0 && failed.length === 0 ? { notice: `the broadcast reached no one: ${whyNobody(view.to)}` } : {};
   return { ...view, successful, failed, ...notice };
+}
+
+function whyNobody(to: string): string {
+  if (to === "*") return "no agent is live on this host";
+  return to === "@all" ? "there is nobody you may write to" : `${to} has no members; \`tieline team ls\` lists the teams`;
 }
 
 export function storyView(story: Story, parts: ViewParts): StoryView {

@@ -30,6 +30,7 @@ describe("near names", () => {
     expect(nearNames("zebra", ["coder", "reviewer"])).toEqual([]);
     expect(nearNames("a", ["b", "c"])).toEqual([]);
     expect(nearNames("ana", ["qa", "anna"])).toEqual(["anna"]);
+    expect(nearNames("cod", ["coder", "reviewer"])).toEqual(["coder"]);
     expect(nearNames("documentaton-writr", ["documentation-writer"])).toEqual(["documentation-writer"]);
     expect(nearest("zzz", ["far", "farther"])).toBe("far");
     expect(nearest("zzz", [])).toBeNull();

@@ -19,21 +19,28 @@ export function distance(a: string, b: string): number {
 /** Nobody mistypes anything longer, and comparing two texts takes the product of their lengths. */
 const longestWord = 100;
 
-/** The candidates that a person may have meant, nearest first: at most two slips or a third of the length, one in a short word. */
+/**
+ * The candidates that a person may have meant, nearest first: at most two slips or a third of the length, one in a
+ * short word. Words that are only begun are as near as one slip.
+ */
 export function nearNames(written: string, candidates: Iterable<string>, limit = 3): string[] {
   if (written.length > longestWord) return [];
   const word = written.toLowerCase();
   const slips = word.length <= 3 ? Math.min(1, word.length - 1) : Math.max(2, Math.floor(word.length / 3));
   const near: { name: string; slips: number }[] = [];
   for (const name of new Set(candidates)) {
-    if (Math.abs(name.length - word.length) > slips) continue;
-    const between = distance(word, name.toLowerCase());
+    const between = word.length > 1 && name.toLowerCase().startsWith(word) ? 1 : slipsBetween(word, name.toLowerCase(), slips);
     if (between <= slips) near.push({ name, slips: between });
   }
   return near
     .toSorted((a, b) => a.slips - b.slips || (a.name < b.name ? -1 : 1))
     .slice(0, limit)
     .map(({ name }) => name);
+}
+
+/** Words of too different lengths need not be compared. */
+function slipsBetween(word: string, name: string, limit: number): number {
+  return Math.abs(name.length - word.length) > limit ? Infinity : distance(word, name);
 }
 
 /** The one candidate closest to what was written, however far: for keys, of which there are few. */
