@@ -84,6 +84,16 @@ test("detached by `attach -d`, it comes back", async () => {
   expect(await told.promise).toBe(true);
 });
 
+test("a client that does not answer any more is replaced, and what was only read is asked again", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer({ ...tmux, timeoutMs: 5_000 });
+  await server.run(display("x"));
+  // Whatever a client is told after this waits behind it.
+  const stuck = server.run("wait-for never").catch((error: unknown) => error);
+  expect(await server.read(display("y"))).toEqual(["y"]);
+  expect(await stuck).toMatchObject({ code: "TMUX_UNAVAILABLE", message: expect.stringContaining("in time") });
+}, 60_000);
+
 test("the end of the server is told, and a socket left behind is no server", async () => {
   await using tmux = await privateTmux();
   const told = Promise.withResolvers<boolean>();

@@ -64,7 +64,7 @@ export class TmuxServer {
   get clientOptions() {
     const { socketPath, env, timeoutMs, program } = this.#options;
     const leash = (): Promise<Leash> => (this.#leash ??= findLeash(this.#exec, env));
-    return { socketPath, turn: this.#turn, leash, ...(env && { env }), ...(timeoutMs && { timeoutMs }), ...(program && { program }) };
+    return { socketPath, turn: this.#turn, leash, timeoutMs: Math.min(timeoutMs ?? wedgedMs, wedgedMs), ...(env && { env }), ...(program && { program }) };
   }
 
   readonly #turn: Turn = (step) => {
@@ -217,5 +217,7 @@ export class TmuxServer {
   }
 }
 
+/** A client answers within milliseconds. One that is silent for this long is wedged, however long a program may take. */
+const wedgedMs = 30_000;
 const sessionFormat = "#{session_id} #{destroy-unattached} #{session_name}";
 const sessionLine = /^(\$\d+) (\S+) (.*)$/;
