@@ -40,21 +40,28 @@ export interface StartParts {
   readonly reachable: (agent: Agent) => readonly string[];
 }
 
-/** Variables by which agent programs tell their own children that they are nested; a new agent is nobody's child. */
+/** Variables by which agent programs, and we, tell children whose they are; a new agent is nobody's child. */
 export const nestedVariables = [
   "CLAUDECODE",
   "CLAUDE_CODE_SESSION_ID",
   "CLAUDE_CODE_ENTRYPOINT",
   "CLAUDE_CODE_MESSAGING_SOCKET",
   "CLAUDE_CODE_MESSAGING_TOKEN",
+  "CLAUDE_ENV_FILE",
+  "CLAUDE_PID",
+  "CLAUDE_PROJECT_DIR",
   "CODEX_THREAD_ID",
   "CODEX_SESSION_ID",
+  "CODEX_TOOL_CALL_ID",
   "CODEX_SANDBOX",
   "CODEX_SANDBOX_NETWORK_DISABLED",
   "GEMINI_CLI",
   "OPENCODE",
   "TIELINE_TOKEN",
+  "TIELINE_HOME",
   "TIELINE_TEAM",
+  "TIELINE_SANDBOX",
+  "SWARM_WORKSPACE",
 ];
 
 /** The agent that a profile stands for: the one that holds its name, or a new one that is offline until started. */
