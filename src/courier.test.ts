@@ -77,7 +77,7 @@ describe("courier", () => {
     expect(stage.watchers).toBe(0);
   });
 
-  function hire(): Courier {
+  function hire({ sweepMs = 30_000 } = {}): Courier {
     const agents = new Map([[bob.id, bob]]);
     return createCourier({
       mailbox,
@@ -85,6 +85,7 @@ describe("courier", () => {
       agent: (id) => agents.get(id) ?? null,
       report: (context) => faults.push(context),
       retryMs: 1,
+      sweepMs,
       clock: () => Date.now() + lateMs,
     });
   }
@@ -119,6 +120,16 @@ describe("courier", () => {
     await courier.start();
     await becomes(await send("hello"), "handed");
     expect(stage.written).toEqual(["hello"]);
+  });
+
+  test("a signal that never comes is not needed: what waits is looked at again and again", async () => {
+    stage.readiness = busy;
+    courier = hire({ sweepMs: 5 });
+    await courier.start();
+    const delivery = await send("hello");
+    await watched();
+    stage.readiness = { kind: "ready" };
+    await becomes(delivery, "handed");
   });
 
   test("mail that waited through a restart is served by the next start", async () => {

@@ -5,6 +5,8 @@ import type { Event } from "../model/event.ts";
 import { scriptedStates } from "../testing/scriptedAgent.ts";
 import { openStage, type Cast, type ScriptedCast, type Stage } from "../testing/stage.ts";
 import { until } from "../testing/world.ts";
+import type { Eyes } from "./port.ts";
+import { Sensing } from "./sensing.ts";
 
 let stage: Stage;
 let ana: ScriptedCast;
@@ -66,6 +68,30 @@ describe("while somebody attends", () => {
     await stage.tmux.tmux("kill-pane", "-t", bob.pane);
     expect(await gone).toMatchObject({ name: "bob" });
   });
+});
+
+test("a watcher that falls silent leaves nobody with an old picture", async () => {
+  let surveys = 0;
+  const again = Promise.withResolvers<void>();
+  const eyes: Eyes = {
+    survey: async (agents) => {
+      expect(agents.map(({ name }) => name)).toEqual(["ana"]);
+      if (++surveys === 3) again.resolve();
+      return new Set();
+    },
+    look: async () => undefined,
+    explain: () => Promise.reject(new Error("nobody asks")),
+    watch: () => ({ [Symbol.dispose]: () => undefined }),
+    close: async () => undefined,
+  };
+  const { directory, events } = stage.tieline;
+  await using sensing = new Sensing({ eyes, directory, onEvent: events.onEvent.bind(events), report: (context) => expect(context).toBe(""), sweepMs: 5 });
+  const attending = sensing.attend(all);
+  await again.promise;
+  attending[Symbol.dispose]();
+  const before = surveys;
+  await Bun.sleep(30);
+  expect(surveys).toBe(before);
 });
 
 describe("while nobody attends", () => {

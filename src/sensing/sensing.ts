@@ -12,6 +12,8 @@ export interface SensingParts {
   readonly directory: { agent(id: AgentId): Agent | null };
   readonly onEvent: (listener: (event: Event) => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
+  /** A watcher can fall silent; who attends is told the truth at least this often. */
+  readonly sweepMs?: number;
 }
 
 export type Wanted = () => readonly Agent[];
@@ -20,6 +22,7 @@ export class Sensing implements AsyncDisposable {
   private readonly attending = new Set<Wanted>();
   private readonly watched = new Map<AgentId, WatchedAgent>();
   private stopListening: (() => void) | null = null;
+  private sweep: Timer | null = null;
 
   constructor(private readonly parts: SensingParts) {}
 
@@ -32,6 +35,7 @@ export class Sensing implements AsyncDisposable {
   attend(wanted: Wanted): Disposable {
     this.attending.add(wanted);
     this.stopListening ??= this.parts.onEvent((event) => this.onEvent(event));
+    this.sweep ??= setInterval(() => this.lookAgain(), this.parts.sweepMs ?? 30_000);
     this.arrange();
     return {
       [Symbol.dispose]: () => {
@@ -74,6 +78,13 @@ export class Sensing implements AsyncDisposable {
     if (this.attending.size > 0) return;
     this.stopListening?.();
     this.stopListening = null;
+    if (this.sweep) clearInterval(this.sweep);
+    this.sweep = null;
+  }
+
+  private lookAgain(): void {
+    const agents = [...this.watched.keys()].flatMap((id) => this.parts.directory.agent(id) ?? []);
+    void this.refresh(agents).catch((fault: unknown) => this.parts.report("look at the agents again", fault));
   }
 
   private watch(agent: Agent): WatchedAgent {
