@@ -134,6 +134,16 @@ describe("other versions", () => {
     expect(classify(claude, { lines, title: "⠐ api" }).state).toBe("working");
   });
 
+  test("a prompt that is free between two tool calls, or while work goes on in the background, is not idle", () => {
+    const box = (above: string) => [above, "", grey("─".repeat(60)), "❯\u00a0\x1b[7m \x1b[0m", grey("─".repeat(60)), `  ${grey("? for shortcuts")}`];
+    for (const above of [`${colour("✻")} Running the tests… (12s · 3 tools)`, `${colour("✻")} Waiting for 2 workflows to finish`]) {
+      expect([above, classify(claude, { lines: box(above) }).state]).toEqual([above, "working"]);
+    }
+    for (const above of [`${grey("✻")} Worked for 12s`, "  Waiting for 2 workflows to finish"]) {
+      expect([above, classify(claude, { lines: box(above) }).state]).toEqual([above, "idle"]);
+    }
+  });
+
   test("the session navigator and the shell mode are not an empty composer", () => {
     const frame = grey("─".repeat(60));
     const box = (composer: string, footer: string) => classify(claude, { lines: [frame, composer, frame, grey(footer)] });
