@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReceiptView } from "../src/client/schema.ts";
-import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
+import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { startWorld, until, type World } from "../src/testing/world.ts";
+import { bunExec } from "../src/tmux/exec.ts";
 
 /** A pane is an agent only as long as the very program that was registered runs in it. */
 describe("a pane that is not the agent any more", () => {
@@ -80,6 +82,28 @@ describe("a pane that is not the agent any more", () => {
     expect((await held(world, "for ana only")).reason).toContain("closed");
     await world.json(["send", "ana-2", "--wait", "handed", "for the second"]);
     expect(submissions(logs[1]!)).toEqual([expect.stringContaining("for the second")]);
+  });
+
+  test("the same number on another tmux server is another pane", async () => {
+    await using world = await startWorld();
+    const logs = ["here", "there"].map((name) => join(world.dir, name));
+    const tmux = ["tmux", "-u", "-L", "second", "-f", "/dev/null"];
+    const second = (...argv: string[]) => bunExec([...tmux, ...argv], { env: { ...world.env } });
+    expect(await world.pane([process.execPath, promptAgentPath, logs[0]!])).toBe("%0");
+    await second("new-session", "-d", "-s", "main", "-x", "120", "-y", "40", "--", "env", process.execPath, promptAgentPath, logs[1]!);
+    try {
+      await until(() => logs.every((log) => existsSync(pastesOf(log))), "both programs");
+      // The daemon's own server is the first; the caller sits in the second.
+      const { stdout: socket } = await second("display-message", "-p", "#{socket_path}");
+      await world.json(["adopt", "%0", "--name", "ana"], { env: { TIELINE_TMUX_SOCKET: socket.trim() } });
+      await world.json(["send", "ana", "--wait", "handed", "over there"]);
+      expect(submissions(logs[1]!)).toEqual([expect.stringContaining("over there")]);
+      await second("kill-server");
+      expect(await held(world, "nobody is there")).toMatchObject({ state: "queued", attempts: 0 });
+      expect(readFileSync(pastesOf(logs[0]!), "utf8")).toBe("");
+    } finally {
+      await second("kill-server");
+    }
   });
 
   test("an agent that comes back under its name gets what waited", async () => {

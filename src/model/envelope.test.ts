@@ -28,6 +28,15 @@ const traits = fc.record({ multiline: fc.boolean(), inlineLimit: fc.constantFrom
 const anyDraft = fc.record({ body: nasty, from: fc.constantFrom(user, ana, tieline), summary: fc.option(nasty), when: fc.constantFrom("turn", "tool", "interrupt") });
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
+/** As vis(3) writes text for a terminal: letters, blanks, bells and backspaces stay, other controls become `^X` or `M-^X`. */
+function madeVisible(text: string): string {
+  const caret = (code: number): string => (code === 0x7f ? "^?" : `^${String.fromCharCode(code + 0x40)}`);
+  return text.replaceAll(/[\u0000-\u0006\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, (control) => {
+    const code = control.charCodeAt(0);
+    return code < 0x80 ? caret(code) : `M-${caret(code - 0x80)}`;
+  });
+}
+
 describe("for any body, summary, sender and program", () => {
   const hold = (property: (text: string, sealed: Message, of: EnvelopeTraits) => void): void =>
     fc.assert(
@@ -40,6 +49,11 @@ describe("for any body, summary, sender and program", () => {
 
   test("nothing in the envelope can steer a terminal", () => {
     hold((text) => expect(text).not.toMatch(steering));
+  });
+
+  test("a tmux that shows what it takes for unsafe in a paste, as 3.7 does, finds nothing", () => {
+    hold((text) => expect(madeVisible(text)).toBe(text));
+    expect(madeVisible("\u001b[201~\u0003\u007f a\tb\nc\\")).toBe("^[[201~^C^? a\tb\nc\\");
   });
 
   test("it begins with its tag and never with a character that a composer obeys", () => {

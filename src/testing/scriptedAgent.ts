@@ -1,7 +1,7 @@
 /**
  * A program that looks and behaves like an agent, under a test's control: a composer in a frame, dialogs that take the
- * keys, bracketed paste. It writes down every input that was submitted, every key that would have answered a dialog
- * and every paste that a dialog swallowed. `bun scriptedAgent.ts <directory>`
+ * keys, bracketed paste. It writes down every key, every input that was submitted, every key that would have answered a
+ * dialog and every paste that a dialog swallowed. `bun scriptedAgent.ts <directory>`
  */
 import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -15,6 +15,8 @@ export interface Script {
   readonly state?: ScriptedState;
   /** What stands in the composer. */
   readonly draft?: string;
+  /** What it proposes in an empty composer; Enter alone would take it. */
+  readonly suggestion?: string;
   /** So many of the next Enters do nothing. */
   readonly swallowEnters?: number;
   /** What is typed shows this much later. */
@@ -44,6 +46,9 @@ export function logOf(dir: string): LogEntry[] {
 
 export const submittedTo = (dir: string): string[] => logOf(dir).flatMap((entry) => ("submitted" in entry ? [entry.submitted] : []));
 
+/** Every key that it was given, one behind the other; what is pasted is none. */
+export const keysTypedTo = (dir: string): string => (existsSync(join(dir, "keys")) ? readFileSync(join(dir, "keys"), "utf8") : "");
+
 /** Says it, and resolves when the screen was drawn. */
 export async function direct(dir: string, script: Script): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -64,6 +69,7 @@ function run(dir: string): void {
   let keysFor: ScriptedState = "idle";
   let onShown: () => void = () => undefined;
   let composer = "";
+  let suggestion = "";
   let swallow = 0;
   let echoDelayMs = 0;
   let onPaste: ScriptedState | null = null;
@@ -97,6 +103,7 @@ function run(dir: string): void {
   function obey(script: Script): void {
     state = script.state ?? state;
     composer = script.draft ?? composer;
+    suggestion = script.suggestion ?? suggestion;
     swallow = script.swallowEnters ?? swallow;
     echoDelayMs = script.echoDelayMs ?? echoDelayMs;
     onPaste = script.onPaste ?? onPaste;
@@ -140,6 +147,7 @@ function run(dir: string): void {
   }
 
   function takeKey(key: string): void {
+    appendFileSync(join(dir, "keys"), key);
     if (isOpen(keysFor)) return log({ answered: key, state: keysFor });
     if (key === "\r") return submit();
     if (key === "\x7f" || key === "\b") composer = [...composer].slice(0, -1).join("");
@@ -148,6 +156,7 @@ function run(dir: string): void {
 
   function submit(): void {
     if (swallow > 0) return void swallow--;
+    composer ||= suggestion;
     if (composer === "") return;
     log({ submitted: composer, state });
     transcript.push(composer.split("\n")[0]!);
@@ -162,7 +171,7 @@ function run(dir: string): void {
   function draw(): void {
     const width = process.stdout.columns || 80;
     const height = process.stdout.rows || 24;
-    const { rows, cursor } = isOpen(state) ? dialog(state) : composerRows(composer, state, width);
+    const { rows, cursor } = isOpen(state) ? dialog(state) : composerRows(composer, suggestion, state, width);
     const above = transcript.slice(-3).map((line) => `> ${line}`.slice(0, width - 1));
     const room = Math.max(0, height - rows.length);
     const lines = [...above.slice(-room), ...Array.from({ length: Math.max(0, room - above.length) }, () => ""), ...rows];
@@ -183,12 +192,13 @@ interface Drawn {
 const grey = (text: string): string => `\x1b[38;5;244m${text}\x1b[39m`;
 const blue = (text: string): string => `\x1b[38;5;153m${text}\x1b[39m`;
 
-function composerRows(text: string, state: ScriptedState, width: number): Drawn {
+function composerRows(text: string, suggestion: string, state: ScriptedState, width: number): Drawn {
   const inner = width - 3;
   const wrapped = text.replaceAll("\t", "    ").split("\n").flatMap((line) => wrap(line, inner));
   const border = grey("─".repeat(width));
   const above = state === "working" ? [blue("✻ Thinking… (3s · esc to interrupt)"), ""] : [""];
   const typed = wrapped.map((line, index) => (index === 0 ? `❯\u00a0${line}` : `  ${line}`));
+  if (text === "" && suggestion !== "") typed[0] += `\x1b[7m${suggestion[0]}\x1b[0;2m${suggestion.slice(1)}\x1b[0m`;
   const rows = [...above, border, ...typed, border, grey("  ? for shortcuts")];
   return { rows, cursor: { x: Math.min(2 + Bun.stringWidth(wrapped.at(-1)!), width - 1), y: above.length + wrapped.length } };
 }

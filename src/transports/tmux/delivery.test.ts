@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Delivery } from "../../model/delivery.ts";
-import { logOf, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
+import { keysTypedTo, logOf, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "../../testing/stage.ts";
 import { until } from "../../testing/world.ts";
 
@@ -41,6 +41,40 @@ test("a REPL, which runs each line that it is given, gets one line", async () =>
   expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
   const screen = await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane);
   expect(screen.split("\n").filter((line) => line.startsWith("> ") && line.trim() !== ">")).toEqual([expect.stringMatching(/MSG_USER_\w+: first .*tieline show/)]);
+});
+
+test("a terminal that cuts long lines off, and reads each line by itself, gets a short line that tells how to read the rest", async () => {
+  const { pane } = await stage.cast("cat", ["cat"], { provider: "generic" });
+  for (const body of [`first words ${"x".repeat(5_000)}`, "first words\nsecond line"]) {
+    const receipt = await stage.send("cat", body);
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    const screen = (await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane)).split("\n").filter((line) => line.includes(receipt.message.tag));
+    // As it was typed, and as cat repeats it.
+    expect(screen).toEqual([expect.stringContaining(`tieline show ${receipt.message.tag}`), screen[0]!]);
+    expect(screen[0]!.length).toBeLessThan(500);
+  }
+});
+
+test("what a program proposes in its empty composer is no draft, and is never submitted", async () => {
+  const ana = await stage.scripted("ana");
+  await ana.direct({ suggestion: "run the tests", swallowEnters: 1 });
+  await shows(ana.agent.id, "idle");
+  for (const body of ["first", "second"]) expect(await stage.delivered(await stage.send("ana", body))).toMatchObject({ state: "handed" });
+  expect(submittedTo(ana.dir).map((text) => text.split("\n")[1])).toEqual(["first", "second"]);
+});
+
+test("nothing but text and Enter is ever typed, whatever comes between: no Escape, no Ctrl-C, no Ctrl-U", async () => {
+  const ana = await stage.scripted("ana");
+  for (const script of [{ swallowEnters: 1 }, { onPaste: "permission" }, { state: "working" }, { draft: "half a thou" }] as const) {
+    await ana.direct(script);
+    const receipt = await stage.send("ana", "hello");
+    if ("onPaste" in script) await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
+    if ("state" in script || "draft" in script) await stage.delivered(receipt, ({ reason }) => reason !== null);
+    await ana.direct({ state: "idle", draft: "" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  }
+  expect(submittedTo(ana.dir)).toHaveLength(4);
+  expect(keysTypedTo(ana.dir)).toBe("\r".repeat(5));
 });
 
 describe("held, with nothing typed, and delivered when the reason is over", () => {
@@ -123,6 +157,16 @@ describe("what can happen between the paste and Enter", () => {
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
+  test("the pane is resized, in the middle of wide characters: the text is found in its new place", async () => {
+    const ana = await stage.scripted("ana", { width: 61 });
+    await ana.direct({ echoDelayMs: 300 });
+    const receipt = await stage.send("ana", "日本語 👩‍👩‍👧 ".repeat(15));
+    await until(async () => (await stage.tmux.tmux("show-options", "-p", "-q", "-v", "-t", ana.pane, "@tieline_pasted")) !== "", "the paste");
+    for (const width of [40, 33, 90]) await stage.tmux.tmux("resize-window", "-t", ana.pane, "-x", String(width));
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
   test("the program goes on to work: what stands there alone is submitted once", async () => {
     const ana = await stage.scripted("ana");
     await ana.direct({ onPaste: "working" });
@@ -164,6 +208,19 @@ describe("an attempt that ended in doubt", () => {
     await brisk.delivered(await brisk.send("bob", "second"), isHanded);
     expect(brisk.deliveries(first)).toMatchObject([{ state: "handed", attempts: 0 }]);
     expect(bodies()).toEqual(["second"]);
+  });
+
+  test("because the program showed nothing: Enter is not pressed, and comes once a redraw shows the text", async () => {
+    await bob.direct({ echoDelayMs: 3_600_000 });
+    const receipt = await brisk.send("bob", "hello");
+    expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain", detail: expect.stringContaining("it never showed there, so Enter was not pressed") });
+    expect(logOf(bob.dir)).toEqual([]);
+    await bob.direct({ echoDelayMs: 0 });
+    await brisk.tmux.tmux("resize-window", "-t", bob.pane, "-x", "90");
+    await until(async () => (await brisk.tieline.sensing.explain(bob.agent))?.known?.composer?.includes("hello") ?? false, "the text");
+    await brisk.tieline.courier.reconsider(bob.agent.id);
+    await brisk.delivered(receipt, isHanded);
+    expect(bodies()).toEqual(["hello"]);
   });
 
   test("is not said to be absent once another message was typed", async () => {
