@@ -61,6 +61,9 @@ describe("teams", () => {
     await world.json(["team", "join", "feat/auth", "ana"]);
     expect((await team("feat/auth")).members.map(({ name }) => name)).toEqual(["ana"]);
     expect((await team("web")).members).toEqual([]);
+    expect(await world.json<TeamView>(["team", "leave", "feat/auth", "ana"])).toMatchObject({ name: "default", members: [expect.objectContaining({ name: "ana" })] });
+    await world.json(["team", "join", "feat/auth", "default:ana"]);
+    expect(await world.tieline(["team", "join", "feat/auth", "engineer"])).toMatchObject({ code: 3, stderr: expect.stringContaining("engineer was never started") });
     await world.json(["send", "feat/auth:ana", "--wait", "handed", "hello"]);
     expect(await world.tieline(["team", "join", "feat/aut", "ana"])).toMatchObject({ code: 3, stderr: expect.stringContaining('did you mean "feat/auth"?') });
   });

@@ -40,7 +40,8 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
     },
 
     async teamLeave({ team, agent: address }, { caller }) {
-      const agent = member(address, await callers.allow(caller, "topology"), "leave");
+      const inTeam = team !== undefined && address !== undefined && directory.roster.named(team, address) !== null;
+      const agent = member(inTeam ? `${team}:${address}` : address, await callers.allow(caller, "topology"), "leave");
       if (team !== undefined && agent.team !== team) throw notThere(agent, team);
       return move(agent, defaultTeam);
     },
@@ -112,6 +113,7 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
   function member(address: string | undefined, from: Sender, verb: string): Agent {
     const agent = address === undefined ? directory.agent(from.id) : onlyAgent(address, tieline.resolve(address, from).agents);
     if (agent === null || agent.kind !== "program") throw whoMoves(verb);
+    if (directory.agent(agent.id) === null) throw neverStarted(agent);
     if (from.id === personId || from.id === agent.id) return agent;
     throw new TielineError("NOT_PERMITTED", `${from.name} can not make ${agent.name} ${verb} a team`, {
       remedy: "the person can, and each agent for itself",
@@ -135,6 +137,12 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
     if (taken) throw teamExists(name, other?.root ?? null);
   }
 }
+
+const neverStarted = ({ name }: Agent): TielineError =>
+  new TielineError("CONFLICT", `${name} was never started, so it is in no team yet`, {
+    remedy: `\`tieline spawn ${name} --team TEAM\` starts it in one`,
+    operands: { agent: name },
+  });
 
 const whoMoves = (verb: string): TielineError =>
   new TielineError("USAGE", `agents ${verb} teams, and you are not one`, { remedy: `name the agent: \`tieline team ${verb} TEAM AGENT\`` });
@@ -167,7 +175,7 @@ const hasMail = (team: string, pending: number): TielineError =>
   });
 
 const isRunning = (team: string, running: readonly Agent[]): TielineError =>
-  new TielineError("CONFLICT", `${running.map(({ name }) => name).join(", ")} of team ${team} still run`, {
+  new TielineError("CONFLICT", `${running.map(({ name }) => name).join(", ")} of team ${team} still ${running.length === 1 ? "runs" : "run"}`, {
     remedy: `\`tieline team shutdown ${team}\` stops them; with --force they run on, unknown to Tieline`,
     operands: { team, running: running.map(({ name }) => name) },
   });
