@@ -35,8 +35,9 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
     },
 
     async teamJoin({ team, agent: address }, { caller }) {
-      const agent = member(address, await callers.allow(caller, "topology"), "join");
-      return move(agent, mustExist(team));
+      const from = await callers.allow(caller, "topology");
+      mustExist(team);
+      return move(member(address, from, "join"), team);
     },
 
     async teamLeave({ team, agent: address }, { caller }) {
