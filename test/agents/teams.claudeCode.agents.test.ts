@@ -1,19 +1,13 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { batch, freshHas, freshTexts, say, type ModelRequest, type Step } from "../../fixtures/model-servers/server.ts";
+import { batch, freshHas, freshTexts, say, type ModelRequest, type Script, type Step } from "../../fixtures/model-servers/server.ts";
 import type { AgentView, InboxView } from "../../src/client/schema.ts";
 import type { OpenRequest } from "../../src/client/schemas/requests.ts";
 import { prepareBench, type Bench } from "./bench.ts";
-import { installAgent } from "./install.ts";
+import { claudeTest } from "./claudeCode.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
-
-const deadlineMs = 300_000;
-const installed = await installAgent("claude-code");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: claude-code ${installed.version} cannot be installed here: ${missing}`);
-const claudeTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
 
 /** What a model would do that was asked to end. */
 function sensibly(request: ModelRequest): Step {
@@ -24,14 +18,15 @@ function sensibly(request: ModelRequest): Step {
 }
 
 /** `bob`, a native teammate in the team `default`, which has no lead that lives. */
-async function withTeammate(board: Switchboard): Promise<Bench> {
-  const args = ["--agent-id", "bob@default", "--agent-name", "bob", "--team-name", "default", "--agent-color", "blue", "--parent-session-id", crypto.randomUUID()];
-  const { bench, command, launch } = await prepareBench("claude-code", { args, script: sensibly, env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1" } });
+async function withTeammate(board: Switchboard, { script = sensibly, mustPlan = false }: { script?: Script; mustPlan?: boolean } = {}): Promise<Bench> {
+  const identity = ["--agent-id", "bob@default", "--agent-name", "bob", "--team-name", "default", "--agent-color", "blue", "--parent-session-id", crypto.randomUUID()];
+  const args = mustPlan ? [...identity, "--plan-mode-required"] : identity;
+  const { bench, command, launch } = await prepareBench("claude-code", { args, script, env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1" } });
   try {
     const team = join(bench.place.home, ".claude", "teams", "default");
     mkdirSync(join(team, "inboxes"), { recursive: true });
     const member = (name: string, fields: object) => ({ agentId: `${name}@default`, name, joinedAt: Date.now(), cwd: bench.place.project, subscriptions: [], ...fields });
-    const members = [member("team-lead", { agentType: "team-lead", tmuxPaneId: "leader", backendType: "in-process" }), member("bob", { agentType: "general-purpose", color: "blue", tmuxPaneId: "%0", backendType: "tmux" })];
+    const members = [member("team-lead", { agentType: "team-lead", tmuxPaneId: "leader", backendType: "in-process" }), member("bob", { agentType: "general-purpose", color: "blue", planModeRequired: mustPlan, tmuxPaneId: "%0", backendType: "tmux" })];
     writeFileSync(join(team, "config.json"), JSON.stringify({ name: "default", createdAt: Date.now(), leadAgentId: "team-lead@default", leadSessionId: crypto.randomUUID(), members }));
     await bench.open([...command, ...bench.recipe.args(bench.place, launch)], 120, 40);
     await bench.waitForScreen((screen) => bench.recipe.ready(screen));
@@ -47,6 +42,13 @@ const rowsOf = (bench: Bench, member: string): unknown[] => {
   const file = join(bench.place.home, ".claude", "teams", "default", "inboxes", `${member}.json`);
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as unknown[]) : [];
 };
+/** What a teammate asks the person, once it does. */
+async function openRequest(board: Switchboard, bench: Bench): Promise<OpenRequest> {
+  let open: OpenRequest[] = [];
+  await until(async () => (open = await board.json<OpenRequest[]>("approve")).length === 1, { what: async () => `bob asks; he shows ${(await bench.capture()).text}` });
+  return open[0]!;
+}
+
 const named = async (board: Switchboard, name: string): Promise<AgentView | undefined> => (await board.json<AgentView[]>("ls", "--all")).find((one) => one.name === name);
 
 claudeTest("a native teammate: our message reaches its model, its SendMessage reaches an agent of ours, both once", async () => {
@@ -77,9 +79,7 @@ claudeTest("a native teammate: the person grants and denies its permissions, and
   bench.model.add(touch("granted", "please make granted"), touch("denied", "please make denied"), touch("denied", "Retry the tool call"));
   const asked = async (file: string): Promise<OpenRequest> => {
     await board.send("bob", `please make ${file}`);
-    let open: OpenRequest[] = [];
-    await until(async () => (open = await board.json<OpenRequest[]>("approve")).length === 1, { what: async () => `bob asks; he shows ${(await bench.capture()).text}` });
-    return open[0]!;
+    return openRequest(board, bench);
   };
 
   const first = await asked("granted");
@@ -95,4 +95,36 @@ claudeTest("a native teammate: the person grants and denies its permissions, and
   await board.run("stop", "bob");
   await bench.waitForScreen((screen) => screen.dead);
   await until(async () => (await named(board, "bob"))!.presence === "terminated", { what: async () => `bob has ended: ${JSON.stringify(rowsOf(bench, "team-lead"))}` });
+});
+
+/** What a model does that must plan first: it writes each plan into the file that it is told of, and hands it in. */
+function planning(...plans: string[]): Script {
+  let file = "";
+  return (request) => {
+    const told = freshTexts(request, "user").join("\n");
+    const [result = ""] = freshTexts(request, "tool");
+    file = /^No plan file found at (\S+\.md)\./.exec(result)?.[1] ?? file;
+    if (result.startsWith("No plan file") || told.includes("[Plan Rejected]")) return batch({ name: "Write", input: { file_path: file, content: plans.shift()! } });
+    return told.includes("please plan it") || /^(?:The f|F)ile .*successfully/.test(result) ? batch({ name: "ExitPlanMode", input: {} }) : sensibly(request);
+  };
+}
+
+claudeTest("a native teammate that must plan first: the person sends a plan back with a word, and approves the next", async () => {
+  await using board = await Switchboard.start();
+  const plans = ["1. touch it", "1. touch it\n2. test it"] as const;
+  await using bench = await withTeammate(board, { script: planning(...plans), mustPlan: true });
+  await board.send("bob", "please plan it");
+  const first = await openRequest(board, bench);
+  expect(first).toMatchObject({ kind: "plan_approval_request", from: "bob", text: plans[0] });
+  await board.run("deny", first.tag, "say how you test it");
+  const rejected = await bench.model.next((one) => freshHas(one, "[Plan Rejected]"));
+  expect(freshTexts(rejected, "user")).toEqual(['<teammate-message teammate_id="team-lead">\n[Plan Rejected] say how you test it\n</teammate-message>']);
+
+  const second = await openRequest(board, bench);
+  expect(second).toMatchObject({ kind: "plan_approval_request", from: "bob", text: plans[1] });
+  expect((await bench.capture()).text).toContain("plan mode on");
+  await board.run("approve", second.tag);
+  const approved = await bench.model.next((one) => freshHas(one, "[Plan Approved]"));
+  expect(freshTexts(approved, "user")[0]).toBe('<teammate-message teammate_id="team-lead">\n[Plan Approved] You can now proceed with implementation\n</teammate-message>');
+  await bench.waitForScreen(({ text }) => !text.includes("plan mode on"));
 });
