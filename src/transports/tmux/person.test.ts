@@ -80,6 +80,7 @@ describe("copy mode", () => {
     await stage.delivered(receipt, heldFor("copy-mode"));
     expect(await inMode()).toBe(true);
     expect(logOf(ana.dir)).toEqual([]);
+    await watcherIsThere();
     await person.detach();
     await person[Symbol.asyncDispose]();
     expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
@@ -101,14 +102,14 @@ test("`attach -d` throws our watcher out: it comes back, and the held message st
   await until(async () => (await stage.tieline.sensing.explain(ana.agent))?.state === "working", "ana to work");
   const receipt = await stage.send("ana", "hello");
   await stage.delivered(receipt, heldFor("busy"));
-  await until(async () => (await watchers()) >= 2, "the watcher");
-  for (const client of (await stage.tmux.tmux("list-clients", "-F", "#{client_name}")).split("\n")) {
-    await stage.tmux.tmux("detach-client", "-t", client).catch(() => "");
-  }
+  await watcherIsThere();
+  await stage.tmux.tmux("detach-client", "-s", "=main");
   await ana.direct({ state: "idle" });
   expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
 });
 
-async function watchers(): Promise<number> {
-  return (await stage.tmux.tmux("list-clients", "-F", "#{client_control_mode}")).split("\n").filter((line) => line === "1").length;
+/** tmux 3.3a ends with a fault when somebody leaves at the moment at which a control client is about to come. */
+async function watcherIsThere(): Promise<void> {
+  const ours = async (): Promise<string[]> => (await stage.tmux.tmux("list-clients", "-F", "#{client_control_mode}")).split("\n").filter((line) => line === "1");
+  await until(async () => (await ours()).length >= 2, "the watcher");
 }
