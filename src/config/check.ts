@@ -48,6 +48,7 @@ function wanted(issue: Issue): string {
     case "invalid_value":
       return `one of ${issue.values.map(String).join(", ")}`;
     case "too_small":
+      if (issue.origin === "string" && issue.minimum > 1) return `at least ${issue.minimum} characters long`;
       if (issue.origin === "string" || issue.origin === "array") return "not empty";
       return `${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`;
     case "too_big":

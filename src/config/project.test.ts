@@ -38,7 +38,7 @@ agents:
   bot: { command: [python3, bot.py], pasteLimit: 100 }
 objects:
   ledger: { module: ./ledger.ts }
-  tick: { options: { intervalMs: 5 } }
+  tick: { options: { intervalMs: 500 } }
 topology: [lead -> coder, lead -> coder, "coder <-> bot", lead -> *, feat/auth:bot -> api:lead]
 aliases: { crew: [coder, api:lead] }
 `);
@@ -46,7 +46,7 @@ aliases: { crew: [coder, api:lead] }
     expect(project.agents.get("lead")).toEqual({});
     expect(project.agents.get("coder")).toEqual({ command: ["sh", "-c", "./run.sh"], env: { PORT: "80", ON: "true" }, logs: ["out.log"] });
     expect(project.agents.get("bot")!.command).toEqual(["python3", "bot.py"]);
-    expect(project.objects.get("tick")!.options).toEqual({ intervalMs: 5 });
+    expect(project.objects.get("tick")!.options).toEqual({ intervalMs: 500 });
     expect(project.edges!.map(edgeKey)).toEqual(["lead -> coder", "coder -> bot", "bot -> coder", "lead -> *", "bot -> api:lead"]);
     expect(project.aliases.get("crew")).toEqual(["coder", "api:lead"]);
     expect([...project.declared]).toEqual(["lead", "coder", "bot", "ledger", "tick"]);
@@ -76,6 +76,11 @@ aliases: { crew: [coder, api:lead] }
     ["topology: a -> b", 'tieline.yaml:1:11: topology is "a -> b", but must be a list'],
     ["aliases:\n  crew: ['@all']", 'tieline.yaml:2:10: aliases.crew contains "@all", but must list names'],
     ["objects:\n  x: {}", "tieline.yaml:2:3: objects.x needs either a module or a command"],
+    ["objects:\n  tick: { options: { intervalMS: 500 } }", 'tieline.yaml:2:22: unknown key "objects.tick.options.intervalMS"; the nearest is "objects.tick.options.intervalMs"'],
+    ["objects:\n  tick: { options: { intervalMs: 5 } }", "tieline.yaml:2:34: objects.tick.options.intervalMs is 5, but must be at least 100"],
+    ["objects:\n  gateway: { options: { port: 0, secret: short } }", 'tieline.yaml:2:42: objects.gateway.options.secret is "short", but must be at least 16 characters long'],
+    ["objects:\n  gateway: { options: { port: 0 } }", 'tieline.yaml:2:23: objects.gateway.options is {"port":0}, but must be a map with either secret or secretFile'],
+    ["objects:\n  gateway:", "tieline.yaml:2:11: objects.gateway.options is missing, but must be a map with either secret or secretFile"],
     ["agents: { x: }\nobjects:\n  x: { module: m }", "tieline.yaml:3:3: x is both an agent and an object"],
     ["team: a\nteam: b", "tieline.yaml:2:1: Map keys must be unique"],
     ["- a", 'tieline.yaml:1:1: the file is ["a"], but must be a map'],

@@ -4,6 +4,7 @@ import { isTeamName, parseAddress } from "../model/address.ts";
 import { reservedNames, switchName, systemObjects } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
+import { builtinOptions } from "../objects/builtin/options.ts";
 import { type Edge, parseEdge, uniqueEdges } from "../topology/edge.ts";
 import { check } from "./check.ts";
 import { command, name, ProfileFields } from "./profileFields.ts";
@@ -86,11 +87,20 @@ function checkObjects(sourced: Sourced, agents: object, objects: Readonly<Record
   for (const [object, { module, command: program }] of Object.entries(objects)) {
     const place = sourced.placeOf(["objects"], object);
     if (object in agents) throw invalid(place, `${object} is both an agent and an object`, "give one of them another name");
-    if (isSystemObject(object)) continue;
+    if (isSystemObject(object)) {
+      if (module === undefined && program === undefined) check(optionsOf(object), sourced);
+      continue;
+    }
     if ((module === undefined) === (program === undefined)) {
       throw invalid(place, `objects.${object} needs either a module or a command`, "set exactly one of them");
     }
   }
+}
+
+/** The place of a system object's options in the file; everything else there is checked already. */
+function optionsOf(object: string): z.ZodType {
+  const fields = z.looseObject({ options: builtinOptions[object]!.prefault({}) });
+  return z.looseObject({ objects: z.looseObject({ [object]: z.preprocess((given) => given ?? {}, fields) }) });
 }
 
 function checkAliases(sourced: Sourced, aliases: Readonly<Record<string, readonly string[]>>): void {

@@ -202,8 +202,8 @@ describe("gateway", () => {
     expect(await inbox(agent("coder"), 1)).toMatchObject([{ kind: "bounce" }]);
   });
 
-  test("wrong options are told in the agent's state, and hold the mail", async () => {
-    const team = await aTeam("objects: { gateway: { options: { port: 1 } } }");
+  test("a secret that can not be read is told in the agent's state, and holds the mail", async () => {
+    const team = await aTeam("objects: { gateway: { options: { url: 'http://127.0.0.1:9', secretFile: no-secret } } }");
     const { receipt } = await team.send({ to: "gateway", body: "x" });
     expect((await team.until(receipt.message, ({ reason }) => reason === "error")).detail).toContain("secret");
   });

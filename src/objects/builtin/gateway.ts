@@ -24,8 +24,8 @@ export const GatewayOptions = z
     retryMs: z.int().min(1).default(500),
     requestTimeoutMs: z.int().min(1).default(10_000),
   })
-  .refine(({ secret, secretFile }) => (secret === undefined) !== (secretFile === undefined), "either secret or secretFile")
-  .refine(({ port, url }) => port !== undefined || url !== undefined, "a port to listen at, a url to send to, or both");
+  .refine(({ secret, secretFile }) => (secret === undefined) !== (secretFile === undefined), "a map with either secret or secretFile")
+  .refine(({ port, url }) => port !== undefined || url !== undefined, "a map with a port to listen at, a url to send to, or both");
 type Options = z.output<typeof GatewayOptions>;
 
 const Incoming = z.object({ to: z.string().optional(), content: z.string(), id: z.string().min(1).max(150).optional() });
