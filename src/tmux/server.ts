@@ -51,7 +51,7 @@ export class TmuxServer {
   #attaching: Promise<ControlClient | undefined> | undefined;
   #closed = false;
   #lastTurn: Promise<unknown> = Promise.resolve();
-  #leash: Promise<Leash> | undefined;
+  #leash: Leash | undefined;
 
   constructor(options: TmuxServerOptions) {
     this.socketPath = options.socketPath;
@@ -63,8 +63,7 @@ export class TmuxServer {
   /** What watchers need to attach clients of their own. */
   get clientOptions() {
     const { socketPath, env, timeoutMs, program } = this.#options;
-    const leash = (): Promise<Leash> => (this.#leash ??= findLeash(this.#exec, env));
-    return { socketPath, turn: this.#turn, leash, timeoutMs: Math.min(timeoutMs ?? wedgedMs, wedgedMs), ...(env && { env }), ...(program && { program }) };
+    return { socketPath, turn: this.#turn, leash: this.#findLeash, timeoutMs: Math.min(timeoutMs ?? wedgedMs, wedgedMs), ...(env && { env }), ...(program && { program }) };
   }
 
   readonly #turn: Turn = (step) => {
@@ -72,6 +71,8 @@ export class TmuxServer {
     this.#lastTurn = turn.catch(() => undefined);
     return turn;
   };
+
+  readonly #findLeash = async (): Promise<Leash> => (this.#leash ??= await findLeash(this.#exec, this.#options.env));
 
   /** The printed lines of all commands of the list. Throws when one of them fails. */
   async run(list: CommandList): Promise<string[]> {
