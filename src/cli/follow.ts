@@ -22,7 +22,7 @@ export interface Following {
 export async function follow(receipt: ReceiptView, wanted: Wanted, { daemon, terminal, json, timeoutMs }: Following): Promise<number> {
   const deadline = Date.now() + timeoutMs;
   const show = json ? silent : liveLines(terminal);
-  let story: StoryView = { ...receipt, history: [] };
+  let story: StoryView = { ...receipt, answers: null, history: [] };
   await show.change(story);
   for (let left = deadline - Date.now(); left > 0 && pending(story, wanted); left = deadline - Date.now()) {
     const poll = { tag: receipt.tag, state: wanted, timeoutMs: Math.min(left, longestPollMs), after: lastChangeAt(story) };

@@ -35,6 +35,7 @@ export function story(change: Partial<StoryView> = {}): StoryView {
   const step = { agent: "engineer", reason: null, proof: null, transport: null };
   return {
     ...receipt({ deliveries: [handed()] }),
+    answers: null,
     history: [
       { ...step, at: acceptedAt, verb: "accept", from: null, to: "queued" },
       { ...step, at: acceptedAt + 5, verb: "hold", from: "queued", to: "queued", reason: "a permission dialog is open in %14" },

@@ -81,7 +81,7 @@ export const ReceiptView = z.object({
   failed: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })).optional(),
   notice: z.string().optional().describe("something the sender should know although the message was accepted"),
 });
-export const StoryView = ReceiptView.extend({ history: z.array(HistoryView) });
+export const StoryView = ReceiptView.extend({ answers: z.string().nullable().describe("the tag of the message that it answers"), history: z.array(HistoryView) });
 
 export const MessageView = z.object({
   id: z.string(),

@@ -47,7 +47,7 @@ function whyNobody(to: string): string {
 export function storyView(story: Story, parts: ViewParts): StoryView {
   const names = new Map(story.deliveries.map((delivery) => [delivery.id, delivery.agentName]));
   const steps = [...story.history.values()].flat().toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
-  return { ...receiptView(story, parts), history: steps.map((step) => historyView(step, names.get(step.delivery) ?? "")) };
+  return { ...receiptView(story, parts), answers: tagAnswered(story.message, parts), history: steps.map((step) => historyView(step, names.get(step.delivery) ?? "")) };
 }
 
 export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, thread, acceptedAt }: Message): MessageView {
@@ -58,10 +58,12 @@ export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): In
   const { id, tag, from, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
   const to = addressee(message, [delivery]);
   const { state, reason } = deliveryView(delivery, parts);
-  const answers = inReplyTo && (parts.mailbox.message(inReplyTo)?.tag ?? null);
+  const answers = tagAnswered(message, parts);
   const request = openRequestIn(message, parts);
   return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, request, at: acceptedAt };
 }
+
+const tagAnswered = ({ inReplyTo }: Message, { mailbox }: Pick<ViewParts, "mailbox">): string | null => inReplyTo && (mailbox.message(inReplyTo)?.tag ?? null);
 
 /** Words in reply to a request leave it open: its asker waits for a response of its own protocol. */
 export function openRequestIn(message: Message, { mailbox }: Pick<ViewParts, "mailbox">): InboxView["request"] {

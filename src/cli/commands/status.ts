@@ -28,7 +28,7 @@ function tell(story: StoryView, paint: Paint, now: number): string {
     `${story.from} → ${story.to}`,
     `known by ${story.knownBy}`,
     `when: ${story.when}`,
-    ...(story.inReplyTo === null ? [] : [`answers ${story.inReplyTo}`]),
+    ...(story.answers === null ? [] : [`answers ${story.answers}`]),
     ...(story.expiresAt === null ? [] : [expiry(story.expiresAt, now)]),
   ];
   return [

@@ -139,10 +139,12 @@ describe("gateway", () => {
     expect([response.status, await response.json()]).toEqual([202, { id: "1", tag: "MSG_GATEWAY_00000001" }]);
     await fetch(url, json({ to: "reviewer", content: "look" }, bearer));
     await fetch(url, { method: "POST", headers: bearer, body: "plain words" });
+    await fetch(url, { method: "POST", headers: { ...bearer, "content-type": "application/x-www-form-urlencoded" }, body: '{"content":"as curl -d sends it"}' });
     expect(sent).toEqual([
       { to: "coder", content: "build is red", key: "in:run-7" },
       { to: "reviewer", content: "look", key: undefined },
       { to: "coder", content: "plain words", key: undefined },
+      { to: "coder", content: "as curl -d sends it", key: undefined },
     ]);
   });
 

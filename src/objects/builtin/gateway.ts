@@ -141,14 +141,19 @@ function secretOf({ secret, secretFile }: Options, root: string): string {
   return text;
 }
 
-/** JSON as documented; any other text is the content itself. */
+/** JSON as documented; any other text is the content itself. Many send JSON without a word about it, or call it a form. */
 function incomingOf(text: string, request: Request): z.output<typeof Incoming> | null {
-  if (!(request.headers.get("content-type") ?? "").includes("json")) return text.trim() === "" ? null : { content: text };
+  const type = request.headers.get("content-type") ?? "";
+  const parsed = type.startsWith("text/") ? undefined : jsonIncoming(text);
+  if (parsed) return parsed;
+  return type.includes("json") || text.trim() === "" ? null : { content: text };
+}
+
+function jsonIncoming(text: string): z.output<typeof Incoming> | undefined {
   try {
-    const parsed = Incoming.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
+    return Incoming.safeParse(JSON.parse(text)).data;
   } catch {
-    return null;
+    return undefined;
   }
 }
 
