@@ -72,6 +72,15 @@ describe("hops", () => {
     expect((await write(ana, "bob")).message.hops).toBe(1);
   });
 
+  test("an agent that answers every answer of an object comes to an end; one that asks again does not", async () => {
+    const { write } = router({ maxHops: 4 });
+    const object = (message: Message) => write(cy, "ana", message, "object");
+    for (let round = 0; round < 6; round++) expect((await object((await write(ana, "cy")).message)).message.hops).toBe(0);
+    let last = (await object((await write(ana, "cy")).message)).message;
+    for (let round = 0; round < 2; round++) last = (await object((await write(ana, "cy", last)).message)).message;
+    expect(await refusal(write(ana, "cy", last))).toStartWith("HOP_LIMIT");
+  });
+
   test("the person and objects make no hops", async () => {
     const { write } = router({ maxHops: 1 });
     const first = (await write(bob, "ana")).message;

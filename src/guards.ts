@@ -2,7 +2,7 @@
 import { personId } from "./model/agent.ts";
 import { TielineError } from "./model/errors.ts";
 import type { Clock } from "./model/ids.ts";
-import type { Sender } from "./model/message.ts";
+import type { Message, Sender } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import type { RouterParts } from "./router.ts";
 
@@ -17,7 +17,8 @@ const minuteMs = 60_000;
 /** Hops and the sender's pace refuse a message as a whole; the pace towards one recipient refuses that one alone. */
 export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround">, limits: GuardLimits, clock: Clock): RouterParts["guard"] {
   return (from, recipients, inReplyTo) => {
-    if (from.id === personId || from.knownBy === "object") return { hops: 0, refused: [] };
+    if (from.id === personId) return { hops: 0, refused: [] };
+    if (from.knownBy === "object") return { hops: hopsThrough(inReplyTo), refused: [] };
     const hops = 1 + (inReplyTo?.hops ?? mailbox.hopsAround(from.id));
     const others = recipients.filter(({ id }) => id !== personId);
     if (hops > limits.maxHops && others.length > 0) throw tooManyHops(hops, limits.maxHops);
@@ -29,6 +30,9 @@ export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround">, li
     return { hops, refused: crowded.map(({ id, name }) => ({ id, agent: name, error: tooFast(from, ` to ${name}`, limits.perPairPerMinute) })) };
   };
 }
+
+/** Asking an object again and again is work; answering its answer goes round in circles. An object itself is never refused. */
+const hopsThrough = (answered: Message | null): number => (answered?.inReplyTo ? answered.hops + 1 : 0);
 
 const tooManyHops = (hops: number, limit: number): TielineError =>
   new TielineError("HOP_LIMIT", `this conversation went back and forth ${hops - 1} times without a person; the limit is ${limit}`, {
