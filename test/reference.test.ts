@@ -69,3 +69,27 @@ describe("docs/errors.md", () => {
     expect({ exit: Number(exit), http: Number(http), again }).toEqual({ exit: errorCodes[code].exit, http: errorCodes[code].http, again: words[errorCodes[code].type] });
   });
 });
+
+describe("docs/failure-modes.md", () => {
+  const rows = [...page("failure-modes.md").matchAll(/^\| (\d+) \|(.*)\|$/gm)].map(([, number, cells]) => [Number(number), cells!.split(" | ").at(-1)!] as const);
+
+  test("numbers its rows without a gap", () => {
+    expect(rows.map(([number]) => number)).toEqual(Array.from({ length: 38 }, (_, at) => at + 1));
+  });
+
+  test.each(rows)("%i: its tests are there, under these names", (_, tests) => {
+    for (const [file, names] of testsIn(tests)) {
+      const source = readFileSync(join(import.meta.dir, "..", file), "utf8");
+      for (const name of names) expect(isNamed(source, name), `${file} has "${name}"`).toBe(true);
+    }
+  });
+
+  /** `file` "name", "name"; `file` "name" */
+  function testsIn(cell: string): [file: string, names: string[]][] {
+    const found = [...cell.matchAll(/`([^`]+\.test\.ts)`((?:,? "[^"]+")+)/g)].map(([, file, names]): [string, string[]] => [file!, [...names!.matchAll(/"([^"]+)"/g)].map(([, name]) => name!)]);
+    expect(found.map(([file, names]) => `\`${file}\` ${names.map((name) => `"${name}"`).join(", ")}`).join("; ")).toBe(cell.trim());
+    return found;
+  }
+
+  const isNamed = (source: string, name: string): boolean => ['"', "`"].some((mark) => source.includes(`${mark}${name}${mark}`));
+});

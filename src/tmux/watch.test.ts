@@ -49,6 +49,17 @@ test("output and bracketed paste of every pane of the session, and of no other",
   expect(log.seen.some(({ type }) => type === "layout")).toBe(true);
 });
 
+test("neither a watcher nor our client for commands changes the size of a window", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  await server.run([["display-message", "-p", "x"]]);
+  const log = changes();
+  await using _watch = await watchSession(server, "main", log.onChange);
+  await log.first((change): change is Of<"facts"> => change.type === "facts");
+  expect(await tmux.tmux("list-clients", "-F", "#{client_control_mode}")).toBe("1\n1");
+  expect(await tmux.tmux("display-message", "-p", "-t", "%0", "#{window_width} × #{window_height}")).toBe("100 × 30");
+}, 20_000);
+
 test("mode, command and the end of a program are told when they change, in windows that come later too", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);

@@ -65,16 +65,23 @@ test("what a program proposes in its empty composer is no draft, and is never su
 
 test("nothing but text and Enter is ever typed, whatever comes between: no Escape, no Ctrl-C, no Ctrl-U", async () => {
   const ana = await stage.scripted("ana");
-  for (const script of [{ swallowEnters: 1 }, { onPaste: "permission" }, { state: "working" }, { draft: "half a thou" }] as const) {
+  await ana.direct({ swallowEnters: 1 });
+  expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+  for (const script of [{ state: "working" }, { state: "permission" }, { draft: "half a thou" }] as const) {
     await ana.direct(script);
     const receipt = await stage.send("ana", "hello");
-    if ("onPaste" in script) await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
-    if ("state" in script || "draft" in script) await stage.delivered(receipt, ({ reason }) => reason !== null);
+    await stage.delivered(receipt, ({ reason }) => reason !== null);
     await ana.direct({ state: "idle", draft: "" });
     expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
   }
-  expect(submittedTo(ana.dir)).toHaveLength(4);
-  expect(keysTypedTo(ana.dir)).toBe("\r".repeat(5));
+  await ana.direct({ onPaste: "permission" });
+  const receipt = await stage.send("ana", "hello");
+  await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
+  await until(() => stage.tieline.directory.agent(ana.agent.id)?.state === "permission", "the attempt to see the dialog");
+  await ana.direct({ state: "idle" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  expect(submittedTo(ana.dir)).toHaveLength(5);
+  expect(keysTypedTo(ana.dir)).toMatch(/^\r{6,}$/);
 });
 
 describe("held, with nothing typed, and delivered when the reason is over", () => {
