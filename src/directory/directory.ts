@@ -17,7 +17,7 @@ export type NewAgent = Pick<Agent, "name" | "team" | "provider"> & Partial<Omit<
 
 /**
  * Who is there: agents and teams, in memory for speed and in documents for good. What an agent does from second to
- * second (state, presence) is only remembered; who it is and how to reach or restart it is written down.
+ * second (state, draft, activity) is only remembered; who it is and how to reach or restart it is written down.
  */
 export class Directory {
   readonly roster = new IndexedRoster();
@@ -51,7 +51,6 @@ export class Directory {
       stateReason: null,
       stateAt: now,
       draft: false,
-      presence: "idle",
       lastActivityAt: now,
       sessionId: null,
       workspace: null,
@@ -184,7 +183,7 @@ export class Directory {
 const processesOf = (agent: Agent): number[] =>
   agent.endpoints.map(({ locator }) => locator["agentPid"]).filter((pid) => typeof pid === "number");
 
-function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, presence: _p, lastActivityAt: _l, ...rest }: Agent): string {
+function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActivityAt: _l, ...rest }: Agent): string {
   return JSON.stringify(rest);
 }
 

@@ -15,7 +15,6 @@ export const personAgent: Agent = {
   stateReason: null,
   stateAt: 0,
   draft: false,
-  presence: "active",
   lastActivityAt: 0,
   sessionId: null,
   workspace: null,

@@ -40,6 +40,15 @@ describe("activity", () => {
     expect(all.of(ana).eventCount).toBe(0);
   });
 
+  test("a program that ended is stopped; a screen that can not be read keeps the last status", () => {
+    const all = activities();
+    const reading = (state: Agent["state"]) => all.of({ ...ana, state }).status;
+    expect([reading("done"), reading("gone"), reading("suspended")]).toEqual(["stopped", "stopped", "stopped"]);
+    all.observe(at(2_000, { type: "agent.changed", ...about, state: "permission", reason: null }));
+    all.observe(at(3_000, { type: "agent.changed", ...about, state: "unknown", reason: null }));
+    expect(reading("unknown")).toBe("waiting");
+  });
+
   test.each(agentStates.map((state) => [state] as const))("every state has a status: %s", (state) => {
     expect(activityStatuses).toContain(activities().of({ ...ana, state }).status);
   });

@@ -32,18 +32,19 @@ interface Trace {
   at: number;
   count: number;
   last: LastEvent | null;
+  status: ActivityStatus;
 }
 
-const statuses: Readonly<Record<AgentState, ActivityStatus>> = {
+/** A screen that can not be read says nothing new. */
+const statuses: Readonly<Record<Exclude<AgentState, "unknown">, ActivityStatus>> = {
   idle: "idle",
-  done: "idle",
-  unknown: "idle",
   working: "running",
   starting: "running",
   permission: "waiting",
   question: "waiting",
   dialog: "waiting",
   limited: "waiting",
+  done: "stopped",
   gone: "stopped",
   suspended: "stopped",
 };
@@ -67,16 +68,17 @@ export class Activities {
     const trace = this.#traceOf(agent);
     trace.at = Math.max(trace.at, event.at);
     trace.count++;
+    if (event.type === "agent.changed" && event.state !== "unknown") trace.status = statuses[event.state];
     trace.last = { type: event.type, toolName: event.type === "tool.call" ? event.tool : null, timestamp: event.at };
   }
 
   of(agent: Agent): Activity {
-    const { at, count, last } = this.#traceOf(agent.id);
+    const { at, count, last, status } = this.#traceOf(agent.id);
     const pane = agent.endpoints.map(({ locator }) => locator["pane"]).find((one) => typeof one === "string");
     return {
       paneId: pane ?? null,
       wishId: agent.launch?.task ?? null,
-      status: statuses[agent.state],
+      status: agent.state === "unknown" ? status : statuses[agent.state],
       lastEvent: last,
       lastActivityAt: Math.max(agent.lastActivityAt, at),
       eventCount: count,
@@ -85,7 +87,7 @@ export class Activities {
 
   #traceOf(agent: AgentId): Trace {
     let trace = this.#traces.get(agent);
-    if (trace === undefined) this.#traces.set(agent, (trace = { at: this.#parts.newestMailAt(agent) ?? 0, count: 0, last: null }));
+    if (trace === undefined) this.#traces.set(agent, (trace = { at: this.#parts.newestMailAt(agent) ?? 0, count: 0, last: null, status: "idle" }));
     return trace;
   }
 }

@@ -74,7 +74,6 @@ export interface Agent {
   readonly stateAt: number;
   /** Text that nobody has sent stands in its composer. */
   readonly draft: boolean;
-  readonly presence: Presence;
   readonly lastActivityAt: number;
   /** The program's own conversation id, kept when the program ends, so that it can be resumed. */
   readonly sessionId: string | null;

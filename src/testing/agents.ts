@@ -13,7 +13,6 @@ export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: st
     stateReason: null,
     stateAt: 0,
     draft: false,
-    presence: "idle",
     lastActivityAt: 0,
     sessionId: null,
     workspace: null,
