@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startWorld, until, type World } from "../src/testing/world.ts";
 
@@ -19,8 +19,8 @@ while read -r line; do
 done
 `;
 
-async function aWorld(agents: string): Promise<World> {
-  const world = await startWorld({ files: { "tieline.yaml": `team: quiet\nagents:\n${agents}`, "speaker.sh": speaker, script: "" }, config: { guards: { perPairPerMinute: 1000, perSenderPerMinute: 1000 } } });
+async function aWorld(agents: string, files: Record<string, string> = {}): Promise<World> {
+  const world = await startWorld({ files: { "tieline.yaml": `team: quiet\nagents:\n${agents}`, "speaker.sh": speaker, script: "", ...files }, config: { guards: { perPairPerMinute: 1000, perSenderPerMinute: 1000 } } });
   worlds.push(world);
   const { code, stdout, stderr } = await world.tieline(["up"]);
   if (code !== 0) throw new Error(stdout + stderr);
@@ -61,6 +61,20 @@ describe("an agent without a terminal", () => {
     expect((await world.ls())[0]).toMatchObject({ name: "printer", state: "idle" });
     expect((await bodies(world)).toSorted()).toEqual(["in two parts", ...Array.from({ length: total }, (_, at) => `number ${at}`)].toSorted());
   });
+
+  test("what it printed is thrown away once it was read, and nothing that it said is lost", async () => {
+    const world = await aWorld(`  printer: { command: [sh, flood.sh], headless: true }\n`, {
+      "flood.sh": `for part in 0 1; do
+  yes "a line of which nobody takes notice" | head -c 5000000; echo
+  echo "<<SWARM_MSG:TO=user:START>>part $part<<SWARM_MSG:END>>"
+done
+while sleep 0.005; do echo a line now and then; done`,
+    });
+    const directory = join(world.env["TIELINE_HOME"]!, "headless");
+    const kept = (): number => readdirSync(directory).reduce((sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+    await until(async () => (await bodies(world)).length === 2 && kept() < 5_000_000, "all that it said, and the end of what was read", 80_000);
+    expect((await bodies(world)).toSorted()).toEqual(["part 0", "part 1"]);
+  }, 90_000);
 
   test("mail for it is given once over kills of the daemon, and waits while it does not run", async () => {
     const world = await aWorld(`  speaker: { command: [sh, speaker.sh], headless: true, autostart: false }\n`);

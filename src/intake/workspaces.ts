@@ -2,14 +2,17 @@
  * The workspaces of all agents: what lies in an outbox or is written to a log is sent, what is delivered is also
  * written to the inbox, and the list of whom an agent can write to is kept true.
  */
+import { writeFileSync } from "node:fs";
 import type { Documents } from "../directory/documents/port.ts";
 import type { Change, Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Delivery, DeliveryState } from "../model/delivery.ts";
+import { asTielineError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
 import { wakes, type Message } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import { filesTransport, readsFiles } from "../transports/filesEndpoint.ts";
+import { outputLimit, partOf, readMarkOf } from "../transports/streams.ts";
 import { type LogPosition, tailLogs } from "./logs/tail.ts";
 import { watchOutbox } from "./outbox/watch.ts";
 import { ownIdOf, senderName, type Submissions } from "./submissions.ts";
@@ -206,14 +209,16 @@ export class Workspaces {
       root,
       pattern,
       plain,
+      partOf,
       ...(agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`) && { within: agent.workspace }),
       signal,
       unknownFiles: isNew && !plain ? "skip" : "read",
       offsets: {
         get: (path) => known.get(path),
-        set(path, position) {
+        set: (path, position) => {
           known.set(path, position);
           documents.put("log", `${agent.id}:${path}`, position);
+          if (plain) this.markRead(agent, path, position.offset);
         },
       },
       onMessages: async (messages) => {
@@ -222,6 +227,16 @@ export class Workspaces {
       onRejected: ({ reason, to, excerpt }, path) => this.inBackground(agent, submissions.tell(agent, `a message${to === "" ? "" : ` to ${to}`} in ${path} was not sent (${reason}): ${excerpt}`)),
       onFault: (fault) => this.fault(agent, fault),
     });
+  }
+
+  /** Whoever writes a long output cuts off what we are through with. */
+  private markRead(agent: Agent, stream: string, offset: number): void {
+    if (offset < outputLimit / 2) return;
+    try {
+      writeFileSync(readMarkOf(stream), `${offset}\n`, { mode: 0o600 });
+    } catch (thrown) {
+      this.fault(agent, asTielineError(thrown));
+    }
   }
 
   private positionsOf({ id }: Agent): Map<string, LogPosition> {

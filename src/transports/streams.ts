@@ -18,6 +18,24 @@ export const streamsIn = (home: string, name: string): Streams => {
   return { input: `${stream}.in`, output: `${stream}.out` };
 };
 
+/** Above this, what was read of an output is cut off. */
+export const outputLimit = 4 << 20;
+
+/** What is left of an output after its first `before` bytes were cut off: `x.out`, then `x+4096.out`. */
+export interface OutputPart {
+  /** The output, by the name of its first part. */
+  readonly stream: string;
+  readonly before: number;
+}
+
+export function partOf(output: string): OutputPart {
+  const [, name = "", before = ""] = /^(.*)\+(\d+)\.out$/.exec(output) ?? [];
+  return before === "" ? { stream: output, before: 0 } : { stream: `${name}.out`, before: Number(before) };
+}
+
+/** For whoever writes an output: up to where it was read, in bytes. */
+export const readMarkOf = (stream: string): string => `${stream}.read`;
+
 /** The way into a program that reads text on its standard input. */
 export const stdinTransport = "stdin";
 export const stdinEndpoint = ({ input }: Streams): Endpoint => ({ transport: stdinTransport, locator: { input } });

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Conditions } from "../../testing/conditions.ts";
+import { partOf } from "../../transports/streams.ts";
 import { type LoggedMessage, type LogPosition, tailLogs, type TailOptions } from "./tail.ts";
 
 let root: string;
@@ -274,6 +275,25 @@ describe("what a program printed", () => {
     await again.until(() => again.messages.length === 1);
     await again.stop();
     expect(again.contents()).toEqual(["a: first and second"]);
+  });
+
+  test("what was read is cut off in the middle of a message: it comes whole and once, also after a restart", async () => {
+    const filler = `${"x".repeat(99)}\n`.repeat(4_000);
+    writeFileSync(output, `${block("a", "one")}\n${filler}${block("b", "two")}\n<<SWARM_MSG:TO=c:START>>thr`);
+    const tail = start({ ...plain, partOf });
+    await tail.until(() => tail.messages.length === 2 && store.get(output)!.offset > 0);
+    const { offset } = store.get(output)!;
+    const rest = readFileSync(output, "utf8").slice(offset);
+    writeFileSync(join(root, `run+${offset}.out`), `${rest}ee<<SWARM_MSG:END>>\n`);
+    rmSync(output);
+    await tail.until(() => tail.messages.length === 3);
+    await tail.stop();
+    appendFileSync(join(root, `run+${offset}.out`), `${block("d", "four")}\n`);
+    const again = start({ ...plain, partOf });
+    await again.until(() => again.messages.length === 1);
+    await again.stop();
+    expect([...tail.contents(), ...again.contents()]).toEqual(["a: one", "b: two", "c: three", "d: four"]);
+    expect(new Set([...tail.messages, ...again.messages].map(({ key }) => key)).size).toBe(4);
   });
 
   test("a code fence that nobody closed does not silence a program for good", async () => {

@@ -40,6 +40,8 @@ export interface TailOptions {
   pattern: string;
   /** The files are what a program printed, without entries: a pause ends a turn. A file's name is never used again. */
   plain?: boolean;
+  /** Plain: which stream a file has the rest of, and how many bytes of it were cut off. Positions are those of the stream. */
+  partOf?: (path: string) => { stream: string; before: number };
   /** A directory that no file may lie outside of, wherever links lead that the agent made. */
   within?: string;
   offsets: OffsetStore;
@@ -76,13 +78,21 @@ export async function tailLogs(options: TailOptions): Promise<void> {
   }
 }
 
-function pathsOf({ root, pattern, onFault }: TailOptions): string[] {
+function pathsOf({ root, pattern, partOf, onFault }: TailOptions): string[] {
   try {
-    return [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true, onlyFiles: true })].sort().map((path) => join(root, path));
+    const paths = [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true, onlyFiles: true })].sort().map((path) => join(root, path));
+    return partOf ? latestParts(paths, partOf) : paths;
   } catch (error) {
     if (!isErrno(error, "ENOENT")) onFault?.(asTielineError(error), root);
     return [];
   }
+}
+
+/** Of a stream, the part from which the most was cut off: it has all that is left of those before it. */
+function latestParts(paths: readonly string[], partOf: NonNullable<TailOptions["partOf"]>): string[] {
+  const latest = new Map<string, string>();
+  for (const path of paths.toSorted((a, b) => partOf(a).before - partOf(b).before)) latest.set(partOf(path).stream, path);
+  return [...latest.values()].sort();
 }
 
 /** Says whether some directory cannot be watched. */
@@ -106,13 +116,14 @@ async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: 
     try {
       const inode = inodeOf(path);
       let tail = tails.get(path);
-      if (tail && tail.inode !== inode) {
-        await tail.finish();
+      if (tail && (tail.inode !== inode || (options.partOf && !paths.includes(path)))) {
+        // The rest of a stream goes on in its next part.
+        if (!options.partOf) await tail.finish();
         tail.close();
         tails.delete(path);
         tail = undefined;
       }
-      if (inode === undefined) continue;
+      if (inode === undefined || !(paths.includes(path) || tail)) continue;
       if (!tail) tails.set(path, (tail = new FileTail(path, options, skip)));
       dueInMs = Math.min(dueInMs, await tail.read());
     } catch (error) {
@@ -155,6 +166,8 @@ function checkWithin(directory: string, fd: number, path: string): void {
 const unsplit: LogSplitter = { push: (bytes) => [{ kind: "text", bytes: Buffer.from(bytes) }] };
 
 const chunkSize = 64 * 1024;
+/** Of what a program prints without a pause, in bytes. */
+const longestTurn = 256 * 1024;
 
 class FileTail {
   readonly inode: number;
@@ -168,6 +181,8 @@ class FileTail {
   private saved: LogPosition | null = null;
   private grewAt: number;
   private settled = true;
+  /** The name under which its position is remembered, and what was cut off before it. */
+  private readonly part: { readonly stream: string; readonly before: number };
 
   constructor(
     public path: string,
@@ -183,10 +198,11 @@ class FileTail {
     }
     const { ino, size } = fstatSync(this.fd);
     this.inode = ino;
+    this.part = options.partOf?.(path) ?? { stream: path, before: 0 };
     this.grewAt = this.now();
-    const remembered = options.offsets.get(path);
-    if (remembered?.inode === ino && this.holds(remembered)) this.position = remembered;
-    else this.position = { inode: ino, offset: remembered || !skip ? 0 : this.lineStartBefore(size), loggedAt: "", through: -1 };
+    const remembered = options.offsets.get(this.part.stream);
+    if (remembered && (options.partOf || remembered.inode === ino) && this.holds(remembered)) this.position = { ...remembered, inode: ino };
+    else this.position = { inode: ino, offset: remembered || !skip ? this.part.before : this.lineStartBefore(size), loggedAt: "", through: -1 };
     this.startAt(this.position.offset);
     // From here on the file is a known one, also when it stays as it is until the next start.
     this.saved = remembered ?? null;
@@ -195,8 +211,7 @@ class FileTail {
 
   /** Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended. */
   async read(): Promise<number> {
-    const { size } = fstatSync(this.fd);
-    if (size < this.readTo || !this.holds(this.position)) this.startOver();
+    if (this.end() < this.readTo || !this.holds(this.position)) this.startOver();
     await this.readToEnd();
     return this.settle();
   }
@@ -222,8 +237,8 @@ class FileTail {
   }
 
   private startOver(): void {
-    this.position = { inode: this.inode, offset: 0, loggedAt: "", through: -1 };
-    this.startAt(0);
+    this.position = { inode: this.inode, offset: this.part.before, loggedAt: "", through: -1 };
+    this.startAt(this.part.before);
   }
 
   private startAt(offset: number): void {
@@ -243,13 +258,27 @@ class FileTail {
   private async readToEnd(): Promise<void> {
     const chunk = new Uint8Array(chunkSize);
     while (!this.options.signal.aborted) {
-      const count = readSync(this.fd, chunk, 0, chunkSize, this.readTo);
+      const count = readSync(this.fd, chunk, 0, chunkSize, this.readTo - this.part.before);
       if (count === 0) return;
-      this.readTo += count;
       this.grewAt = this.now();
       this.settled = false;
-      await this.take(chunk.subarray(0, count));
+      const lines = this.options.plain ? chunk.lastIndexOf(0x0a, count - 1) + 1 : count;
+      await this.take(chunk.subarray(0, lines));
+      this.readTo += lines;
+      if (this.options.plain) this.shortenTurn();
+      await this.take(chunk.subarray(lines, count));
+      this.readTo += count - lines;
     }
+  }
+
+  /** A program that never pauses ends no turn. After a whole line with nothing open, what it printed is done with. */
+  private shortenTurn(): void {
+    if (this.readTo - this.position.offset > longestTurn && this.parser.unfinished() === null) this.nextTurn();
+  }
+
+  /** Of the stream, in bytes. */
+  private end(): number {
+    return this.part.before + fstatSync(this.fd).size;
   }
 
   private async take(bytes: Uint8Array): Promise<void> {
@@ -291,10 +320,14 @@ class FileTail {
     const unfinished = this.parser.unfinished();
     if (unfinished === "fence" && quietMs < fenceMs) return fenceMs - quietMs;
     if (unfinished === "block" || unfinished === "line" || this.position.offset === this.readTo) return Infinity;
+    this.nextTurn();
+    return Infinity;
+  }
+
+  private nextTurn(): void {
     this.position = { ...this.position, offset: this.readTo, through: -1 };
     this.beginTurn();
     this.save();
-    return Infinity;
   }
 
   /** The messages of the current entry that were not accepted yet, with their keys. */
@@ -304,7 +337,7 @@ class FileTail {
     const last = fresh.at(-1);
     if (last) this.position = { ...this.position, through: last.at };
     // Inodes are used again; what tells the files of a program apart is their names, what tells logs apart their dates.
-    const file = this.options.plain ? basename(this.path) : String(this.inode);
+    const file = this.options.plain ? basename(this.part.stream) : String(this.inode);
     return fresh.map((message) => ({ ...message, key: `${file}:${offset}:${loggedAt}:${message.at}` }));
   }
 
@@ -319,12 +352,12 @@ class FileTail {
     const { saved } = this;
     if (saved?.offset === offset && saved.through === through && saved.loggedAt === loggedAt && saved.inode === inode) return;
     this.saved = this.position;
-    this.options.offsets.set(this.path, this.position);
+    this.options.offsets.set(this.options.partOf ? this.part.stream : this.path, this.position);
   }
 
   /** Whether the remembered entry still stands where it stood. */
   private holds({ offset, loggedAt }: LogPosition): boolean {
-    if (fstatSync(this.fd).size < offset) return false;
+    if (offset < this.part.before || this.end() < offset) return false;
     const start = Buffer.alloc(loggedAt.length + 1);
     return loggedAt === "" || (readSync(this.fd, start, 0, start.length, offset) > 0 && start.toString("latin1") === `[${loggedAt}`);
   }

@@ -51,7 +51,7 @@ export interface TextParser {
   /** What `end` would return now. Changes and reports nothing. */
   peekEnd(): ParsedMessage[];
   /** What the text so far has begun and not finished. An address is none: its message may end anywhere. */
-  unfinished(): "line" | "block" | "fence" | null;
+  unfinished(): "line" | "block" | "fence" | "message" | null;
 }
 
 export function createTextParser(options: TextParserOptions = {}): TextParser {
@@ -135,7 +135,8 @@ class Scanner implements TextParser {
     const { open, fence, held, pastHead } = this.turn;
     if (open?.kind === "block") return "block";
     if (fence) return "fence";
-    return held === "" && !pastHead ? null : "line";
+    if (held !== "" || pastHead) return "line";
+    return open ? "message" : null;
   }
 
   private takeFound(): ParsedMessage[] {

@@ -3,7 +3,7 @@
  * each. What is written there counts as the user's own word. A line that is not whole ends the program, so a line that
  * was begun is always finished.
  */
-import { closeSync, existsSync, statSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "../../model/agent.ts";
 import type { Outcome, Trace } from "../../model/delivery.ts";
@@ -80,7 +80,7 @@ async function hasBegun({ output }: Streams, { id }: Message, from: number, sign
   const watcher = renewWatcher(undefined, dirname(output), bell.ring);
   try {
     for (;;) {
-      const text = existsSync(output) ? await Bun.file(output).slice(from).text() : "";
+      const text = await textSince(output, from);
       if (text.split("\n").some((line) => tellsOfBeginning(line, id))) return true;
       if (signal.aborted) return false;
       await bell.wait(watcher ? 500 : 50);
@@ -88,6 +88,12 @@ async function hasBegun({ output }: Streams, { id }: Message, from: number, sign
   } finally {
     watcher?.close();
   }
+}
+
+/** A file that is shorter than it was began anew. */
+async function textSince(output: string, from: number): Promise<string> {
+  const size = statSync(output, { throwIfNoEntry: false })?.size ?? 0;
+  return size === 0 ? "" : await Bun.file(output).slice(size < from ? 0 : from).text();
 }
 
 /** `started` and `completed` are the program's own words; so is the message itself, played back. */
