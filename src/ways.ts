@@ -25,7 +25,15 @@ export interface Way {
   readonly lastResort: boolean;
 }
 
-export function waysFor(agent: Agent, message: Message, transportOf: (name: string) => Transport): readonly Way[] {
+/** What the choice of a way depends on. */
+type Sent = Pick<Message, "kind" | "when"> & { readonly from: Pick<Message["from"], "id"> };
+
+/** How a message of the person goes at the end of a turn. */
+export function usualWay(agent: Agent, transportOf: (name: string) => Transport): string | null {
+  return waysFor(agent, { kind: "text", when: "turn", from: { id: personId } }, transportOf)[0]?.endpoint.transport ?? null;
+}
+
+export function waysFor(agent: Agent, message: Sent, transportOf: (name: string) => Transport): readonly Way[] {
   // Its terminal is for people to look at; nobody reads there what is typed.
   if (readsFiles(agent)) return [{ endpoint: filesEndpoint, lastResort: false }];
   if (goesByProtocol(agent, message)) return agent.endpoints.filter(({ transport }) => transport === protocolWay).map((endpoint) => ({ endpoint, lastResort: false }));

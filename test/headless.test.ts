@@ -38,6 +38,7 @@ describe("an agent without a terminal", () => {
     const [message] = await world.inbox("user");
     expect(message).toMatchObject({ from: "speaker", body: "hello from my output" });
     expect(await world.status(message!.tag)).toMatchObject({ knownBy: "stream" });
+    expect((await world.tieline(["explain", "speaker"])).stdout).toContain("mail: is written to its standard input; nothing is typed");
 
     await world.tieline(["send", "speaker", "say a note\\n<<SWARM_MSG:TO=other:START>>\\nsay @user: I was told\\n<<SWARM_MSG:END>>"]);
     await until(async () => (await bodies(world)).includes("I was told"), "what the other was told to say");

@@ -100,11 +100,25 @@ async function printExplanation(told: Output<"explain">, terminal: Terminal, jso
     [
       `${paint("bold", told.agent)} (${told.provider}, ${told.pane})`,
       ...verdict(told.state, told.draft, told.rule, told.why, terminal),
-      told.hold === null ? "mail: would be typed now" : `mail: ${told.hold}`,
+      `mail: ${mailWords(told)}`,
       ...(facts ?? []).map(([name = "", value = ""]) => paint("dim", `  ${name.padEnd(10)} ${value}`)),
     ].join("\n"),
   );
   return 0;
+}
+
+/** Ways in that have nothing to do with what the pane shows. */
+const pastThePane: Readonly<Record<string, string>> = {
+  stdin: "is written to its standard input",
+  "stream-json": "is written to its standard input",
+  "workspace-inbox": "is written to the .inbox of its workspace",
+};
+
+function mailWords({ way, hold }: Pick<Output<"explain">, "way" | "hold">): string {
+  const past = way === null ? undefined : pastThePane[way];
+  if (past !== undefined) return `${past}; nothing is typed`;
+  const typed = hold ?? "would be typed now";
+  return way === "tmux" || way === null ? typed : `goes by ${way}; at its prompt: ${typed}`;
 }
 
 function verdict(state: string, draft: boolean, rule: string | null, why: string, { paint }: Terminal): string[] {

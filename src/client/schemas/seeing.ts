@@ -11,6 +11,7 @@ export const ExplanationView = z.object({
   rule: z.string().nullable().describe("the rule that fired; `none` when no rule did, null where there is no screen"),
   why: z.string(),
   hold: z.string().nullable().describe("why nothing would be typed now; null: it would"),
+  way: z.string().nullable().describe("the transport that your message would go by; `tmux` is typing; null: there is none"),
   known: z
     .object({
       title: z.string(),

@@ -6,6 +6,7 @@ import { paneLocator } from "../../transports/paneLocator.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { onlyAgent } from "../addressed.ts";
+import { usualWay } from "../../ways.ts";
 
 export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operations, "explain" | "layout"> {
   const { directory, sensing } = tieline;
@@ -21,7 +22,7 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
           operands: { agent: agent.name, state: agent.state },
         });
       }
-      return { agent: agent.name, provider: agent.provider, ...explanation };
+      return { agent: agent.name, provider: agent.provider, ...explanation, way: usualWay(agent, (name) => tieline.transports.get(name)!) };
     },
 
     async layout({ layout, team }, { caller }) {
