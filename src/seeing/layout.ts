@@ -1,9 +1,10 @@
 /**
  * All agents of a team in one view. Their panes move into the window of the lead, which stays top left, and each
- * remembers where it came from, so that it can be put back.
+ * remembers where it came from, so that it can be put back. In a session that would end with the pane a window stands in
+ * for it.
  */
 import { listPanes, type PaneFacts } from "../tmux/pane.ts";
-import { exactSession } from "../tmux/session.ts";
+import { newWindow } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { showBorders } from "./borders.ts";
 
@@ -22,48 +23,60 @@ export interface Arranged {
   readonly leftOut: readonly { readonly agent: string; readonly reason: string }[];
 }
 
-/** Where a pane came from, kept on the pane: id, index and name of its window. */
+/** Where a pane came from, kept on the pane: its session, and id, index and name of its window. */
 const originOption = "@tieline_origin";
 /** The name that a window had before it showed the team, kept on the window. */
 const titleOption = "@tieline_title";
+/** The pane that a window stands in for, kept on the window. */
+const standInOption = "@tieline_stands_in";
 
 export async function arrange(server: TmuxServer, seats: readonly Seat[], layout: TmuxLayout, title: string): Promise<Arranged> {
-  const panes = new Map((await listPanes(server)).map((pane) => [pane.id, pane]));
+  const all = await listPanes(server);
+  const panes = new Map(all.map((pane) => [pane.id, pane]));
   const there = seats.flatMap((seat) => {
     const facts = panes.get(seat.pane);
     return facts ? [{ ...seat, facts }] : [];
   });
   const [lead] = there;
   if (lead === undefined) return { session: "", shown: [], leftOut: seats.map(({ name }) => ({ agent: name, reason: "its pane is closed" })) };
-  // A pane of another session may be all that holds that session together, so it stays where it is.
-  const together = there.filter(({ facts }) => facts.sessionId === lead.facts.sessionId);
   await server.run([
     ["set-option", "-w", "-o", "-q", "-t", lead.pane, titleOption, lead.facts.windowName],
     ["rename-window", "-t", lead.pane, title],
     ["select-layout", "-t", lead.pane, layout],
   ]);
   let last = lead.pane;
-  for (const { pane, facts } of together) {
+  const left = Map.groupBy(all, ({ sessionId }) => sessionId);
+  for (const { name, pane, facts } of there) {
     if (facts.windowId === lead.facts.windowId) continue;
+    const session = left.get(facts.sessionId)!;
+    if (facts.sessionId !== lead.facts.sessionId && session.length === 1) await standIn(server, facts, name, lead.facts.sessionName);
+    else left.set(facts.sessionId, session.filter(({ id }) => id !== pane));
     await join(server, facts, last, layout);
     last = pane;
   }
   await toTopLeft(server, lead.pane);
   await server.run([["select-layout", "-t", lead.pane, layout]]);
   await showBorders(server, lead.pane);
-  const leftOut = seats.filter(({ name }) => !together.some((one) => one.name === name));
+  const leftOut = seats.filter(({ pane }) => !panes.has(pane));
   return {
     session: lead.facts.sessionName,
-    shown: together.map(({ name }) => name),
-    leftOut: leftOut.map(({ name, pane }) => ({ agent: name, reason: panes.has(pane) ? `it is in the session ${panes.get(pane)!.sessionName}` : "its pane is closed" })),
+    shown: there.map(({ name }) => name),
+    leftOut: leftOut.map(({ name }) => ({ agent: name, reason: "its pane is closed" })),
   };
+}
+
+/** Keeps the session of its last pane, and tells whoever comes there where the agent is. */
+async function standIn(server: TmuxServer, { id, sessionName, windowName }: PaneFacts, agent: string, shownIn: string): Promise<void> {
+  const words = `${agent} is shown with its team in the session ${shownIn}; \`tieline layout restore\` brings it back`;
+  const { windowId } = await newWindow(server, { session: sessionName, name: windowName, command: ["sh", "-c", 'echo "$1"; exec tail -f /dev/null', "sh", words] });
+  await server.run([["set-option", "-w", "-t", windowId, standInOption, id]]);
 }
 
 /** After each pane the window is laid out anew, because tmux refuses to split a pane that has become too small. */
 async function join(server: TmuxServer, pane: PaneFacts, after: string, layout: TmuxLayout): Promise<void> {
   const [index = "0"] = await server.read([["display-message", "-p", "-t", pane.id, "#{window_index}"]]);
   await server.rearrange([
-    ["set-option", "-p", "-o", "-q", "-t", pane.id, originOption, `${pane.windowId} ${index} ${pane.windowName}`],
+    ["set-option", "-p", "-o", "-q", "-t", pane.id, originOption, `${pane.sessionId} ${pane.windowId} ${index} ${pane.windowName}`],
     ["join-pane", "-d", "-s", pane.id, "-t", after],
     ["select-layout", "-t", pane.id, layout],
   ]);
@@ -76,7 +89,7 @@ async function toTopLeft(server: TmuxServer, pane: string): Promise<void> {
 
 /** Every pane that was moved goes back to its window, or to a new one in the same place where that is gone. */
 export async function restore(server: TmuxServer, seats: readonly Seat[]): Promise<string[]> {
-  const format = `#{pane_id} #{session_name}\t#{${titleOption}}\t#{${originOption}}`;
+  const format = `#{pane_id} #{session_id}\t#{${titleOption}}\t#{${originOption}}`;
   const lines = await server.read([["list-panes", "-a", "-F", format]]);
   const restored: string[] = [];
   for (const { name, pane } of seats) {
@@ -89,19 +102,32 @@ export async function restore(server: TmuxServer, seats: readonly Seat[]): Promi
       restored.push(name);
     }
   }
+  await endStandIns(server);
   return restored;
 }
 
-async function goBack(server: TmuxServer, pane: string, session: string, origin: string): Promise<void> {
-  const [window = "", index = "", ...words] = origin.split(" ");
-  const windows = await server.read([["list-windows", "-t", exactSession(session), "-F", "#{window_id} #{window_index}"]]);
+/** Those whose pane came back, or is not there any more. */
+async function endStandIns(server: TmuxServer): Promise<void> {
+  const lines = await server.read([["list-panes", "-a", "-F", `#{pane_id} #{window_id} #{${standInOption}}\t#{${originOption}}`]]);
+  const away = new Set(lines.filter((line) => !line.endsWith("\t")).map((line) => line.split(" ")[0]));
+  for (const line of lines) {
+    const [, window = "", pane = ""] = line.slice(0, line.indexOf("\t")).split(" ");
+    if (pane !== "" && !away.has(pane)) await server.rearrange([["kill-window", "-t", window]]);
+  }
+}
+
+async function goBack(server: TmuxServer, pane: string, sessionNow: string, origin: string): Promise<void> {
+  const [sessionBefore = "", window = "", index = "", ...words] = origin.split(" ");
+  const every = await server.read([["list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_index}"]]);
+  const session = every.some((line) => line.startsWith(`${sessionBefore} `)) ? sessionBefore : sessionNow;
+  const windows = every.filter((line) => line.startsWith(`${session} `));
   await server.run([["set-option", "-p", "-u", "-t", pane, originOption]]);
-  if (windows.some((line) => line.startsWith(`${window} `))) {
+  if (windows.some((line) => line.split(" ")[1] === window)) {
     await server.rearrange([["join-pane", "-d", "-s", pane, "-t", window]]);
     return;
   }
   const isFree = !windows.some((line) => line.endsWith(` ${index}`));
-  const target = `${exactSession(session)}${isFree ? index : ""}`;
+  const target = `${session}:${isFree ? index : ""}`;
   await server.rearrange([["break-pane", "-d", "-s", pane, "-n", words.join(" "), "-t", target]]);
   await showBorders(server, pane);
 }

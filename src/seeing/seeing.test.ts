@@ -43,6 +43,23 @@ describe("tieline layout", () => {
     expect((await world.tieline(["send", "ana", "still", "there?", "--wait", "handed"])).code).toBe(0);
   }, 60_000);
 
+  test("mosaic with a session for each agent: all in one view, then each in its own session again", async () => {
+    await world[Symbol.asyncDispose]();
+    world = await startWorld({ config: { session: { naming: "session" } } });
+    const agents = ["lead", "ana", "bob"].map((name) => `  ${name}:\n    provider: generic\n    command: ${program(world, name)}\n`);
+    world.file("tieline.yaml", `team: web\nagents:\n${agents.join("")}`);
+    expect((await world.tieline(["up"])).code).toBe(0);
+    const places = async (): Promise<string[]> => (await world.tmux("list-panes", "-a", "-F", "#{session_name}:#{window_name} #{pane_id} #{@tieline_agent}")).split("\n").filter((line) => line.startsWith("agent-")).toSorted();
+    const before = await places();
+    expect(await world.json(["layout", "mosaic"])).toMatchObject({ session: "agent-web-lead", shown: ["lead", "ana", "bob"], leftOut: [] });
+    expect(await format(await paneOf("lead"), "#{window_panes} #{pane_left}")).toBe("3 0");
+    expect((await world.ls()).map(({ state }) => state)).toEqual(["idle", "idle", "idle"]);
+    expect((await world.tieline(["send", "ana", "in the mosaic", "--wait", "handed"])).code).toBe(0);
+    expect((await world.json<{ shown: string[] }>(["layout", "restore"])).shown.toSorted()).toEqual(["ana", "bob", "lead"]);
+    expect(await places()).toEqual(before);
+    expect((await world.tieline(["send", "bob", "at home", "--wait", "handed"])).code).toBe(0);
+  }, 60_000);
+
   test("a team without anybody, and a layout that is none, are refused", async () => {
     expect(await world.tieline(["layout", "mosaic"])).toMatchObject({ code: expect.any(Number), stderr: expect.stringContaining("PANE_UNKNOWN") });
     expect((await world.tieline(["layout", "spiral"])).code).toBe(2);
