@@ -1,7 +1,9 @@
+import type { Escaped } from "../model/envelope.ts";
+
 /** How a program takes text at its terminal. Data per provider; a profile may say otherwise for its own program. */
 export interface TerminalTraits {
-  /** Whether it takes a paste of several lines as one input; null: find out. */
-  readonly bracketedPaste: boolean | null;
+  /** Whether it takes a paste of several lines as one input; null: find out. `always`: also before it has asked for that. */
+  readonly bracketedPaste: boolean | "always" | null;
   /** Bytes that are pasted whole; above it a doorbell goes. */
   readonly pasteLimit: number;
   /**
@@ -11,8 +13,11 @@ export interface TerminalTraits {
   readonly collapsesAbove: number | null;
   /** Whether invisible and bidirectional marks upset its composer. */
   readonly stripInvisible: boolean;
-  /** How long Enter must stay away from a paste. */
+  readonly escaped: Escaped | null;
+  /** How long Enter must stay away from a paste, from when that shows. */
   readonly enterGapMs: number;
+  /** For how long a picture may be half drawn, so that what is missing in it says nothing. */
+  readonly redrawMs: number;
   /** How long after Enter its prompt may still look free although it has begun. */
   readonly settleMs: number;
   /** False: typed text does not show, so that it can not be checked before Enter. */
@@ -32,12 +37,19 @@ export interface TerminalTraits {
   readonly prompt: string | null;
 }
 
+/** Claude Code attaches a file that is named behind an @, wherever that is, and asks nobody. */
+export const claudeFiles: Escaped = { character: "@", from: "agents" };
+/** Gemini CLI also one whose name only begins so, and it writes the whole name into the text. */
+const geminiFiles: Escaped = { character: "@", from: "anyone" };
+
 const program: TerminalTraits = {
   bracketedPaste: true,
   pasteLimit: 64 * 1024,
   collapsesAbove: null,
   stripInvisible: false,
+  escaped: null,
   enterGapMs: 0,
+  redrawMs: 0,
   settleMs: 0,
   echo: true,
   copyMode: "leave",
@@ -48,11 +60,11 @@ const program: TerminalTraits = {
 };
 
 const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
-  "claude-code": { stripInvisible: true },
+  "claude-code": { stripInvisible: true, escaped: claudeFiles },
   "claude-headless": {},
   headless: {},
   codex: { collapsesAbove: 1_000, settleMs: 1_000 },
-  gemini: { enterGapMs: 100 },
+  gemini: { bracketedPaste: "always", collapsesAbove: 500, enterGapMs: 100, redrawMs: 100, stripInvisible: true, escaped: geminiFiles },
   opencode: {},
   pi: {},
   // It runs each line that it is given, unless it is known to take a paste as one.

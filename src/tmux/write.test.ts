@@ -68,6 +68,16 @@ test("without bracketed paste newlines still are newlines", async () => {
   expect((await sinkBytes(sink.file, (read) => read.length >= 3)).toString()).toBe("a\nb");
 });
 
+test("a program that has not asked for them yet is given the brackets where that is wished", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const sink = await startSink(tmux, "sink", "--no-bracketed-paste");
+  const { pid } = await readPane(server, sink.pane);
+  await pasteGuarded(server, { pane: sink.pane, panePid: pid, text: "a\n!b", mark: "m", bracketed: true });
+  const wanted = `${open}a\n!b${close}`;
+  expect((await sinkBytes(sink.file, (read) => read.length >= wanted.length)).toString()).toBe(wanted);
+});
+
 test("paste, then Enter, with the marks telling how far it came", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);

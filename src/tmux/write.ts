@@ -47,10 +47,14 @@ export interface Marks {
   entered: string;
 }
 
-/** Pastes as one bracketed paste, where the program asked for that, and marks the pane. `text` must not be empty. */
+/**
+ * Pastes as one bracketed paste, where the program asked for that, and marks the pane. `text` must not be empty, and with
+ * `bracketed` it must not hold an escape: a program that has yet to ask, and would take a paste for keys until then, is
+ * given the brackets as well.
+ */
 export async function pasteGuarded(
   server: TmuxServer,
-  { text, mark, ...write }: GuardedWrite & { text: string; mark: string },
+  { text, mark, bracketed = false, ...write }: GuardedWrite & { text: string; mark: string; bracketed?: boolean },
 ): Promise<Written> {
   // A name of its own for each paste: parallel ones never mix, and the person's buffers are not touched.
   const buffer = `tieline-${crypto.randomUUID()}`;
@@ -58,9 +62,9 @@ export async function pasteGuarded(
   let settled = false;
   try {
     const written = await guarded(server, write, {
-      before: [`set-buffer -b ${buffer} -- ${quote(text)}`],
+      before: [`set-buffer -b ${buffer} -- ${quote(bracketed ? `\x1b[200~${text}\x1b[201~` : text)}`],
       // -r: newlines stay newlines. -p: bracketed. -d: the buffer goes with the paste.
-      whenTrue: [`paste-buffer -p -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`],
+      whenTrue: [`paste-buffer ${bracketed ? "" : "-p"} -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`],
       whenFalse: [`delete-buffer -b ${buffer}`],
     });
     settled = written.done || !written.failed.includes("pane");

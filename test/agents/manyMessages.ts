@@ -11,10 +11,12 @@ export interface Flood {
   readonly sizes?: readonly number[];
   /** Where agents' words come beside the person's prompts, only those of one sender keep their order. */
   readonly perSender?: boolean;
+  /** A message as its reader is told to read it, where some characters are written otherwise. */
+  readonly asRead?: (message: string) => string;
 }
 
 /** Sends random messages, by the person and by an agent in turn, and asserts that the model got each whole, once, in order. */
-export async function expectAllInOrder(board: Switchboard, bench: Bench, { count, sizes = [1, 20, 300, 3_000, 20_000], perSender = false }: Flood): Promise<void> {
+export async function expectAllInOrder(board: Switchboard, bench: Bench, { count, sizes = [1, 20, 300, 3_000, 20_000], perSender = false, asRead = (message) => message }: Flood): Promise<void> {
   const bob = await board.bobsToken();
   const sent = new Map<string, string>();
   for (let number = 0; number < count; number++) {
@@ -28,8 +30,11 @@ export async function expectAllInOrder(board: Switchboard, bench: Bench, { count
   const came = [...given.matchAll(/\n\[end (MSG_\S+) · reply/g)].map(([, tag]) => tag!);
   const senders = perSender ? ["MSG_USER_", "MSG_BOB_"] : ["MSG_"];
   for (const sender of senders) expect(came.filter((tag) => tag.startsWith(sender))).toEqual([...sent.keys()].filter((tag) => tag.startsWith(sender)));
-  for (const [tag, body] of sent) expect(given).toContain(`]\n${sanitise(body, false)}\n[end ${tag}`);
+  for (const [tag, body] of sent) expect(asRead(messageIn(given, tag))).toContain(`]\n${sanitise(body, false)}\n[end ${tag}`);
 }
+
+/** From its first line to its last, and the line behind that which tells how to read it. */
+const messageIn = (given: string, tag: string): string => new RegExp(`\\[${tag} from [^]*\n\\[end ${tag}.*\\](?:\\n\\[read .*\\])?`).exec(given)![0];
 
 /** How often the model was ever given a text, in all that it has read. */
 export function timesGiven(bench: Bench, text: string): number {

@@ -39,6 +39,13 @@ const besideTheUser: ReadonlySet<string> = new Set(["codex", "gemini"]);
 const textOf = (message: Message, { provider }: HookCall): string =>
   envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, besideTheUser.has(provider) ? "user" : "peer").text;
 
+/** Gemini CLI shows the angle brackets of such text as entities; with the ampersands written so too, it can be read back. */
+function contextOf(message: Message, call: HookCall): string {
+  const text = textOf(message, call);
+  if (call.provider !== "gemini" || !/[<>]/.test(text)) return text;
+  return `${text.replaceAll("&", "&amp;")}\n[read &lt; &gt; &amp; as the characters that they stand for]`;
+}
+
 export function standardHooks(parts: StandardHookParts): StandardHooks {
   const { directory, mailbox, courier, joined, observed, hasReadRefusal, more = [], report, clock } = parts;
   const urgent = urgency({ courier, mailbox, text: textOf, ...(hasReadRefusal && { hasReadRefusal }), ...(clock && { clock }) });
@@ -47,7 +54,7 @@ export function standardHooks(parts: StandardHookParts): StandardHooks {
     stateObserver(observed),
     submissionObserver(mailbox),
     ...urgent.handlers,
-    mailAtBoundaries({ courier, text: textOf }),
+    mailAtBoundaries({ courier, text: contextOf }),
     ...more,
   ];
   return { chain: createHookChain(handlers, report), urgency: urgent, handlers };

@@ -81,6 +81,12 @@ describe("what stands in a composer", () => {
     expect(composerHolds(manifest, codex("\x1b[1m›\x1b[0m \x1b[2mAsk Codex to do anything\x1b[0m"), "x")).toBe("empty");
   });
 
+  test("Gemini CLI's collapsed paste counts by its units of UTF-16", () => {
+    const mark = { lines: ["─".repeat(40), " > [Pasted Text: 1200 chars]", "", " /home/dev/proj"] };
+    expect(composerHolds(screenManifest("gemini"), mark, "🎉".repeat(600))).toBe("collapsed");
+    expect(composerHolds(screenManifest("gemini"), mark, "🎉".repeat(1200))).toBe("other");
+  });
+
   test("without a composer nothing is held", () => {
     expect(composerHolds(manifest, { lines: ["$ "] }, "")).toBe("other");
     expect(composerHolds(screenManifest("generic"), { lines: ["> x"] }, "x")).toBe("other");

@@ -183,13 +183,15 @@ export function composerHolds(manifest: ScreenManifest, screen: Screen, text: st
   return mark && bareText(mark[0]) === shown && sizeMatches(mark.groups ?? {}, text) ? "collapsed" : "other";
 }
 
-function sizeMatches({ lines, chars }: Record<string, string | undefined>, text: string): boolean {
+function sizeMatches({ lines, chars, units }: Record<string, string | undefined>, text: string): boolean {
   const breaks = text.trim().split(/\r\n|\r|\n/).length - 1;
   // Programs disagree on whether a size in lines counts lines or line breaks.
   if (lines !== undefined) return Number(lines) === breaks || Number(lines) === breaks + 1;
-  if (chars === undefined) return breaks === 0;
+  const size = chars ?? units;
+  if (size === undefined) return breaks === 0;
   const normal = text.replace(/\r\n?/g, "\n");
-  return [normal, normal.trim()].some((form) => [...form].length === Number(chars));
+  // Some count code points, others the units of UTF-16, of which an emoji has two.
+  return [normal, normal.trim()].some((form) => (units === undefined ? [...form].length : form.length) === Number(size));
 }
 
 /**
@@ -198,8 +200,8 @@ function sizeMatches({ lines, chars }: Record<string, string | undefined>, text:
  */
 const clustered = /[\p{Cf}\p{M}\p{Extended_Pictographic}\p{Regional_Indicator}\u1100-\u11ff\ud7b0-\ud7ff]/gu;
 
-/** Whether a screen surely shows each character of a text, and nothing between them. */
-export const showsPlainly = (text: string): boolean => text.search(clustered) === -1;
+/** Whether a screen surely shows each character of a text, and nothing between them. Where a tab ends, programs disagree. */
+export const showsPlainly = (text: string): boolean => text.search(clustered) === -1 && !text.includes("\t");
 
 /** What is compared: without white space and without the characters that a screen may not show as they are. */
 export function bareText(text: string): string {

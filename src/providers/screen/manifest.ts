@@ -89,7 +89,7 @@ const oneComposer = z.strictObject({
   mode: pattern.optional(),
   /** Hint text that is not dim in this program. */
   placeholder: pattern.optional(),
-  /** What the program shows instead of a long paste, with its size in a group named `lines` or `chars`. */
+  /** What the program shows instead of a long paste, with its size in a group named `lines`, `chars` or `units` (of UTF-16). */
   paste: pattern.optional(),
   /** From so many lines on a paste is shown that way, whatever the size of the pane. */
   pasteLines: z.number().int().positive().optional(),

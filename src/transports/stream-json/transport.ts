@@ -9,6 +9,7 @@ import type { Agent } from "../../model/agent.ts";
 import type { Outcome, Trace } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import type { Message } from "../../model/message.ts";
+import { claudeFiles } from "../../providers/traits.ts";
 import { holdOf, type OwnWord } from "../../sensing/ownWord.ts";
 import { createBell, renewWatcher } from "../../workspace/watching.ts";
 import type { Transport } from "../port.ts";
@@ -69,7 +70,7 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
 
 /** An urgent message that may stop a running reply goes behind an interrupt. */
 function linesFor(message: Message): string {
-  const { text } = envelope(message, { multiline: true, inlineLimit }, "user");
+  const { text } = envelope(message, { multiline: true, inlineLimit, escaped: claudeFiles }, "user");
   const interrupt = { type: "control_request", request_id: `interrupt-${message.id}`, request: { subtype: "interrupt" } };
   const user = { type: "user", message: { role: "user", content: text }, uuid: message.id, priority: message.when === "turn" ? "later" : "next" };
   return [...(message.hard ? [interrupt] : []), user].map((line) => `${JSON.stringify(line)}\n`).join("");

@@ -49,9 +49,10 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
   let entered: There | null = null;
   let dialogSeen = false;
   let emptySince: number | null = null;
+  let standsSince: number | null = null;
+  let leftSince: number | null = null;
   let last: { sight: There; stands: Standing } | null = null;
 
-  if (access.traits.enterGapMs > 0) await pause(access.traits.enterGapMs);
   // A look takes about as long as an echo, so the second one need not wait.
   for (let delayMs = 0; ; delayMs = Math.min(Math.max(1, delayMs * 1.5), parts.pollMs)) {
     const sight = await parts.see();
@@ -62,9 +63,11 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     if (dialogSeen && presses === 0 && isEmptyAndUntouched(pasted, last)) emptySince ??= clock();
     else if (stands !== "other") emptySince = null;
     if (emptySince !== null && clock() - emptySince > swallowedMs) return swallowedByDialog(pane);
-    if (entered && wasTaken(access, entered, sight, stands)) return handed(`typed into ${pane}`);
+    standsSince = stands === "ours" ? (standsSince ?? clock()) : null;
+    leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? clock()) : null;
+    if (leftSince !== null && clock() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
     if (presses > 0 && !access.traits.echo) return handed(`typed into ${pane}, which shows nothing`);
-    if (stands === "ours" && mayPress(sight) && safeToEnter(sight) && nobodyTyped(sight, before, clock())) {
+    if (standsSince !== null && clock() - standsSince >= access.traits.enterGapMs && mayPress(sight) && safeToEnter(sight) && nobodyTyped(sight, before, clock())) {
       if ((await enterGuarded(access.server, { ...guardedBy(access, sight), mark })).done) {
         presses++;
         parts.entered();

@@ -1,14 +1,17 @@
 import { expect, test } from "bun:test";
 import { personId } from "../../model/agent.ts";
-import { seal } from "../../model/message.ts";
+import { seal, type Sender } from "../../model/message.ts";
 import { composerHolds, screenManifest } from "../../providers/screen.ts";
 import { terminalTraits } from "../../providers/traits.ts";
+import { anAgent } from "../../testing/agents.ts";
 import { paneText } from "./text.ts";
 
 const person = { id: personId, name: "user", team: "web", knownBy: "token" } as const;
 
-function pasted(provider: string, body: string, rows = 40): string {
-  const message = seal({ to: "ana", body }, person, { inReplyTo: null, hops: 1 });
+const bob = { ...person, id: anAgent({ name: "bob" }).id, name: "bob" };
+
+function pasted(provider: string, body: string, rows = 40, from: Sender = person): string {
+  const message = seal({ to: "ana", body }, from, { inReplyTo: null, hops: 1 });
   return paneText(message, terminalTraits(provider), { multiline: true, lineLimit: null, room: { columns: 80, rows } }, "user")!.text;
 }
 
@@ -29,4 +32,18 @@ test.each([
   const screen = { lines: ["\x1b[1m›\x1b[0m [Pasted Content 1001 chars]", "", "  GPT-5.5 default · /home/dev/proj"] };
   expect(composerHolds(screenManifest("codex"), screen, text)).toBe("collapsed");
   expect(pasted("claude-code", body)).toEndWith("]");
+});
+
+test("Gemini CLI is never given an @ of which it would make a file, and its reader is told", () => {
+  const text = pasted("gemini", "see @notes.txt, bob@host and \\@literal");
+  expect(text).toContain("\nsee \\@notes.txt, bob\\@host and \\\\@literal\n");
+  expect(text).toEndWith("]\n[read \\@ as that character without the backslash]");
+  expect(pasted("gemini", `@notes.txt ${"x".repeat(100_000)}`)).not.toMatch(/(?<!\\)@/);
+  expect(pasted("gemini", "nothing of that kind")).toEndWith("]");
+  expect(pasted("codex", "see @notes.txt")).toContain("\nsee @notes.txt\n");
+});
+
+test("no agent makes Claude Code attach a file; the person may", () => {
+  expect(pasted("claude-code", "see @notes.txt", 40, bob)).toContain("\nsee \\@notes.txt\n");
+  expect(pasted("claude-code", "see @notes.txt")).toContain("\nsee @notes.txt\n");
 });

@@ -19,11 +19,11 @@ export interface Taking {
 
 /** What is pasted for a message; null: no form of it fits into the pane. */
 export function paneText(message: Message, traits: TerminalTraits, taking: Taking, authority: Authority): Envelope | null {
-  const { stripInvisible } = traits;
+  const { stripInvisible, escaped } = traits;
   const { multiline, room } = taking;
   const inlineLimit = Math.min(traits.pasteLimit, taking.lineLimit ?? Number.MAX_SAFE_INTEGER);
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
-  const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible }, authority));
+  const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible, escaped }, authority));
   if (traits.collapsesAbove !== null) return collapsible(forms[0]!, traits.collapsesAbove, room);
   return forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room)) ?? null;
 }

@@ -72,7 +72,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       if (verdict.leaveMode) return leaveCopyMode(access, sight);
       const text = await textFor(errand, access, sight);
       if (text === null) return tooSmall(sight);
-      const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark: errand.mark });
+      const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark: errand.mark, bracketed: access.traits.bracketedPaste === "always" });
       if (!pasted.done) return changed(access, pasted.failed);
       return finish(errand, { access, text, mark: errand.mark, before: sight }, signal);
     },
@@ -180,7 +180,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   async function takingOf({ traits, locator, manifest }: Access, { look: { pane } }: There): Promise<Taking> {
     const checked = traits.collapsesAbove !== null || manifest.composer?.top || manifest.composer?.side;
     const room = checked ? { columns: pane.width, rows: pane.height } : null;
-    const asked = pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? traits.bracketedPaste;
+    const { bracketedPaste } = traits;
+    const asked = bracketedPaste === "always" || (pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? bracketedPaste);
     const collapsesFrom = manifest.composer?.pasteLines;
     if (asked === true) return { multiline: true, lineLimit: null, room, collapsesFrom };
     const canonical = (await ttyMode(pane.tty)) === "canonical";
