@@ -132,7 +132,8 @@ describe("a life in tmux", () => {
 
     await world.json(["kill", "claude"]);
     await spawn("claude", "--resume", "0d5f0b35-9d7b-4b1b-8f37-3a4b0d9f3c11");
-    await until(() => written("claude.argv").startsWith("--session-id\n0d5f0b35-9d7b-4b1b-8f37-3a4b0d9f3c11\n"), "the arguments");
+    await until(() => written("claude.argv").startsWith("--resume\n0d5f0b35-9d7b-4b1b-8f37-3a4b0d9f3c11\n"), "the arguments");
+    expect((await world.tieline(["spawn", "loud", "--name", "other", "--resume", "x"])).stderr).toContain("does not know how a generic program goes on");
     await world.json(["kill", "claude"]);
   });
 

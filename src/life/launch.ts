@@ -1,6 +1,7 @@
 /** What an agent is started from: its profile, and what was wished for it when it was first started. */
 import type { Agent, LaunchData } from "../model/agent.ts";
 import type { PermissionMode, Profile, Sandbox } from "../model/profile.ts";
+import { TielineError } from "../model/errors.ts";
 import type { Provider } from "../providers/provider.ts";
 import { teaching } from "./teaching.ts";
 
@@ -55,17 +56,27 @@ export interface Conversation {
   readonly resume: boolean;
 }
 
+/** `named` is one that a person asked for: it is gone on with, or the program says that there is none. */
+export type WantedConversation = "resume" | "new" | "named";
+
 /** The conversation that a start goes on with where the program can, or else begins. */
 export async function conversationOf(
   { sessionId }: Pick<Agent, "sessionId">,
   provider: Provider,
-  wanted: "resume" | "new",
+  wanted: WantedConversation,
   env: Readonly<Record<string, string>>,
 ): Promise<Conversation> {
-  if (wanted === "resume" && sessionId !== null && provider.resumes) {
-    const kept = (await provider.hasConversation?.(sessionId, env)) ?? true;
+  if (wanted === "named" && !provider.resumes) throw goesOnWithNone(provider);
+  if (wanted !== "new" && sessionId !== null && provider.resumes) {
+    const kept = wanted === "named" || ((await provider.hasConversation?.(sessionId, env)) ?? true);
     // Nothing was ever said in it, so that it can still be begun.
     return { sessionId, resume: kept };
   }
   return { sessionId: provider.takesSessionId ? crypto.randomUUID() : null, resume: false };
 }
+
+const goesOnWithNone = ({ name }: Provider): TielineError =>
+  new TielineError("SPAWN_FAILED", `Tieline does not know how a ${name} program goes on with a conversation`, {
+    remedy: "leave out --resume, or give the program its own arguments with --args",
+    operands: { provider: name },
+  });

@@ -17,7 +17,7 @@ import { endpointsInPane } from "../transports/paneLocator.ts";
 import { locatorOf } from "./adopt.ts";
 import { filesEndpoint } from "../transports/filesEndpoint.ts";
 import { onStreams } from "./headless.ts";
-import { conversationOf, promptOf, wishedProfile } from "./launch.ts";
+import { conversationOf, promptOf, wishedProfile, type WantedConversation } from "./launch.ts";
 import { settleIn } from "./place.ts";
 import { realPath, sandboxedLaunch } from "./sandbox.ts";
 import { claimWorkspace, otherWorkspaces } from "./workspace.ts";
@@ -74,7 +74,7 @@ export function agentOf(profile: Profile, name: string, team: string, directory:
 }
 
 /** Starts an enlisted agent where it belongs in tmux, going on with its conversation or with a new one. */
-export async function start(server: TmuxServer, agent: Agent, base: Profile, conversation: "resume" | "new", parts: StartParts): Promise<Agent> {
+export async function start(server: TmuxServer, agent: Agent, base: Profile, conversation: WantedConversation, parts: StartParts): Promise<Agent> {
   const { directory, processes, config } = parts;
   const wished = wishedProfile(base, agent.launch);
   const profile = { ...wished, workspace: wished.workspace && claimWorkspace(wished.workspace, agent, directory) };

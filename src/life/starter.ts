@@ -11,6 +11,7 @@ import type { Processes } from "../tmux/process.ts";
 import { readsFiles } from "../transports/filesEndpoint.ts";
 import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
+import type { WantedConversation } from "./launch.ts";
 import { start } from "./start.ts";
 
 export interface AgentStarterParts {
@@ -34,7 +35,7 @@ export interface Start {
   /** The tmux server; without it, the one it lived in before. */
   readonly socket?: string;
   /** Whether to go on with its last conversation, where the program can. */
-  readonly conversation?: "resume" | "new";
+  readonly conversation?: WantedConversation;
 }
 
 /** Starts agents from their profiles and waits until they can be written to. */

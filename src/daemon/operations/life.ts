@@ -38,7 +38,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
       const cwd = wishes.cwd ?? (profile.cwd === null ? caller.cwd : undefined);
       const agent = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
       const isNew = directory.agent(agent.id) === null;
-      const conversation = sessionId === undefined ? "new" : "resume";
+      const conversation = sessionId === undefined ? "new" : "named";
       try {
         return view(await starter.start(agent, { socket: serverOf(caller), conversation }));
       } catch (thrown) {
