@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentView, Output, ReceiptView } from "../src/client/schema.ts";
 import { privateTmux } from "../src/testing/tmux.ts";
+import { systemProcesses } from "../src/tmux/process.ts";
 import { startWorld, until, type World } from "../src/testing/world.ts";
 
 interface Adopting {
@@ -98,6 +99,19 @@ describe("programs that run already", () => {
     expect((await world.tieline(["adopt", "sol", "--name", "x"])).stderr).toContain("PANE_UNKNOWN");
     await world.tmux("split-window", "-d", "-t", "=solo-2:", "cat");
     expect((await world.tieline(["adopt", "solo-2", "--name", "x"])).stderr).toContain("ADDRESS_AMBIGUOUS: session solo-2 has 2 panes");
+  });
+
+  test("behind a shell that shares its terminal, the program is the agent, and the agent ends with it", async () => {
+    const script = `${program("gemini")} ${join(world.project, "wait.js")}; exec cat`;
+    const pane = await world.pane(["sh", "-c", script]);
+    const panePid = Number(await world.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"));
+    const behind = async () => (await systemProcesses().all()).find(({ ppid, command }) => ppid === panePid && command === "gemini");
+    await until(async () => (await behind()) !== undefined, "the program behind the shell");
+    const agent = await world.json<AgentView>(["adopt", pane, "--name", "wrapped"]);
+    expect(agent.provider).toBe("gemini");
+    process.kill((await behind())!.pid, "SIGKILL");
+    await until(async () => (await behind()) === undefined, "its end");
+    expect(await world.json<Output<"explain">>(["explain", "wrapped"])).toMatchObject({ state: "done" });
   });
 
   test("a pane that shows another tmux is not adopted", async () => {

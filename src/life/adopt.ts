@@ -7,7 +7,7 @@ import { isRepl, providerOfProgram } from "../providers/providers.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
-import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
+import { descendants, foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { endpointsInPane, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 import { claimWorkspace } from "./workspace.ts";
@@ -36,8 +36,9 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const { directory, processes, claudeSessions } = parts;
   checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
-  const program = pane.dead ? undefined : await programIn(pane, processes);
-  if (program === undefined) throw nothingRuns(pane);
+  const front = pane.dead ? undefined : await programIn(pane, processes);
+  if (front === undefined) throw nothingRuns(pane);
+  const program = adoption.provider === "shell" ? front : await behindShell(front, processes);
   if (isTmux(program)) throw showsAnotherTmux(pane);
   const argv = await processes.argv(program.pid);
   const provider = chooseProvider(adoption.provider, program, argv, pane);
@@ -71,6 +72,14 @@ async function programIn(pane: PaneFacts, processes: Processes): Promise<Process
 
 const comingUpMs = 2_000;
 
+/** A shell that runs a script shares the terminal with what it runs. A program there that we know is the agent. */
+async function behindShell(front: ProcessFacts, processes: Processes): Promise<ProcessFacts> {
+  if (!shells.has(front.command.replace(/^-/, ""))) return front;
+  const group = (await descendants(processes, front.pid)).filter(({ processGroup }) => processGroup === front.processGroup);
+  for (const one of group) if (providerOfProgram(one.command, await processes.argv(one.pid)) !== null) return one;
+  return front;
+}
+
 /** The cursor's line. A program that still computes and has drawn nothing there is waited for: its prompt is no draft. */
 async function lineAtRest(server: TmuxServer, pane: PaneFacts, { pid }: ProcessFacts, processes: Processes): Promise<string> {
   const deadline = Date.now() + comingUpMs;
@@ -82,12 +91,12 @@ async function lineAtRest(server: TmuxServer, pane: PaneFacts, { pid }: ProcessF
   }
 }
 
-async function findOut(provider: string, { pid }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, running }: AdoptParts): Promise<RunningProgram | null> {
+async function findOut(provider: string, { pid, processGroup }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, running }: AdoptParts): Promise<RunningProgram | null> {
   if (running[provider] === undefined) return null;
   const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
   const taken = new Set(others.flatMap(({ sessionId }) => sessionId ?? []));
-  const group = (await processes.all()).filter(({ processGroup }) => processGroup === pid).map((one) => one.pid);
-  return running[provider]({ pids: [pid, ...group.filter((one) => one !== pid)], argv, taken });
+  const group = (await descendants(processes, pid)).filter((one) => one.processGroup === processGroup).map((one) => one.pid);
+  return running[provider]({ pids: [pid, ...group], argv, taken });
 }
 
 /** All that tells this agent in this pane from any other, now or later. */

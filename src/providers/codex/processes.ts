@@ -13,10 +13,10 @@ export function heldThreads(pid: number): string[] {
 
 /**
  * The thread that a program in a pane is in: the one that we know it by, while it has that, or else its newest. The real
- * Codex may be a child of a launcher.
+ * Codex may be behind a launcher, or behind a shell and that; what its tools run is in groups of their own.
  */
 export function threadHeldBy(pid: number, known: string | null): { readonly threadId: string; readonly holder: number } | null {
-  const held = [pid, ...childrenOf(pid)].flatMap((holder) => heldThreads(holder).map((threadId) => ({ threadId, holder })));
+  const held = [pid, ...descendantsInGroup(pid)].flatMap((holder) => heldThreads(holder).map((threadId) => ({ threadId, holder })));
   return held.find(({ threadId }) => threadId === known) ?? held.toSorted((a, b) => (a.threadId < b.threadId ? 1 : -1))[0] ?? null;
 }
 
@@ -27,9 +27,13 @@ export function homeOfCodex(pid: number): string | null {
   return env.get("CODEX_HOME") || (home === undefined ? null : join(home, ".codex"));
 }
 
-export function childrenOf(pid: number): number[] {
-  return listed(`/proc/${pid}/task`).flatMap((thread) => readIfThere(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number));
+function descendantsInGroup(pid: number, group = groupOf(pid)): number[] {
+  const children = listed(`/proc/${pid}/task`).flatMap((thread) => readIfThere(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number));
+  return children.filter((child) => groupOf(child) === group).flatMap((child) => [child, ...descendantsInGroup(child, group)]);
 }
+
+/** `pid (name) state ppid pgrp …`; the name may itself hold brackets. */
+const groupOf = (pid: number): string | undefined => readIfThere(`/proc/${pid}/stat`).split(") ").at(-1)!.split(" ")[2];
 
 export function environOf(pid: number): Map<string, string> {
   const pairs = readIfThere(`/proc/${pid}/environ`).split("\0").filter((pair) => pair.includes("="));

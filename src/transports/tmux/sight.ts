@@ -43,7 +43,7 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   if (agent?.startMark !== locator.agentStartMark) return ended(locator);
   const front = await foreground(processes, locator.panePid);
   // Just after its start nobody has the terminal yet; the pane's own program is the one that will.
-  const inFront = front === undefined ? locator.agentPid === locator.panePid : front.pid === locator.agentPid;
+  const inFront = front === undefined ? locator.agentPid === locator.panePid : front.processGroup === agent.processGroup;
   if (!inFront && manifest.provider !== "shell") {
     return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
   }
