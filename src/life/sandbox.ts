@@ -117,7 +117,7 @@ exec "$@"`;
 }
 
 function workspaceOf(profile: Profile): string {
-  if (profile.workspace === null) throw noSandbox(profile, "it has no workspace to work in", `give it a \`workspace:\` in ${profile.source}`);
+  if (profile.workspace === null) throw noSandbox(profile, "it has no workspace to work in", `give it a \`workspace:\` in ${profile.origin === "built in" ? "tieline.yaml" : profile.source}`);
   return realpathSync(profile.workspace);
 }
 

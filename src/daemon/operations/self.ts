@@ -81,12 +81,12 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
   /** Nothing depends on NATS, so its absence is only told. */
   function natsServer(): Finding {
     if (tieline.nats === null) return ok("switched off in the settings");
-    const { connection, published, dropped, error } = tieline.nats.state;
+    const { connection, published, dropped, waiting, error } = tieline.nats.state;
     const url = shownUrl(tieline.natsUrl);
-    const counts = `${published} events published, ${dropped} dropped`;
+    const counts = `${published} events published, ${dropped} dropped${waiting === 0 ? "" : `, ${waiting} wait for the server`}`;
     if (connection === "unused" || connection === "open") return ok(`${url}: ${counts}`);
     if (tieline.natsUrl === defaultNatsUrl) return ok(`none at ${url}, and none is needed; ${counts}`);
-    return warning(`${url}: ${error ?? "the connection is broken"}; ${counts}`, "start the server, or set nats.enabled to false; nothing else depends on it");
+    return warning(`${url}: ${error ?? "the connection is broken"}; ${counts}`, "start the server, check `nats` in config.json, or set nats.enabled to false; nothing else depends on it");
   }
 
   /** Every way in is tried as far as it goes without writing anything. */

@@ -36,6 +36,8 @@ export interface PublisherState {
   readonly connection: "unused" | "open" | "broken" | "failed";
   readonly published: number;
   readonly dropped: number;
+  /** Not said yet: the server is being looked for, or does not read. */
+  readonly waiting: number;
   readonly error: string | null;
 }
 
@@ -82,7 +84,7 @@ export class NatsPublisher implements AsyncDisposable {
 
   get state(): PublisherState {
     const connection = this.#link === null ? (this.#error === null ? "unused" : "failed") : this.#link.up ? "open" : "broken";
-    return { connection, published: this.#published, dropped: this.#dropped, error: this.#error };
+    return { connection, published: this.#published, dropped: this.#dropped, waiting: this.#queue.length, error: this.#error };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
