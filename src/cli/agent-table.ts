@@ -24,14 +24,15 @@ const stateStyles: Partial<Record<AgentView["state"], Style>> = {
 
 export interface TableOptions {
   readonly now: number;
-  /** Show the team of each agent. */
+  /** Show the team of each agent, and those of a team together. */
   readonly teams: boolean;
 }
 
 export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams }: TableOptions): string {
   if (agents.length === 0) return terminal.paint("dim", "no agents; `tieline adopt <pane> --name NAME` or `tieline up` brings some");
   const titles = ["", "NAME", ...(teams ? ["TEAM"] : []), "STATE", "PROVIDER", "PANE", "MAIL", "WHY"];
-  const rows = agents.map((agent): Cell[] => {
+  const shown = teams ? agents.toSorted((a, b) => Number(a.team > b.team) - Number(a.team < b.team)) : agents;
+  const rows = shown.map((agent): Cell[] => {
     const [dot, style] = dots[agent.presence];
     return [
       { text: dot, style },
@@ -50,7 +51,7 @@ export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal
 const styled = (text: string, style: Style | undefined): Cell => (style ? { text, style } : { text });
 
 /** What keeps its mail waiting matters more than what it does. */
-function whyOf({ held, heldAt, reason, note }: AgentView, now: number): string {
+function whyOf({ name, state, held, heldAt, reason, note }: AgentView, now: number): string {
   if (held !== null) return heldAt === null ? `held: ${held}` : `held: ${held}, since ${span(now - heldAt)}`;
-  return reason ?? note ?? "";
+  return reason ?? note ?? (state === "unknown" ? `its screen is not understood: tieline explain ${name}` : "");
 }
