@@ -205,16 +205,17 @@ claudeTest("text that would be a command at the prompt is text: ! / # @ & \\, ma
   for (const body of bodies) {
     const file = join(board.root, "body.txt");
     writeFileSync(file, body);
-    // From the person it is typed, from the agent it goes by the socket.
-    const tags = [await board.send("ana", "--wait", "seen", "--file", file), await board.sendAs(bob, "ana", "--wait", "seen", "--file", file)];
-    for (const [index, tag] of tags.entries()) {
+    // From the person it is typed, from the agent it goes by the socket, each when the turn before is over.
+    for (const typed of [true, false]) {
+      const args = ["ana", "--wait", "seen", "--file", file];
+      const tag = await (typed ? board.send(...args) : board.sendAs(bob, ...args));
       const request = await bench.model.next((one) => freshHas(one, tag));
       const text = request.fresh.map((entry) => entry.text).join("\n");
-      const typed = index === 0;
       const rings = typed && body.length > 64_000;
       expect(text).toContain(rings ? `read it with: tieline show ${tag}` : `]\n${typed ? withoutMarks(body) : body}\n[end ${tag}`);
+      await request.ended;
+      await bench.untilStatus("idle");
     }
-    await bench.untilStatus("idle");
   }
   expect(isThere(bench, "executed")).toBe(false);
   expect((await board.status((await board.json<{ tag: string }[]>("log", "--limit", "1")).at(-1)!.tag)).deliveries[0]).toMatchObject({ transport: "claude-socket" });

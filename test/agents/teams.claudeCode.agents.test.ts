@@ -109,6 +109,12 @@ function planning(...plans: string[]): Script {
   };
 }
 
+/** The turn is over in which it handed in a plan. An answer to its last moments the program keeps for the end of the next. */
+async function untilHandedIn(bench: Bench): Promise<void> {
+  const { index } = await bench.model.next((one) => freshTexts(one, "tool").some((text) => text.startsWith("Your plan has been submitted")));
+  await bench.waitForScreen(({ text }) => text.includes(`● ok ${index}`) && !text.includes("esc to interrupt"));
+}
+
 claudeTest("a native teammate that must plan first: the person sends a plan back with a word, and approves the next", async () => {
   await using board = await Switchboard.start();
   const plans = ["1. touch it", "1. touch it\n2. test it"] as const;
@@ -116,6 +122,7 @@ claudeTest("a native teammate that must plan first: the person sends a plan back
   await board.send("bob", "please plan it");
   const first = await openRequest(board, bench);
   expect(first).toMatchObject({ kind: "plan_approval_request", from: "bob", text: plans[0] });
+  await untilHandedIn(bench);
   await board.run("deny", first.tag, "say how you test it");
   const rejected = await bench.model.next((one) => freshHas(one, "[Plan Rejected]"));
   expect(freshTexts(rejected, "user")).toEqual(['<teammate-message teammate_id="team-lead">\n[Plan Rejected] say how you test it\n</teammate-message>']);
@@ -123,6 +130,7 @@ claudeTest("a native teammate that must plan first: the person sends a plan back
   const second = await openRequest(board, bench);
   expect(second).toMatchObject({ kind: "plan_approval_request", from: "bob", text: plans[1] });
   expect((await bench.capture()).text).toContain("plan mode on");
+  await untilHandedIn(bench);
   await board.run("approve", second.tag);
   const approved = await bench.model.next((one) => freshHas(one, "[Plan Approved]"));
   expect(freshTexts(approved, "user")[0]).toBe('<teammate-message teammate_id="team-lead">\n[Plan Approved] You can now proceed with implementation\n</teammate-message>');
