@@ -125,7 +125,7 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async send(...args: string[]): Promise<string> {
-    return (await this.json<{ tag: string }>("send", ...args)).tag;
+    return (await this.json<{ tag: string }>("send", ...patiently(args))).tag;
   }
 
   /** Another agent, which fetches its mail itself, with its own token: `tieline` commands with it are its own. */
@@ -134,7 +134,7 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async sendAs(token: string, ...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await this.tieline(["send", ...args, "--json"], { TIELINE_TOKEN: token });
+    const { code, stdout, stderr } = await this.tieline(["send", ...patiently(args), "--json"], { TIELINE_TOKEN: token });
     if (code !== 0) throw new Error(`send ${args.join(" ")}: exit ${code}\n${stdout}${stderr}`);
     return (JSON.parse(stdout) as { tag: string }).tag;
   }
@@ -159,7 +159,7 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /** Waits until the only delivery of a message has come that far, and answers its story. */
-  async reached(tag: string, fits: (delivery: StoryView["deliveries"][number]) => boolean, deadlineMs = 60_000): Promise<StoryView> {
+  async reached(tag: string, fits: (delivery: StoryView["deliveries"][number]) => boolean, deadlineMs = 120_000): Promise<StoryView> {
     let story = await this.status(tag);
     await until(async () => fits((story = await this.status(tag)).deliveries[0]!), {
       deadlineMs,
@@ -181,6 +181,9 @@ export class Switchboard implements AsyncDisposable {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+/** What a busy machine makes of the programs is not what these tests are about. */
+const patiently = (args: readonly string[]): readonly string[] => (args.includes("--wait") ? ["--timeout", "2m", ...args] : args);
 
 /** A process that only waits for its parent to notice has ended. */
 export const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
