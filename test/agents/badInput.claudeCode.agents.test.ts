@@ -32,7 +32,7 @@ async function heldBack(board: Switchboard, reason: RegExp): Promise<string[]> {
 /** Each of them, in whichever request. */
 async function read(bench: Bench, tags: readonly string[]): Promise<void> {
   const left = (): string[] => tags.filter((tag) => !bench.model.requests.some((one) => timesRead(one, tag) > 0));
-  await until(() => left().length === 0, { deadlineMs: 60_000, what: async () => `the model reads ${left().join(", ")}; the screen shows\n${(await bench.capture()).text}` });
+  await until(() => left().length === 0, { what: async () => `the model reads ${left().join(", ")}; the screen shows\n${(await bench.capture()).text}` });
 }
 
 /** A program whose start stands at a dialog; nobody has told it yet what to do there. */
