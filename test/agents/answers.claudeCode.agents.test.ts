@@ -33,7 +33,7 @@ async function cutShort(board: Switchboard, { body, when = "turn" }: { body: str
   const { pid } = await board.json<{ pid: number }>("daemon", "status");
   const client = board.client(token);
   const { tag, acceptedAt } = await client.call("send", { to: "ana", body, when });
-  await client.call("wait", { tag, state: "handed", timeoutMs: 30_000, after: acceptedAt });
+  await client.call("wait", { tag, state: "handed", timeoutMs: 120_000, after: acceptedAt });
   process.kill(pid, "SIGKILL");
   await until(() => !isRunning(pid), { what: async () => `the daemon ${pid} is gone` });
   return tag;
@@ -41,7 +41,7 @@ async function cutShort(board: Switchboard, { body, when = "turn" }: { body: str
 
 /** Until one of them was cut short in the middle; a program may have taken the others a moment sooner. */
 async function untilUncertain(board: Switchboard, bench: Bench, way: { transport: string; authority: string }, token?: string): Promise<void> {
-  for (let attempt = 1; attempt <= 6; attempt++) {
+  for (let attempt = 1; attempt <= 20; attempt++) {
     await bench.untilStatus("idle");
     const tag = await cutShort(board, { body: `for crash ${attempt}` }, token);
     const story = await board.reached(tag, ({ state }) => state === "seen");
