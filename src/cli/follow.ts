@@ -62,7 +62,8 @@ function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
   const details = { remedy: `\`tieline status ${story.tag}\` tells the whole story`, operands: { tag: story.tag, agent: short.agent, state: short.state } };
   if (short.state === "expired") return new TielineError("EXPIRED", `${story.tag} expired before ${short.agent} had it${why}`, details);
   if (isDead(short)) return new TielineError("DELIVERY_FAILED", `${story.tag} to ${short.agent} is ${short.state}${why}`, details);
-  return new TielineError("NOT_IN_TIME", `${story.tag} to ${short.agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`, details);
+  const waits = short.state === "queued" ? { ...details, remedy: `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ${story.tag}\` takes it back` } : details;
+  return new TielineError("NOT_IN_TIME", `${story.tag} to ${short.agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`, waits);
 }
 
 interface Live {

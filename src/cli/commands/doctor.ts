@@ -16,7 +16,10 @@ export default command({
   async run({ flags, daemon, terminal }) {
     const checks = await examine(daemon);
     if (flags.json) await terminal.json(checks);
-    else await terminal.print(checks.flatMap((check) => lines(check, terminal.paint)).join("\n"));
+    else {
+      const width = Math.max(...checks.map(({ name }) => name.length));
+      await terminal.print(checks.flatMap((check) => lines(check, width, terminal.paint)).join("\n"));
+    }
     return checks.some(({ status }) => status === "failed") ? 5 : 0;
   },
 });
@@ -33,8 +36,8 @@ async function examine(daemon: Context["daemon"]): Promise<Check[]> {
 
 const marks: Record<Check["status"], readonly [string, Style]> = { ok: ["✓", "green"], warning: ["!", "yellow"], failed: ["✗", "red"] };
 
-function lines({ name, status, detail, remedy }: Check, paint: Paint): string[] {
+function lines({ name, status, detail, remedy }: Check, width: number, paint: Paint): string[] {
   const [mark, style] = marks[status];
-  const head = `${paint(style, mark)} ${paint("bold", name.padEnd(16))} ${detail}`;
-  return remedy === null || status === "ok" ? [head] : [head, `  ${" ".repeat(17)}${paint("dim", remedy)}`];
+  const head = `${paint(style, mark)} ${paint("bold", name.padEnd(width))}   ${detail}`;
+  return remedy === null || status === "ok" ? [head] : [head, `  ${" ".repeat(width + 3)}${paint("dim", remedy)}`];
 }
