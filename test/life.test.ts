@@ -54,6 +54,18 @@ describe("a life in tmux", () => {
     for (const other of ["ana", "eve"]) expect(await world.screen(panes.get(other)!)).not.toContain(tag);
   });
 
+  test("a draft in a program that was started stays the person's", async () => {
+    const pane = (await agent("ana")).pane!;
+    await world.tmux("send-keys", "-t", pane, "-l", "half a thou");
+    await until(async () => (await agent("ana")).draft, "the draft to be seen");
+    const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
+    const delivery = async () => (await world.status(tag)).deliveries[0]!;
+    await until(async () => (await delivery()).reason?.includes("a draft stands") === true, "the hold");
+    await world.tmux("send-keys", "-t", pane, "C-u");
+    await until(async () => (await delivery()).state === "handed", "the delivery");
+    expect(await world.screen(pane)).not.toContain("half a thou");
+  });
+
   test("the program gets its environment, arguments and directory, and no trace of an agent around it", async () => {
     await spawn("loud", "--args", "one 'two words'", "--cwd", world.dir);
     await until(() => existsSync(join(world.dir, "loud.env")), "the environment");

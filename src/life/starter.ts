@@ -3,12 +3,15 @@ import type { Courier } from "../courier.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { Lookups } from "../addressing/rules.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import type { Agent } from "../model/agent.ts";
+import type { Agent, Endpoint } from "../model/agent.ts";
 import type { HoldReason } from "../model/delivery.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { HookSetup } from "../providers/provider.ts";
+import { terminalTraits } from "../providers/traits.ts";
+import { cursorLine, look } from "../tmux/pane.ts";
 import type { Processes } from "../tmux/process.ts";
 import { readsFiles } from "../transports/filesEndpoint.ts";
+import { paneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
 import type { WantedConversation } from "./launch.ts";
@@ -92,10 +95,26 @@ export class AgentStarter {
     for (;;) {
       const readiness = await tmux.probe(agent, endpoint);
       if (readiness.kind === "gone") throw endedAtOnce(agent, readiness.detail);
-      if (readiness.kind === "ready" || !startsUp.has(readiness.hold.reason)) return null;
+      if (readiness.kind === "ready") return this.learnRest(agent, endpoint);
+      if (!startsUp.has(readiness.hold.reason)) return null;
       if (deadline.aborted) return readiness.hold.detail;
       await changes.next(readiness.againInMs ?? config.delivery.pollIntervalMs);
     }
+  }
+
+  /**
+   * What stands on the cursor's line before anybody could type there; more than that is a person's draft. Only for
+   * programs whose screen tells nothing: the rules of the others find the composer.
+   */
+  private async learnRest({ id }: Agent, { transport, locator }: Endpoint): Promise<null> {
+    const { directory, servers } = this.parts;
+    const agent = directory.agent(id);
+    if (agent === null || transport !== "tmux" || terminalTraits(agent.provider).quietMs === 0) return null;
+    const { socket, pane, terminal } = paneLocator({ transport, locator });
+    const restingLine = cursorLine(await look(servers.at(socket), pane));
+    const endpoints = agent.endpoints.map((one) => (one.transport === transport ? { transport, locator: { ...locator, terminal: { ...terminal, restingLine } } } : one));
+    directory.update(id, { endpoints });
+    return null;
   }
 
   /** The mail stays queued, and its story says that the start took too long. */
