@@ -27,6 +27,18 @@ test("beside a person, the second in which a client came is waited out: a key wi
   expect(judge(alone, traits, quiet, alone.look.pane.keysAt)).toMatchObject({ kind: "ready" });
 });
 
+test("what another home has pasted is waited for, although it does not show yet", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const sight = await idle(server, tmux.socketPath);
+  const marked = (pasted: string, entered: string): There => ({ ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted, entered } } });
+  const at = Date.now();
+  const verdict = (pasted: string, entered: string, now: number) => judge(marked(pasted, entered), traits, quiet, now);
+  expect(verdict(`other:2:${at}`, `other:1:${at - 900}`, at + 100)).toMatchObject({ kind: "held", hold: { reason: "busy" }, againInMs: 4_900 });
+  expect(verdict(`other:2:${at}`, `other:2:${at}`, at + 100)).toMatchObject({ kind: "ready" });
+  expect(verdict(`other:2:${at}`, `other:1:${at - 900}`, at + 5_000)).toMatchObject({ kind: "ready" });
+});
+
 /** The pane, as if an idle program showed in it. */
 async function idle(server: TmuxServer, socket: string): Promise<There> {
   const { id, pid, serverPid, serverStartedAt } = await readPane(server, "%0");

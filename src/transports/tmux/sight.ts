@@ -7,6 +7,7 @@ import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pa
 import { foreground, type Processes } from "../../tmux/process.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { PaneLocator } from "../paneLocator.ts";
+import { claimedAt } from "./marks.ts";
 
 /** What was found where an agent should be. */
 export type Sight =
@@ -73,6 +74,9 @@ export type Verdict =
 /** tmux knows the time of a key, and of output, to the second; this much later it is surely half a second ago. */
 export const surelyPastMs = 1_500;
 
+/** A paste that stands without its Enter, perhaps by another home, shows within this time, or somebody took it away. */
+const showsWithinMs = 5_000;
+
 /** How soon a program that computes is looked at again. */
 const computingAgainMs = 50;
 
@@ -102,6 +106,8 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
       return held("offline", `the program in ${pane.id} has ended`);
   }
   if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
+  const typingMs = pane.pasted === pane.entered ? 0 : claimedAt(pane.pasted) + showsWithinMs - now;
+  if (typingMs > 0) return held("busy", `another message is being typed into ${pane.id}`, typingMs);
   const keyAt = lastKeyAt(pane, clients);
   if (keyAt !== undefined && now - keyAt < surelyPastMs) {
     return held("typing", `somebody types in ${pane.id}`, keyAt + surelyPastMs - now);

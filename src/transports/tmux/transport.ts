@@ -14,6 +14,7 @@ import type { Explanation, Eyes } from "../../sensing/port.ts";
 import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
+import { claimedAt } from "./marks.ts";
 import { holdsDraft, judge, recognise, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
 import { Settling } from "./settling.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
@@ -229,8 +230,6 @@ function unmarked(mark: string, pasted: string, since = 0): Outcome {
   if (claimedAt(pasted) > claimedAt(mark)) return { kind: "unknown", detail: "another message was typed there since" };
   return { kind: "absent", detail: "nothing was typed" };
 }
-
-const claimedAt = (mark: string): number => Number(mark.slice(mark.lastIndexOf(":") + 1));
 
 function tooSmall({ look: { pane } }: There): Outcome {
   return { kind: "held", hold: { reason: "unreadable", detail: `${pane.id} is too small to check what is typed there (${pane.width} × ${pane.height})` } };
