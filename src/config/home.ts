@@ -32,7 +32,7 @@ export const HomeConfig = z.strictObject({
     retries: count.default(2).describe("How often an attempt that wrote nothing is repeated after an error before the message is a dead letter."),
     pollIntervalMs: milliseconds.min(10).default(200).describe("How often to look where the system gives no signal; nowhere else."),
     readyTimeoutMs: milliseconds.min(1).default(30_000).describe("How long to wait for a pane to become ready before a sender who waits is told why it is not."),
-    quietMs: milliseconds.default(300).describe("How long a generic program must have written nothing to count as idle."),
+    quietMs: milliseconds.default(300).describe("How long a generic program, or Gemini CLI, must have written nothing to count as idle."),
     policy: z.enum(["one", "both"]).default("one").describe("`one`: a message goes one way. `both`: to a member of a Claude Code team that runs in a pane of yours it goes to its inbox and its pane; the tag shows that it is the same."),
     copyMode: z.enum(copyModes).default("leave").describe("A pane in copy mode: `leave` waits while somebody views the pane and ends copy mode when nobody does, `hold` always waits."),
   }),

@@ -64,7 +64,8 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   "claude-headless": {},
   headless: {},
   codex: { collapsesAbove: 1_000, settleMs: 1_000 },
-  gemini: { bracketedPaste: "always", collapsesAbove: 500, enterGapMs: 100, redrawMs: 100, stripInvisible: true, escaped: geminiFiles },
+  // What is submitted while a turn is ending, although its prompt is free again, it drops without a word.
+  gemini: { quietMs: 300, bracketedPaste: "always", collapsesAbove: 500, enterGapMs: 100, redrawMs: 100, stripInvisible: true, escaped: geminiFiles },
   opencode: {},
   pi: {},
   // It runs each line that it is given, unless it is known to take a paste as one.

@@ -25,8 +25,8 @@ export async function expectAllInOrder(board: Switchboard, bench: Bench, { count
     sent.set(tag, body);
   }
   for (const tag of sent.keys()) await board.reached(tag, ({ state }) => state === "seen", 240_000);
-  await bench.model.next((one) => one.entries.some(({ text }) => text.includes([...sent.keys()].at(-1)!)));
-  const given = userTexts(bench.model.requests.findLast((one) => !one.side)!).join("\n");
+  const whole = await bench.model.next((one) => [...sent.keys()].every((tag) => one.entries.some(({ text }) => text.includes(tag))));
+  const given = userTexts(whole).join("\n");
   const came = [...given.matchAll(/\n\[end (MSG_\S+) · reply/g)].map(([, tag]) => tag!);
   const senders = perSender ? ["MSG_USER_", "MSG_BOB_"] : ["MSG_"];
   for (const sender of senders) expect(came.filter((tag) => tag.startsWith(sender))).toEqual([...sent.keys()].filter((tag) => tag.startsWith(sender)));
