@@ -11,7 +11,7 @@ let machine: string;
 beforeEach(() => {
   machine = mkdtempSync(join(tmpdir(), "tieline-setup-"));
   mkdirSync(join(machine, "bin"));
-  for (const tool of ["sh", "dirname", "sed", "cat", "env"]) symlinkSync(Bun.which(tool)!, join(machine, "bin", tool));
+  for (const tool of ["sh", "dirname", "sed", "cat", "env", "mkdir"]) symlinkSync(Bun.which(tool)!, join(machine, "bin", tool));
   program("uname", "echo Linux");
   program("id", "echo 1000");
 });

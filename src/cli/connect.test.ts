@@ -139,7 +139,7 @@ describe("starting", () => {
       console.log("ready");`;
     await startDaemon(tieline.home, env, entry(source));
     const seen = JSON.parse(readFileSync(join(tieline.dir, "seen.json"), "utf8"));
-    expect(Object.keys(seen.env).toSorted()).toEqual(["HOME", "LANG", "LC_ALL", "PATH", "TIELINE_HOME", "TIELINE_TMUX_SOCKET", "XDG_DATA_HOME"]);
+    expect(Object.keys(seen.env).toSorted()).toEqual(["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "HOME", "LANG", "LC_ALL", "PATH", "TIELINE_HOME", "TIELINE_TMUX_SOCKET", "XDG_DATA_HOME"]);
     expect(seen.cwd).toBe(tieline.home.root);
     if (process.platform === "linux") expect(seen.session).toBe(seen.pid);
     expect(readFileSync(tieline.home.log, "utf8")).toBe("a line for the log\n");
