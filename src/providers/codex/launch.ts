@@ -3,7 +3,7 @@ import type { PermissionMode, Profile } from "../../model/profile.ts";
 import { flags, numberedChoices, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
 import { launchHooks, quoted, toml } from "./hooks.ts";
 import { findRollout } from "./rollout.ts";
-import { codexServerEndpoint } from "./threads.ts";
+import { alonePath, codexServerEndpoint } from "./threads.ts";
 
 const permissionFlags: Readonly<Record<PermissionMode, readonly string[]>> = {
   ask: ["--ask-for-approval", "on-request"],
@@ -76,14 +76,15 @@ const isCodex = ({ command }: Profile): boolean => command === null || command[0
 /**
  * Starts the app server beside the program in the pane, and ends it with that, however that ends: the program holds a
  * FIFO open from which the server's keeper reads. The next start waits for the keeper, because a thread has one writer
- * at a time. Without a server the program runs alone.
+ * at a time. Without a server the program runs alone, and leaves word of it.
  */
 function besideItsServer(socket: string, server: readonly string[], pane: readonly string[], alone: readonly string[]): string {
   const words = (command: readonly string[]): string => command.map(quoted).join(" ");
   return `socket=${quoted(socket)}
 keeper=$(cat "$socket.keeper" 2>/dev/null) && for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done
-rm -f "$socket" "$socket.life"
-mkfifo -m 600 "$socket.life" || exec ${words(alone)}
+rm -f "$socket" "$socket.life" "$socket${alonePath}"
+alone() { : >"$socket${alonePath}"; exec ${words(alone)}; }
+mkfifo -m 600 "$socket.life" || alone
 (
   trap '' HUP
   (trap - HUP; exec ${words(server)}) </dev/null >"$socket.log" 2>&1 & server=$!
@@ -101,5 +102,5 @@ for _ in $(seq 200); do
   [ -S "$socket" ] && exec ${words(pane)}
   sleep 0.05
 done
-exec ${words(alone)}`;
+alone`;
 }

@@ -3,6 +3,7 @@
  * watches one of its agents. We never subscribe to a thread: a subscriber is asked for approvals, and those are the
  * person's to give.
  */
+import { existsSync } from "node:fs";
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
@@ -37,6 +38,9 @@ export interface CodexThreadsOptions {
   readonly retryMs?: number;
   readonly clock?: Clock;
 }
+
+/** Behind the path of a server's socket: a file that is there when the program went on without it. */
+export const alonePath = ".alone";
 
 /** A server that has no thread after this time is none. */
 const startingMs = 15_000;
@@ -83,9 +87,11 @@ export class CodexThreads implements AsyncDisposable {
 
   /** What the program says that it does; null when it says nothing. A start looks like rest before its dialogs come. */
   said(agent: Agent): Said | null {
-    if (codexServerOf(agent) === null) return null;
+    const server = codexServerOf(agent);
+    if (server === null) return null;
     const thread = this.known(agent);
     if (thread !== null) return saidBy(thread.status);
+    if (existsSync(`${server.socket}${alonePath}`)) return null;
     const young = agent.state === "starting" && (this.options.clock ?? systemClock)() - agent.stateAt < startingMs;
     return young ? { state: "starting", reason: null } : null;
   }
