@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Delivery } from "../../model/delivery.ts";
-import { keysTypedTo, logOf, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
+import { isListening, keysTypedTo, logOf, scriptedAgentCommand, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "../../testing/stage.ts";
 import { until } from "../../testing/world.ts";
 
@@ -228,6 +228,20 @@ describe("an attempt that ended in doubt", () => {
     await brisk.tieline.courier.reconsider(bob.agent.id);
     await brisk.delivered(receipt, isHanded);
     expect(bodies()).toEqual(["hello"]);
+  });
+
+  test("is not said to be absent by the pane that its agent has come to since", async () => {
+    await bob.direct({ swallowEnters: 100 });
+    const first = await brisk.send("bob", "first");
+    expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
+    await brisk.tmux.tmux("kill-pane", "-t", bob.pane);
+    await brisk.tieline.sensing.refresh(brisk.tieline.directory.agents());
+    const dir = join(brisk.root, "bob-again");
+    mkdirSync(dir);
+    await brisk.cast("bob", scriptedAgentCommand(dir), { provider: "claude-code", ready: () => isListening(dir) });
+    await brisk.delivered(await brisk.send("bob", "second"), isHanded);
+    expect(brisk.deliveries(first)).toMatchObject([{ state: "uncertain" }]);
+    expect(submittedTo(dir).map((text) => text.split("\n")[1])).toEqual(["second"]);
   });
 
   test("is not said to be absent once another message was typed", async () => {
