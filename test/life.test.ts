@@ -55,15 +55,17 @@ describe("a life in tmux", () => {
   });
 
   test("a draft in a program that was started stays the person's", async () => {
-    const pane = (await agent("ana")).pane!;
+    const pane = (await spawn("ana", "--name", "dora")).pane!;
     await world.tmux("send-keys", "-t", pane, "-l", "half a thou");
-    await until(async () => (await agent("ana")).draft, "the draft to be seen");
-    const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
+    await until(async () => (await agent("dora")).draft, "the draft to be seen");
+    const { tag } = await world.json<ReceiptView>(["send", "dora", "hello"]);
     const delivery = async () => (await world.status(tag)).deliveries[0]!;
     await until(async () => (await delivery()).reason?.includes("a draft stands") === true, "the hold");
     await world.tmux("send-keys", "-t", pane, "C-u");
     await until(async () => (await delivery()).state === "handed", "the delivery");
     expect(await world.screen(pane)).not.toContain("half a thou");
+    await world.json(["kill", "dora"]);
+    await world.json(["rm", "dora"]);
   });
 
   test("the program gets its environment, arguments and directory, and no trace of an agent around it", async () => {
