@@ -1,4 +1,6 @@
 import type { PermissionMode } from "../../model/profile.ts";
+import { defaultsVariable, readsDefaults } from "./defaults.ts";
+import { withHooks } from "./install.ts";
 import { findTranscript } from "./transcript.ts";
 import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
 
@@ -12,7 +14,7 @@ export const gemini: Provider = {
   resumes: true,
   promptsAtOnce: true,
 
-  launchCommand(profile, { sessionId, resume, prompt, permissions, model }) {
+  launchCommand(profile, { sessionId, resume, prompt, permissions, model, hooks = null, ownSocket = null }) {
     const own = flags(
       sessionId !== null && [resume ? "--resume" : "--session-id", sessionId],
       ["--approval-mode", approvalModes[permissions]],
@@ -20,7 +22,10 @@ export const gemini: Provider = {
       // Its system prompt can only be replaced, so a new conversation begins with ours as its first words.
       prompt && !resume && ["--prompt-interactive", prompt.text],
     );
-    return { command: withArguments(profile.command ?? ["gemini"], [...own, ...profile.args]), env: {} };
+    const command = withArguments(profile.command ?? ["gemini"], [...own, ...profile.args]);
+    const defaults = ownSocket === null ? null : `${ownSocket}.gemini.json`;
+    if (hooks === null || defaults === null || !readsDefaults(defaults)) return { command, env: {} };
+    return { command, env: { [defaultsVariable]: defaults }, files: { [defaults]: JSON.stringify(withHooks({}, hooks)) } };
   },
 
   /** A session is written down with its first words, and can not be gone on with before. */
