@@ -47,6 +47,11 @@ describe("profiles", () => {
     expect(bot).toMatchObject({ provider: "generic", command: ["./bot"], cwd: join(root, "sub"), logs: [join(root, "a.log")], autostart: true, may: [] });
   });
 
+  test("a bare interpreter would run every line of a message, and is known as a REPL", () => {
+    const here = project("agents:\n  a: { command: python3 }\n  b: { command: [psql, shop] }\n  c: { command: python3, args: [bot.py] }\n  d: { command: [node], provider: generic }");
+    expect(["a", "b", "c", "d"].map((name) => new Profiles(user).lookup(here, name)!.provider)).toEqual(["repl", "repl", "generic", "generic"]);
+  });
+
   test("an entry refines the profile of its name, or the one it names", () => {
     const here = project("agents:\n  engineer: { model: small }\n  ana: { profile: engineer, role: backend }\n  fixer: { command: ./fix }");
     const profiles = new Profiles(user);

@@ -3,7 +3,8 @@ import { TielineError } from "../model/errors.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { RegisteredSession } from "../providers/claude-code/registry.ts";
 import type { ProgramProcess, RunningProgram } from "../providers/provider.ts";
-import { isRepl, providerOfProgram } from "../providers/providers.ts";
+import { providerOfProgram } from "../providers/providers.ts";
+import { isRepl } from "../providers/repl.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
@@ -152,7 +153,7 @@ function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv:
 }
 
 /** What a program that is no agent program counts as. */
-export const otherProvider = ({ command }: Pick<ProcessFacts, "command">, argv: readonly string[]): string => (isRepl(command, argv) ? "repl" : "generic");
+export const otherProvider = ({ command }: Pick<ProcessFacts, "command">, argv: readonly string[]): string => (isRepl(argv.length > 0 ? argv : [command]) ? "repl" : "generic");
 
 /** A client of another tmux: what is typed there goes to whichever pane it shows. */
 export const isTmux = ({ command }: Pick<ProcessFacts, "command">): boolean => /^tmux(:|$)/.test(command);

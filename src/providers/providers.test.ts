@@ -6,7 +6,8 @@ import type { Profile } from "../model/profile.ts";
 import { aProfile } from "../testing/profiles.ts";
 import type { LaunchOptions } from "./provider.ts";
 import { numberedChoices, withArguments } from "./provider.ts";
-import { headlessProviderOf, isRepl, providerOf, providerOfProgram } from "./providers.ts";
+import { isRepl } from "./repl.ts";
+import { headlessProviderOf, providerOf, providerOfProgram } from "./providers.ts";
 
 const plain: LaunchOptions = { sessionId: null, resume: false, prompt: null, permissions: "ask", model: null };
 const prompt = { text: 'You are "ana".\nBe brief.', file: "/home/p/prompts/ana.md" };
@@ -109,6 +110,9 @@ test.each([
   [["python3", "-m", "agent"], false],
   [["node", "--eval=1"], false],
   [["cat"], false],
+  [["sh", "-c", "exec python3 -i"], true],
+  [["sh", "-c", "python3 server.py"], false],
+  [["sh", "-c", "while :; do python3; done"], false],
 ])("%j is a REPL: %p", (argv, repl) => {
-  expect(isRepl("x", argv)).toBe(repl);
+  expect(isRepl(argv)).toBe(repl);
 });

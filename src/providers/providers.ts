@@ -43,15 +43,4 @@ export function providerOfProgram(command: string, argv: readonly string[]): str
   return null;
 }
 
-const interpreters = /^(?:i?python[\d.]*|bpython|node|nodejs|deno|irb|pry|iex|ghci?|julia|R|lua[\d.]*|jshell|php|clj|sbcl|utop|ocaml)$/;
-const databaseClients = /^(?:psql|mysql|mariadb|sqlite3|redis-cli|mongosh?)$/;
-const runsCode = /^(?:-[cmepr]|--(?:eval|print|command|execute))/;
-
-/** An interpreter that was given nothing to run waits for a person's lines. */
-export function isRepl(command: string, argv: readonly string[]): boolean {
-  const program = baseName(argv[0] ?? command);
-  if (databaseClients.test(program)) return true;
-  return interpreters.test(program) && argv.slice(1).every((word) => word.startsWith("-") && !runsCode.test(word));
-}
-
 const baseName = (path: string): string => path.split("/").at(-1) ?? "";

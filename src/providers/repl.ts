@@ -1,0 +1,15 @@
+/** Programs that run every line they are given: a message with many lines would be many commands there. */
+const interpreters = /^(?:i?python[\d.]*|bpython|node|nodejs|deno|irb|pry|iex|ghci?|julia|R|lua[\d.]*|jshell|php|clj|sbcl|utop|ocaml)$/;
+const databaseClients = /^(?:psql|mysql|mariadb|sqlite3|redis-cli|mongosh?)$/;
+const runsCode = /^(?:-[cmepr]|--(?:eval|print|command|execute))/;
+
+/** An interpreter that was given nothing to run waits for a person's lines. */
+export function isRepl(argv: readonly string[]): boolean {
+  const [program = "", ...words] = argv[0] === "sh" && argv[1] === "-c" && argv.length === 3 ? plainWords(argv[2]!) : argv;
+  const name = program.split("/").at(-1)!;
+  if (databaseClients.test(name)) return true;
+  return interpreters.test(name) && words.every((word) => word.startsWith("-") && !runsCode.test(word));
+}
+
+/** A line for the shell that only names a program and its words; empty: the shell has more to do. */
+const plainWords = (line: string): string[] => (/^[\w./ =-]+$/.test(line) ? line.trim().replace(/^exec /, "").split(/ +/) : []);
