@@ -130,7 +130,8 @@ geminiTest("Gemini is killed with mail waiting: started again by the mail, in th
 geminiTest("20 messages of random sizes and alphabets: whole, once each, in order", async () => {
   await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
   await using bench = await hooked(board, { permissions: "allow", script: (request) => say(`ok ${request.index}`) });
-  await expectAllInOrder(board, bench, { count: 20, sizes: [1, 20, 300, 3_000], perSender: true, asRead: asGeminiRead });
+  // Above 8,500 bytes, which 3,000 emoji have, a hook says only where to read it.
+  await expectAllInOrder(board, bench, { count: 20, sizes: [1, 20, 300, 2_000], perSender: true, asRead: asGeminiRead });
 });
 
 geminiTest("adopted, without hooks: typed at idle", async () => {
