@@ -265,11 +265,19 @@ export class Bench implements AsyncDisposable {
     for (let pids = await processesIn(this.#root); pids.length > 0; pids = await processesIn(this.#root)) {
       await endProcesses(pids);
     }
+    await this.#endTmux();
+    await this.model[Symbol.asyncDispose]();
+    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #endTmux(): Promise<void> {
+    // With its last program gone, it may be ending by itself, and then tells nothing more.
+    const pid = Number(await this.tmux("display-message", "-p", "#{pid}").catch(() => ""));
     await this.tmux("kill-server").catch((thrown: Error) => {
       if (!/no server running|error connecting/.test(thrown.message)) throw thrown;
     });
-    await this.model[Symbol.asyncDispose]();
-    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 });
+    // tmux 3.3a does not end while it owes output to the client of a daemon that was killed.
+    if (pid > 0) await endProcesses([pid]);
   }
 }
 
