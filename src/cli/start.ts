@@ -8,19 +8,26 @@ import { TielineError, asTielineError, type ErrorCode } from "../model/errors.ts
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const startDeadlineMs = 30_000;
+/** Who owns the home listens within this time, unless it is about to end. */
+const winnersPatienceMs = 2_000;
 
 /**
- * Starts the daemon and returns when one answers: ours, or that of another command that was faster.
+ * Starts the daemon and returns when one answers: ours, or that of another command that was faster. An owner of the home
+ * that does not come to answer may be one that ends, so that the next start is the one.
  *
  * The daemon writes one line on its stdout: `ready`, `taken` when another one owns the home, or `{"error":{…}}`.
  */
 export async function startDaemon(home: Home, env: Environment, command = daemonCommand): Promise<void> {
-  const child = launch(home, env, command);
-  const line = await firstLine(child, home);
-  child.unref();
-  if (line === "ready") return;
-  if (line === "taken") return untilAnswering(home);
-  throw fromLine(line, home);
+  for (const deadline = Date.now() + startDeadlineMs; ; ) {
+    const child = launch(home, env, command);
+    const line = await firstLine(child, home);
+    child.unref();
+    if (line === "ready") return;
+    if (line !== "taken") throw fromLine(line, home);
+    const silence = await silenceOf(home, Math.min(deadline, Date.now() + winnersPatienceMs));
+    if (silence === null) return;
+    if (Date.now() >= deadline) throw silence;
+  }
 }
 
 /** A session of its own, so that closing the terminal of the first command does not end it. */
@@ -81,19 +88,20 @@ function firstLine(child: ChildProcess, home: Home): Promise<string> {
   });
 }
 
-/** The winner holds the mailbox before it listens; there is nothing to watch until its socket is there. */
-async function untilAnswering(home: Home): Promise<void> {
+/**
+ * Waits for the daemon that owns the home; null: it answers. It holds the mailbox before it listens, and there is nothing
+ * to watch until its socket is there.
+ */
+async function silenceOf(home: Home, deadline: number): Promise<TielineError | null> {
   const client = createClient({ socket: home.socket }, {});
-  const deadline = Date.now() + startDeadlineMs;
   for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 200)) {
     try {
       await client.call("daemonStatus", {});
-      return;
+      return null;
     } catch (error) {
-      const waiting = error instanceof TielineError && error.code === "DAEMON_UNAVAILABLE";
       // Any other refusal is an answer too.
-      if (!waiting) return;
-      if (Date.now() > deadline) throw error;
+      if (!(error instanceof TielineError) || error.code !== "DAEMON_UNAVAILABLE") return null;
+      if (Date.now() > deadline) return error;
     }
     await Bun.sleep(pauseMs);
   }

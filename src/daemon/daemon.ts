@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Home } from "../client/home.ts";
 import { pathOf } from "../client/operations.ts";
@@ -19,6 +19,7 @@ import { openapi } from "./openapi.ts";
 import { pageRoute } from "./page/route.ts";
 import { PageSessions } from "./page/sessions.ts";
 import { paneStreams } from "./paneStream.ts";
+import { watchSocket } from "./socketWatch.ts";
 import { agentOperations } from "./operations/agents.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
@@ -112,6 +113,10 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
   await tieline.start();
   const spool = door.readSpool(stopping.signal);
+  const socket = watchSocket(home.socket, () => {
+    log.info(`${home.socket} was taken away`);
+    stopping.abort();
+  });
   log.info(`listening at ${home.socket} (pid ${process.pid}, version ${version})`);
 
   const stopped = new Promise<void>((resolve, reject) => {
@@ -119,7 +124,9 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
       await Promise.all([server.stop(), loopback?.stop(), spool]);
       await tieline[Symbol.asyncDispose]();
       standstill[Symbol.dispose]();
-      rmSync(home.socket, { force: true });
+      socket[Symbol.dispose]();
+      // At the same place there may be the socket of another one by now.
+      if (socket.isThere()) rmSync(home.socket, { force: true });
       log.info("stopped");
     };
     stopping.signal.addEventListener("abort", () => finish().then(resolve, reject), { once: true });
@@ -127,14 +134,19 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   return { stopped, stop: () => stopping.abort() };
 }
 
+/** It is moved to its place when it listens: Bun would remove whatever is there when the server stops. */
 function listen(socket: string, fetch: (request: Request) => Promise<Response>): Bun.Server<undefined> {
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
-  rmSync(socket, { force: true });
+  const birthplace = join(dirname(socket), `.${process.pid}`);
+  rmSync(birthplace, { force: true });
   const before = process.umask(0o177);
   try {
     // Waiting is what some callers came for. Bun honours idleTimeout on a unix socket, although its types do not say so.
     const patient = { idleTimeout: 0 } as object;
-    return Bun.serve({ unix: socket, maxRequestBodySize: unboundedBytes, fetch, ...patient });
+    const server = Bun.serve({ unix: birthplace, maxRequestBodySize: unboundedBytes, fetch, ...patient });
+    chmodSync(birthplace, 0o600);
+    renameSync(birthplace, socket);
+    return server;
   } catch (cause) {
     throw new TielineError("DAEMON_UNAVAILABLE", `can not listen at ${socket}`, {
       remedy: "check that its directory is writable, or set TIELINE_HOME to another one",
@@ -143,7 +155,6 @@ function listen(socket: string, fetch: (request: Request) => Promise<Response>):
     });
   } finally {
     process.umask(before);
-    if (existsSync(socket)) chmodSync(socket, 0o600);
   }
 }
 
