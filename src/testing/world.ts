@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AgentView, InboxView, StoryView } from "../client/schema.ts";
@@ -126,6 +126,8 @@ export async function startWorld({ files = {}, config }: WorldOptions = {}): Pro
     async [Symbol.asyncDispose]() {
       await world.tieline(["daemon", "stop"]);
       await world.stopTmux();
+      // An agent that just called may have started another one.
+      if (existsSync(join(env.TIELINE_HOME, "daemon.sock"))) await world.tieline(["daemon", "stop"]);
       rmSync(dir, { recursive: true, force: true });
     },
   };
