@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DialogView } from "../src/client/schemas/life.ts";
@@ -18,6 +18,8 @@ describe("tieline answer", () => {
     const agents = { worker, boss: { command: ["cat"], may: ["answer"] }, peer: { command: ["cat"] } };
     world.file("tieline.yaml", JSON.stringify({ team: "web", agents }));
     for (const name of Object.keys(agents)) await world.json(["spawn", name]);
+  });
+  beforeEach(async () => {
     await direct(dir, { state: "permission" });
     await until(async () => (await world.ls()).find(({ name }) => name === "worker")!.state === "permission", "the dialog");
   });
@@ -73,6 +75,15 @@ describe("tieline answer", () => {
     child.terminal!.close();
     await until(() => answered().length === keys.length, "the keys");
     expect(answered()).toEqual(keys);
+  });
+
+  test("a choice that the dialog does not take is no success", async () => {
+    await direct(dir, { deaf: true });
+    const before = answered();
+    const { code, stderr } = await world.tieline(["answer", "worker", "1", "--yes"]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("error NOT_IN_TIME: worker was given 1 (Yes), and its dialog still stands")]);
+    expect(answered()).toEqual([...before, "1"]);
+    await direct(dir, { deaf: false });
   });
 
   test("mail for it waits, whatever was pressed", async () => {

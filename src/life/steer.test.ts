@@ -50,6 +50,7 @@ describe("a person's hand on an agent", () => {
     await choose(ana.agent, "gr", mark, stage.tieline);
     await until(() => answered().length === 2, "the key");
     expect(answered().at(-1)).toBe("2");
+    await show("question");
     expect(await refusal(choose(ana.agent, "blue", mark, stage.tieline))).toContain("USAGE: ");
     expect(await refusal(choose(ana.agent, "", mark, stage.tieline))).toContain("USAGE: ");
   });

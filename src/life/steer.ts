@@ -1,6 +1,6 @@
 /** A person's hand on an agent in its pane: answer its dialog, stop its turn. */
 import type { Directory } from "../directory/directory.ts";
-import type { Agent } from "../model/agent.ts";
+import type { Agent, Endpoint } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { DialogKeys, Provider } from "../providers/provider.ts";
 import { providerOf } from "../providers/providers.ts";
@@ -13,7 +13,7 @@ import type { ProbingTransport } from "../transports/port.ts";
 export interface SteerParts {
   readonly directory: Pick<Directory, "agent">;
   readonly servers: { at(socket: string): TmuxServer };
-  readonly tmux: Pick<ProbingTransport, "probe">;
+  readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
 }
 
 export interface Choice {
@@ -33,13 +33,15 @@ export interface Dialog {
 const dialogStates: readonly Agent["state"][] = ["permission", "question", "dialog"];
 /** Rows above the first choice that are taken for part of the dialog. */
 const rowsAbove = 20;
+/** A program that was given a choice has shown that it took it by then. */
+const takenMs = 3_000;
 
 /** The dialog that stands open in the agent's pane. Throws CONFLICT when there is none. */
 export async function dialogOf(agent: Agent, parts: SteerParts): Promise<Dialog> {
   return (await openDialog(agent, parts)).dialog;
 }
 
-/** Takes a choice of the dialog that was read under this mark. */
+/** Takes a choice of the dialog that was read under this mark. Throws NOT_IN_TIME when the dialog does not take it. */
 export async function choose(agent: Agent, wanted: string, mark: string, parts: SteerParts): Promise<Choice> {
   const { dialog, keys, seen, locator } = await openDialog(agent, parts);
   if (dialog.mark !== mark) throw changed(agent);
@@ -47,7 +49,27 @@ export async function choose(agent: Agent, wanted: string, mark: string, parts: 
   const { title, cursor, currentCommand: command } = seen.pane;
   const guards = { serverPid: locator.serverPid, title, cursor, command };
   await press(agent, parts, locator, keys.keys(choice.place), guards);
+  if (!(await hasLeft(agent, mark, parts))) throw notTaken(agent, choice);
   return choice;
+}
+
+/** Whether the dialog that was read under this mark gives way to something else, another dialog perhaps, before long. */
+async function hasLeft(agent: Agent, mark: string, parts: SteerParts): Promise<boolean> {
+  const over = AbortSignal.timeout(takenMs);
+  let changed = Promise.withResolvers<void>();
+  using _ = parts.tmux.watch(agent, endpointOf(agent), () => changed.resolve());
+  over.addEventListener("abort", () => changed.resolve());
+  for (;;) {
+    const open = await openDialog(agent, parts).catch((thrown: unknown) => {
+      if (thrown instanceof TielineError && thrown.code === "CONFLICT") return null;
+      throw thrown;
+    });
+    if (open?.dialog.mark !== mark) return true;
+    if (over.aborted) return false;
+    await changed.promise;
+    changed = Promise.withResolvers();
+    if (over.aborted) changed.resolve();
+  }
 }
 
 /** Stops the running turn, as the person's own key would. */
@@ -101,11 +123,16 @@ async function openDialog(agent: Agent, parts: SteerParts): Promise<OpenDialog> 
 
 /** Looks at the agent: it must be in its pane. */
 async function there(agent: Agent, { tmux, directory }: SteerParts): Promise<{ locator: PaneLocator; state: Agent["state"] }> {
-  const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
-  if (endpoint === undefined) throw notThere(agent, "it is in no pane");
+  const endpoint = endpointOf(agent);
   const readiness = await tmux.probe(agent, endpoint);
   if (readiness.kind === "gone") throw notThere(agent, readiness.detail);
   return { locator: paneLocator(endpoint), state: directory.agent(agent.id)?.state ?? "unknown" };
+}
+
+function endpointOf(agent: Agent): Endpoint {
+  const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+  if (endpoint === undefined) throw notThere(agent, "it is in no pane");
+  return endpoint;
 }
 
 async function press(agent: Agent, { servers }: SteerParts, { socket, pane, panePid }: PaneLocator, keys: readonly string[], guards: Guards): Promise<void> {
@@ -130,6 +157,12 @@ const digest = (text: string): string => new Bun.CryptoHasher("sha256").update(t
 
 const conflict = (message: string, remedy: string, agent: Agent, more: object = {}): TielineError =>
   new TielineError("CONFLICT", message, { remedy, operands: { agent: agent.name, ...more } });
+
+const notTaken = (agent: Agent, { place, label }: Choice): TielineError =>
+  new TielineError("NOT_IN_TIME", `${agent.name} was given ${place} (${label}), and its dialog still stands`, {
+    remedy: `\`tieline read ${agent.name}\` shows its screen; answer again if nothing happened`,
+    operands: { agent: agent.name, choice: place, label },
+  });
 
 const noDialog = (agent: Agent, state: string): TielineError =>
   conflict(`${agent.name} asks nothing: it is ${state}`, `\`tieline read ${agent.name}\` shows its screen`, agent, { state });

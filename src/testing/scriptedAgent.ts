@@ -19,6 +19,8 @@ export interface Script {
   readonly suggestion?: string;
   /** So many of the next Enters do nothing. */
   readonly swallowEnters?: number;
+  /** Dialogs stay, whatever is answered. */
+  readonly deaf?: boolean;
   /** What is typed shows this much later. */
   readonly echoDelayMs?: number;
   /** The next paste makes this state come up before the paste is read, as a dialog that opens at the same moment. */
@@ -71,6 +73,7 @@ function run(dir: string): void {
   let composer = "";
   let suggestion = "";
   let swallow = 0;
+  let deaf = false;
   let echoDelayMs = 0;
   let onPaste: ScriptedState | null = null;
   const transcript: string[] = [];
@@ -105,6 +108,7 @@ function run(dir: string): void {
     composer = script.draft ?? composer;
     suggestion = script.suggestion ?? suggestion;
     swallow = script.swallowEnters ?? swallow;
+    deaf = script.deaf ?? deaf;
     echoDelayMs = script.echoDelayMs ?? echoDelayMs;
     onPaste = script.onPaste ?? onPaste;
     if (script.bracketedPaste !== undefined) process.stdout.write(script.bracketedPaste ? "\x1b[?2004h" : "\x1b[?2004l");
@@ -148,10 +152,15 @@ function run(dir: string): void {
 
   function takeKey(key: string): void {
     appendFileSync(join(dir, "keys"), key);
-    if (isOpen(keysFor)) return log({ answered: key, state: keysFor });
+    if (isOpen(keysFor)) return answer(key);
     if (key === "\r") return submit();
     if (key === "\x7f" || key === "\b") composer = [...composer].slice(0, -1).join("");
     else if (key >= " " || key === "\n") composer += key;
+  }
+
+  function answer(key: string): void {
+    log({ answered: key, state: keysFor });
+    if (!deaf && /^[1-9\r]$/.test(key)) state = keysFor = "idle";
   }
 
   function submit(): void {
