@@ -1,12 +1,16 @@
-/** Makes the pictures in docs/images from a team at work: node_modules/.bin/bun test/dashboard/images.ts [DIRECTORY [all]] */
+/**
+ * Makes the pictures in docs/images of a team that has been at work for so many minutes; those in the repository took
+ * an hour. node_modules/.bin/bun test/dashboard/images.ts [MINUTES [DIRECTORY [all]]]
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { createClient, type Client } from "../../src/client/client.ts";
 import { until } from "../../src/testing/world.ts";
-import { tellPast } from "./past.ts";
 import { says, startStage, type Stage } from "./stage.ts";
+import { workFor } from "./work.ts";
 
-const [directory = new URL("../../docs/images", import.meta.url).pathname, which = "main"] = process.argv.slice(2);
+const [minutes = "0", directory = new URL("../../docs/images", import.meta.url).pathname, which = "main"] = process.argv.slice(2);
 mkdirSync(directory, { recursive: true });
 
 const sizes = {
@@ -18,12 +22,12 @@ const looks = Object.entries(sizes).flatMap(([size, viewport]) => (["light", "da
 /** The rest of the page, for whoever works on how it looks. */
 const panels = { compose: "c", spawn: "s", teams: "t", help: "?" };
 
-await using stage = await startStage();
+// Nobody here answers for ever, but they do talk for an hour without a person.
+await using stage = await startStage({ config: { guards: { maxHops: 1_000 } } });
+await workFor(Number(minutes), stage, { scout: stage.scout, ...(await newcomers(stage)) });
 const tag = await play(stage);
-const agents = await stage.world.ls();
 for (const { name, viewport, colorScheme } of looks) {
   const { page, context } = await stage.visit({ viewport, colorScheme });
-  await tellPast(page, agents);
   const isWide = viewport.width > 1_000;
   const views = { team: "#/team", messages: isWide ? `#/messages/${tag}` : "#/messages", waiting: "#/waiting", graph: "#/graph", numbers: "#/numbers", ...(which === "all" && { queue: "#/queue", terminal: "#/terminal/web:reviewer", thread: `#/messages/${tag}` }) };
   for (const [view, hash] of Object.entries(views)) {
@@ -50,10 +54,19 @@ async function open(page: Page, hash: string): Promise<void> {
   await page.waitForTimeout(hash === "#/graph" ? 2_500 : 900);
 }
 
-/** A morning of the team in a few seconds; the tag of the message that is shown in full. */
-async function play({ world, person, scout, direct }: Stage): Promise<string> {
-  for (const [name, role] of [["security", "audit"], ["docs", "writing"], ["release", "deploys"]]) await person.call("register", { name: name!, role: role! });
+/** Agents that join the team, by name. */
+async function newcomers({ person, url }: Stage): Promise<Record<string, Client>> {
+  const clients: Record<string, Client> = {};
+  for (const [name, role] of Object.entries({ security: "audit", docs: "writing", release: "deploys" })) {
+    const { token } = await person.call("register", { name, role });
+    clients[name] = createClient({ url, token }, {});
+  }
   for (const edge of ["reviewer -> security", "security -> lead", "lead -> docs", "lead -> release"]) await person.call("topologyAdd", { edge });
+  return clients;
+}
+
+/** How a day of the team ends; the tag of the message that is shown in full. */
+async function play({ world, person, scout, direct }: Stage): Promise<string> {
   await person.call("send", { to: "lead", body: "Login fails on Safari 19. Please find out why, and have it fixed today." });
   await says(world, "lead", "engineer", "The login test fails on Safari. Look at `session.ts` first; @reviewer will check your change.");
   await says(world, "lead", "reviewer", "Please be ready to review the login fix.");

@@ -33,8 +33,8 @@ const scripted = { lead: "planning", engineer: "frontend", reviewer: "review" };
 
 export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
 
-export async function startStage(): Promise<Stage> {
-  const world = await startWorld();
+export async function startStage({ config = {} }: { config?: object } = {}): Promise<Stage> {
+  const world = await startWorld({ config });
   const agents: Record<string, object> = { tester: { command: ["cat"], role: "tests" } };
   for (const [name, role] of Object.entries(scripted)) {
     mkdirSync(join(world.dir, name));
