@@ -1,38 +1,5 @@
-import { expect } from "bun:test";
-import type { InboxView } from "../../src/client/schema.ts";
-import { call, freshHas, Gate, say } from "../../fixtures/model-servers/server.ts";
+import { call } from "../../fixtures/model-servers/server.ts";
 import { claudeTest } from "./claudeCode.ts";
-import { insisting, seated, toolResult } from "./mcpSeat.ts";
+import { mcpSuite } from "./mcpSuite.ts";
 
-const tool = (name: string, input: Record<string, unknown> = {}) => call(`mcp__tieline__${name}`, input);
-
-claudeTest("it sends by the tool, under its own name, and the model reads that it was accepted", async () => {
-  await using seat = await seated("claude-code", "claude", insisting(tool("send_message", { to: "user", body: "the build is green" }), say("sent")));
-  await seat.bench.prompt("tell them please");
-  await seat.bench.model.next((one) => freshHas(one, "tell them please"));
-  const result = await toolResult(seat.bench);
-  expect(result).toMatch(/MSG_ANA_[0-9a-f]{8} is accepted for user/);
-  const [letter] = await seat.board.json<InboxView[]>("inbox");
-  expect(letter).toMatchObject({ from: "ana", body: "the build is green" });
-});
-
-claudeTest("mail that came while it worked is read by the tool, and is seen by that proof", async () => {
-  const gate = new Gate();
-  await using seat = await seated("claude-code", "claude", insisting({ hold: gate, ...tool("check_inbox") }, say("read")));
-  await seat.bench.prompt("look at your mail");
-  await gate.reached;
-  const tag = await seat.board.send("ana", "do not touch auth.ts");
-  gate.open();
-  const result = await toolResult(seat.bench);
-  expect(result).toContain(`[${tag} from user]`);
-  expect(result).toContain("do not touch auth.ts");
-  expect((await seat.board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({ proof: "tool", transport: "pull", authority: "peer" });
-});
-
-claudeTest("a program that Tieline does not know is told how to become known", async () => {
-  await using seat = await seated("claude-code", "claude", insisting(tool("list_agents"), say("oh")), { adopted: false });
-  await seat.bench.prompt("who is there?");
-  const result = await toolResult(seat.bench);
-  expect(result).toContain("IDENTITY_UNKNOWN");
-  expect(result).toContain("tieline adopt");
-});
+mcpSuite(claudeTest, { program: "claude-code", setup: "claude", tool: (name, input = {}) => call(`mcp__tieline__${name}`, input) });
