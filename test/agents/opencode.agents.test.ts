@@ -143,7 +143,7 @@ opencodeTest("a dialog is answered with yes: exactly that call runs", async () =
 opencodeTest("opencode is killed with mail waiting: started again by the mail, in the same conversation, it gets it once", async () => {
   await using board = await Switchboard.start();
   const gate = new Gate();
-  await using bench = await board.spawned("opencode", { script: [{ ...say("partial ", gate), when: (one) => freshHas(one, "begin") }] });
+  await using bench = await board.spawned("opencode", { script: [{ ...say("partial ", gate), when: (one) => freshTexts(one, "user").includes("begin") }] });
   await board.send("ana", "--wait", "seen", "remember this");
   await bench.prompt("begin");
   await gate.reached;
