@@ -92,12 +92,32 @@ export const uncertain = stable(() => queue.value.filter(({ state, tag }) => sta
 export const liveDead = stable(() => deadLetters.value.filter(({ tag }) => !dismissed.value.includes(tag)));
 const longHeldMs = 5 * 60_000;
 export const longHeld = stable(() => agents.value.filter(({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs));
-export const warned = stable(() =>
-  timeline.value.slice(-500).filter(({ tag, receipt }) => !dismissed.value.includes(tag) && receipt.value.deliveries.some(({ warning }) => warning !== null)),
-);
+/** What agents were given and nothing proves that they read: one entry for an agent and a reason, however many messages. */
+export interface Unproved {
+  readonly team: string;
+  readonly agent: string;
+  readonly warning: string;
+  /** The newest last. */
+  readonly messages: readonly MessageCell[];
+}
+export const unprovedKey = (tag: string, agent: string): string => `${tag} ${agent}`;
+export const unproved = computed((): readonly Unproved[] => {
+  const groups = new Map<string, Unproved & { readonly messages: MessageCell[] }>();
+  for (const message of timeline.value.slice(-500)) {
+    const { team: inTeam, deliveries } = message.receipt.value;
+    for (const { agent, warning } of deliveries) {
+      if (warning === null || dismissed.value.includes(unprovedKey(message.tag, agent))) continue;
+      const key = JSON.stringify([inTeam, agent, warning]);
+      const group = groups.get(key) ?? { team: inTeam, agent, warning, messages: [] };
+      group.messages.push(message);
+      groups.set(key, group);
+    }
+  }
+  return [...groups.values()];
+});
 /** Deliveries that still owe something. */
 export const pendingCount = computed(() => shownAgents.value.reduce((sum, { view }) => sum + view.value.pending, 0));
-export const waitingCount = computed(() => asking.value.length + requests.value.length + openMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + warned.value.length);
+export const waitingCount = computed(() => asking.value.length + requests.value.length + openMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + unproved.value.length);
 
 export type Topology = Output<"topology">;
 export const topologies = signal<ReadonlyMap<string, Topology>>(new Map());

@@ -12,7 +12,7 @@ import { refreshWaiting } from "../refresh.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
-import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, requests, uncertain, waitingCount, warned, type AgentCell } from "../state.ts";
+import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, requests, uncertain, unproved, unprovedKey, waitingCount, type AgentCell, type Unproved } from "../state.ts";
 import { dedented, plain, visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
@@ -57,11 +57,8 @@ export function WaitingView(): VNode {
         {liveDead.value.map((receipt) => (
           <Dead key={receipt.tag} receipt={receipt} />
         ))}
-        {warned.value.map(({ tag, receipt }) => (
-          <Need key={tag} kind="warning" title={`No proof yet: ${plain(receipt.value.summary)}`} tag={tag}>
-            {receipt.value.deliveries.flatMap(({ agent, warning }) => (warning === null ? [] : [<p key={agent}>{`${agent}: ${visible(warning)}`}</p>]))}
-            <Decide tag={tag} team={receipt.value.team} agent={null} verbs={[]} />
-          </Need>
+        {unproved.value.map((group) => (
+          <NoProof key={`${group.team}:${group.agent} ${group.warning}`} group={group} />
         ))}
         {longHeld.value.map(({ id, view: { value } }) => (
           <Need key={id} kind="held" title={`${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} since ${span(now.value - (value.heldAt ?? now.value))}`}>
@@ -218,6 +215,30 @@ function Dead({ receipt }: { receipt: ReceiptView }): VNode {
   );
 }
 
+/** So many of them are shown; the rest are in the messages. */
+const shownUnproved = 3;
+
+function NoProof({ group: { agent, warning, messages } }: { group: Unproved }): VNode {
+  const title = messages.length === 1 ? `Nothing proves yet that ${agent} has read a message` : `Nothing proves yet that ${agent} has read ${messages.length} messages`;
+  const older = messages.length - shownUnproved;
+  return (
+    <Need kind="warning" title={title}>
+      <p>{visible(warning)}</p>
+      <ul class="plain">
+        {messages.slice(-shownUnproved).map(({ tag, receipt }) => (
+          <li key={tag}>
+            <a href={linkTo("messages", tag)}>{plain(receipt.value.summary)}</a> <span class="muted small">{timeOf(receipt.value.acceptedAt)}</span>
+          </li>
+        ))}
+      </ul>
+      {older > 0 && <p class="muted small">{`and ${older} before them`}</p>}
+      <p class="actions">
+        <Dismiss keys={messages.map(({ tag }) => unprovedKey(tag, agent))} isLast />
+      </p>
+    </Need>
+  );
+}
+
 function Decide({ tag, team, agent, verbs }: { tag: string; team: string; agent: string | null; verbs: readonly ("retry" | "cancel")[] }): VNode {
   const act = (verb: "retry" | "cancel") => () => void attempt(() => inTeam(team).call(verb, { tag, ...(agent !== null && { agent }) })).then(() => attempt(refreshWaiting));
   return (
@@ -227,14 +248,14 @@ function Decide({ tag, team, agent, verbs }: { tag: string; team: string; agent:
           {verb === "retry" ? "Retry" : "Cancel"}
         </button>
       ))}
-      <Dismiss tag={tag} isLast={!verbs.includes("cancel")} />
+      <Dismiss keys={[tag]} isLast={!verbs.includes("cancel")} />
     </p>
   );
 }
 
 /** Hides it here; what became of the message does not change. */
-const Dismiss = ({ tag, isLast }: { tag: string; isLast: boolean }): VNode => (
-  <button class="quiet" aria-keyshortcuts={isLast ? "x" : undefined} onClick={() => (dismissed.value = [...dismissed.value.slice(-500), tag])}>
+const Dismiss = ({ keys, isLast }: { keys: readonly string[]; isLast: boolean }): VNode => (
+  <button class="quiet" aria-keyshortcuts={isLast ? "x" : undefined} onClick={() => (dismissed.value = [...dismissed.value, ...keys].slice(-1_000))}>
     Dismiss
   </button>
 );

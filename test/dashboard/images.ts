@@ -1,6 +1,6 @@
 /**
- * Makes the pictures in docs/images of a team that has been at work for so many minutes; those in the repository took
- * an hour. node_modules/.bin/bun test/dashboard/images.ts [MINUTES [DIRECTORY [all]]]
+ * Makes the pictures in docs/images of a team that has been at work for so many minutes, twenty for those in the
+ * repository. node_modules/.bin/bun test/dashboard/images.ts [MINUTES [DIRECTORY [all]]]
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const looks = Object.entries(sizes).flatMap(([size, viewport]) => (["light", "da
 /** The rest of the page, for whoever works on how it looks. */
 const panels = { compose: "c", spawn: "s", teams: "t", help: "?" };
 
-// Nobody here answers for ever, but they do talk for an hour without a person.
+// Nobody here answers for ever, but they talk for long without a person.
 await using stage = await startStage({ config: { guards: { maxHops: 1_000 } } });
 await workFor(Number(minutes), stage, { scout: stage.scout, ...(await newcomers(stage)) });
 const tag = await play(stage);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import type { ReceiptView } from "../../src/client/schema.ts";
 import { logOf } from "../../src/testing/scriptedAgent.ts";
 import { until } from "../../src/testing/world.ts";
 import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
@@ -36,6 +37,7 @@ describe.skipIf(chromiumPath === null)("steering by the dashboard", () => {
       await form.getByRole("button", { name: "Start" }).click();
       await card("helper").and(page.locator('[data-state="idle"]')).waitFor();
       expect(await agentNamed("helper")).toMatchObject({ profile: "tester", state: "idle", pane: expect.stringMatching(/^%\d+$/) });
+      await page.getByRole("form", { name: "Start an agent" }).waitFor({ state: "detached" });
     });
 
     test("a refused start says why and what to do", async () => {
@@ -152,6 +154,27 @@ describe.skipIf(chromiumPath === null)("steering by the dashboard", () => {
     expect(logOf(stage.logDirectory("reviewer")).slice(before)).toEqual([]);
     await stage.direct("reviewer", { state: "idle" });
     await need.waitFor({ state: "detached" });
+  });
+
+  test("messages to one agent without proof are one entry, and one click dismisses them", async () => {
+    for (let count = 0; count < 5; count++) await stage.person.call("send", { to: "scout", body: `unproved ${count}` });
+    const { page: own, context, faults: ownFaults } = await stage.visit();
+    await own.route("**/v1/log?*", async (route) => {
+      const response = await route.fetch();
+      const receipts = (await response.json()) as ReceiptView[];
+      await route.fulfill({ json: receipts.map((one) => (one.summary.startsWith("unproved") ? { ...one, deliveries: one.deliveries.map((delivery) => ({ ...delivery, warning: "it left no trace" })) } : one)) });
+    });
+    await own.goto("about:blank");
+    await own.goto(`${stage.url}/#/waiting`);
+    const need = own.locator('.need[data-kind="warning"]');
+    await need.getByText("Nothing proves yet that scout has read 5 messages").waitFor();
+    expect(await need.count()).toBe(1);
+    expect(await need.locator("li").allInnerTexts()).toEqual([2, 3, 4].map((count) => expect.stringContaining(`unproved ${count}`) as unknown as string));
+    await need.getByText("and 2 before them").waitFor();
+    await need.getByRole("button", { name: "Dismiss" }).click();
+    await need.waitFor({ state: "detached" });
+    expect(ownFaults).toEqual([]);
+    await context.close();
   });
 
   test("plans, permissions and shutdowns of native teams are approved or denied, with words", async () => {
