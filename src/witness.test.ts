@@ -31,11 +31,12 @@ function aCourt() {
     witness,
     agent,
     faults,
-    async handed(body: string) {
+    async handed(body: string, meanwhile: (tag: string) => Promise<void> = async () => undefined) {
       const message = seal({ to: "ana", body }, { id: personId, name: "user", team: "web", knownBy: "person" }, { inReplyTo: null, hops: 1 });
       const { deliveries } = await mailbox.accept(message, [agent]);
       const { id } = deliveries[0]!;
       await mailbox.claim(id, { lane: "push", now: Date.now(), transport: "tmux" });
+      await meanwhile(message.tag);
       await mailbox.settle(id, { kind: "handed", proof: "submitted", detail: "typed" }, { transport: "tmux", authority: "user" });
       return { message, id };
     },
@@ -63,6 +64,18 @@ test("a line of the conversation with the tag is proof; the detail of the delive
   writeFileSync(court.path, line({ type: "user", message: { content: `[${message.tag} from user]` } }));
   await court.seen(id);
   expect(court.mailbox.delivery(id)).toMatchObject({ proof: "transcript", detail: "typed" });
+});
+
+test("what the program wrote down before it was settled is proof, too, although the transcript was read since", async () => {
+  await using court = aCourt();
+  const told = (tag: string): string => line({ type: "user", message: { content: `[${tag} from user]` } });
+  const other = await court.handed("other");
+  const { id } = await court.handed("early", async (tag) => {
+    writeFileSync(court.path, told(tag) + told(other.message.tag));
+    await court.seen(other.id);
+  });
+  await court.seen(id);
+  expect(court.mailbox.delivery(id)).toMatchObject({ proof: "transcript" });
 });
 
 test("half a line proves nothing until it is whole, and a rotated transcript is read on", async () => {

@@ -86,15 +86,17 @@ export class Witness implements AsyncDisposable {
     const search = this.searches.get(agent.id);
     if (search) {
       search.wanted.set(delivery.id, message);
+      search.hasMore = true;
       search.bell.ring();
       return;
     }
-    const begun = { wanted: new Map([[delivery.id, message]]), bell: createBell(this.stopping.signal), done: Promise.resolve() };
+    const begun: Search = { wanted: new Map([[delivery.id, message]]), hasMore: true, bell: createBell(this.stopping.signal), done: Promise.resolve() };
     this.searches.set(agent.id, begun);
     begun.done = this.search(agent.id, begun).catch((fault: unknown) => this.parts.report(`read the transcript of ${agent.name}`, fault));
   }
 
-  private async search(id: AgentId, { wanted, bell }: Search): Promise<void> {
+  private async search(id: AgentId, search: Search): Promise<void> {
+    const { wanted, bell } = search;
     let watcher: Watcher | undefined;
     try {
       while (wanted.size > 0 && !this.stopping.signal.aborted) {
@@ -104,7 +106,11 @@ export class Witness implements AsyncDisposable {
         const path = transcript.path;
         if (path !== null) {
           watcher = renewWatcher(watcher, dirname(path), bell.ring);
-          for (const line of this.tailOf(path).read()) await this.match(line, transcript, wanted);
+          const tail = this.tailOf(path);
+          // A program may have written a message down before we settled that it was handed over.
+          if (search.hasMore) tail.goBack();
+          search.hasMore = false;
+          for (const line of tail.read()) await this.match(line, transcript, wanted);
         }
         await this.dropStale(agent, wanted);
         if (wanted.size > 0) await bell.wait(watcher ? sweepMs : missingFileMs);
@@ -154,6 +160,8 @@ export class Witness implements AsyncDisposable {
 
 interface Search {
   readonly wanted: Map<DeliveryId, Message>;
+  /** Something is wanted since the last look, and may stand in what was read before. */
+  hasMore: boolean;
   readonly bell: Bell;
   done: Promise<void>;
 }
@@ -168,6 +176,11 @@ class Tail {
     /** How much of what is there already counts; 0: all of it. */
     private readonly lookBack: number,
   ) {}
+
+  /** What counts of the lines before is read once more; the first of them perhaps not from its beginning. */
+  goBack(): void {
+    if (this.offset !== null) this.offset = Math.max(0, this.offset - this.lookBack);
+  }
 
   read(): string[] {
     const fd = openIfThere(this.path);
