@@ -1,5 +1,6 @@
 import { checkAgentName, isLive, type Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
+import { systemClock, type Clock } from "../model/ids.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { RegisteredSession } from "../providers/claude-code/registry.ts";
 import type { ProgramProcess, RunningProgram } from "../providers/provider.ts";
@@ -8,9 +9,11 @@ import { isRepl } from "../providers/repl.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
-import { descendants, foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
+import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { endpointsInPane, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
+import { lookFor, type Patience } from "./patience.ts";
+import { groupBelow, isBareShell, isShell } from "./shell.ts";
 import { claimWorkspace } from "./workspace.ts";
 
 export interface Adoption {
@@ -23,7 +26,7 @@ export interface Adoption {
   readonly workspace?: string | undefined;
 }
 
-export interface AdoptParts {
+export interface AdoptParts extends Patience {
   readonly directory: Directory;
   readonly processes: Processes;
   /** Claude Code's own list, which knows each session's id. */
@@ -37,16 +40,16 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const { directory, processes, claudeSessions } = parts;
   checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
-  const front = pane.dead ? undefined : await programIn(pane, processes);
+  const front = pane.dead ? undefined : await programIn(pane, parts);
   if (front === undefined) throw nothingRuns(pane);
   const program = adoption.provider === "shell" ? front : await behindShell(front, processes);
   if (isTmux(program)) throw showsAnotherTmux(pane);
   const argv = await processes.argv(program.pid);
   const provider = chooseProvider(adoption.provider, program, argv, pane);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
-  const restingLine = await lineAtRest(server, pane, program, processes);
+  const restingLine = await lineAtRest(server, pane, program, parts);
   const found = await findOut(provider, program, argv, adoption, parts);
-  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine })), ...(found?.endpoints ?? [])];
+  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine }, parts.clock)), ...(found?.endpoints ?? [])];
   const { name, team, role } = adoption;
   const workspace = adoption.workspace && claimWorkspace(adoption.workspace, adoption, directory);
   const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? found?.sessionId;
@@ -61,47 +64,46 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
  * The program in the foreground. In a pane that just came there is none until its process has the terminal, and until
  * then it is a fork of tmux itself.
  */
-async function programIn(pane: PaneFacts, processes: Processes): Promise<ProcessFacts | undefined> {
-  const deadline = Date.now() + comingUpMs;
-  for (;;) {
+async function programIn(pane: PaneFacts, parts: AdoptParts): Promise<ProcessFacts | undefined> {
+  const { processes } = parts;
+  const found = await lookFor(async () => {
     const program = await foreground(processes, pane.pid);
     if (program !== undefined && program.command !== "tmux: server") return program;
-    if (Date.now() > deadline || (await processes.read(pane.pid)) === undefined) return undefined;
-    await Bun.sleep(5);
-  }
+    return (await processes.read(pane.pid)) === undefined ? "ended" : undefined;
+  }, comingUpMs, parts);
+  return found === "ended" ? undefined : found;
 }
 
 const comingUpMs = 2_000;
 
 /** A shell that runs a script shares the terminal with what it runs. A program there that we know is the agent. */
 async function behindShell(front: ProcessFacts, processes: Processes): Promise<ProcessFacts> {
-  if (!shells.has(front.command.replace(/^-/, ""))) return front;
-  const group = (await descendants(processes, front.pid)).filter(({ processGroup }) => processGroup === front.processGroup);
-  for (const one of group) if (providerOfProgram(one.command, await processes.argv(one.pid)) !== null) return one;
+  if (!isShell(front)) return front;
+  for (const one of await groupBelow(front, processes)) if (providerOfProgram(one.command, await processes.argv(one.pid)) !== null) return one;
   return front;
 }
 
 /** The cursor's line. A program that still computes and has drawn nothing there is waited for: its prompt is no draft. */
-async function lineAtRest(server: TmuxServer, pane: PaneFacts, { pid }: ProcessFacts, processes: Processes): Promise<string> {
-  const deadline = Date.now() + comingUpMs;
-  for (;;) {
+async function lineAtRest(server: TmuxServer, pane: PaneFacts, { pid }: ProcessFacts, parts: AdoptParts): Promise<string> {
+  const { processes } = parts;
+  const drawn = await lookFor(async () => {
     const computing = (await processes.read(pid))?.computing ?? false;
     const line = cursorLine(await look(server, pane.id));
-    if (line !== "" || !computing || Date.now() > deadline) return line;
-    await Bun.sleep(5);
-  }
+    return line === "" && computing ? undefined : line;
+  }, comingUpMs, parts);
+  return drawn ?? "";
 }
 
-async function findOut(provider: string, { pid, processGroup }: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, running }: AdoptParts): Promise<RunningProgram | null> {
+async function findOut(provider: string, program: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, running }: AdoptParts): Promise<RunningProgram | null> {
   if (running[provider] === undefined) return null;
   const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
   const taken = new Set(others.flatMap(({ sessionId }) => sessionId ?? []));
-  const group = (await descendants(processes, pid)).filter((one) => one.processGroup === processGroup).map((one) => one.pid);
-  return running[provider]({ pids: [pid, ...group], argv, taken });
+  const pids = [program, ...(await groupBelow(program, processes))].map(({ pid }) => pid);
+  return running[provider]({ pids, argv, taken });
 }
 
 /** All that tells this agent in this pane from any other, now or later. */
-export function locatorOf(server: TmuxServer, pane: PaneFacts, program: ProcessFacts, terminal: Partial<TerminalTraits>): PaneLocator {
+export function locatorOf(server: TmuxServer, pane: PaneFacts, program: ProcessFacts, terminal: Partial<TerminalTraits>, clock: Clock = systemClock): PaneLocator {
   return {
     socket: server.socketPath,
     serverPid: pane.serverPid,
@@ -110,7 +112,7 @@ export function locatorOf(server: TmuxServer, pane: PaneFacts, program: ProcessF
     panePid: pane.pid,
     agentPid: program.pid,
     agentStartMark: program.startMark,
-    since: Date.now(),
+    since: clock(),
     terminal,
   };
 }
@@ -131,8 +133,6 @@ async function findPane(server: TmuxServer, target: string): Promise<PaneFacts> 
     operands: { target, socket: server.socketPath },
   });
 }
-
-const shells = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "busybox"]);
 
 /** The provider that was asked for, or the one that the program's name tells; a bare shell only when asked for. */
 function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv: readonly string[], pane: PaneFacts): string {
@@ -157,12 +157,6 @@ export const otherProvider = ({ command }: Pick<ProcessFacts, "command">, argv: 
 
 /** A client of another tmux: what is typed there goes to whichever pane it shows. */
 export const isTmux = ({ command }: Pick<ProcessFacts, "command">): boolean => /^tmux(:|$)/.test(command);
-
-/** A shell that runs a script is a program; one without is a prompt. */
-export function isBareShell({ command }: Pick<ProcessFacts, "command">, argv: readonly string[]): boolean {
-  if (!shells.has(command.replace(/^-/, ""))) return false;
-  return !argv.slice(1).some((argument, at) => !argument.startsWith("-") || argument === "-c" || argv[at] === "-c");
-}
 
 function checkPaneIsFree(directory: Directory, { name, team }: Adoption, pane: PaneFacts, socket: string): void {
   const holder = directory.roster.byPane(pane.id).find((agent) => isLive(agent) && isIn(agent, pane, socket));

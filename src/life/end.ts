@@ -9,8 +9,9 @@ import type { TmuxServer } from "../tmux/server.ts";
 import { pressGuarded, typeGuarded } from "../tmux/write.ts";
 import { paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport, Readiness } from "../transports/port.ts";
+import { lookFor, type Patience } from "./patience.ts";
 
-export interface EndParts {
+export interface EndParts extends Patience {
   readonly directory: Directory;
   readonly servers: { at(socket: string): TmuxServer };
   readonly tmux: Pick<ProbingTransport, "probe">;
@@ -92,11 +93,7 @@ const runs = ({ agentPid, agentStartMark }: PaneLocator, { processes }: EndParts
 const hasEnded = (pane: PaneLocator, parts: EndParts): Promise<boolean> => inTime(async () => !(await runs(pane, parts)), parts);
 
 /** Nobody announces the end of a process that is not our child, so it is looked for. */
-async function inTime(condition: () => Promise<boolean>, { patienceMs = defaultPatienceMs }: EndParts): Promise<boolean> {
-  const deadline = Date.now() + patienceMs;
-  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 200)) {
-    if (await condition()) return true;
-    if (Date.now() > deadline) return false;
-    await Bun.sleep(pauseMs);
-  }
+async function inTime(condition: () => Promise<boolean>, parts: EndParts): Promise<boolean> {
+  const look = async (): Promise<true | undefined> => (await condition()) || undefined;
+  return (await lookFor(look, parts.patienceMs ?? defaultPatienceMs, parts)) ?? false;
 }
