@@ -16,9 +16,10 @@ export interface EnvelopeTraits {
   readonly escaped?: Escaped | null;
 }
 
-/** What a program gives a meaning of its own inside of a text too, and takes as it is behind a backslash. */
+/** What a program gives a meaning of its own inside of a text too. */
 export interface Escaped {
-  readonly character: string;
+  /** How each is written so that the program leaves it alone: with one backslash more. */
+  readonly as: Readonly<Record<string, string>>;
   /** Where the words stay whole, a person who writes to an agent may mean what the program makes of them. */
   readonly from: "anyone" | "agents";
 }
@@ -41,11 +42,12 @@ export function envelope(message: Message, traits: EnvelopeTraits, authority: Au
 
 /** Nothing in a message may steer the program. The reader is told how to read it, so that no character is lost. */
 function literal(text: string, { from }: Message, { escaped = null, multiline }: EnvelopeTraits): string {
-  if (escaped === null || !text.includes(escaped.character)) return text;
-  if (escaped.from === "agents" && from.id === personId) return text;
-  const behindBackslash = `\\${escaped.character}`;
-  const note = `[read ${behindBackslash} as that character without the backslash]`;
-  return `${text.replaceAll(escaped.character, behindBackslash)}${multiline ? "\n" : " "}${note}`;
+  if (escaped === null || (escaped.from === "agents" && from.id === personId)) return text;
+  const found = Object.entries(escaped.as).filter(([characters]) => text.includes(characters));
+  if (found.length === 0) return text;
+  const written = found.reduce((before, [characters, harmless]) => before.replaceAll(characters, () => harmless), text);
+  const note = `[read ${found.map(([, harmless]) => harmless).join(" and ")} without the backslash]`;
+  return `${written}${multiline ? "\n" : " "}${note}`;
 }
 
 function framed(message: Message, body: string, authority: Authority): string {

@@ -38,9 +38,14 @@ export interface TerminalTraits {
 }
 
 /** Claude Code attaches a file that is named behind an @, wherever that is, and asks nobody. */
-export const claudeFiles: Escaped = { character: "@", from: "agents" };
+export const claudeFiles: Escaped = { as: { "@": "\\@" }, from: "agents" };
 /** Gemini CLI also one whose name only begins so, and it writes the whole name into the text. */
-const geminiFiles: Escaped = { character: "@", from: "anyone" };
+const geminiFiles: Escaped = { as: { "@": "\\@" }, from: "anyone" };
+/**
+ * Codex adds the skill that is named right behind a $, wherever that is and whatever stands before it, and the plugin of
+ * a link that begins with an @.
+ */
+export const codexMentions: Escaped = { as: { $: "$\\", "[@": "[@\\" }, from: "agents" };
 
 const program: TerminalTraits = {
   bracketedPaste: true,
@@ -63,7 +68,7 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   "claude-code": { stripInvisible: true, escaped: claudeFiles },
   "claude-headless": {},
   headless: {},
-  codex: { collapsesAbove: 1_000, settleMs: 1_000 },
+  codex: { collapsesAbove: 1_000, settleMs: 1_000, escaped: codexMentions },
   // What is submitted while a turn is ending, although its prompt is free again, it drops without a word.
   gemini: { quietMs: 300, bracketedPaste: "always", collapsesAbove: 500, enterGapMs: 100, redrawMs: 100, stripInvisible: true, escaped: geminiFiles },
   opencode: {},

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { AgentView } from "../../src/client/schema.ts";
 import { sanitise } from "../../src/model/envelope.ts";
+import { asRead } from "./asRead.ts";
 import { prepareBench, startBench, type Bench } from "./bench.ts";
 import { afterSending, asking, codexTest, deadlineMs, embedded, interrupt, isThere, missing, openAtSharedServer, randomText, shell, untilIdle } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
@@ -128,6 +129,8 @@ codexTest("--when interrupt, just before the calls: the whole batch is refused, 
   board.note("before a batch of calls", "interrupt", story);
 });
 
+/** How long before the call it is sent; the call does not wait for anybody. */
+const shortlyBeforeMs = 10;
 codexTest("--when interrupt, 10 ms before a call, again and again: never after it", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.codex({ permissions: "allow" });
@@ -137,7 +140,7 @@ codexTest("--when interrupt, 10 ms before a call, again and again: never after i
     await bench.prompt(`round ${round}`);
     await gate.reached;
     const tag = await board.send("ana", "--when", "interrupt", "stop");
-    await Bun.sleep(10);
+    await Bun.sleep(shortlyBeforeMs);
     gate.open();
     const told = await bench.model.next((one) => freshHas(one, tag));
     expect(freshTexts(told, "tool")[0]).toContain(`[${tag} from user · urgent]\nstop`);
@@ -249,7 +252,7 @@ async function manyMessages(count: number): Promise<void> {
   const given = bench.model.requests.findLast((one) => !one.side)!.entries.filter(({ role }) => role === "user").map(({ text }) => text);
   const ends = given.flatMap((text) => (/\n\[end (\S+) · reply/.exec(text)?.[1] ? [{ tag: /\n\[end (\S+) · reply/.exec(text)![1]!, text }] : []));
   expect(ends.map(({ tag }) => tag)).toEqual([...sent.keys()]);
-  for (const { tag, text } of ends) expect(text).toContain(`]\n${sanitise(sent.get(tag)!, false)}\n[end ${tag}`);
+  for (const { tag, text } of ends) expect(asRead(text)).toContain(`]\n${sanitise(sent.get(tag)!, false)}\n[end ${tag}`);
 }
 
 codexTest("hooks in the person's own file: setup says what to approve, Codex asks for it, and nobody has written trust", async () => {

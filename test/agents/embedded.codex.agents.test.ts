@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
 import { sanitise } from "../../src/model/envelope.ts";
+import { asRead } from "./asRead.ts";
 import { codexTest, deadlineMs, embedded, isThere, randomText, shell, untilIdle } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
@@ -21,7 +22,7 @@ codexTest("40 messages of random sizes and alphabets, typed at its prompt betwee
   const given = request.entries.filter(({ role, text }) => role === "user" && text.startsWith("[MSG_")).map(({ text }) => text);
   const tagOf = (text: string): string => /^\[(MSG_\S+) from/.exec(text)![1]!;
   expect(given.map(tagOf)).toEqual([...sent.keys()]);
-  for (const text of given) expect(text).toContain(`]\n${sanitise(sent.get(tagOf(text))!, false)}\n[end ${tagOf(text)}`);
+  for (const text of given) expect(asRead(text)).toContain(`]\n${sanitise(sent.get(tagOf(text))!, false)}\n[end ${tagOf(text)}`);
 });
 
 codexTest("--when tool, in a tool, with hooks: the words come with the tool's result, in the same turn", async () => {

@@ -25,19 +25,3 @@ export const framed = (tag: string, body: string, header = `[${tag} from user]`)
 export function hooked(board: Switchboard, options: BenchOptions = {}): Promise<Bench> {
   return board.spawned("gemini", { settings: withHooks({}, { port: null, hook: join(board.home, "hooks", "hook"), wait: "" }), ...options });
 }
-
-const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
-
-/** The message as its reader is told to read it, by a last line where some characters are written otherwise. */
-export function asGeminiRead(given: string): string {
-  const lines = given.split("\n");
-  const text = lines.slice(0, -1).join("\n");
-  switch (lines.at(-1)) {
-    case "[read \\@ as that character without the backslash]":
-      return text.replaceAll("\\@", "@");
-    case "[read &lt; &gt; &amp; as the characters that they stand for]":
-      return text.replace(/&(?:lt|gt|amp);/g, (entity) => entities[entity]!);
-    default:
-      return given;
-  }
-}

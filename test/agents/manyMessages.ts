@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { ModelRequest } from "../../fixtures/model-servers/server.ts";
 import { sanitise } from "../../src/model/envelope.ts";
+import { asRead } from "./asRead.ts";
 import type { Bench } from "./bench.ts";
 import type { Switchboard } from "./switchboard.ts";
 
@@ -11,12 +12,10 @@ export interface Flood {
   readonly sizes?: readonly number[];
   /** Where agents' words come beside the person's prompts, only those of one sender keep their order. */
   readonly perSender?: boolean;
-  /** A message as its reader is told to read it, where some characters are written otherwise. */
-  readonly asRead?: (message: string) => string;
 }
 
 /** Sends random messages, by the person and by an agent in turn, and asserts that the model got each whole, once, in order. */
-export async function expectAllInOrder(board: Switchboard, bench: Bench, { count, sizes = [1, 20, 300, 3_000, 20_000], perSender = false, asRead = (message) => message }: Flood): Promise<void> {
+export async function expectAllInOrder(board: Switchboard, bench: Bench, { count, sizes = [1, 20, 300, 3_000, 20_000], perSender = false }: Flood): Promise<void> {
   const bob = await board.bobsToken();
   const sent = new Map<string, string>();
   for (let number = 0; number < count; number++) {

@@ -19,7 +19,7 @@ function placeFiles({ place }: Bench): void {
 async function expectNoFile(bench: Bench, tag: string): Promise<void> {
   const request = await bench.model.next((one) => freshHas(one, tag));
   const [text] = freshTexts(request, "user").filter((one) => one.includes(tag));
-  expect(text).toContain(`\n${escaped}\n[end ${tag} · reply: tieline reply ${tag}]\n[read \\@ as that character without the backslash]`);
+  expect(text).toContain(`\n${escaped}\n[end ${tag} · reply: tieline reply ${tag}]\n[read \\@ without the backslash]`);
   expect(request.entries.filter((entry) => entry.text.includes(secret))).toEqual([]);
 }
 

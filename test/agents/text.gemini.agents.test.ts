@@ -3,8 +3,9 @@ import { expect } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
+import { asRead } from "./asRead.ts";
 import { startBench, type Bench } from "./bench.ts";
-import { asGeminiRead, framed, geminiTest, hooked, shell } from "./geminiTest.ts";
+import { framed, geminiTest, hooked, shell } from "./geminiTest.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
@@ -35,7 +36,7 @@ geminiTest("files, commands and shell lines in a message: no file is read, nothi
     const request = await bench.model.next((one) => freshHas(one, `[end ${tag}`));
     const [given, ...more] = freshTexts(request, "user").filter((text) => !text.startsWith("<session_context>"));
     expect(more).toEqual([]);
-    expect(asGeminiRead(given!)).toBe(framed(tag, body));
+    expect(asRead(given!)).toBe(framed(tag, body));
   }
   expect(everythingGiven(bench)).not.toContain(secret);
   expect(existsSync(join(bench.place.project, "ran"))).toBe(false);
@@ -97,5 +98,5 @@ geminiTest("beside a tool's result: Gemini CLI writes angle brackets as entities
   expect(result).toStartWith("<untrusted_context>\nOutput:");
   expect(result!.split("</hook_context>")).toHaveLength(2);
   const [, context] = /<hook_context>([^]*)<\/hook_context>$/.exec(result!)!;
-  expect(asGeminiRead(context!)).toBe(framed(tag, body));
+  expect(asRead(context!)).toBe(framed(tag, body));
 });

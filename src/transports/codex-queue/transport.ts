@@ -10,6 +10,7 @@ import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
 import { isRecorded } from "../../providers/codex/rollout.ts";
 import { codexQueueOf, type CodexQueue } from "../../providers/codex/queue.ts";
+import { codexMentions } from "../../providers/traits.ts";
 import type { ProbingTransport, Readiness, Transport } from "../port.ts";
 
 export interface CodexQueueParts {
@@ -46,7 +47,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
 
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
       const queue = observed as CodexQueue;
-      const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit }, "user").text, signal);
+      const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit, escaped: codexMentions }, "user").text, signal);
       if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
       last.set(agent.id, { message, path: queue.transcript, at: clock() });
       return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };

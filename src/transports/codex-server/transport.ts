@@ -13,6 +13,7 @@ import { asTielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { isRecorded, lengthOf, untilRecorded } from "../../providers/codex/rollout.ts";
 import { codexServerOf, saidBy, type CodexThreads, type Thread } from "../../providers/codex/threads.ts";
+import { codexMentions } from "../../providers/traits.ts";
 import { holdOf } from "../../sensing/ownWord.ts";
 import type { Errand, Readiness, Transport } from "../port.ts";
 
@@ -98,7 +99,7 @@ interface Turn {
 function turnWith(message: Message): Turn {
   const { tag, from } = message;
   const said = (text: string) => [{ type: "text" as const, text, text_elements: [] }];
-  const whole = () => said(envelope(message, { multiline: true, inlineLimit: inputLimit }, "user").text);
+  const whole = () => said(envelope(message, { multiline: true, inlineLimit: inputLimit, escaped: codexMentions }, "user").text);
   if (from.id === personId) return { authority: "user", input: whole() };
   const { text, inline } = envelope(message, { multiline: true, inlineLimit: contextLimit }, "peer");
   if (!inline) return { authority: "user", input: whole() };

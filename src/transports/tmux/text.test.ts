@@ -37,10 +37,17 @@ test.each([
 test("Gemini CLI is never given an @ of which it would make a file, and its reader is told", () => {
   const text = pasted("gemini", "see @notes.txt, bob@host and \\@literal");
   expect(text).toContain("\nsee \\@notes.txt, bob\\@host and \\\\@literal\n");
-  expect(text).toEndWith("]\n[read \\@ as that character without the backslash]");
+  expect(text).toEndWith("]\n[read \\@ without the backslash]");
   expect(pasted("gemini", `@notes.txt ${"x".repeat(100_000)}`)).not.toMatch(/(?<!\\)@/);
   expect(pasted("gemini", "nothing of that kind")).toEndWith("]");
   expect(pasted("codex", "see @notes.txt")).toContain("\nsee @notes.txt\n");
+});
+
+test("no agent makes Codex add a skill or a plugin; the person may", () => {
+  const body = "run $deploy, \\$deploy, [$deploy](x), [@mail](plugin://mail) for $5 to bob@host";
+  expect(pasted("codex", body, 40, bob)).toContain("\nrun $\\deploy, \\$\\deploy, [$\\deploy](x), [@\\mail](plugin://mail) for $\\5 to bob@host\n");
+  expect(pasted("codex", body, 40, bob)).toContain("]\n[read $\\ and [@\\ without the backslash]");
+  expect(pasted("codex", body)).toContain(`\n${body}\n`);
 });
 
 test("no agent makes Claude Code attach a file; the person may", () => {
