@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { openStage, type Stage } from "../testing/stage.ts";
 import { logOf, submittedTo } from "../testing/scriptedAgent.ts";
-import { until } from "../testing/world.ts";
+import { until } from "../testing/until.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import type { Agent } from "../model/agent.ts";
 import { kill, stop } from "./end.ts";
@@ -45,6 +47,30 @@ describe("the end of a program", () => {
     expect(stage.tieline.directory.agent(agent.id)!.endpoints).toHaveLength(1);
     expect(await kill(agent, stage.tieline)).toMatchObject({ state: "gone", endpoints: [] });
     expect((await stage.tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).split("\n")).not.toContain(pane);
+  });
+
+  describe("behind a shell that stays in front of it", () => {
+    /** Takes its time over its last words, and writes down by which signal they were asked for. */
+    const saving = (file: string, ready: string): string =>
+      ["TERM", "HUP"].map((signal) => `trap 'echo ${signal} >>${file}; sleep 0.3; echo saved >>${file}; exit' ${signal}; `).join("") + `: >${ready}; while :; do read line; done`;
+
+    const castSaving = async (name: string): Promise<{ agent: Agent; words: () => string }> => {
+      const file = join(stage.root, `${name}.words`);
+      const { agent } = await stage.cast(name, ["sh", "-c", 'sh -c "$1"; :', "sh", saving(file, `${file}.ready`)], { ready: () => existsSync(`${file}.ready`) });
+      return { agent, words: () => readFileSync(file, "utf8") };
+    };
+
+    test("the program is told to end, and has ended when we say so", async () => {
+      const { agent, words } = await castSaving("lined");
+      expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it was told to end" });
+      expect(words()).toBe("TERM\nsaved\n");
+    });
+
+    test("its pane is not gone before the program is", async () => {
+      const { agent, words } = await castSaving("cut_off");
+      await kill(agent, stage.tieline);
+      expect(words()).toBe("HUP\nsaved\n");
+    });
   });
 
   test("a pane of the same number on a later server is not killed", async () => {

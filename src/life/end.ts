@@ -3,13 +3,14 @@ import type { Directory } from "../directory/directory.ts";
 import type { Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { providerOf } from "../providers/providers.ts";
-import { isSameProcess, type Processes } from "../tmux/process.ts";
+import { isSameProcess, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import { killPaneOf } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { pressGuarded, typeGuarded } from "../tmux/write.ts";
 import { paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport, Readiness } from "../transports/port.ts";
 import { lookFor, type Patience } from "./patience.ts";
+import { groupBelow, isShell } from "./shell.ts";
 
 export interface EndParts extends Patience {
   readonly directory: Directory;
@@ -28,8 +29,7 @@ export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   if (pane === null || !(await runs(pane, parts))) return ended(agent, "it had ended already", parts);
   const asked = await ask(agent, pane, parts);
   if (asked && (await hasEnded(pane, parts))) return ended(agent, "it was asked to end", parts);
-  await terminate(pane, parts);
-  if (await hasEnded(pane, parts)) return ended(agent, asked ? "it was interrupted" : "it was told to end", parts);
+  if (await terminate(pane, parts)) return ended(agent, asked ? "it was interrupted" : "it was told to end", parts);
   throw new TielineError("NOT_IN_TIME", `${agent.name} was asked to end and interrupted, and still runs`, {
     remedy: `\`tieline read ${agent.name}\` shows what it does; \`tieline kill ${agent.name}\` takes its pane away`,
     operands: { agent: agent.name, pane: pane.pane },
@@ -40,9 +40,10 @@ export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
 export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
   const pane = paneOf(agent);
   if (pane !== null) {
+    const behind = await behindShell(pane, parts);
     await killPaneOf(parts.servers.at(pane.socket), pane);
     // A conversation is free again only when its program has let go of it; one that does not is not waited for longer.
-    await hasEnded(pane, parts);
+    await haveEnded([...behind, frontOf(pane)], parts);
   }
   return ended(agent, "its pane was killed", parts);
 }
@@ -77,20 +78,44 @@ async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<bo
 
 const holdReason = (readiness: Readiness): string | null => (readiness.kind === "held" ? readiness.hold.reason : null);
 
-async function terminate(pane: PaneLocator, parts: EndParts): Promise<void> {
-  if (!(await runs(pane, parts))) return;
+/** Tells the program to end and, after it, a shell in front of it: a shell that ends first takes the terminal away from both. */
+async function terminate(pane: PaneLocator, parts: EndParts): Promise<boolean> {
+  const behind = await behindShell(pane, parts);
+  behind.forEach(tellToEnd);
+  if (!(await haveEnded(behind, parts))) return false;
+  if (await runs(pane, parts)) tellToEnd(frontOf(pane));
+  return hasEnded(pane, parts);
+}
+
+type KnownProcess = Pick<ProcessFacts, "pid" | "startMark">;
+
+const frontOf = ({ agentPid, agentStartMark }: PaneLocator): KnownProcess => ({ pid: agentPid, startMark: agentStartMark });
+
+/** A command line of a profile is run by a shell, which most often stays in front of the program. */
+async function behindShell(pane: PaneLocator, { processes }: EndParts): Promise<readonly KnownProcess[]> {
+  const front = await processes.read(pane.agentPid);
+  return front?.startMark === pane.agentStartMark && isShell(front) ? groupBelow(front, processes) : [];
+}
+
+function tellToEnd({ pid }: KnownProcess): void {
   try {
-    process.kill(pane.agentPid, "SIGTERM");
+    process.kill(pid, "SIGTERM");
   } catch (thrown) {
     // It ended since we looked.
     if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
   }
 }
 
-const runs = ({ agentPid, agentStartMark }: PaneLocator, { processes }: EndParts): Promise<boolean> =>
-  isSameProcess(processes, { pid: agentPid, startMark: agentStartMark });
+const runs = (pane: PaneLocator, { processes }: EndParts): Promise<boolean> => isSameProcess(processes, frontOf(pane));
 
-const hasEnded = (pane: PaneLocator, parts: EndParts): Promise<boolean> => inTime(async () => !(await runs(pane, parts)), parts);
+const hasEnded = (pane: PaneLocator, parts: EndParts): Promise<boolean> => haveEnded([frontOf(pane)], parts);
+
+function haveEnded(known: readonly KnownProcess[], parts: EndParts): Promise<boolean> {
+  return inTime(async () => {
+    const running = await Promise.all(known.map((one) => isSameProcess(parts.processes, one)));
+    return !running.includes(true);
+  }, parts);
+}
 
 /** Nobody announces the end of a process that is not our child, so it is looked for. */
 async function inTime(condition: () => Promise<boolean>, parts: EndParts): Promise<boolean> {
