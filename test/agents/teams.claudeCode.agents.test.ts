@@ -71,6 +71,16 @@ claudeTest("a native teammate: our message reaches its model, its SendMessage re
   expect(await mail()).toHaveLength(1);
 });
 
+claudeTest("a native teammate: a message attaches none of the files that it names", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await withTeammate(board);
+  writeFileSync(join(bench.place.project, "notes.txt"), "the heron flies at noon");
+  const tag = await board.send("bob", "read @notes.txt\n@notes.txt");
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "user").join("\n")).toContain("\nread @notes.txt\n@notes.txt\n[end ");
+  expect(request.entries.filter(({ text }) => text.includes("heron"))).toEqual([]);
+});
+
 claudeTest("a native teammate: the person grants and denies its permissions, and it ends when it agrees to", async () => {
   await using board = await Switchboard.start();
   await using bench = await withTeammate(board);

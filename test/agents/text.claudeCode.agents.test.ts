@@ -36,6 +36,17 @@ claudeTest("typed, because no other way is left: an agent's words attach no file
   expect(freshTexts(request, "user").some((text) => text.includes(secret))).toBe(true);
 });
 
+claudeTest("by its inbox socket: an agent's words are a peer's, and attach no file as they are", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.claude({ settings: { ...board.settings(), crossSessionInbound: "accept" }, script: (request) => say(`ok ${request.index}`) });
+  placeFiles(bench);
+  const tag = await board.sendAs(await board.another("bob"), "ana", "--wait", "seen", body);
+  expect((await board.status(tag)).deliveries[0]!.transport).toBe("claude-socket");
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(freshTexts(request, "user").filter((text) => text.includes(`\n${body}\n[end ${tag}`))).toHaveLength(1);
+  expect(request.entries.filter((entry) => entry.text.includes(secret))).toEqual([]);
+});
+
 claudeTest("headless: an agent's words on its input stream attach no file", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude({ settings: {}, permissions: "allow", script: (request) => say(`ok ${request.index}`) });
