@@ -6,6 +6,34 @@ import { heldBy } from "../../sensing/ownWord.ts";
 import { anAgent } from "../../testing/agents.ts";
 import { ClaudeSessions } from "./sessions.ts";
 
+test.skipIf(process.platform !== "linux")("behind a shell, the session is that of the nearest program, and of none elsewhere", async () => {
+  const configDir = mkdtempSync(join(tmpdir(), "tl-claude-"));
+  mkdirSync(join(configDir, "sessions"));
+  const register = (pid: number, sessionId: string): void => writeFileSync(join(configDir, "sessions", `${pid}.json`), JSON.stringify({ pid, sessionId, cwd: "/", status: "busy" }));
+  const script = 'sh -c \'echo $$; sh -c "echo \\$\\$; read line"; :\'; :';
+  const start = async () => {
+    const shell = Bun.spawn(["sh", "-c", script], { stdin: "pipe", stdout: "pipe" });
+    const lines: string[] = [];
+    for await (const chunk of shell.stdout.pipeThrough(new TextDecoderStream())) {
+      lines.push(...chunk.split("\n").filter(Boolean));
+      if (lines.length === 2) break;
+    }
+    return { shell, program: Number(lines[0]), tool: Number(lines[1]) };
+  };
+  const [ours, other] = await Promise.all([start(), start()]);
+  register(ours.tool, "of a tool");
+  register(ours.program, "ours");
+  register(other.program, "elsewhere");
+  const sessions = new ClaudeSessions({ configDir, environ: () => ({}) });
+  const ana = anAgent({ name: "ana", provider: "claude-code", endpoints: [{ transport: "tmux", locator: { agentPid: ours.shell.pid } }] });
+  expect(sessions.of(ana)?.sessionId).toBe("ours");
+  expect(sessions.said(ana)).toEqual({ state: "working", reason: null });
+  for (const { shell } of [ours, other]) shell.stdin.end();
+  await Promise.all([ours.shell.exited, other.shell.exited]);
+  expect(sessions.of(ana)).toBeNull();
+  rmSync(configDir, { recursive: true });
+});
+
 test("what a hook told holds for a moment, and says for how long, because nobody announces its end", () => {
   const configDir = mkdtempSync(join(tmpdir(), "tl-claude-"));
   mkdirSync(join(configDir, "sessions"));

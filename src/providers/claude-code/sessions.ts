@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
-import { sessionNow, type RegisteredSession } from "./registry.ts";
+import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
 
 export interface Said {
   readonly state: AgentState;
@@ -43,13 +43,19 @@ export class ClaudeSessions {
     const pid = pidOf(agent);
     if (pid === null) return null;
     const configDir = this.configDirOf(pid);
-    return sessionNow(configDir, pid) ?? (agent.provider === "claude-headless" ? this.called(agent.sessionId, configDir) : null);
+    return sessionNow(configDir, pid) ?? this.behind(pid, configDir) ?? (agent.provider === "claude-headless" ? this.called(agent.sessionId, configDir) : null);
   }
 
-  /** A program behind a shell has a pid that we do not know; its conversation we have chosen ourselves. */
+  /** A program behind a shell has a pid of its own. The nearest is meant: its tools may run Claude Code as well. */
+  private behind(shell: number, configDir: string): RegisteredSession | null {
+    const below = registeredIn(configDir).map((pid) => ({ pid, steps: lineageOf(pid).indexOf(shell) }));
+    const nearestFirst = below.filter(({ steps }) => steps > 0).toSorted((a, b) => a.steps - b.steps);
+    return nearestFirst.map(({ pid }) => sessionNow(configDir, pid)).find((session) => session !== null) ?? null;
+  }
+
+  /** Where nobody tells which process started which, the conversation has to do that we have chosen ourselves. */
   private called(sessionId: string | null, configDir: string): RegisteredSession | null {
-    const pids = foldersIn(join(configDir, "sessions")).map((file) => Number.parseInt(file, 10));
-    return pids.map((pid) => sessionNow(configDir, pid)).find((session) => session?.sessionId === sessionId) ?? null;
+    return registeredIn(configDir).map((pid) => sessionNow(configDir, pid)).find((session) => session?.sessionId === sessionId) ?? null;
   }
 
   /** What the program says that it does; null when it says nothing. */
@@ -129,6 +135,15 @@ export class ClaudeSessions {
 function pidOf(agent: Agent): number | null {
   const pid = agent.endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"];
   return typeof pid === "number" ? pid : null;
+}
+
+const registeredIn = (configDir: string): number[] => foldersIn(join(configDir, "sessions")).map((file) => Number.parseInt(file, 10)).filter(Number.isInteger);
+
+/** A process and those above it, as far as can be told. */
+function lineageOf(pid: number): number[] {
+  const lineage: number[] = [];
+  for (let one: number | null = pid; one !== null && one > 0; one = parentNow(one)) lineage.push(one);
+  return lineage;
 }
 
 function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentState {
