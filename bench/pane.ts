@@ -9,7 +9,8 @@ import { createClient } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
 import { callerOf } from "../src/cli/connect.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
-import { startWorld, until } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld } from "../src/testing/world.ts";
 import { ControlClient } from "../src/tmux/control.ts";
 import { median, ms, report } from "./support/measure.ts";
 

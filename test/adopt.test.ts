@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { AgentView, Output, ReceiptView } from "../src/client/schema.ts";
 import { privateTmux } from "../src/testing/tmux.ts";
 import { systemProcesses } from "../src/tmux/process.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 interface Adopting {
   readonly found: Output<"discover">;

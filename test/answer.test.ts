@@ -3,7 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DialogView } from "../src/client/schemas/life.ts";
 import { direct, logOf, scriptedAgentCommand } from "../src/testing/scriptedAgent.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /** Dialogs are answered by somebody who was shown them and said so, and by nobody else. */
 describe("tieline answer", () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 const page = readFileSync(join(import.meta.dir, "../docs/coming-from.md"), "utf8");
 const swarmMsg = join(import.meta.dir, "../bin/swarm-msg");

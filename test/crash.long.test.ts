@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ReceiptView } from "../src/client/schema.ts";
+import { aMomentWithin } from "../src/testing/moments.ts";
 import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /**
  * SIGKILL at random points of the daemon's life, with messages on their way. Every message whose `send` succeeded
@@ -24,7 +26,7 @@ test(`nothing is lost and nothing doubled over ${kills} kills`, async () => {
       const { code, stdout } = await world.tieline(["send", "--json", "ana", body]);
       if (code === 0) accepted.push((JSON.parse(stdout) as ReceiptView).tag);
     });
-    await Bun.sleep(Math.random() * 120);
+    await aMomentWithin(120);
     await killQuietly(world);
     await Promise.all(sends);
   }

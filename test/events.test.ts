@@ -6,7 +6,8 @@ import type { Output } from "../src/client/schema.ts";
 import { streamEvents, type StreamedEvent } from "../src/client/stream.ts";
 import { startTestDaemon, type TestDaemon } from "../src/testing/daemon.ts";
 import { natsServerPath, NatsServer } from "../src/testing/natsServer.ts";
-import { startWorld, until } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld } from "../src/testing/world.ts";
 
 const patienceMs = 60_000;
 const open: AsyncDisposable[] = [];

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ReceiptView } from "../src/client/schema.ts";
 import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /** Bodies that other systems have altered, refused or executed. */
 const corpus: Readonly<Record<string, string>> = {

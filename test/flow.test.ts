@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ReceiptView } from "../src/client/schema.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /** One message after another through the whole machine, as scripts use it. */
 describe("from the command to the pane", () => {

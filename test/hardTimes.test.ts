@@ -9,7 +9,8 @@ import { personId, personName } from "../src/model/agent.ts";
 import type { Delivery } from "../src/model/delivery.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { privateTmux, type PrivateTmux } from "../src/testing/tmux.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /** A person at a terminal of their own. */
 function person(world: World, ...tmux: string[]): Bun.Subprocess {

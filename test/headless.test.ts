@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { aMomentWithin } from "../src/testing/moments.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -53,7 +55,7 @@ describe("an agent without a terminal", () => {
       const lines = Array.from({ length: 6 }, (_, more) => `@user: number ${at + more}\n`);
       appendFileSync(script, lines.join(""));
       if (at === 6) appendFileSync(script, "<<SWARM_MSG:TO=user:START>>in two ");
-      await Bun.sleep(Math.floor(Math.random() * 300));
+      await aMomentWithin(300);
       await world.killDaemon();
       if (at === 6) appendFileSync(script, "parts<<SWARM_MSG:END>>\n");
       await world.ls();

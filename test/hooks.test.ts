@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 const settingsOf = (world: World): Record<string, unknown> => JSON.parse(readFileSync(join(world.dir, ".claude", "settings.json"), "utf8")) as Record<string, unknown>;
 const portOf = (world: World): number => (JSON.parse(readFileSync(join(world.env["TIELINE_HOME"]!, "config.json"), "utf8")) as { http: { port: number } }).http.port;

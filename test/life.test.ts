@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentView, Output, ReceiptView } from "../src/client/schema.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /** A program that shows what it was given, and then waits for input like any other. */
 const printing = (file: string): string => `sh -c 'printf "%s\\n" "$@" > ${file}.argv; env > ${file}.env; exec cat' sh`;

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { AgentView, InboxView } from "../src/client/schema.ts";
 import { logOf, scriptedAgentCommand } from "../src/testing/scriptedAgent.ts";
 import type { OpenRequest } from "../src/client/schemas/requests.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 type Fields = Record<string, unknown>;
 interface Row extends Fields {

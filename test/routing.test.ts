@@ -5,7 +5,8 @@ import { createClient, type Client } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
 import type { InboxView, ReceiptView } from "../src/client/schema.ts";
 import { obedientAgent, told as toldIn } from "../src/testing/obedientAgent.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /** Greets whom it is told to greet, and politely answers everything else. */
 const polite = `#!/bin/sh

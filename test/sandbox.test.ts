@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 /**
  * Real programs under real bubblewrap. Where the machine has none, or does not allow it, there is nothing to prove here

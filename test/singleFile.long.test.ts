@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
 
 /** The single file alone: no checkout beside it, no Bun and no Node on the PATH. */
 let dir: string;

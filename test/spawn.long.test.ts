@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InboxView, ReceiptView } from "../src/client/schema.ts";
-import { startWorld, until } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld } from "../src/testing/world.ts";
 
 test("a crash loop is five starts with growing pauses; then the mail goes back, and a retry has it tried again", async () => {
   const yaml = "team: web\nagents:\n  ana: { command: [sh, ./crash.sh], cwd: . }\n";

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTextParser } from "../src/intake/text/parser.ts";
+import { until } from "../src/testing/until.ts";
 
 const script = join(import.meta.dir, "../bin/swarm-msg");
 const shells: Record<string, string[]> = { dash: ["dash"], bash: ["bash"], "busybox ash": ["busybox", "ash"] };
@@ -154,7 +155,9 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
   test("ask waits for the reply to its own message", async () => {
     const workspace = newWorkspace();
     const asking = run(shell, workspace, ["ask", "coder", "how", "far?"]);
-    const [question] = await eventually(() => sent(workspace));
+    const isComplete = (name: string): boolean => /^\d.*\.json$/.test(name);
+    await until(() => existsSync(join(workspace, ".outbox")) && outbox(workspace).some(isComplete), "the question in the outbox");
+    const question = JSON.parse(readFileSync(join(workspace, ".outbox", outbox(workspace).find(isComplete)!), "utf8"));
     expect(question).toMatchObject({ to: "coder", content: "how far?" });
     receive(workspace, "0001_eve.json", { from: "eve", content: "other", seq: 1, timestamp: "t", id: "1", tag: "A", replyTo: "else" });
     receive(workspace, "0002_coder.json", { from: "coder", content: 'nearly "there"', seq: 2, timestamp: "t", id: "2", tag: "B", replyTo: question.id });
@@ -246,15 +249,3 @@ describe.each(awks)("swarm-msg with the awk of %s", (name) => {
 });
 
 const shown = (tag: string, content: string): string => `[${tag} from bob] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} <message>]\n\n`;
-
-async function eventually<T>(read: () => T[]): Promise<T[]> {
-  for (const until = Date.now() + 30_000; ; await Bun.sleep(10)) {
-    try {
-      const found = read();
-      if (found.length > 0) return found;
-    } catch {
-      // Not there yet.
-    }
-    if (Date.now() > until) throw new Error("nothing appeared");
-  }
-}

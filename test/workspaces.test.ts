@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { aMomentWithin } from "../src/testing/moments.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 
 const swarmMsg = join(import.meta.dir, "../bin/swarm-msg");
 const worlds: World[] = [];
@@ -151,7 +153,9 @@ describe("agents with a workspace", () => {
     let written = 0;
     for (const until of [15, 30, 45, total]) {
       for (; written < until; written++) put(world, "writer", `${String(written).padStart(4, "0")}_reader`, { to: "reader", content: `message ${written}` });
-      await killSoon(world, Math.floor(Math.random() * 40));
+      await aMomentWithin(40);
+      await world.killDaemon();
+      await world.ls();
     }
     await world.ls();
     await settled(world, total);
@@ -172,13 +176,6 @@ describe("agents with a workspace", () => {
     expect(inboxOf(world, "reader")).toMatchObject([{ content: "two" }]);
   });
 });
-
-/** A moment that differs from run to run is the point here; nothing waits for it. */
-async function killSoon(world: World, ms: number): Promise<void> {
-  await Bun.sleep(ms);
-  await world.killDaemon();
-  await world.ls();
-}
 
 /** What a kill made uncertain stays so for a person to decide; here it must not happen at all. */
 async function settled(world: World, total: number): Promise<void> {

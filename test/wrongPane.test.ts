@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReceiptView } from "../src/client/schema.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
-import { startWorld, until, type World } from "../src/testing/world.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
 import { bunExec } from "../src/tmux/exec.ts";
 
 /** A pane is an agent only as long as the very program that was registered runs in it. */

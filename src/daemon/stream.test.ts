@@ -8,6 +8,7 @@ import { openEventStore } from "../events/sqlite.ts";
 import { Spine } from "../events/spine.ts";
 import type { EventFilter, Fact } from "../model/event.ts";
 import { agentId } from "../model/ids.ts";
+import { Conditions } from "../testing/conditions.ts";
 import { eventStream, type StreamTimes } from "./stream.ts";
 
 const root = mkdtempSync(join(tmpdir(), "tl-stream-"));
@@ -90,7 +91,7 @@ describe("the live stream", () => {
 
   test("nobody there is an error at once", async () => {
     await server.stop(true);
-    expect(take(streamEvents({ socket: join(root, "none.sock") }, {}), 1)).rejects.toMatchObject({ code: "DAEMON_UNAVAILABLE" });
+    await expect(take(streamEvents({ socket: join(root, "none.sock") }, {}), 1)).rejects.toMatchObject({ code: "DAEMON_UNAVAILABLE" });
   });
 
   test("what is not wanted is left out, and a heartbeat carries the number on", async () => {
@@ -111,8 +112,7 @@ describe("the live stream", () => {
     const { body } = eventStream(counting, 0, {}, stopping.signal, { patienceMs: 20 });
     const reader = body!.getReader();
     await reader.read();
-    expect(reader.closed).rejects.toThrow("too slow");
-    await reader.closed.catch(() => undefined);
+    await expect(reader.closed).rejects.toThrow("too slow");
     expect(asked).toBeLessThanOrEqual(2);
   });
 });
@@ -127,15 +127,11 @@ function raw(after: number): Raw {
   const client = connect(socket);
   let text = "";
   client.on("error", () => undefined);
-  client.on("data", (chunk) => void (text += chunk.toString()));
+  const { changed, until } = new Conditions();
+  client.on("data", (chunk) => {
+    text += chunk.toString();
+    changed();
+  });
   client.write(`GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nlast-event-id: ${after}\r\n\r\n`);
   return { text: () => text, until: (done) => until(() => done(text)), end: () => void client.destroy() };
-}
-
-async function until(done: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!done()) {
-    if (Date.now() > deadline) throw new Error("it did not happen");
-    await Bun.sleep(5);
-  }
 }

@@ -7,6 +7,7 @@ import { TielineError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
 import { seal, type Sender } from "../model/message.ts";
 import { anAgent, offline, paneEndpoint } from "../testing/agents.ts";
+import { until } from "../testing/until.ts";
 import { Spawner, type SpawnerParts } from "./spawner.ts";
 
 const person: Sender = { id: personId, name: "user", team: "web", knownBy: "person" };
@@ -50,11 +51,6 @@ function world(programs: Record<string, (agent: Agent) => void | Promise<void>>,
   return { mailbox, spawner, starts, told, up, down, send };
 }
 
-/** Resolves as soon as it is so; asked again after each change in the mailbox and each turn of the loop. */
-async function until(enough: () => boolean): Promise<void> {
-  while (!enough()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
-
 const stateOf = (mailbox: Mailbox, tag: string): string => mailbox.receipt(tag)!.deliveries[0]!.state;
 const broken = (): never => {
   throw new TielineError("SPAWN_FAILED", "no such program", { remedy: "install it" });
@@ -69,7 +65,7 @@ describe("mail starts agents", () => {
     }])));
     spawner.start();
     await Promise.all(Array.from({ length: 200 }, (_, index) => send(names[index % names.length]!)));
-    await until(() => starts.length >= 20);
+    await until(() => starts.length >= 20, "twenty starts");
     await send("agent0");
     expect(starts.toSorted()).toEqual(names.toSorted());
   });
@@ -102,7 +98,7 @@ describe("mail starts agents", () => {
     expect(starts).toEqual(["ana"]);
     expect(told).toEqual(["1 agents were started within a minute, which is the limit; the next start is in 1 s"]);
     now = 60_000;
-    await until(() => starts.length === 2);
+    await until(() => starts.length === 2, "the second start");
     expect(starts).toEqual(["ana", "bob"]);
   });
 });
@@ -112,7 +108,7 @@ describe("a program that will not run", () => {
     const { mailbox, spawner, starts, told, send } = world({ ana: broken });
     spawner.start();
     const { message } = await send("ana");
-    await until(() => stateOf(mailbox, message.tag) === "failed");
+    await until(() => stateOf(mailbox, message.tag) === "failed", "the message to fail");
     expect(starts).toHaveLength(4);
     expect(told[0]).toBe("no such program; the next start is in 1 s");
     const [bounce] = mailbox.inbox(personId);
@@ -134,7 +130,7 @@ describe("a program that will not run", () => {
     } });
     spawner.start();
     const { message } = await send("ana");
-    await until(() => stateOf(mailbox, message.tag) === "failed");
+    await until(() => stateOf(mailbox, message.tag) === "failed", "the message to fail");
     expect(starts).toHaveLength(4);
     expect(told[0]).toStartWith("ana ended soon after it was started; the next start is in");
   });
@@ -153,7 +149,7 @@ describe("a program that will not run", () => {
     } });
     spawner.start();
     const sent = await Promise.all(Array.from({ length: 8 }, () => send("ana")));
-    await until(() => sent.every(({ message }) => stateOf(mailbox, message.tag) === "handed"));
+    await until(() => sent.every(({ message }) => stateOf(mailbox, message.tag) === "handed"), "every message to be handed over");
     expect(starts).toHaveLength(8);
     expect(told).toHaveLength(7);
   });

@@ -5,7 +5,7 @@ import { TielineError } from "../model/errors.ts";
 import { providerOf } from "../providers/providers.ts";
 import { openStage, type ScriptedCast, type Stage } from "../testing/stage.ts";
 import { logOf, type ScriptedState } from "../testing/scriptedAgent.ts";
-import { until } from "../testing/world.ts";
+import { until } from "../testing/until.ts";
 import { choicesOn, choose, dialogOf, interrupt } from "./steer.ts";
 
 /** What was refused, and with which words. */

@@ -5,6 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { startTestDaemon, stateOf, type TestDaemon } from "../testing/daemon.ts";
+import { until } from "../testing/until.ts";
 import { modelsCaller } from "./caller.ts";
 import { serveStdio } from "./stdio.ts";
 import { tools } from "./tools.ts";
@@ -144,7 +145,7 @@ describe("mail in an answer that never left", () => {
     // Nobody reads stdout: the first bytes fill its buffer and the rest waits.
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => fay, report: () => undefined });
     stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_inbox", arguments: {} } })}\n`);
-    while ((await stateOf(daemon.person, sent)) !== "claimed") await Bun.sleep(5);
+    await until(async () => (await stateOf(daemon.person, sent)) === "claimed", "fay to be given her mail");
     stdin.end();
     await serving;
     expect(await stateOf(daemon.person, sent)).toBe("claimed");

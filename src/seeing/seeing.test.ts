@@ -3,7 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promptAgentPath } from "../testing/promptAgent.ts";
 import { direct, scriptedAgentCommand } from "../testing/scriptedAgent.ts";
-import { startWorld, until, type World } from "../testing/world.ts";
+import { until } from "../testing/until.ts";
+import { startWorld, type World } from "../testing/world.ts";
 
 const program = (world: World, name: string): string => `[${process.execPath}, ${promptAgentPath}, ${join(world.dir, `${name}.log`)}]`;
 

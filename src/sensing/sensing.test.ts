@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Event } from "../model/event.ts";
+import { Conditions } from "../testing/conditions.ts";
 import { scriptedStates } from "../testing/scriptedAgent.ts";
 import { openStage, type Cast, type ScriptedCast, type Stage } from "../testing/stage.ts";
-import { until } from "../testing/world.ts";
+import { until } from "../testing/until.ts";
 import type { Eyes } from "./port.ts";
 import { Sensing } from "./sensing.ts";
 
@@ -71,12 +72,23 @@ describe("while somebody attends", () => {
 });
 
 test("a watcher that falls silent leaves nobody with an old picture", async () => {
-  let surveys = 0;
-  const again = Promise.withResolvers<void>();
+  await using left = attended();
+  await using kept = attended();
+  await left.rounds(3);
+  left.leave();
+  const before = left.surveyed.length;
+  await kept.rounds(3);
+  expect(left.surveyed).toEqual(Array.from({ length: before }, () => ["ana"]));
+});
+
+/** Somebody attends to all agents, and looks again every few milliseconds at what nobody announces. */
+function attended() {
+  const surveyed: string[][] = [];
+  const { changed, until: holds } = new Conditions();
   const eyes: Eyes = {
     survey: async (agents) => {
-      expect(agents.map(({ name }) => name)).toEqual(["ana"]);
-      if (++surveys === 3) again.resolve();
+      surveyed.push(agents.map(({ name }) => name));
+      changed();
       return new Set();
     },
     look: async () => undefined,
@@ -85,14 +97,21 @@ test("a watcher that falls silent leaves nobody with an old picture", async () =
     close: async () => undefined,
   };
   const { directory, events } = stage.tieline;
-  await using sensing = new Sensing({ eyes, directory, onEvent: events.onEvent.bind(events), report: (context) => expect(context).toBe(""), sweepMs: 5 });
+  const report = (context: string, cause: unknown): never => {
+    throw new Error(context, { cause });
+  };
+  const sensing = new Sensing({ eyes, directory, onEvent: events.onEvent.bind(events), report, sweepMs: 5 });
   const attending = sensing.attend(all);
-  await again.promise;
-  attending[Symbol.dispose]();
-  const before = surveys;
-  await Bun.sleep(30);
-  expect(surveys).toBe(before);
-});
+  return {
+    surveyed,
+    rounds(more: number) {
+      const wanted = surveyed.length + more;
+      return holds(() => surveyed.length >= wanted);
+    },
+    leave: () => attending[Symbol.dispose](),
+    [Symbol.asyncDispose]: () => sensing[Symbol.asyncDispose](),
+  };
+}
 
 describe("while nobody attends", () => {
   test("no client watches, and nothing is known until somebody asks", async () => {

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { direct, isListening, scriptedAgentCommand } from "../testing/scriptedAgent.ts";
-import { startWorld, until } from "../testing/world.ts";
+import { until } from "../testing/until.ts";
+import { startWorld } from "../testing/world.ts";
 
 test("`ls --watch` shows each change as it comes, and when it ends nobody watches any more", async () => {
   await using world = await startWorld();

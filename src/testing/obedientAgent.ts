@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReceiptView } from "../client/schema.ts";
-import { until, type World } from "./world.ts";
+import { until } from "./until.ts";
+import { type World } from "./world.ts";
 
 /** Runs what follows `do: ` in a message, as an agent would, and keeps what it printed under the message's tag. */
 export const obedientAgent = `#!/bin/sh

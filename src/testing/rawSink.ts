@@ -3,6 +3,7 @@
  * `bun rawSink.ts <file> [--no-bracketed-paste]`. The file exists once the program is ready.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { until } from "./until.ts";
 
 if (import.meta.main) run(process.argv[2] ?? "", !process.argv.includes("--no-bracketed-paste"));
 
@@ -16,11 +17,8 @@ export const rawSinkPath = import.meta.path;
 
 /** What a sink has read, as soon as it satisfies `enough`. Asked for, since file events get lost in a burst of writes. */
 export async function sinkBytes(file: string, enough: (bytes: Buffer) => boolean): Promise<Buffer> {
-  for (;;) {
-    if (existsSync(file)) {
-      const bytes = readFileSync(file);
-      if (enough(bytes)) return bytes;
-    }
-    await Bun.sleep(5);
-  }
+  const read = (): Buffer | undefined => (existsSync(file) ? readFileSync(file) : undefined);
+  const isEnough = (bytes: Buffer | undefined): boolean => bytes !== undefined && enough(bytes);
+  await until(() => isEnough(read()), () => `enough bytes in ${file}, which has ${read()?.length ?? "not been made"}`, 60_000);
+  return readFileSync(file);
 }

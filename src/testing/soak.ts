@@ -4,7 +4,7 @@ import type { Receipt } from "../model/receipt.ts";
 import { logOf, scriptedStates, type LogEntry, type ScriptedState } from "./scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "./stage.ts";
 import { attachPerson, type Person } from "./tmux.ts";
-import { until } from "./world.ts";
+import { until } from "./until.ts";
 
 export interface SoakOptions {
   readonly messages: number;
@@ -24,6 +24,9 @@ export interface SoakResult {
   readonly drafts: number;
   readonly states: Readonly<Record<string, number>>;
 }
+
+/** The tempo of the play; nothing is waited for. */
+const linger = (ms: number): Promise<void> => Bun.sleep(ms);
 
 /** What the person types; no message contains it, and no screen on which a person may type. */
 const key = "q";
@@ -69,13 +72,13 @@ class Play {
       this.shown = null;
       await this.ana.direct({ state });
       this.shown = state;
-      await Bun.sleep(30 + this.random() * (state === "idle" ? 900 : 300));
+      await linger(30 + this.random() * (state === "idle" ? 900 : 300));
     }
   }
 
   async person(): Promise<void> {
     while (Date.now() < this.endAt) {
-      await Bun.sleep(1_500 + this.random() * 3_000);
+      await linger(1_500 + this.random() * 3_000);
       this.personAtWork = true;
       await until(() => this.shown !== null, "the agent to show its state");
       if (this.shown === "idle" || this.shown === "working") await this.draft(1 + Math.floor(this.random() * 5));
@@ -87,7 +90,7 @@ class Play {
   private async draft(length: number): Promise<void> {
     await this.visitor.press(...Array.from({ length }, () => key));
     await until(async () => (await this.keysShown()) === length, "the draft to show");
-    await Bun.sleep(this.random() * 800);
+    await linger(this.random() * 800);
     await this.visitor.press(...Array.from({ length }, () => "BSpace"));
     await until(async () => (await this.keysShown()) === 0, "the draft to be taken back");
     this.drafts++;
@@ -106,7 +109,7 @@ class Play {
 async function mail(stage: Stage, messages: number, durationMs: number, receipts: Receipt[]): Promise<void> {
   for (let n = 0; n < messages; n++) {
     receipts.push(await stage.send("ana", `number ${n};\nsecond line`));
-    await Bun.sleep(durationMs / messages);
+    await linger(durationMs / messages);
   }
 }
 

@@ -10,7 +10,7 @@ import type { Delivery } from "../model/delivery.ts";
 import type { Receipt } from "../model/receipt.ts";
 import { direct, isListening, scriptedAgentCommand, type Script } from "./scriptedAgent.ts";
 import { privateTmux, type PrivateTmux } from "./tmux.ts";
-import { until } from "./world.ts";
+import { until } from "./until.ts";
 
 export interface Stage extends AsyncDisposable {
   /** The home. */

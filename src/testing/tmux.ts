@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bunExec } from "../tmux/exec.ts";
+import { until } from "./until.ts";
 
 /** A tmux server of the test's own: its own socket, home and configuration, nothing inherited. */
 export interface PrivateTmux extends AsyncDisposable {
@@ -92,10 +93,8 @@ async function clients(socketPath: string, env: Record<string, string>): Promise
 
 /** The server answers while it shuts down. Its process id proves nothing: it stays as a zombie until init reaps it. */
 async function silent(socketPath: string, env: Record<string, string>): Promise<void> {
-  for (let tries = 0; tries < 2000; tries++) {
+  await until(async () => {
     const { stderr } = await bunExec(["tmux", "-S", socketPath, "list-sessions"], { env });
-    if (/no server running|error connecting/.test(stderr)) return;
-    await Bun.sleep(2);
-  }
-  throw new Error(`the tmux server at ${socketPath} did not end`);
+    return /no server running|error connecting/.test(stderr);
+  }, `the tmux server at ${socketPath} to end`);
 }

@@ -6,7 +6,7 @@ import { seal } from "../model/message.ts";
 import type { Errand, Transport } from "../transports/port.ts";
 import { queued } from "../mailbox/steps.ts";
 import { person } from "./mailboxContract.ts";
-import { until } from "./world.ts";
+import { until } from "./until.ts";
 
 export interface TransportUnderTest extends AsyncDisposable {
   readonly transport: Transport;

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AgentView, InboxView, StoryView } from "../client/schema.ts";
 import { bunExec } from "../tmux/exec.ts";
+import { until, untilGone } from "./until.ts";
 
 /** Tieline as a user has it: the command, a home, a tmux server and a project directory, all of them private. */
 export interface World extends AsyncDisposable {
@@ -135,28 +136,4 @@ export async function startWorld({ files = {}, config }: WorldOptions = {}): Pro
   if (config) writeFileSync(join(env.TIELINE_HOME, "config.json"), JSON.stringify(config));
   for (const [name, text] of Object.entries(files)) world.file(name, text);
   return world;
-}
-
-/**
- * A killed process is gone when it is not there, or only waits for its parent to notice. While one of its threads is
- * still on the way out, its files and sockets are open.
- */
-export async function untilGone(pid: number): Promise<void> {
-  await until(() => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z") && readdirSync(`/proc/${pid}/task`).length <= 1;
-    } catch {
-      return true;
-    }
-  }, `process ${pid} to end`);
-}
-
-/** For states of the outside world that nobody announces. Fails with what it waited for. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, deadlineMs = 20_000): Promise<void> {
-  const deadline = Date.now() + deadlineMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms for ${what}`);
-    await Bun.sleep(10);
-  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { privateTmux } from "../testing/tmux.ts";
-import { until, untilGone } from "../testing/world.ts";
+import { until, untilGone } from "../testing/until.ts";
 import { bunExec } from "./exec.ts";
 import { findLeash } from "./leash.ts";
 import { descendants, systemProcesses, type ProcessFacts } from "./process.ts";

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sinkBytes } from "../testing/rawSink.ts";
 import { privateTmux } from "../testing/tmux.ts";
+import { until } from "../testing/until.ts";
 import { Lineages, descendants, foreground, isSameProcess, systemProcesses, type ProcessFacts } from "./process.ts";
 import { TmuxServer } from "./server.ts";
 import { newWindow } from "./session.ts";
@@ -45,7 +46,7 @@ test("the foreground program of a pane, and what runs below it", async () => {
   const { panePid } = await newWindow(server, { session: "main", name: "w", command: ["sh", "-c", script, ready] });
   await sinkBytes(ready, () => true);
   const starting = async () => (await descendants(own, panePid)).some(({ command }) => command === "sh");
-  while (await starting()) await Bun.sleep(2);
+  await until(async () => !(await starting()), "cat to take the shell's place");
   for (const processes of [own, byPs]) {
     expect(await foreground(processes, panePid)).toMatchObject({ command: "cat", ppid: panePid });
     const below = await descendants(processes, panePid);

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
 import { privateTmux } from "../testing/tmux.ts";
+import { until } from "../testing/until.ts";
 import { bunExec, type Exec } from "./exec.ts";
 import { readPane } from "./pane.ts";
 import { TmuxServer } from "./server.ts";
@@ -64,7 +65,7 @@ test("a session on a running server has its place, directory and size", async ()
   await mkdir(cwd);
   const made = await ensureSession(server, { name: "team", window: "shell", command: ["cat"], cwd, width: 90, height: 20 });
   if (!made.created) throw new Error("not made");
-  while ((await readPane(server, made.place.pane)).currentCommand !== "cat") await Bun.sleep(2);
+  await until(async () => (await readPane(server, made.place.pane)).currentCommand === "cat", "cat to run");
   const facts = await readPane(server, made.place.pane);
   expect(facts).toMatchObject({ pid: made.place.panePid, sessionName: "team", windowName: "shell", width: 90, currentPath: cwd });
   expect(await tmux.tmux("list-sessions", "-F", "#{session_name}")).toBe("main\nteam");

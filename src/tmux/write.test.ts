@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
 import { attachPerson, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
-import { until } from "../testing/world.ts";
+import { until } from "../testing/until.ts";
 import { type PaneFacts, readPane } from "./pane.ts";
 import { TmuxServer } from "./server.ts";
 import { clearMarks, enterGuarded, type GuardedWrite, leaveMode, pasteGuarded, readMarks } from "./write.ts";
@@ -157,7 +157,7 @@ test("a dead pane is refused", async () => {
   await using server = new TmuxServer(tmux);
   await tmux.tmux("set-option", "-g", "remain-on-exit", "on");
   const pane = await tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "true");
-  while (!(await readPane(server, pane)).dead) await Bun.sleep(2);
+  await until(async () => (await readPane(server, pane)).dead, "the pane to be dead");
   const { pid } = await readPane(server, pane);
   expect(await pasteGuarded(server, { pane, panePid: pid, text: "x", mark: "m" })).toEqual({ done: false, failed: ["dead"] });
 });
@@ -201,7 +201,7 @@ test("what a person types between look and write refuses the write", async () =>
   await using person = await attachPerson(tmux, "main");
   const seen = asSeen(await readPane(server, "%0"));
   await person.press("d", "r", "a", "f", "t", "Enter");
-  while ((await readPane(server, "%0")).cursor.y < 2) await Bun.sleep(2);
+  await until(async () => (await readPane(server, "%0")).cursor.y >= 2, "what the person typed");
   const paste = await pasteGuarded(server, { ...seen, text: "x", mark: "m" });
   expect(paste).toEqual({ done: false, failed: ["cursor"] });
 });

@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { sep } from "node:path";
+import { until } from "./until.ts";
 
 /** The processes that work in a folder, and all that descend from them: also what a killed program left behind. */
 export async function processesIn(folder: string): Promise<number[]> {
@@ -16,10 +17,11 @@ export async function processesIn(folder: string): Promise<number[]> {
 export async function endProcesses(pids: readonly number[], graceMs = 3_000): Promise<void> {
   for (const pid of pids) signal(pid, "SIGTERM");
   const insistAt = Date.now() + graceMs;
-  for (let left = await living(pids); left.length > 0; left = await living(left)) {
+  await until(async () => {
+    const left = await living(pids);
     if (Date.now() > insistAt) for (const pid of left) signal(pid, "SIGKILL");
-    await Bun.sleep(20);
-  }
+    return left.length === 0;
+  }, { what: async () => `none of the processes ${(await living(pids)).join(", ")} is left` });
 }
 
 async function living(pids: readonly number[]): Promise<number[]> {

@@ -1,17 +1,14 @@
-/** Programs announce neither their screens nor their files, so this one place looks again and again. */
+import { until as untilSo } from "../../src/testing/until.ts";
+
+/** Real programs announce neither their screens nor their files, and take their time. */
 export interface Waiting {
   deadlineMs?: number;
   /** What was waited for, and what is there instead. */
   what: () => Promise<string>;
 }
 
-export async function until(holds: () => boolean | Promise<boolean>, { deadlineMs = 120_000, what }: Waiting): Promise<void> {
-  const deadline = Date.now() + deadlineMs;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain until ${await what()}`);
-    await Bun.sleep(20);
-  }
-}
+export const until = (holds: () => boolean | Promise<boolean>, { deadlineMs = 120_000, what }: Waiting): Promise<void> =>
+  untilSo(holds, async () => `this: ${await what()}`, deadlineMs);
 
 /** Far longer than a program needs on a slow machine: what was taken late must not be done twice. */
 const patienceMs = 6_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { until } from "../../src/testing/world.ts";
+import { until } from "../../src/testing/until.ts";
 import { contrastFaults, nameless } from "./access.ts";
 import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
 

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { createClient, type Client } from "../../src/client/client.ts";
-import { until } from "../../src/testing/world.ts";
+import { until } from "../../src/testing/until.ts";
 import { says, startStage, type Stage } from "./stage.ts";
 import { workFor } from "./work.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { bundlePage } from "../../src/daemon/page/bundle.ts";
 import { logOf } from "../../src/testing/scriptedAgent.ts";
-import { until } from "../../src/testing/world.ts";
+import { until } from "../../src/testing/until.ts";
 import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
 
 /** What a person does on the page, in a real browser, with a real daemon, tmux and agents behind it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { ReceiptView } from "../../src/client/schema.ts";
-import { until } from "../../src/testing/world.ts";
+import { until } from "../../src/testing/until.ts";
 import { chromiumPath, startStage, type Stage } from "./stage.ts";
 
 /**
@@ -70,12 +70,13 @@ describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
 
   /** Sends for a few seconds; events a second. A send to an agent that fetches its mail makes three: routed, accepted, queued. */
   async function eventsAtARate(round: number): Promise<number> {
+    const paceMs = 14;
     const before = (await stage.person.call("events", { limit: 0 })).last;
     const startedAt = performance.now();
     const sends: Promise<unknown>[] = [];
     for (let sent = 0; sent < 200; sent++) {
       sends.push(stage.person.call("send", { to: names[sent]!, body: `note ${sent} of round ${round}` }));
-      await Bun.sleep(Math.max(0, startedAt + sent * 14 - performance.now()));
+      await Bun.sleep(Math.max(0, startedAt + sent * paceMs - performance.now()));
     }
     await Promise.all(sends);
     const seconds = (performance.now() - startedAt) / 1_000;

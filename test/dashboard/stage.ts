@@ -5,7 +5,8 @@ import { chromium, type Browser, type BrowserContext, type Page } from "playwrig
 import { createClient, type Client } from "../../src/client/client.ts";
 import type { ReceiptView } from "../../src/client/schema.ts";
 import { direct, isListening, scriptedAgentCommand, type Script } from "../../src/testing/scriptedAgent.ts";
-import { startWorld, until, type World } from "../../src/testing/world.ts";
+import { until } from "../../src/testing/until.ts";
+import { startWorld, type World } from "../../src/testing/world.ts";
 
 export interface Stage extends AsyncDisposable {
   readonly world: World;

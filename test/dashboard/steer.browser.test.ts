@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import type { ReceiptView } from "../../src/client/schema.ts";
 import { logOf } from "../../src/testing/scriptedAgent.ts";
-import { until } from "../../src/testing/world.ts";
+import { until } from "../../src/testing/until.ts";
 import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
 
 /** What a person steers from the page: the life of agents, teams, mail to many, what is asked of them. */

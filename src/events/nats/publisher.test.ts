@@ -7,6 +7,7 @@ import { nkeys } from "@nats-io/transport-node";
 import type { Event } from "../../model/event.ts";
 import { agentId } from "../../model/ids.ts";
 import { natsServerPath, NatsServer } from "../../testing/natsServer.ts";
+import { until as untilSo } from "../../testing/until.ts";
 import { natsLinks, shownUrl, type NatsServer as NatsSettings } from "./link.ts";
 import { NatsPublisher, type PublisherOptions } from "./publisher.ts";
 
@@ -42,13 +43,8 @@ function jwt(subject: string, issuer: nkeys.KeyPair, nats: object): string {
   return `${signed}.${Buffer.from(issuer.sign(new TextEncoder().encode(signed))).toString("base64url")}`;
 }
 
-async function until(done: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!done()) {
-    if (Date.now() > deadline) throw new Error("it did not happen");
-    await Bun.sleep(5);
-  }
-}
+/** A publisher tells what has become of what it was offered to whoever asks. */
+const until = (done: () => boolean): Promise<void> => untilSo(done, `this: ${done}`);
 const accounted = ({ state }: NatsPublisher): number => state.published + state.dropped;
 
 describe.skipIf(natsServerPath === null)("a NATS server", () => {

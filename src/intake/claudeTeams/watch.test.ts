@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { until } from "../../testing/until.ts";
 import { watchClaudeTeams, type ClaudeTeamsOptions, type NativeMail } from "./watch.ts";
 
 const at = (second: number): string => `2026-11-15T10:00:0${second}.000Z`;
@@ -32,9 +33,7 @@ function team(config: object = {}, options: Partial<ClaudeTeamsOptions> = {}) {
       const accept = async (mail: NativeMail): Promise<void> => void taken.push(mail);
       watching = watchClaudeTeams({ ...{ configDir, home: "h1", layout: "inboxes", accept, relays: () => false, leadLives: async () => false }, ...{ report: (_context, fault) => void faults.push(fault), signal: stop.signal, sweepMs: 20 }, ...options });
     },
-    async until(condition: () => boolean) {
-      while (!condition()) await Bun.sleep(5);
-    },
+    until: (condition: () => boolean) => until(condition, () => `this: ${condition}; taken: ${JSON.stringify(taken)}, faults: ${faults.join()}`),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await watching;

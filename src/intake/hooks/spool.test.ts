@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync,
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../testing/until.ts";
 import { hookPlaceIn, layHookPlace, raiseFlag } from "./place.ts";
 import { watchSpool, type SpooledCall } from "./spool.ts";
 
@@ -103,7 +104,7 @@ test("a waiter ends with 2 and the text of the mail; one that is not alone leave
   const bell = join(home.place.bells, "s-1");
   const wait = () => Bun.spawn([home.place.wait], { env: { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1" }, stdin: "ignore", stderr: "pipe" });
   const first = wait();
-  while (!existsSync(`${bell}.pid`)) await Bun.sleep(5);
+  await until(() => existsSync(`${bell}.pid`), "the waiter to listen");
   expect(await wait().exited).toBe(0);
   const ring = (...words: string[]) => Bun.spawn(["sh", "-c", 'printf "%s\\n" "$@" >"$0"', bell, ...words]).exited;
   await ring("no-such-mail");

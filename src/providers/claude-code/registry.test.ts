@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../testing/until.ts";
 import { isSameProcess, readRegistry } from "./registry.ts";
 
 /** A config folder with the given registry files, removed at the end of the test. */
@@ -63,9 +64,9 @@ test.skipIf(process.platform !== "linux")("a process that ended but was not coll
   const { value } = await parent.stdout.getReader().read();
   const zombie = Number(new TextDecoder().decode(value));
   // The shell would collect its child; cat, which takes its place, does not.
-  while ((await Bun.file(`/proc/${parent.pid}/comm`).text()) !== "cat\n") await Bun.sleep(5);
+  await until(async () => (await Bun.file(`/proc/${parent.pid}/comm`).text()) === "cat\n", "cat to take the shell's place");
   process.kill(zombie);
-  while (!(await Bun.file(`/proc/${zombie}/stat`).text()).includes(") Z ")) await Bun.sleep(5);
+  await until(async () => (await Bun.file(`/proc/${zombie}/stat`).text()).includes(") Z "), "the zombie");
   expect(await isSameProcess(zombie, undefined)).toBe(false);
   parent.kill();
   await parent.exited;

@@ -34,10 +34,16 @@ test("many writers at once lose nothing", async () => {
 test("another's lock is waited for, a dead one's is taken away", async () => {
   using here = folder();
   mkdirSync(`${here.file}.lock`, { recursive: true });
-  const writing = appendToInbox(here.file, row(1));
-  await Bun.sleep(20);
+  const [waits, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const pause = (): Promise<void> => {
+    waits.resolve();
+    return released.promise;
+  };
+  const writing = appendToInbox(here.file, row(1), { pause });
+  await waits.promise;
   expect(existsSync(here.file)).toBe(false);
   rmdirSync(`${here.file}.lock`);
+  released.resolve();
   expect(await writing).toBe("present");
   mkdirSync(`${here.file}.lock`);
   utimesSync(`${here.file}.lock`, new Date(0), new Date(0));

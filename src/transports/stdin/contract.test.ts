@@ -9,7 +9,7 @@ import { seal } from "../../model/message.ts";
 import { anAgent } from "../../testing/agents.ts";
 import { person } from "../../testing/mailboxContract.ts";
 import { transportContract } from "../../testing/transportContract.ts";
-import { until } from "../../testing/world.ts";
+import { until } from "../../testing/until.ts";
 import type { Errand } from "../port.ts";
 import { hasReader, stdinEndpoint, streamsIn } from "../streams.ts";
 import { standardInputTransport } from "./transport.ts";

@@ -3,7 +3,7 @@ import { anAgent } from "../../testing/agents.ts";
 import { promptAgentPath, submissions } from "../../testing/promptAgent.ts";
 import { privateTmux } from "../../testing/tmux.ts";
 import { transportContract } from "../../testing/transportContract.ts";
-import { until } from "../../testing/world.ts";
+import { until } from "../../testing/until.ts";
 import { look } from "../../tmux/pane.ts";
 import { systemProcesses } from "../../tmux/process.ts";
 import { TmuxServer } from "../../tmux/server.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Delivery } from "../../model/delivery.ts";
 import { isListening, keysTypedTo, logOf, scriptedAgentCommand, submittedTo, type ScriptedState } from "../../testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "../../testing/stage.ts";
-import { until } from "../../testing/world.ts";
+import { until } from "../../testing/until.ts";
 
 let stage: Stage;
 beforeEach(async () => {
@@ -319,13 +319,11 @@ describe("what makes a text hard to find again", () => {
 
 async function shows(id: Stage["tieline"]["directory"] extends { agent(id: infer Id): unknown } ? Id : never, state: string, draft = false): Promise<void> {
   const { directory, sensing } = stage.tieline;
-  for (;;) {
+  await until(async () => {
     const told = await sensing.explain(directory.agent(id)!);
-    if (told?.state === state && told.draft === draft) return;
-    await Bun.sleep(5);
-  }
+    return told?.state === state && told.draft === draft;
+  }, `${state}${draft ? " with a draft" : ""} to show`);
 }
 
-async function logged(dir: string, enough: (entries: ReturnType<typeof logOf>) => boolean): Promise<void> {
-  while (!enough(logOf(dir))) await Bun.sleep(5);
-}
+const logged = (dir: string, enough: (entries: ReturnType<typeof logOf>) => boolean): Promise<void> =>
+  until(() => enough(logOf(dir)), () => `more than this in the log: ${JSON.stringify(logOf(dir))}`);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { logOf, submittedTo } from "../../testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "../../testing/stage.ts";
 import { attachPerson, type Person } from "../../testing/tmux.ts";
-import { until } from "../../testing/world.ts";
+import { until } from "../../testing/until.ts";
 
 let stage: Stage;
 let ana: ScriptedCast;

@@ -5,6 +5,7 @@ import type { HoldReason } from "../../model/delivery.ts";
 import { isPlaying, play, screenPlayerCommand, typedInto } from "../../testing/screenPlayer.ts";
 import { labelledScreens, type LabelledScreen } from "../../testing/screens.ts";
 import { openStage, type Cast, type Stage } from "../../testing/stage.ts";
+import { until } from "../../testing/until.ts";
 
 /**
  * The captured screens of real programs, shown in a real pane, with mail for whoever lives there. What a pane cannot
@@ -70,12 +71,10 @@ async function resize(stage: Stage, { cast }: Player, { screen: { width, height 
 async function show(stage: Stage, { cast, dir }: Player, { screen, state, draft, file }: LabelledScreen): Promise<void> {
   await play(dir, { lines: screen.lines, title: screen.title!, cursor: screen.cursor! });
   const cursor = [Math.min(screen.cursor!.x, screen.width! - 1), Math.min(screen.cursor!.y, screen.height! - 1)].join();
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const told = await stage.tieline.sensing.explain(cast.agent);
+  const read = () => stage.tieline.sensing.explain(cast.agent);
+  await until(async () => {
+    const told = await read();
     const there = told?.known?.title === screen.title && told?.known?.cursor.join() === cursor;
-    if (there && told?.state === state && told.draft === draft) return;
-    if (Date.now() > deadline) throw new Error(`${file} is read as ${JSON.stringify(told)} in a pane, not as ${state}`);
-    await Bun.sleep(3);
-  }
+    return there && told?.state === state && told.draft === draft;
+  }, async () => `${file} to be read as ${state} in a pane; it is read as ${JSON.stringify(await read())}`);
 }

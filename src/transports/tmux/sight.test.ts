@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { terminalTraits } from "../../providers/traits.ts";
 import { UserScreens } from "../../providers/userScreens.ts";
 import { attachPerson, privateTmux } from "../../testing/tmux.ts";
-import { until } from "../../testing/world.ts";
+import { until } from "../../testing/until.ts";
 import { ControlClient } from "../../tmux/control.ts";
 import { readPane } from "../../tmux/pane.ts";
 import { systemProcesses } from "../../tmux/process.ts";
