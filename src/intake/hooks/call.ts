@@ -1,12 +1,13 @@
 import { z } from "zod";
-import { commonName } from "./dialects.ts";
+import { commonName } from "../../providers/hookDialects.ts";
 
 /**
  * One hook call of an agent program: it is about to do something, or has done it, and asks whether we have a word to
- * say. Claude Code and Codex write the same JSON, Gemini CLI the same with other names of events.
+ * say. Programs write the same JSON, some with names of their own for the events.
  */
 export interface HookCall {
   readonly provider: string;
+  /** By its common name. */
   readonly event: string;
   readonly sessionId: string;
   /** Set when a subagent calls: it shares its parent's session, but what it is told the main thread does not read. */

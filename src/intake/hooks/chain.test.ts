@@ -76,6 +76,8 @@ test("verdicts in the words of the programs", () => {
   expect(answerFor(at("PostToolUse"), context)).toEqual({ hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "news" } });
   expect(answerFor(at("Stop"), context)).toEqual({ hookSpecificOutput: { hookEventName: "Stop", additionalContext: "news" } });
   expect(answerFor(at("Stop", "codex"), context)).toEqual({ decision: "block", reason: "news" });
+  expect(answerFor(at("PreToolUse", "gemini"), { refusal: "stop", context: null })).toEqual({ decision: "deny", reason: "stop" });
+  expect(answerFor(at("PostToolUse", "gemini"), context)).toEqual({ hookSpecificOutput: { hookEventName: "AfterTool", additionalContext: "news" } });
   expect(answerFor(at("Stop"), { refusal: "stop", context: null })).toBeNull();
   expect(answerFor(at("PreToolUse"), { refusal: null, context: null })).toBeNull();
 });
@@ -87,5 +89,6 @@ test("a payload is read with its tool, and one that makes no sense is none", () 
   expect(describeTool(call.tool!)).toBe("Edit src/auth.ts");
   expect(readHookCall("claude-code", { ...payload, session_id: 7 })).toBeNull();
   expect(readHookCall("claude-code", "text")).toBeNull();
+  expect(readHookCall("gemini", { ...payload, hook_event_name: "BeforeTool" })).toMatchObject({ event: "PreToolUse" });
   expect(readHookCall("codex", { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: "hello" })).toMatchObject({ tool: null, prompt: "hello", subagent: null });
 });

@@ -6,6 +6,7 @@ import type { Agent, AgentState } from "../../model/agent.ts";
 import { envelope } from "../../model/envelope.ts";
 import type { Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
+import { dialectOf } from "../../providers/hookDialects.ts";
 import type { HookCall } from "./call.ts";
 import { createHookChain, type HookChain, type HookHandler, type Report } from "./chain.ts";
 import { hookTextLimit, mailAtBoundaries } from "./handlers/mail.ts";
@@ -33,18 +34,10 @@ export interface StandardHooks {
   readonly handlers: readonly HookHandler[];
 }
 
-/** Programs that put a hook's text above the user's own words or among them; there every header says that no user wrote it. */
-const besideTheUser: ReadonlySet<string> = new Set(["codex", "gemini"]);
-
 const textOf = (message: Message, { provider }: HookCall): string =>
-  envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, besideTheUser.has(provider) ? "user" : "peer").text;
+  envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, dialectOf(provider).besideTheUser ? "user" : "peer").text;
 
-/** Gemini CLI shows the angle brackets of such text as entities; with the ampersands written so too, it can be read back. */
-function contextOf(message: Message, call: HookCall): string {
-  const text = textOf(message, call);
-  if (call.provider !== "gemini" || !/[<>]/.test(text)) return text;
-  return `${text.replaceAll("&", "&amp;")}\n[read &lt; &gt; &amp; as the characters that they stand for]`;
-}
+const contextOf = (message: Message, call: HookCall): string => dialectOf(call.provider).written(textOf(message, call));
 
 export function standardHooks(parts: StandardHookParts): StandardHooks {
   const { directory, mailbox, courier, joined, observed, hasReadRefusal, more = [], report, clock } = parts;

@@ -1,20 +1,15 @@
+import type { HookAnswer } from "../../providers/hookDialect.ts";
+import { dialectOf, ownName } from "../../providers/hookDialects.ts";
 import type { HookCall } from "./call.ts";
 import type { Verdict } from "./chain.ts";
-import { ownName } from "./dialects.ts";
 
 /** Events that stop something when they are answered with a refusal. Elsewhere there is nothing left to refuse. */
 const refusable: ReadonlySet<string> = new Set(["PreToolUse"]);
 
 /** The JSON that tells a program a verdict; null: no word, go on. */
-export function answerFor({ provider, event }: Pick<HookCall, "provider" | "event">, { refusal, context }: Pick<Verdict, "refusal" | "context">): Record<string, unknown> | null {
-  if (refusal !== null) return refusable.has(event) ? refused(provider, event, refusal) : null;
-  if (context === null) return null;
-  // Claude Code goes on after a Stop hook's context as well, and shows the reason of a block to its model twice.
-  if (event === "Stop" && provider === "codex") return { decision: "block", reason: context };
-  return { hookSpecificOutput: { hookEventName: ownName(provider, event), additionalContext: context } };
-}
-
-function refused(provider: string, event: string, reason: string): Record<string, unknown> {
-  if (provider === "gemini") return { decision: "deny", reason };
-  return { hookSpecificOutput: { hookEventName: event, permissionDecision: "deny", permissionDecisionReason: reason } };
+export function answerFor({ provider, event }: Pick<HookCall, "provider" | "event">, { refusal, context }: Pick<Verdict, "refusal" | "context">): HookAnswer | null {
+  const dialect = dialectOf(provider);
+  const name = ownName(provider, event);
+  if (refusal !== null) return refusable.has(event) ? dialect.refusal(name, refusal) : null;
+  return context === null ? null : dialect.context(name, context);
 }

@@ -1,4 +1,5 @@
 /** The hooks by which Codex tells us of its steps, and the trust that Codex wants to see before it runs any. */
+import { commonDialect, type HookDialect } from "../hookDialect.ts";
 import type { HookSetup } from "../provider.ts";
 
 /** The events that we listen to, and what Codex calls them in its book of trust. */
@@ -10,6 +11,15 @@ export const hookEvents: Readonly<Record<string, string>> = {
   PostToolUse: "post_tool_use",
   Stop: "stop",
   SessionEnd: "session_end",
+};
+
+export const codexDialect: HookDialect = {
+  ...commonDialect,
+  besideTheUser: true,
+  // It calls nobody after a command that runs on in the background.
+  speaksBeforeTools: true,
+  // The turn goes on with the reason of a block. Claude Code goes on with a context as well, and shows such a reason twice.
+  context: (event, text) => (event === "Stop" ? { decision: "block", reason: text } : commonDialect.context(event, text)),
 };
 
 export interface CommandHook {

@@ -1,4 +1,5 @@
 /** The hooks by which Gemini CLI tells us of its steps. */
+import { commonDialect, type HookDialect } from "../hookDialect.ts";
 import type { HookSetup } from "../provider.ts";
 
 /**
@@ -6,6 +7,20 @@ import type { HookSetup } from "../provider.ts";
  * a request that failed, and at rest a moment later a message can be typed.
  */
 export const hookEvents = ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"] as const;
+
+export const geminiDialect: HookDialect = {
+  ...commonDialect,
+  events: { BeforeAgent: "UserPromptSubmit", BeforeTool: "PreToolUse", AfterTool: "PostToolUse", AfterAgent: "Stop" },
+  besideTheUser: true,
+  written: readableEntities,
+  refusal: (_event, reason) => ({ decision: "deny", reason }),
+};
+
+/** It shows angle brackets to its model as entities; with the ampersands written so too, they can be read back. */
+function readableEntities(text: string): string {
+  if (!/[<>]/.test(text)) return text;
+  return `${text.replaceAll("&", "&amp;")}\n[read &lt; &gt; &amp; as the characters that they stand for]`;
+}
 
 export interface CommandHook {
   readonly type: "command";

@@ -1,6 +1,7 @@
 import type { Courier } from "../../../courier.ts";
 import { personId, type Agent } from "../../../model/agent.ts";
 import type { Message, When } from "../../../model/message.ts";
+import { dialectOf } from "../../../providers/hookDialects.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 
@@ -53,8 +54,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
   };
 }
 
-/** Codex calls nobody after a command that runs on in the background; its next call is the next chance. */
-const speaksBefore = ({ provider }: HookCall, agent: Agent): boolean => provider === "codex" && !isServed(agent);
+const speaksBefore = ({ provider }: HookCall, agent: Agent): boolean => dialectOf(provider).speaksBeforeTools && !isServed(agent);
 
 /** At idle a person's message goes as the user's own word, which a hook's text is not; it waits for that. */
 const goesHere = ({ from, when }: Message, agent: Agent): boolean => when !== "turn" || (from.id !== personId && !isServed(agent));
