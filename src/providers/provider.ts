@@ -105,6 +105,9 @@ export function withArguments(command: readonly string[], args: readonly string[
   return ["sh", "-c", `${line} "$@"`, "sh", ...args];
 }
 
+/** A word as a shell takes it whole. */
+export const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
 /** Flags of which some are left out. */
 export function flags(...given: readonly (readonly string[] | false | null)[]): string[] {
   return given.flatMap((words) => words || []);

@@ -18,6 +18,13 @@ export function hooksWithout(settings: Settings, fits: (hook: Readonly<Record<st
   return Object.fromEntries(kept.filter(([event, groups]) => groups.length > 0 || hooks[event]!.length === 0));
 }
 
+/** The same, of all the settings. Where none is left, there is no place for them either. */
+export function settingsWithout(settings: Settings, fits: (hook: Readonly<Record<string, unknown>>) => boolean): Settings {
+  const { hooks: _hooks, ...rest } = settings;
+  const hooks = hooksWithout(settings, fits);
+  return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };
+}
+
 /** Null is a file that is not there. Throws CONFIG_INVALID when it is none. */
 export function parseSettings(file: string, text: string | null): Settings {
   try {

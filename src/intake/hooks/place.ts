@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { shellWord } from "../../providers/provider.ts";
 import hookScript from "./scripts/hook.sh" with { type: "text" };
 import waitScript from "./scripts/wait.sh" with { type: "text" };
 
@@ -41,7 +42,7 @@ export function layHookPlace(place: HookPlace, surroundings: Surroundings): void
 }
 
 function programText(script: string, { root }: HookPlace, { socket, tieline }: Surroundings): string {
-  const variables = Object.entries({ hooks: root, socket, tieline }).map(([name, value]) => `${name}=${quoted(value)}`);
+  const variables = Object.entries({ hooks: root, socket, tieline }).map(([name, value]) => `${name}=${shellWord(value)}`);
   return ["#!/bin/sh", ...variables, script].join("\n");
 }
 
@@ -72,5 +73,3 @@ export function raiseFlag(place: HookPlace, sessionId: string, mailWaits: boolea
   if (mailWaits) writeFileSync(flag, "");
   else rmSync(flag, { force: true });
 }
-
-export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

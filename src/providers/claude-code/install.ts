@@ -1,8 +1,9 @@
 /** Our hooks in a settings file of Claude Code. What is ours is known by the paths and headers that only we use. */
 import { join } from "node:path";
+import { runsHookOf } from "../hookCommand.ts";
 import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
-import { hooksWithout, type Settings } from "../settingsFile.ts";
+import { hooksWithout, settingsWithout, type Settings } from "../settingsFile.ts";
 import { hookSettings } from "./settings.ts";
 
 export const claudeHooks: HookedProgram = {
@@ -24,25 +25,23 @@ export const claudeHooks: HookedProgram = {
 
 /** The settings with exactly our present hooks, and open to other sessions unless the person decided otherwise. */
 function withHooks(settings: Settings, setup: HookSetup): Settings {
-  const hooks = { ...hooksWithoutOurs(settings) };
+  const hooks = { ...hooksWithout(settings, isOurs) };
   for (const [event, entries] of Object.entries(hookSettings(setup))) hooks[event] = [...(hooks[event] ?? []), ...entries];
   return { ...settings, hooks, crossSessionInbound: settings["crossSessionInbound"] ?? "accept" };
 }
 
 /** The settings as they would be without us. `accept` goes only where we know that nobody had decided anything. */
 function withoutHooks(settings: Settings, found: Settings | null): Settings {
-  const { hooks: _hooks, ...rest } = settings;
-  const hooks = hooksWithoutOurs(settings);
-  const left: Settings = { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };
+  const left = settingsWithout(settings, isOurs);
   if (found === null || "crossSessionInbound" in found || left["crossSessionInbound"] !== "accept") return left;
   const { crossSessionInbound: _accept, ...closed } = left;
   return closed;
 }
 
-const hooksWithoutOurs = (settings: Settings) => hooksWithout(settings, isOurs);
+const runsOurHook = runsHookOf("claude-code");
 
 /** By the header for http hooks, by the folder's name for programs. */
 function isOurs({ type, headers, command }: Readonly<Record<string, unknown>>): boolean {
   if (type === "http") return typeof headers === "object" && headers !== null && "X-Tieline-Token" in headers;
-  return typeof command === "string" && /\/hooks\/(hook'? claude-code\b|wait'?$)/.test(command);
+  return runsOurHook({ command }) || (typeof command === "string" && /\/hooks\/wait'?$/.test(command));
 }

@@ -1,10 +1,7 @@
 /** What we ask Claude Code to do in its settings: to tell us of its steps, and to let other sessions write to it. */
-import type { HookSetup } from "../provider.ts";
-
-export interface HookEntry {
-  readonly matcher?: string;
-  readonly hooks: readonly Readonly<Record<string, unknown>>[];
-}
+import { hookCommand } from "../hookCommand.ts";
+import { shellWord, type HookSetup } from "../provider.ts";
+import type { HookGroup } from "../settingsFile.ts";
 
 /** What http hooks are good for: no process per tool call. Claude Code has none for the start of a session. */
 const httpEvents = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "PermissionRequest", "SubagentStart", "Stop", "SessionEnd"];
@@ -14,9 +11,9 @@ const httpTimeout = 5;
 /** Seconds: as long as a session may lie idle and still be woken. */
 const waitTimeout = 7 * 86_400;
 
-export function hookSettings({ port, hook, wait }: HookSetup): Record<string, readonly HookEntry[]> {
-  const command = { type: "command", command: `${quoted(hook)} claude-code SessionStart`, timeout: httpTimeout };
-  const waiter = { type: "command", command: quoted(wait), asyncRewake: true, timeout: waitTimeout };
+export function hookSettings({ port, hook, wait }: HookSetup): Record<string, readonly HookGroup[]> {
+  const command = { type: "command", command: hookCommand({ hook }, "claude-code", "SessionStart"), timeout: httpTimeout };
+  const waiter = { type: "command", command: shellWord(wait), asyncRewake: true, timeout: waitTimeout };
   const http = {
     type: "http",
     url: `http://127.0.0.1:${port}/hooks/claude-code`,
@@ -36,5 +33,3 @@ export function hookSettings({ port, hook, wait }: HookSetup): Record<string, re
 export function launchSettings(setup: HookSetup): Record<string, unknown> {
   return { crossSessionInbound: "accept", hooks: hookSettings(setup) };
 }
-
-const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);

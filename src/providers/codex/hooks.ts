@@ -1,5 +1,6 @@
 /** The hooks by which Codex tells us of its steps, and the trust that Codex wants to see before it runs any. */
 import { commonDialect, type HookDialect } from "../hookDialect.ts";
+import { hookCommand, runsHookOf } from "../hookCommand.ts";
 import type { HookSetup } from "../provider.ts";
 
 /** The events that we listen to, and what Codex calls them in its book of trust. */
@@ -32,11 +33,11 @@ export interface CommandHook {
 /** Seconds. The hook itself takes milliseconds; at the end of a session Codex allows no more than three. */
 const timeoutOf = (event: string): number => (event === "SessionEnd" ? 3 : 10);
 
-export function hookFor(event: string, { hook }: Pick<HookSetup, "hook">): CommandHook {
-  return { type: "command", command: `${quoted(hook)} codex ${event}`, timeout: timeoutOf(event) };
+export function hookFor(event: string, setup: Pick<HookSetup, "hook">): CommandHook {
+  return { type: "command", command: hookCommand(setup, "codex", event), timeout: timeoutOf(event) };
 }
 
-export const isOurs = ({ command }: Readonly<Record<string, unknown>>): boolean => typeof command === "string" && /\/hooks\/hook'? codex\b/.test(command);
+export const isOurs = runsHookOf("codex");
 
 /** The settings of a session that we start. What we put there ourselves is trusted there, and nothing else is. */
 export function launchHooks(setup: HookSetup): Record<string, unknown> {
@@ -59,5 +60,3 @@ export function toml(value: unknown): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   return `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}=${toml(inner)}`).join(",")}}`;
 }
-
-export const quoted = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

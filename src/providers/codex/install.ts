@@ -5,14 +5,14 @@
 import { join } from "node:path";
 import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
-import { hooksWithout, type HookGroup, type Settings } from "../settingsFile.ts";
+import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";
 
 export const codexHooks: HookedProgram = {
   title: "Codex",
   file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".codex") : env["CODEX_HOME"] || join(env["HOME"] ?? "/", ".codex"), "hooks.json"),
   with: withHooks,
-  without: withoutHooks,
+  without: (settings) => settingsWithout(settings, isOurs),
   notes: notesFor,
   notesAfter: ["where hooks of others stood behind ours in the file, Codex asks for your trust in them again"],
 };
@@ -37,12 +37,6 @@ function withHooks(settings: Settings, setup: HookSetup): Settings {
     return [event, holds(groups, ours) ? groups : [...(others[event] ?? []), { hooks: [ours] }]];
   });
   return { ...settings, hooks: Object.fromEntries(hooks) };
-}
-
-function withoutHooks(settings: Settings): Settings {
-  const { hooks: _hooks, ...rest } = settings;
-  const hooks = hooksWithout(settings, isOurs);
-  return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };
 }
 
 /** Ours, once and as it should be. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { PermissionMode, Profile } from "../../model/profile.ts";
-import { flags, numberedChoices, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
-import { launchHooks, quoted, toml } from "./hooks.ts";
+import { flags, numberedChoices, shellWord, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
+import { launchHooks, toml } from "./hooks.ts";
 import { findRollout } from "./rollout.ts";
 import { alonePath, codexServerEndpoint } from "./threads.ts";
 
@@ -79,8 +79,8 @@ const isCodex = ({ command }: Profile): boolean => command === null || command[0
  * at a time. Without a server the program runs alone, and leaves word of it.
  */
 function besideItsServer(socket: string, server: readonly string[], pane: readonly string[], alone: readonly string[]): string {
-  const words = (command: readonly string[]): string => command.map(quoted).join(" ");
-  return `socket=${quoted(socket)}
+  const words = (command: readonly string[]): string => command.map(shellWord).join(" ");
+  return `socket=${shellWord(socket)}
 keeper=$(cat "$socket.keeper" 2>/dev/null) && for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done
 rm -f "$socket" "$socket.life" "$socket${alonePath}"
 alone() { : >"$socket${alonePath}"; exec ${words(alone)}; }

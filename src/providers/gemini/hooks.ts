@@ -1,5 +1,6 @@
 /** The hooks by which Gemini CLI tells us of its steps. */
 import { commonDialect, type HookDialect } from "../hookDialect.ts";
+import { hookCommand, runsHookOf } from "../hookCommand.ts";
 import type { HookSetup } from "../provider.ts";
 
 /**
@@ -31,8 +32,6 @@ export interface CommandHook {
 
 const timeoutMs = 10_000;
 
-export const hookFor = (event: string, { hook }: Pick<HookSetup, "hook">): CommandHook => ({ type: "command", name: "tieline", command: `${quoted(hook)} gemini ${event}`, timeout: timeoutMs });
+export const hookFor = (event: string, setup: Pick<HookSetup, "hook">): CommandHook => ({ type: "command", name: "tieline", command: hookCommand(setup, "gemini", event), timeout: timeoutMs });
 
-export const isOurs = ({ command }: Readonly<Record<string, unknown>>): boolean => typeof command === "string" && /\/hooks\/hook'? gemini\b/.test(command);
-
-const quoted = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+export const isOurs = runsHookOf("gemini");

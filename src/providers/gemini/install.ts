@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
-import { hooksWithout, type HookGroup, type Settings } from "../settingsFile.ts";
+import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs } from "./hooks.ts";
 
 export const geminiHooks: HookedProgram = {
   title: "Gemini CLI",
   file: (scope, { cwd, env }) => join(scope === "project" ? cwd : env["GEMINI_CLI_HOME"] || (env["HOME"] ?? "/"), ".gemini", "settings.json"),
   with: withHooks,
-  without: withoutHooks,
+  without: (settings) => settingsWithout(settings, isOurs),
   notes: () => ["sessions that run already read the hooks when they are started again", "in a project's settings Gemini CLI runs them only where you trust the folder"],
 };
 
@@ -17,10 +17,4 @@ export function withHooks(settings: Settings, setup: HookSetup): Settings {
   const hooks: Record<string, readonly HookGroup[]> = { ...hooksWithout(settings, isOurs) };
   for (const event of hookEvents) hooks[event] = [...(hooks[event] ?? []), { hooks: [{ ...hookFor(event, setup) }] }];
   return { ...settings, hooks };
-}
-
-function withoutHooks(settings: Settings): Settings {
-  const { hooks: _hooks, ...rest } = settings;
-  const hooks = hooksWithout(settings, isOurs);
-  return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };
 }
