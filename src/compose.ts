@@ -158,7 +158,7 @@ export function compose(options: SwitchOptions): Switch {
 
   // Who may write to whom.
   const native = nativeAgents({ configDir: programs.claudeConfig, home: mailbox.id, directory, endpoint: claudeInboxEndpoint });
-  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, nativeMember: native.member, nativeNames: native.names });
+  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, foundedTeams: teams.founded, nativeMember: native.member, nativeNames: native.names });
   const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
   const profileOf = ({ team, profile }: Agent): Profile | null => (profile === null ? null : lookups.profile(team, profile));
   const ways = routes(directory, lookups, emit);

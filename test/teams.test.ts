@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ReceiptView } from "../src/client/schema.ts";
 import type { ProfileView } from "../src/client/schemas/profiles.ts";
 import type { TeamView } from "../src/client/schemas/routing.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
@@ -66,6 +67,20 @@ describe("teams", () => {
     expect(await world.tieline(["team", "join", "feat/auth", "engineer"])).toMatchObject({ code: 3, stderr: expect.stringContaining("engineer was never started") });
     await world.json(["send", "feat/auth:ana", "--wait", "handed", "hello"]);
     expect(await world.tieline(["team", "join", "feat/aut", "ana"])).toMatchObject({ code: 3, stderr: expect.stringContaining('did you mean "feat/auth"?') });
+  });
+
+  test("that nobody founded are refused; one without agents is only empty", async () => {
+    const slips = [["broadcast", "hello"], ["send", "@team", "hello"], ["send", "@all", "hello"], ["down"], ["resume", "--all"], ["topology", "show"], ["topology", "check"], ["topology", "export"], ["layout", "mosaic"]];
+    for (const words of slips) {
+      const refused = await world.tieline([...words, "--team", "weg"]);
+      expect([words, refused.code, refused.stderr]).toEqual([words, 3, expect.stringContaining('error ADDRESS_UNKNOWN: there is no team "weg"; did you mean "web"?')]);
+    }
+    const [refusal] = (await world.tieline(["broadcast", "--team", "weg", "hello", "--json"])).stdout.split("\n");
+    expect(JSON.parse(refusal!)).toEqual({ error: expect.objectContaining({ code: "ADDRESS_UNKNOWN", remedy: expect.stringContaining("tieline team ls") }) });
+    expect(await world.json<ReceiptView>(["broadcast", "--team", "web", "hello"])).toMatchObject({ successful: [], notice: expect.stringContaining("@web has no members") });
+    expect((await world.tieline(["ls", "--team", "weg"])).stdout).toContain("no agents in team weg");
+    const up = await world.tieline(["up", "--team", "weg"]);
+    expect([up.code, up.stderr]).toEqual([2, expect.stringContaining(`${join(world.project, "tieline.yaml")} is of team web, and team weg has none`)]);
   });
 
   test("are renamed, unless a file names them", async () => {

@@ -3,7 +3,7 @@ import { type Agent, isLive, personName } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { anyone, splitLabel } from "../topology/edge.ts";
 import { isUnbound, outEdges, type Topology } from "../topology/topology.ts";
-import { unknownGroup } from "./refusal.ts";
+import { unknownGroup, unknownTeam } from "./refusal.ts";
 import type { Explanation, Resolution } from "./resolution.ts";
 import { type Asker, isSystemObjectName, type Lookups, type SingleAddress, type Startable, startableIn } from "./rules.ts";
 
@@ -29,7 +29,7 @@ export function resolveBroadcast(
     case "everyone":
       return found(address, "everyone", asker, membersOfHost(lookups));
     case "all":
-      return found(address, "all", asker, membersOfAll(asker, lookups));
+      return resolveAll(address, asker, lookups);
     case "group":
       return resolveGroup(address, asker, lookups, resolveSingle);
   }
@@ -44,6 +44,15 @@ function membersOfTeam(team: string, { roster }: Lookups): Members {
   return { agents: roster.inTeam(team).filter(isOrdinary), why: `the members of team ${team}` };
 }
 
+/** The person can name a team that is none; nobody else is in one. */
+function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups): Explanation {
+  const teams = teamsIn(lookups);
+  if (teams.has(asker.team)) return found(address, "all", asker, membersOfAll(asker, lookups));
+  return refused(address, "all", "the sender's team does not exist", unknownTeam(asker.team, teams));
+}
+
+const teamsIn = ({ roster, foundedTeams }: Lookups): ReadonlySet<string> => new Set([...roster.teams(), ...(foundedTeams?.() ?? [])]);
+
 /** `@team` is the sender's own team. A word that is both a team and an alias is nobody's guess to make. */
 function resolveGroup(
   address: Broadcast & { kind: "group" },
@@ -52,13 +61,14 @@ function resolveGroup(
   resolveSingle: ResolveSingle,
 ): Explanation {
   const team = address.name === "team" ? asker.team : address.name;
-  const isTeam = team === asker.team || lookups.roster.inTeam(team).length > 0;
+  const teams = teamsIn(lookups);
+  const isTeam = teams.has(team);
   const alias = lookups.alias(asker.team, address.name);
-  if (isTeam && alias) return refused("alias", "a team and an alias have this name", teamOrAlias(address.name));
+  if (isTeam && alias) return refused(address, "alias", "a team and an alias have this name", teamOrAlias(address.name));
   if (alias) return found(address, "alias", asker, membersOfAlias(alias, asker, lookups, resolveSingle));
   if (isTeam) return found(address, "team", asker, membersOfTeam(team, lookups));
-  const error = unknownGroup(address.name, asker, lookups.roster.teams(), lookups.aliasNames(asker.team));
-  return refused("team", "neither a team nor an alias", error);
+  const error = team === asker.team ? unknownTeam(team, teams) : unknownGroup(address.name, asker, teams, lookups.aliasNames(asker.team));
+  return refused(address, "team", "neither a team nor an alias", error);
 }
 
 /** The sender's out-edges; without a topology, and for those whom none binds, the team. */
@@ -138,8 +148,8 @@ const says: Record<Broadcast["kind"], string> = {
   everyone: "* is every live agent on this host",
 };
 
-const refused = (rule: string, why: string, error: TielineError): Explanation => ({
-  steps: [{ rule, says: says.group, hit: false, why }],
+const refused = ({ kind }: Broadcast, rule: string, why: string, error: TielineError): Explanation => ({
+  steps: [{ rule, says: says[kind], hit: false, why }],
   resolution: null,
   error,
 });

@@ -37,7 +37,15 @@ export function notFound(address: SingleAddress, asker: Asker, lookups: Lookups)
   return unknownName(team, name, address, asker, lookups);
 }
 
-export function unknownGroup(name: string, asker: Asker, teams: readonly string[], aliases: Iterable<string>): TielineError {
+export function unknownTeam(team: string, teams: Iterable<string>): TielineError {
+  const near = nearNames(team, teams);
+  return new TielineError("ADDRESS_UNKNOWN", `there is no team "${team}"${didYouMean(near)}`, {
+    remedy: "`tieline team ls` lists the teams; `tieline team create` makes one",
+    operands: { team, near },
+  });
+}
+
+export function unknownGroup(name: string, asker: Asker, teams: Iterable<string>, aliases: Iterable<string>): TielineError {
   const near = nearNames(name, [...teams, ...aliases, "all"]).map((found) => `@${found}`);
   return new TielineError("ADDRESS_UNKNOWN", `team ${asker.team} knows no team or alias "${name}"${didYouMean(near)}`, {
     remedy: "`tieline team ls` lists the teams; aliases stand in tieline.yaml",

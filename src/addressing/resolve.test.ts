@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { IndexedRoster } from "../directory/roster.ts";
+import { IndexedRoster, personAgent } from "../directory/roster.ts";
 import { type Agent, personId } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
@@ -188,6 +188,18 @@ describe("broadcast", () => {
     expect(found.agents.map(({ name }) => name)).toEqual(["a", "far"]);
     expect(found.missing.map(({ name }) => name)).toEqual(["nobody", "@all"]);
     expect(resolved("*", { agents }).names).toEqual(["a", "ledger", "far"]);
+  });
+
+  test("the person's team may have nobody in it, but must be one", () => {
+    const person = (team: string): Agent => ({ ...personAgent, team });
+    const known: Lookups = { ...lookups({ agents }), foundedTeams: () => ["default"] };
+    for (const all of ["@all", "@team", "@default"]) expect(resolve(all, person("default"), known).agents).toEqual([]);
+    for (const all of ["@all", "@team", "@weg"]) {
+      const { error, steps } = explain(all, person("weg"), known);
+      expect(error).toMatchObject({ code: "ADDRESS_UNKNOWN", message: 'there is no team "weg"; did you mean "web"?' });
+      expect(steps).toMatchObject([{ hit: false }]);
+    }
+    expect(explain("@weg", person("default"), known).error!.message).toBe('team default knows no team or alias "weg"; did you mean "@web"?');
   });
 
   test("a group that is nothing, or two things", () => {

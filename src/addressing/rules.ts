@@ -15,6 +15,8 @@ export interface Lookups {
   /** The addresses behind `@name`; null: the team has no such alias. */
   alias(team: string, name: string): readonly string[] | null;
   aliasNames(team: string): Iterable<string>;
+  /** Teams that are there although nobody may be in them: of a project, made by hand, or `default`. */
+  foundedTeams?(): Iterable<string>;
   /** A member of a Claude Code team that we did not start. */
   nativeMember?(team: string, name: string): Agent | null;
   /** The names for which there may be one. */

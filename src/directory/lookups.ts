@@ -13,6 +13,7 @@ export interface LookupSources {
   projectOf(team: string): Project | null;
   /** The team's run-time edges; the same object until they change. */
   overlayOf?(team: string): Overlay;
+  foundedTeams?(): Iterable<string>;
   nativeMember?(team: string, name: string): Agent | null;
   nativeNames?(): Iterable<string>;
 }
@@ -39,6 +40,7 @@ export function lookupsOver(sources: LookupSources): Lookups {
     profileNames: (team) => profiles.names(sources.projectOf(team)),
     alias: (team, name) => sources.projectOf(team)?.aliases.get(name) ?? null,
     aliasNames: (team) => sources.projectOf(team)?.aliases.keys() ?? [],
+    foundedTeams: () => sources.foundedTeams?.() ?? [],
     nativeMember: (team, name) => sources.nativeMember?.(team, name) ?? null,
     nativeNames: () => sources.nativeNames?.() ?? [],
   };

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { projectFileName, type Project } from "../config/project.ts";
+import { unknownTeam } from "../addressing/refusal.ts";
+import { defaultTeam, projectFileName, type Project } from "../config/project.ts";
 import type { Projects } from "../config/projects.ts";
 import { noOverlay, type Overlay } from "../topology/overlay.ts";
 import type { Directory } from "./directory.ts";
@@ -8,6 +9,12 @@ import type { Documents } from "./documents/port.ts";
 
 /** What belongs to a team besides its agents: the project it lives in, and its run-time edges. */
 export interface Teams {
+  /** Every team that was founded, by a project or by hand, and every team that has agents. */
+  names(): string[];
+  /** The founded ones, and `default`, which nobody needs to found. */
+  founded(): Iterable<string>;
+  /** Answers the name, or throws ADDRESS_UNKNOWN with near names. */
+  mustExist(team: string): string;
   /** null: the team has no project, or its file was removed. */
   projectOf(team: string): Project | null;
   overlayOf(team: string): Overlay;
@@ -32,6 +39,14 @@ export function teamsOver(directory: Directory, projects: Projects, documents: D
     documents.put("overlay", team, overlay);
   }
 
+  const founded = (): string[] => [defaultTeam, ...directory.teams().map(({ name }) => name)];
+
+  function mustExist(team: string): string {
+    const known = new Set([...founded(), ...directory.roster.teams()]);
+    if (known.has(team)) return team;
+    throw unknownTeam(team, known);
+  }
+
   function remove(team: string): void {
     overlays.delete(team);
     documents.remove("overlay", team);
@@ -39,6 +54,9 @@ export function teamsOver(directory: Directory, projects: Projects, documents: D
   }
 
   return {
+    names: () => [...new Set([...directory.teams().map(({ name }) => name), ...directory.roster.teams()])].toSorted(),
+    founded,
+    mustExist,
     projectOf,
     overlayOf: (team) => overlays.get(team) ?? noOverlay,
     setOverlay,

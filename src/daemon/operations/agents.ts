@@ -66,7 +66,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
     async up({ only }, { caller }) {
       const { team } = await callers.allow(caller, "spawn");
       const project = teams.projectOf(team);
-      if (project === null) throw noProject();
+      if (project === null) throw noProject(team, tieline.projects.at(caller.cwd ?? "/"));
       if (only === undefined) checkTopology(team);
       tieline.objects.startAll(team);
       const socket = caller.tmuxServer ?? tieline.tmuxSocket;
@@ -103,6 +103,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
 
     async down(_, { caller }) {
       const { team } = await callers.allow(caller, "kill");
+      teams.mustExist(team);
       const own = directory.roster.inTeam(team).filter((agent) => agent.launch !== null && isLive(agent));
       await Promise.all(own.map((agent) => kill(agent, tieline)));
       return { stopped: own.map((agent) => agent.name) };
@@ -149,5 +150,8 @@ function declared(name: string, { agents }: Pick<Project, "agents">): string {
   });
 }
 
-const noProject = (): TielineError =>
-  new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", { remedy: "`tieline init` writes one", operands: { missing: "tieline.yaml" } });
+function noProject(team: string, here: Project | null): TielineError {
+  const operands = { team, missing: "tieline.yaml" };
+  if (here === null) return new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", { remedy: "`tieline init` writes one", operands });
+  return new TielineError("CONFIG_INVALID", `${here.file} is of team ${here.team}, and team ${team} has none`, { remedy: `leave out --team and TIELINE_TEAM to start team ${here.team}`, operands });
+}

@@ -67,7 +67,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 
     async resume({ agents }, { caller }) {
       const from = await callers.allow(caller, "spawn");
-      const meant = agents?.map((address) => known(address, from)) ?? directory.roster.inTeam(from.team).filter((agent) => agent.launch !== null);
+      const meant = agents?.map((address) => known(address, from)) ?? directory.roster.inTeam(tieline.teams.mustExist(from.team)).filter((agent) => agent.launch !== null);
       await Promise.all(meant.map(lookAt));
       const offline = meant.map((agent) => directory.agent(agent.id)!).filter((agent) => !isLive(agent));
       const results = await Promise.all(offline.map((agent) => resume(agent)));

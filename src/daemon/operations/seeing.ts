@@ -27,7 +27,7 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
 
     async layout({ layout, team }, { caller }) {
       const from = await callers.allow(caller, "spawn");
-      const wanted = team ?? from.team;
+      const wanted = tieline.teams.mustExist(team ?? from.team);
       await sensing.refresh(directory.roster.inTeam(wanted));
       const seats = seatsOf(directory.roster.inTeam(wanted).filter(isLive));
       const [first] = seats;

@@ -6,7 +6,6 @@ import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { checkTeamName } from "../../model/address.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
-import { didYouMean, nearNames } from "../../model/near.ts";
 import { onlyAgent } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
@@ -19,12 +18,12 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
   return {
     async teams(_, { caller }) {
       await callers.sender(caller);
-      return names().map(view);
+      return teams.names().map(view);
     },
 
     async team({ team }, { caller }) {
       await callers.sender(caller);
-      return view(mustExist(team));
+      return view(teams.mustExist(team));
     },
 
     /** The team belongs to the project that its maker calls from, if there is one. */
@@ -36,7 +35,7 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
 
     async teamJoin({ team, agent: address }, { caller }) {
       const from = await callers.allow(caller, "topology");
-      mustExist(team);
+      teams.mustExist(team);
       return move(member(address, from, "join"), team);
     },
 
@@ -49,7 +48,7 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
 
     async teamRename({ team, name }, { caller }) {
       await callers.allow(caller, "topology");
-      mustExist(team);
+      teams.mustExist(team);
       checkFree(team, checkTeamName(name));
       for (const agent of directory.roster.inTeam(team)) directory.update(agent.id, { team: name });
       teams.rename(team, name);
@@ -58,7 +57,7 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
 
     async teamDisband({ team, force = false }, { caller }) {
       await callers.allow(caller, "kill");
-      const members = directory.roster.inTeam(mustExist(team)).filter((agent) => agent.kind === "program");
+      const members = directory.roster.inTeam(teams.mustExist(team)).filter((agent) => agent.kind === "program");
       const pending = members.reduce((sum, agent) => sum + mailbox.pending(agent.id), 0);
       if (pending > 0 && !force) throw hasMail(team, pending);
       const running = members.filter((agent) => agent.launch !== null && isLive(agent));
@@ -75,23 +74,9 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
     async teamShutdown({ team }, call) {
       const from = await callers.allow(call.caller, "kill");
       if (from.id !== personId && from.team !== team) throw otherTeam(from, team);
-      return down({}, { ...call, caller: { ...call.caller, team: mustExist(team) } });
+      return down({}, { ...call, caller: { ...call.caller, team: teams.mustExist(team) } });
     },
   };
-
-  function names(): string[] {
-    return [...new Set([...directory.teams().map(({ name }) => name), ...directory.roster.teams()])].toSorted();
-  }
-
-  function mustExist(team: string): string {
-    const known = names();
-    if (known.includes(team)) return team;
-    const near = nearNames(team, known);
-    throw new TielineError("ADDRESS_UNKNOWN", `there is no team "${team}"${didYouMean(near)}`, {
-      remedy: "`tieline team ls` lists the teams; `tieline team create` makes one",
-      operands: { team, near },
-    });
-  }
 
   function view(team: string): TeamView {
     const members = directory.roster.inTeam(team).map((agent) => {

@@ -1,3 +1,4 @@
+import type { Caller } from "../../client/schema.ts";
 import type { ResolutionView, TopologyView } from "../../client/schemas/routing.ts";
 import { explain } from "../../addressing/resolve.ts";
 import type { Switch } from "../../compose.ts";
@@ -41,7 +42,7 @@ export function topologyOperations(tieline: Switch, callers: Callers): TopologyO
     },
 
     async topology(_, { caller }) {
-      return view((await callers.sender(caller)).team);
+      return view(await teamOf(caller));
     },
 
     /** A name that nobody has is refused: the edge would look as if it worked. */
@@ -59,7 +60,7 @@ export function topologyOperations(tieline: Switch, callers: Callers): TopologyO
     },
 
     async topologyCheck(_, { caller }) {
-      const { team } = await callers.sender(caller);
+      const team = await teamOf(caller);
       const problems = checkEdges(lookups.topology(team), knownLabels).map((problem) => ({
         ...failure(problem),
         place: placeText(problem.operands["place"] as Place | null),
@@ -68,10 +69,15 @@ export function topologyOperations(tieline: Switch, callers: Callers): TopologyO
     },
 
     async topologyExport({ format }, { caller }) {
-      const { team } = await callers.sender(caller);
+      const team = await teamOf(caller);
       return { text: exportTopology(lookups.topology(team), format) };
     },
   };
+
+  /** Of a team that is none, "everyone may write to everyone" would be no answer. */
+  async function teamOf(caller: Caller): Promise<string> {
+    return teams.mustExist((await callers.sender(caller)).team);
+  }
 
   function written(team: string): readonly Edge[] | null {
     return teams.projectOf(team)?.edges ?? null;
