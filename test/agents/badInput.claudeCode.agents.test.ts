@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type Step } from "../../fixtures/model-servers/server.ts";
-import type { HookEntry } from "../../src/providers/claude-code/settings.ts";
+import type { HookGroup } from "../../src/providers/settingsFile.ts";
 import { prepareBench, type Bench, type BenchOptions } from "./bench.ts";
 import { claudeTest, dismiss, isThere, shell, timesRead } from "./claudeCode.ts";
 import { pausedTool } from "./pausedTool.ts";
@@ -271,7 +271,7 @@ claudeTest("its transcript is moved away: the proof comes from the next one", as
 claudeTest("hooks time out: the agent goes on without us, and its mail comes when we are back", async () => {
   await using board = await Switchboard.start();
   const settings = board.settings();
-  await using bench = await board.claude({ permissions: "allow", settings: { ...settings, hooks: impatient(settings["hooks"] as Record<string, HookEntry[]>) } });
+  await using bench = await board.claude({ permissions: "allow", settings: { ...settings, hooks: impatient(settings["hooks"] as Record<string, HookGroup[]>) } });
   const tool = await pausedTool(bench);
   bench.model.add(batch(shell(tool.command)), batch(shell("touch went-on")), say("done"));
   await bench.prompt("work");
@@ -291,7 +291,7 @@ claudeTest("hooks time out: the agent goes on without us, and its mail comes whe
   expect(story.deliveries[0]).toMatchObject({ proof: "transcript", authority: "peer" });
 });
 
-function impatient(hooks: Record<string, HookEntry[]>): Record<string, HookEntry[]> {
+function impatient(hooks: Record<string, HookGroup[]>): Record<string, HookGroup[]> {
   const hurried = (hook: Readonly<Record<string, unknown>>) => (hook["type"] === "http" ? { ...hook, timeout: 1 } : hook);
   return Object.fromEntries(Object.entries(hooks).map(([event, entries]) => [event, entries.map((entry) => ({ ...entry, hooks: entry.hooks.map(hurried) }))]));
 }
