@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
+import { environOf } from "../processFiles.ts";
 import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
 
 export interface Said {
@@ -151,16 +152,6 @@ function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentState {
   if (status === "busy") return "working";
   if (waitingFor === "permission prompt") return "permission";
   return waitingFor === "input needed" ? "question" : "dialog";
-}
-
-function environOf(pid: number): Record<string, string> {
-  try {
-    const pairs = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-    return Object.fromEntries(pairs.filter((pair) => pair.includes("=")).map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
-  } catch {
-    // Not Linux, or not ours to read: the daemon's own environment has to do.
-    return {};
-  }
 }
 
 function foldersIn(path: string): string[] {

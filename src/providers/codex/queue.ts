@@ -1,7 +1,8 @@
 /** The queue of a Codex on its own: another process of the same program may put something in, and it takes it out at rest. */
 import { existsSync } from "node:fs";
 import type { Agent } from "../../model/agent.ts";
-import { environOf, homeOfCodex, linkAt, threadHeldBy } from "./processes.ts";
+import { environOf, linkOf } from "../processFiles.ts";
+import { homeOfCodex, threadHeldBy } from "./processes.ts";
 import { findRollout } from "./rollout.ts";
 
 export interface CodexQueue {
@@ -18,15 +19,18 @@ export function codexQueueOf({ sessionId, endpoints }: Agent): CodexQueue | null
   const pid = Number(pane.locator["agentPid"]);
   const held = threadHeldBy(pid, sessionId);
   if (held === null) return null;
-  const program = linkAt(`/proc/${held.holder}/exe`);
+  const program = linkOf(held.holder, "exe");
   const transcript = findRollout(homeOfCodex(pid) ?? "/", held.threadId);
   // A thread is written down with its first turn; before that Codex does not know it by its id.
   if (program === null || transcript === null || !existsSync(transcript)) return null;
   return { transcript, add: (text, signal) => run([program, "queue", "--thread", held.threadId, "--message", text], environOf(pid), signal) };
 }
 
-async function run(command: readonly string[], environment: ReadonlyMap<string, string>, signal: AbortSignal): Promise<string | null> {
-  const env = Object.fromEntries(["HOME", "CODEX_HOME", "PATH", "TMPDIR"].flatMap((name) => (environment.has(name) ? [[name, environment.get(name)!]] : [])));
+/** What `codex queue` has to know of the Codex that it writes to. */
+const needed: ReadonlySet<string> = new Set(["HOME", "CODEX_HOME", "PATH", "TMPDIR"]);
+
+async function run(command: readonly string[], environment: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string | null> {
+  const env = Object.fromEntries(Object.entries(environment).filter(([name]) => needed.has(name)));
   const child = Bun.spawn([...command], { env, cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe", signal });
   const [complaint, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
   return code === 0 ? null : `codex queue ended with ${code}: ${complaint.trim().slice(0, 500)}`;

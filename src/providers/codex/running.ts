@@ -4,9 +4,10 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { linkOf } from "../processFiles.ts";
 import type { ProgramProcess, RunningProgram } from "../provider.ts";
 import { connectAppServer } from "./appServer.ts";
-import { heldThreads, homeOfCodex, linkAt } from "./processes.ts";
+import { heldThreads, homeOfCodex } from "./processes.ts";
 import { codexServerEndpoint, loadedThreads } from "./threads.ts";
 
 const nothing: RunningProgram = { sessionId: null, endpoints: [] };
@@ -15,7 +16,7 @@ export async function runningCodex({ pids, argv, taken }: ProgramProcess, report
   const own = pids.flatMap(heldThreads).toSorted().at(-1);
   if (own !== undefined) return { sessionId: own, endpoints: [] };
   const socket = remoteSocket(argv) ?? sharedSocket(pids[0]!);
-  const cwd = linkAt(`/proc/${pids[0]}/cwd`);
+  const cwd = linkOf(pids[0]!, "cwd");
   if (socket === null || cwd === null) return nothing;
   const threads = await threadsAt(socket).catch((fault: unknown) => {
     report(`ask the Codex app server at ${socket}, which is left aside`, fault);

@@ -1,5 +1,5 @@
 /** The server of an opencode that somebody else started: one that listens can be written to there. */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { environOf, openFilesOf, textOf } from "../processFiles.ts";
 import type { ProgramProcess, RunningProgram } from "../provider.ts";
 import { opencodeServer } from "./server.ts";
 import { opencodeServerEndpoint } from "./sessions.ts";
@@ -7,7 +7,7 @@ import { opencodeServerEndpoint } from "./sessions.ts";
 export async function runningOpencode({ pids, argv }: ProgramProcess, report: (context: string, fault: unknown) => void): Promise<RunningProgram> {
   const flag = argv.findIndex((word) => word === "--session" || word === "-s");
   const sessionId = flag < 0 ? null : (argv[flag + 1] ?? null);
-  const password = passwordOf(pids[0]!);
+  const password = environOf(pids[0]!)["OPENCODE_SERVER_PASSWORD"] || null;
   for (const port of pids.flatMap(listeningPorts)) {
     const heard = await answers({ port, password }).catch((fault: unknown) => {
       report(`ask the opencode at port ${port}, which is left aside`, fault);
@@ -23,45 +23,14 @@ async function answers(address: { readonly port: number; readonly password: stri
   return health.healthy === true;
 }
 
-function passwordOf(pid: number): string | null {
-  const variable = "OPENCODE_SERVER_PASSWORD=";
-  const found = readIfThere(`/proc/${pid}/environ`).split("\0").find((pair) => pair.startsWith(variable));
-  return found?.slice(variable.length) || null;
-}
-
 const listening = "0A";
 
 /** TCP ports on which the process itself listens, as the kernel tells on Linux. */
 function listeningPorts(pid: number): number[] {
-  const own = new Set(listed(`/proc/${pid}/fd`).flatMap((fd) => /^socket:\[(\d+)\]$/.exec(linkAt(`/proc/${pid}/fd/${fd}`))?.[1] ?? []));
-  const rows = ["tcp", "tcp6"].flatMap((table) => readIfThere(`/proc/${pid}/net/${table}`).split("\n").slice(1));
+  const own = new Set(openFilesOf(pid).flatMap((file) => /^socket:\[(\d+)\]$/.exec(file)?.[1] ?? []));
+  const rows = ["tcp", "tcp6"].flatMap((table) => textOf(pid, `net/${table}`).split("\n").slice(1));
   return rows.flatMap((row) => {
     const [, local = "", , state, , , , , , inode = ""] = row.trim().split(/\s+/);
     return state === listening && own.has(inode) ? [Number.parseInt(local.split(":")[1] ?? "", 16)] : [];
   });
-}
-
-/** Another system, or a process of somebody else: then nothing is known, and the pane has to do. */
-function listed(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-}
-
-function linkAt(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -1,0 +1,32 @@
+/**
+ * What the system keeps of a running program. It tells so only on Linux and only of processes of ours; of all others
+ * nothing is known, and what their panes show has to do.
+ */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** Empty: nothing is known. */
+export function environOf(pid: number): Readonly<Record<string, string>> {
+  const pairs = textOf(pid, "environ").split("\0").filter((pair) => pair.includes("="));
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
+}
+
+/** What its open files are, by their paths, or `socket:[…]` and the like. */
+export function openFilesOf(pid: number): string[] {
+  return entriesOf(pid, "fd").flatMap((fd) => linkOf(pid, `fd/${fd}`) ?? []);
+}
+
+export const textOf = (pid: number, name: string): string => told(() => readFileSync(`/proc/${pid}/${name}`, "utf8")) ?? "";
+export const entriesOf = (pid: number, name: string): string[] => told(() => readdirSync(`/proc/${pid}/${name}`)) ?? [];
+export const linkOf = (pid: number, name: string): string | null => told(() => readlinkSync(`/proc/${pid}/${name}`));
+
+/** Not there, ended meanwhile, or not ours to read. */
+const untold: ReadonlySet<string | undefined> = new Set(["ENOENT", "ESRCH", "EACCES", "EPERM"]);
+
+function told<Told>(read: () => Told): Told | null {
+  try {
+    return read();
+  } catch (thrown) {
+    if (untold.has((thrown as NodeJS.ErrnoException).code)) return null;
+    throw thrown;
+  }
+}
