@@ -6,8 +6,8 @@ import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import type { Mailbox } from "../mailbox/port.ts";
-import { personId, personName, type Agent } from "../model/agent.ts";
-import type { Message } from "../model/message.ts";
+import type { Agent } from "../model/agent.ts";
+import { replyAddress } from "../model/message.ts";
 import type { Router } from "../router.ts";
 
 export interface ClaudeRepliesParts {
@@ -103,7 +103,7 @@ export class ClaudeReplies implements AsyncDisposable {
     const last = agent && this.parts.mailbox.inbox(agent.id, { limit: recentMail }).findLast(({ delivery }) => delivery.transport === "claude-socket")?.message;
     if (!agent || !last || typeof message?.content !== "string") return;
     const { id, name, team } = agent;
-    const draft = { to: addressOf(last), inReplyTo: last.id, body: unwrapped(message.content), ...(key && { idempotencyKey: `peer ${key}` }) };
+    const draft = { to: replyAddress(last), inReplyTo: last.id, body: unwrapped(message.content), ...(key && { idempotencyKey: `peer ${key}` }) };
     await this.parts.router.send(draft, { id, name, team, knownBy: "session" });
   }
 
@@ -113,8 +113,6 @@ export class ClaudeReplies implements AsyncDisposable {
     if (delivery) await this.parts.mailbox.warn(delivery.id, `the session says that it is ${status}`);
   }
 }
-
-const addressOf = ({ from }: Message): string => (from.id === personId ? personName : from.id);
 
 /** Claude Code wraps what it sends to another session. */
 const unwrapped = (content: string): string => /^<cross-session-message [^>]*>\n([^]*)\n<\/cross-session-message>$/.exec(content)?.[1] ?? content;

@@ -3,9 +3,9 @@
  * where it came from, and goes through the same router as everything else.
  */
 import type { Mailbox } from "../mailbox/port.ts";
-import { personId, personName, switchId, switchName, type Agent } from "../model/agent.ts";
+import { personId, switchId, switchName, type Agent } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { seal, type Draft, type IdentityProof, type Message, type Sender } from "../model/message.ts";
+import { replyAddress, seal, type Draft, type IdentityProof, type Message, type Sender } from "../model/message.ts";
 import type { Router } from "../router.ts";
 import type { OutboxEntry } from "./outbox/parse.ts";
 
@@ -31,7 +31,7 @@ export class Submissions {
     const draft = { body: entry.content, idempotencyKey, ...(entry.when && { when: entry.when }) };
     if ("broadcast" in entry) return this.send(agent, { to: "@all", ...draft }, "workspace");
     const original = entry.replyTo === undefined ? null : this.received(agent, entry.replyTo);
-    const to = original !== null && means(entry.to, original) ? senderAddress(original) : entry.to;
+    const to = original !== null && means(entry.to, original) ? replyAddress(original) : entry.to;
     await this.send(agent, { to, ...draft, ...(original && { inReplyTo: original.id }) }, "workspace");
   }
 
@@ -94,7 +94,5 @@ export function ownIdOf({ idempotencyKey }: Message): string | null {
 export function senderName({ from }: Message, team: string): string {
   return from.id === personId || from.id === switchId || from.team === team ? from.name : `${from.team}:${from.name}`;
 }
-
-const senderAddress = ({ from }: Message): string => (from.id === personId ? personName : from.id);
 
 const means = (to: string, { from }: Message): boolean => [from.name, `@${from.name}`, `${from.team}:${from.name}`].includes(to);

@@ -1,6 +1,6 @@
 import type { AgentId, Clock, MessageId, RandomBytes, Tag } from "./ids.ts";
 import { systemClock, systemRandom, tagOf, uuidv7 } from "./ids.ts";
-import { personId, switchId, switchName } from "./agent.ts";
+import { personId, personName, switchId, switchName } from "./agent.ts";
 import type { Delivery } from "./delivery.ts";
 import { TielineError } from "./errors.ts";
 
@@ -144,6 +144,13 @@ export function sealBounce(lost: Message, delivery: Delivery, cause: string, opt
   ].join("\n");
   const draft: Draft = { to: lost.from.id === personId ? "user" : lost.from.name, body, kind: "bounce" };
   return seal(draft, from, { inReplyTo: lost, hops: lost.hops }, options);
+}
+
+/** A reply goes to the sender itself, wherever it is, by its id. */
+export function replyAddress({ from, tag }: Message): string {
+  if (from.id === personId) return personName;
+  if (from.id !== switchId) return from.id;
+  throw new TielineError("TARGET_NOT_FOUND", `${tag} was written by the switch itself, which reads nothing`, { remedy: "there is nobody to answer" });
 }
 
 /** Two sends with one key are the same send only if they say the same. */

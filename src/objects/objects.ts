@@ -9,11 +9,11 @@ import type { ObjectFields, Project } from "../config/project.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { Documents } from "../directory/documents/port.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import { personId, personName, type Agent, type Endpoint, type systemObjects } from "../model/agent.ts";
+import type { Agent, Endpoint, systemObjects } from "../model/agent.ts";
 import type { Outcome } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import { agentId, type AgentId } from "../model/ids.ts";
-import { wakes, type Draft, type Message, type Sender } from "../model/message.ts";
+import { replyAddress, wakes, type Draft, type Message, type Sender } from "../model/message.ts";
 import type { Router } from "../router.ts";
 import { renewWatcher, type Watcher } from "../workspace/watching.ts";
 import { gateway, gatewayPatienceMs } from "./builtin/gateway.ts";
@@ -254,8 +254,7 @@ export class Objects {
     }
     const original = this.parts.mailbox.receipt(posting.id);
     if (!original?.deliveries.some((delivery) => delivery.agent === agent.id)) throw notReceived(posting.id, agent);
-    const { from, id } = original.message;
-    return { to: from.id === personId ? personName : from.id, body: posting.content, inReplyTo: id };
+    return { to: replyAddress(original.message), body: posting.content, inReplyTo: original.message.id };
   }
 
   /** Bounces and acks wake nobody; an object has no inbox to look at later, so they go to the log. */
