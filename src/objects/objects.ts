@@ -12,7 +12,7 @@ import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent, Endpoint, systemObjects } from "../model/agent.ts";
 import type { Outcome } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
-import { agentId, type AgentId } from "../model/ids.ts";
+import { agentId, systemClock, type AgentId, type Clock } from "../model/ids.ts";
 import { replyAddress, wakes, type Draft, type Message, type Sender } from "../model/message.ts";
 import type { Router } from "../router.ts";
 import { renewWatcher, type Watcher } from "../workspace/watching.ts";
@@ -40,6 +40,7 @@ export interface ObjectsParts {
   readonly env: Readonly<Record<string, string>>;
   readonly endpoint: Endpoint;
   readonly backoffMs?: readonly number[];
+  readonly clock?: Clock;
 }
 
 interface Resident {
@@ -66,9 +67,12 @@ export class Objects {
   private readonly listeners = new Map<AgentId, Set<() => void>>();
   private readonly threads = new ModuleThreads();
   private readonly leaving = new Set<Promise<unknown>>();
+  private readonly clock: Clock;
   private stopListening: () => void = () => undefined;
 
-  constructor(private readonly parts: ObjectsParts) {}
+  constructor(private readonly parts: ObjectsParts) {
+    this.clock = parts.clock ?? systemClock;
+  }
 
   /** Brings back the objects of every team that is known. */
   start(): void {
@@ -194,7 +198,7 @@ export class Objects {
     const { documents, mailbox } = this.parts;
     const key = `${team}:${name}`;
     return {
-      root,
+      ...{ root, clock: this.clock },
       memory: {
         load: () => documents.all("object").find((document) => document.key === key)?.value ?? null,
         save: (value) => documents.put("object", key, value),
@@ -211,7 +215,7 @@ export class Objects {
       const { mailbox, directory } = this.parts;
       for (const { delivery } of mailbox.inbox(agent.id, { pending: true, limit: Number.MAX_SAFE_INTEGER })) {
         if (this.residents.has(agent.id)) return;
-        const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: Date.now(), transport: "object" });
+        const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.clock(), transport: "object" });
         if (claimed) await mailbox.settle(delivery.id, { kind: "removed", detail: `${agent.name} is not in tieline.yaml any more` }, { transport: null, authority: null });
       }
       if (!this.residents.has(agent.id) && directory.agent(agent.id)) directory.remove(agent.id);
@@ -262,7 +266,7 @@ export class Objects {
     const { mailbox, report } = this.parts;
     for (const { message, delivery } of mailbox.inbox(id, { pending: true, limit: 1_000 })) {
       if (wakes(message.kind)) continue;
-      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: Date.now(), transport: "object" });
+      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.clock(), transport: "object" });
       if (claimed === null) continue;
       if (message.kind === "bounce") report(`bounce for ${delivery.agentName}`, new TielineError("DELIVERY_FAILED", message.body, { remedy: "see `tieline dead`" }));
       await mailbox.settle(delivery.id, { kind: "handed", proof: "written" }, { transport: "object", authority: "peer" });

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { errorCodes, type ErrorCode } from "../../model/errors.ts";
+import { systemClock } from "../../model/ids.ts";
 import { maxBodyBytes } from "../../model/message.ts";
 import { Refusal, type ObjectApi, type ObjectHandler, type ReceivedMessage } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
@@ -40,7 +41,7 @@ export interface Gateway extends ObjectHandler {
   address(): string | null;
 }
 
-export function gateway({ root, now = Date.now }: BuiltinParts): Gateway {
+export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
   let options: Options;
   let secret: string;
   let api: ObjectApi;
@@ -94,7 +95,7 @@ export function gateway({ root, now = Date.now }: BuiltinParts): Gateway {
   }
 
   function isAuthentic(request: Request, text: string, signature: string | null): boolean {
-    if (signature !== null) return isSignedBy(secret, text, signature, now());
+    if (signature !== null) return isSignedBy(secret, text, signature, clock());
     return same(request.headers.get("authorization") ?? "", `Bearer ${secret}`);
   }
 
@@ -114,7 +115,7 @@ export function gateway({ root, now = Date.now }: BuiltinParts): Gateway {
 
   /** 200 for any success, another status, or why there was none. */
   async function post(url: string, body: string): Promise<number | string> {
-    const headers = { "content-type": "application/json", [signatureHeader]: sign(secret, body, now()) };
+    const headers = { "content-type": "application/json", [signatureHeader]: sign(secret, body, clock()) };
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(options.requestTimeoutMs)]);
     try {
       const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });

@@ -1,5 +1,6 @@
 /** `metrics`: keeps the last state that each agent reported, and counters that anybody may raise. */
 import { z } from "zod";
+import { systemClock } from "../../model/ids.ts";
 import { Refusal, type ObjectHandler } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
 
@@ -32,7 +33,7 @@ const maxDataBytes = 64 * 1024;
 const maxEntries = 10_000;
 const saveAfterMs = 1_000;
 
-export function metrics({ memory, now = Date.now }: BuiltinParts): Metrics {
+export function metrics({ memory, clock = systemClock }: BuiltinParts): Metrics {
   const remembered = (memory.load() ?? { reports: {}, counters: {} }) as MetricsSnapshot;
   const reports = new Map(Object.entries(remembered.reports));
   const counters = new Map(Object.entries(remembered.counters));
@@ -56,7 +57,7 @@ export function metrics({ memory, now = Date.now }: BuiltinParts): Metrics {
       if (request.action === "state_report") {
         if (content.length > maxDataBytes) throw new Refusal(`a report may have ${maxDataBytes} characters, not ${content.length}`);
         makeRoom(reports, from);
-        reports.set(from, { data: request.data, reportedAt: now(), count: (reports.get(from)?.count ?? 0) + 1 });
+        reports.set(from, { data: request.data, reportedAt: clock(), count: (reports.get(from)?.count ?? 0) + 1 });
       } else {
         makeRoom(counters, request.name);
         counters.set(request.name, (counters.get(request.name) ?? 0) + request.by);

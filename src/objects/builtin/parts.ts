@@ -1,3 +1,4 @@
+import type { Clock } from "../../model/ids.ts";
 import type { ObjectHandler } from "../handler.ts";
 
 /** What the built-in objects get besides the api that everybody gets. */
@@ -8,7 +9,7 @@ export interface BuiltinParts {
   readonly undelivered: (messageId: string) => boolean;
   /** The project's directory. */
   readonly root: string;
-  readonly now?: () => number;
+  readonly clock?: Clock;
   readonly random?: () => number;
 }
 

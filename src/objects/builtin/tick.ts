@@ -3,6 +3,7 @@
  * next ones are left out, and the one that follows says how many it missed. A tick starts nobody.
  */
 import { z } from "zod";
+import { systemClock } from "../../model/ids.ts";
 import { Refusal, type ObjectApi, type ObjectHandler } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
 
@@ -39,7 +40,7 @@ interface Course {
 /** Refusals after which there is nobody to tick for. */
 const gone = ["ADDRESS_UNKNOWN", "TARGET_NOT_FOUND", "ROUTE_DENIED"];
 
-export function tick({ memory, undelivered, now = Date.now, random = Math.random }: BuiltinParts): ObjectHandler {
+export function tick({ memory, undelivered, clock = systemClock, random = Math.random }: BuiltinParts): ObjectHandler {
   const courses = new Map<string, Course>();
   let api: ObjectApi;
   let defaults: z.output<typeof TickOptions>;
@@ -74,7 +75,7 @@ export function tick({ memory, undelivered, now = Date.now, random = Math.random
 
   async function send(course: Course): Promise<void> {
     const { id, name } = course.subscription;
-    const body = { action: "tick", tick: course.count, missed: course.missed, at: new Date(now()).toISOString() };
+    const body = { action: "tick", tick: course.count, missed: course.missed, at: new Date(clock()).toISOString() };
     try {
       const accepted = await api.send(id, JSON.stringify(body), { spawn: false });
       course.lastTick = accepted.id;
