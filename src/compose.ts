@@ -29,8 +29,9 @@ import { nativeSend } from "./intake/hooks/handlers/nativeSend.ts";
 import { turnText } from "./intake/hooks/handlers/turnText.ts";
 import { hookPlaceIn, type HookPlace } from "./intake/hooks/place.ts";
 import { standardHooks } from "./intake/hooks/standard.ts";
+import { outputsOf } from "./intake/outputs.ts";
 import { Submissions } from "./intake/submissions.ts";
-import { outputsOf, Workspaces } from "./intake/workspaces.ts";
+import { Workspaces } from "./intake/workspaces.ts";
 import type { AdoptParts } from "./life/adopt.ts";
 import { nativeAgents } from "./life/native/member.ts";
 import { sessionOf } from "./life/place.ts";
@@ -43,7 +44,7 @@ import type { Mailbox } from "./mailbox/port.ts";
 import { daysMs, Retention } from "./mailbox/retention.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
-import type { Agent } from "./model/agent.ts";
+import { endpointBy, type Agent } from "./model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
 import type { Profile } from "./model/profile.ts";
 import { Objects } from "./objects/objects.ts";
@@ -191,7 +192,7 @@ export function compose(options: SwitchOptions): Switch {
   // Mail that does not come by command, and those who are no programs.
   const submissions = new Submissions({ mailbox, router, report });
   const workspaces = new Workspaces({
-    ...{ mailbox, documents, report, reachable, submissions },
+    ...{ mailbox, documents, report, reachable, submissions, clock },
     agents: () => directory.agents(),
     openInbox: openWorkspaceInbox,
     outputsOf: (agent) => outputsOf(agent, profileOf(agent)),
@@ -199,7 +200,7 @@ export function compose(options: SwitchOptions): Switch {
   onEvent((event) => {
     if (event.type === "agent.registered" || event.type === "agent.removed" || (event.type === "agent.changed" && event.state === "starting")) workspaces.refresh();
   });
-  const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env, endpoint: objectEndpoint });
+  const objects = new Objects({ directory, mailbox, router, documents, report, clock, projectOf: teams.projectOf, env, endpoint: objectEndpoint });
   const replies = new ClaudeReplies({
     ...{ router, mailbox, report },
     agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && programs.claude.of(agent)?.messagingSocketPath === path) ?? null,
@@ -219,7 +220,7 @@ export function compose(options: SwitchOptions): Switch {
     ...{ directory, mailbox, courier, report, clock },
     joined(agent, { sessionId, transcriptPath }) {
       if (transcriptPath !== null) programs.transcripts.learn(agent, sessionId, transcriptPath);
-      const known = agent.endpoints.find(({ transport }) => transport === "hook");
+      const known = endpointBy("hook", agent);
       if (known?.locator["sessionId"] === sessionId) return;
       directory.update(agent.id, { endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)] });
       courier.wake(agent.id);

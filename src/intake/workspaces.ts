@@ -2,19 +2,15 @@
  * The workspaces of all agents: what lies in an outbox or is written to a log is sent, what is delivered is also
  * written to the inbox, and the list of whom an agent can write to is kept true.
  */
-import { writeFileSync } from "node:fs";
 import type { Documents } from "../directory/documents/port.ts";
 import type { Change, Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Delivery, DeliveryState } from "../model/delivery.ts";
-import { asTielineError } from "../model/errors.ts";
-import type { AgentId } from "../model/ids.ts";
+import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
 import { wakes, type Message } from "../model/message.ts";
-import type { Profile } from "../model/profile.ts";
 import { filesTransport, readsFiles } from "../transports/filesEndpoint.ts";
-import { outputLimit, partOf, readMarkOf } from "../transports/streams.ts";
-import { type LogPosition, tailLogs } from "./logs/tail.ts";
 import { watchOutbox } from "./outbox/watch.ts";
+import { readOutput, type Output } from "./outputs.ts";
 import { ownIdOf, senderName, type Submissions } from "./submissions.ts";
 
 /** What is written for the agent to read. */
@@ -48,21 +44,7 @@ export interface WorkspacesParts {
   readonly report: (context: string, fault: unknown) => void;
   /** How often the agents and the lists are compared with what is there, behind the calls of `refresh`. */
   readonly sweepMs?: number;
-}
-
-/** Where an agent's words can be read. */
-export interface Output {
-  /** A path, or a pattern that several files match. */
-  readonly pattern: string;
-  /** What a program printed, and not a log with entries. */
-  readonly plain: boolean;
-}
-
-/** What its profile names, and what a program without a terminal prints to, which its launch data name. */
-export function outputsOf({ launch }: Agent, profile: Profile | null): readonly Output[] {
-  const logs = (profile?.logs ?? []).map((pattern) => ({ pattern, plain: false }));
-  const printed = launch?.["output"];
-  return typeof printed === "string" ? [...logs, { pattern: printed, plain: true }] : logs;
+  readonly clock?: Clock;
 }
 
 interface Room {
@@ -80,10 +62,13 @@ interface Room {
 export class Workspaces {
   private readonly rooms = new Map<AgentId, Room>();
   private readonly faults = new Map<AgentId, string>();
+  private readonly clock: Clock;
   private stopListening: () => void = () => undefined;
   private sweep: Timer | null = null;
 
-  constructor(private readonly parts: WorkspacesParts) {}
+  constructor(private readonly parts: WorkspacesParts) {
+    this.clock = parts.clock ?? systemClock;
+  }
 
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) => changes.forEach((change) => this.follow(change)));
@@ -157,7 +142,7 @@ export class Workspaces {
         this.fault(agent, thrown);
       }
     }
-    for (const output of this.parts.outputsOf(agent)) room.over.push(this.tail(agent, output, room.stop.signal));
+    for (const output of this.parts.outputsOf(agent)) room.over.push(this.read(agent, output, room.stop.signal));
     return room;
   }
 
@@ -187,8 +172,7 @@ export class Workspaces {
   private watch(agent: Agent, workspace: string, signal: AbortSignal): Promise<void> {
     const { submissions } = this.parts;
     return watchOutbox({
-      workspace,
-      signal,
+      ...{ workspace, signal, clock: this.clock },
       accept: async (entry, key) => {
         await submissions.fromOutbox(agent, entry, key);
         this.faults.delete(agent.id);
@@ -198,50 +182,13 @@ export class Workspaces {
     });
   }
 
-  private tail(agent: Agent, { pattern: path, plain }: Output, signal: AbortSignal): Promise<void> {
+  private read(agent: Agent, output: Output, signal: AbortSignal): Promise<void> {
     const { submissions, documents } = this.parts;
-    const known = this.positionsOf(agent);
-    const { root, pattern } = splitPattern(path);
-    // What a log said before the agent was ours is not for us to send; what it said while we were away is.
-    const isNew = !documents.all("logs").some(({ key }) => key === `${agent.id}:${path}`);
-    documents.put("logs", `${agent.id}:${path}`, { since: Date.now() });
-    return tailLogs({
-      root,
-      pattern,
-      plain,
-      partOf,
-      ...(agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`) && { within: agent.workspace }),
-      signal,
-      unknownFiles: isNew && !plain ? "skip" : "read",
-      offsets: {
-        get: (path) => known.get(path),
-        set: (path, position) => {
-          known.set(path, position);
-          documents.put("log", `${agent.id}:${path}`, position);
-          if (plain) this.markRead(agent, path, position.offset);
-        },
-      },
-      onMessages: async (messages) => {
-        for (const { key, ...message } of messages) await submissions.fromText(agent, message, key);
-      },
-      onRejected: ({ reason, to, excerpt }, path) => this.inBackground(agent, submissions.tell(agent, `a message${to === "" ? "" : ` to ${to}`} in ${path} was not sent (${reason}): ${excerpt}`)),
-      onFault: (fault) => this.fault(agent, fault),
+    return readOutput(agent, output, {
+      ...{ submissions, documents, signal, clock: this.clock },
+      tell: (text) => this.inBackground(agent, submissions.tell(agent, text)),
+      fault: (fault) => this.fault(agent, fault),
     });
-  }
-
-  /** Whoever writes a long output cuts off what we are through with. */
-  private markRead(agent: Agent, stream: string, offset: number): void {
-    if (offset < outputLimit / 2) return;
-    try {
-      writeFileSync(readMarkOf(stream), `${offset}\n`, { mode: 0o600 });
-    } catch (thrown) {
-      this.fault(agent, asTielineError(thrown));
-    }
-  }
-
-  private positionsOf({ id }: Agent): Map<string, LogPosition> {
-    const own = this.parts.documents.all("log").filter(({ key }) => key.startsWith(`${id}:`));
-    return new Map(own.map(({ key, value }) => [key.slice(id.length + 1), value as LogPosition]));
   }
 
   private list(agent: Agent, room: Room): void {
@@ -280,7 +227,7 @@ export class Workspaces {
     const { documents, mailbox } = this.parts;
     const { id } = room.agent;
     const copied = documents.all("copied").find(({ key }) => key === id)?.value as { at: number } | undefined;
-    if (copied === undefined) documents.put("copied", id, { at: Date.now() });
+    if (copied === undefined) documents.put("copied", id, { at: this.clock() });
     else {
       for (const { message, delivery } of mailbox.inbox(id, { limit: 1_000 })) {
         const arrived = arrivedStates.includes(delivery.state) && delivery.transport !== filesTransport && delivery.updatedAt >= copied.at;
@@ -297,7 +244,7 @@ export class Workspaces {
     if (agent === undefined || !readsFiles(agent)) return;
     for (const { message, delivery } of mailbox.inbox(id, { pending: true, limit: 1_000 })) {
       if (wakes(message.kind)) continue;
-      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: Date.now(), transport: filesTransport });
+      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.clock(), transport: filesTransport });
       if (claimed === null) continue;
       if (!this.wrote(agent, message)) await this.write(agent, message);
       await mailbox.settle(delivery.id, { kind: "handed", proof: "written" }, { transport: filesTransport, authority: "peer" });
@@ -327,11 +274,3 @@ export class Workspaces {
 
 const arrivedStates: readonly DeliveryState[] = ["handed", "seen", "answered"];
 const isArrival = (from: DeliveryState | null, to: DeliveryState): boolean => (from === "claimed" || from === "uncertain") && arrivedStates.includes(to);
-
-/** The directory that a pattern can not leave, and the pattern below it. */
-function splitPattern(path: string): { root: string; pattern: string } {
-  const parts = path.split("/");
-  const wild = parts.findIndex((part) => /[*?[{]/.test(part));
-  const at = wild < 0 ? parts.length - 1 : wild;
-  return { root: parts.slice(0, at).join("/") || "/", pattern: parts.slice(at).join("/") };
-}

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Conditions } from "../../testing/conditions.ts";
 import { partOf } from "../../transports/streams.ts";
-import { type LoggedMessage, type LogPosition, tailLogs, type TailOptions } from "./tail.ts";
+import type { LoggedMessage, LogPosition } from "./fileTail.ts";
+import { tailLogs, type TailOptions } from "./tail.ts";
 
 let root: string;
 let file: string;
@@ -36,7 +37,7 @@ function start(options: Partial<TailOptions> = {}) {
     pattern: "*.txt",
     signal: controller.signal,
     rescanMs: 20,
-    now: () => clock.nowMs,
+    clock: () => clock.nowMs,
     onRejected: ({ reason }) => rejected.push(reason),
     ...options,
     offsets: {

@@ -163,7 +163,7 @@ describe("the outbox", () => {
     writeFileSync(path("0001_a.json"), '{"to":"a","con');
     writeFileSync(path("0002_a.json"), '{"to":"a"');
     writeFileSync(path("0003_a.json.tmp"), '{"to":"a"');
-    const reader = start({ settleMs: 1_000, now: () => now });
+    const reader = start({ settleMs: 1_000, clock: () => now });
     put("0004_a.json", { to: "a", content: "passes" });
     await reader.until(() => reader.accepted.length === 1);
     expect(reader.rejected).toEqual([]);

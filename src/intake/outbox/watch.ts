@@ -11,6 +11,7 @@
 import { fsyncSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asTielineError, TielineError } from "../../model/errors.ts";
+import { systemClock, type Clock } from "../../model/ids.ts";
 import { type Directory, isErrno, openDirectory, readRegularFile } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 import { maxFileBytes, type OutboxEntry, parseOutboxFile } from "./parse.ts";
@@ -36,7 +37,7 @@ export interface OutboxOptions {
   settleMs?: number;
   /** The sweep behind the watch; without inotify it is 500. */
   rescanMs?: number;
-  now?: () => number;
+  clock?: Clock;
   newKey?: () => string;
 }
 
@@ -64,7 +65,7 @@ const batchSize = 256;
 
 interface Glimpse {
   state: string;
-  sinceMs: number;
+  sinceAt: number;
 }
 
 interface Folders {
@@ -76,12 +77,12 @@ interface Folders {
 class OutboxReader {
   /** Broken files that may still be growing. */
   private broken = new Map<string, Glimpse>();
-  private readonly now: () => number;
+  private readonly clock: Clock;
   private readonly settleMs: number;
   private readonly newKey: () => string;
 
   constructor(private readonly options: OutboxOptions) {
-    this.now = options.now ?? Date.now;
+    this.clock = options.clock ?? systemClock;
     this.settleMs = options.settleMs ?? 1_000;
     this.newKey = options.newKey ?? (() => crypto.randomUUID());
   }
@@ -112,7 +113,7 @@ class OutboxReader {
         if (glimpse === "taken") took = true;
         else if (glimpse) {
           stillBroken.set(name, glimpse);
-          dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceMs + this.settleMs - this.now()));
+          dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceAt + this.settleMs - this.clock()));
         }
       }
       if (!took) continue;
@@ -137,8 +138,8 @@ class OutboxReader {
       if (!parsed.mayGrow) return this.reject(outbox, rejected, name, name, parsed.reason);
       const state = `${file.stats.ino}:${file.stats.size}:${file.stats.mtimeMs}`;
       const before = this.broken.get(name);
-      const glimpse = before?.state === state ? before : { state, sinceMs: this.now() };
-      if (this.now() - glimpse.sinceMs < this.settleMs) return glimpse;
+      const glimpse = before?.state === state ? before : { state, sinceAt: this.clock() };
+      if (this.clock() - glimpse.sinceAt < this.settleMs) return glimpse;
       return this.reject(outbox, rejected, name, name, parsed.reason);
     } catch (error) {
       if (isErrno(error, "ENOENT")) return undefined;

@@ -1,0 +1,92 @@
+/** What agents write into logs, or print where nobody types to them: what is addressed to somebody there is sent. */
+import { writeFileSync } from "node:fs";
+import type { Documents } from "../directory/documents/port.ts";
+import type { Agent } from "../model/agent.ts";
+import { asTielineError } from "../model/errors.ts";
+import { systemClock, type Clock } from "../model/ids.ts";
+import type { Profile } from "../model/profile.ts";
+import { outputLimit, partOf, readMarkOf } from "../transports/streams.ts";
+import type { LogPosition } from "./logs/fileTail.ts";
+import { tailLogs } from "./logs/tail.ts";
+import type { Submissions } from "./submissions.ts";
+
+/** Where an agent's words can be read. */
+export interface Output {
+  /** A path, or a pattern that several files match. */
+  readonly pattern: string;
+  /** What a program printed, and not a log with entries. */
+  readonly plain: boolean;
+}
+
+/** What its profile names, and what a program without a terminal prints to, which its launch data name. */
+export function outputsOf({ launch }: Agent, profile: Profile | null): readonly Output[] {
+  const logs = (profile?.logs ?? []).map((pattern) => ({ pattern, plain: false }));
+  const printed = launch?.["output"];
+  return typeof printed === "string" ? [...logs, { pattern: printed, plain: true }] : logs;
+}
+
+export interface OutputParts {
+  readonly submissions: Submissions;
+  readonly documents: Documents;
+  /** Something was not sent, and its writer has to know. */
+  readonly tell: (text: string) => void;
+  readonly fault: (fault: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/** Runs until the signal aborts. Never rejects. */
+export function readOutput(agent: Agent, { pattern: path, plain }: Output, parts: OutputParts): Promise<void> {
+  const { submissions, documents, tell, fault, signal, clock = systemClock } = parts;
+  const known = positionsOf(agent, documents);
+  const { root, pattern } = splitPattern(path);
+  // What a log said before the agent was ours is not for us to send; what it said while we were away is.
+  const isNew = !documents.all("logs").some(({ key }) => key === `${agent.id}:${path}`);
+  documents.put("logs", `${agent.id}:${path}`, { since: clock() });
+  return tailLogs({
+    root,
+    pattern,
+    plain,
+    partOf,
+    ...(agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`) && { within: agent.workspace }),
+    signal,
+    clock,
+    unknownFiles: isNew && !plain ? "skip" : "read",
+    offsets: {
+      get: (file) => known.get(file),
+      set: (file, position) => {
+        known.set(file, position);
+        documents.put("log", `${agent.id}:${file}`, position);
+        if (plain) markRead(file, position.offset, fault);
+      },
+    },
+    onMessages: async (messages) => {
+      for (const { key, ...message } of messages) await submissions.fromText(agent, message, key);
+    },
+    onRejected: ({ reason, to, excerpt }, file) => tell(`a message${to === "" ? "" : ` to ${to}`} in ${file} was not sent (${reason}): ${excerpt}`),
+    onFault: fault,
+  });
+}
+
+function positionsOf({ id }: Agent, documents: Documents): Map<string, LogPosition> {
+  const own = documents.all("log").filter(({ key }) => key.startsWith(`${id}:`));
+  return new Map(own.map(({ key, value }) => [key.slice(id.length + 1), value as LogPosition]));
+}
+
+/** Whoever writes a long output cuts off what we are through with. */
+function markRead(stream: string, offset: number, fault: OutputParts["fault"]): void {
+  if (offset < outputLimit / 2) return;
+  try {
+    writeFileSync(readMarkOf(stream), `${offset}\n`, { mode: 0o600 });
+  } catch (thrown) {
+    fault(asTielineError(thrown));
+  }
+}
+
+/** The directory that a pattern can not leave, and the pattern below it. */
+function splitPattern(path: string): { root: string; pattern: string } {
+  const parts = path.split("/");
+  const wild = parts.findIndex((part) => /[*?[{]/.test(part));
+  const at = wild < 0 ? parts.length - 1 : wild;
+  return { root: parts.slice(0, at).join("/") || "/", pattern: parts.slice(at).join("/") };
+}
