@@ -29,6 +29,7 @@ import { objectOperations } from "./operations/objects.ts";
 import { ownOperations } from "./operations/own.ts";
 import { pageOperations } from "./operations/page.ts";
 import { profileOperations } from "./operations/profiles.ts";
+import { readingOperations } from "./operations/reading.ts";
 import { requestOperations } from "./operations/requests.ts";
 import { seeingOperations } from "./operations/seeing.ts";
 import { selfOperations } from "./operations/self.ts";
@@ -88,6 +89,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...messageOperations(tieline, callers),
     ...agents,
     ...lifeOperations(tieline, callers),
+    ...readingOperations(tieline, callers),
     ...profileOperations(tieline, callers),
     ...topologyOperations(tieline, callers),
     ...teamOperations(tieline, callers, agents.down),

@@ -2,8 +2,7 @@
 import type { Switch } from "../compose.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { capture, look } from "../tmux/pane.ts";
-import { paneLocator } from "../transports/paneLocator.ts";
-import { onlyAgent } from "./addressed.ts";
+import { paneOf, programCalled } from "./addressed.ts";
 import type { Callers } from "./callers.ts";
 import type { Answer } from "./http.ts";
 
@@ -33,10 +32,9 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
   return async (request, { caller, signal }) => {
     const from = await callers.person(caller);
     const address = new URL(request.url).searchParams.get("agent") ?? "";
-    const agent = onlyAgent(address, tieline.resolve(address, from).agents);
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
-    if (endpoint === undefined) throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane`, { remedy: "start or adopt it first", operands: { agent: agent.name } });
-    const { socket, pane } = paneLocator(endpoint);
+    const agent = programCalled(address, from, tieline);
+    const { endpoint, locator } = paneOf(agent);
+    const { socket, pane } = locator;
     const server = tieline.servers.at(socket);
     const encoder = new TextEncoder();
     const say = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void => controller.enqueue(encoder.encode(`${text}\n\n`));

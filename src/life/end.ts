@@ -1,6 +1,6 @@
 /** The end of an agent's program: asked for, interrupted, or by taking its pane away. What it takes to go on is kept. */
 import type { Directory } from "../directory/directory.ts";
-import type { Agent } from "../model/agent.ts";
+import { endpointBy, type Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { providerOf } from "../providers/providers.ts";
 import { isSameProcess, type ProcessFacts, type Processes } from "../tmux/process.ts";
@@ -49,7 +49,7 @@ export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
 }
 
 function paneOf(agent: Agent): PaneLocator | null {
-  const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+  const endpoint = endpointBy("tmux", agent);
   return endpoint === undefined ? null : paneLocator(endpoint);
 }
 
@@ -66,7 +66,7 @@ async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<bo
   if (exitWords === null) return false;
   const server = parts.servers.at(pane.socket);
   const write = { pane: pane.pane, panePid: pane.panePid, guards: { serverPid: pane.serverPid } };
-  const probe = (): Promise<Readiness> => parts.tmux.probe(agent, agent.endpoints.find(({ transport }) => transport === "tmux")!);
+  const probe = (): Promise<Readiness> => parts.tmux.probe(agent, endpointBy("tmux", agent)!);
   const isReady = async (): Promise<boolean> => (await probe()).kind === "ready";
   const stands = async (): Promise<boolean> => holdReason(await probe()) === "draft";
   if (holdReason(await probe()) === "busy") await pressGuarded(server, { ...write, keys: interruptKeys });

@@ -1,7 +1,7 @@
 /** Keeps what is known of agents true to what their programs say of themselves, where those can be listened to. */
 import type { Directory } from "../directory/directory.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import { isLive, type Agent } from "../model/agent.ts";
+import { endpointBy, isLive, type Agent } from "../model/agent.ts";
 import { provesSeen, type Delivery } from "../model/delivery.ts";
 import type { AgentId, DeliveryId } from "../model/ids.ts";
 import type { Said } from "../sensing/ownWord.ts";
@@ -41,8 +41,8 @@ export class ProgramLink implements Disposable {
     this.attendance = new Attendance({
       directory,
       onEvent,
-      placeOf: ({ endpoints }) => {
-        const endpoint = endpoints.find(({ transport }) => transport === program.transport);
+      placeOf: (agent) => {
+        const endpoint = endpointBy(program.transport, agent);
         return endpoint === undefined ? null : JSON.stringify(endpoint.locator);
       },
       watch: (agent) => program.watch(agent, () => this.refresh(agent.id)),

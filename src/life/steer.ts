@@ -1,6 +1,6 @@
 /** A person's hand on an agent in its pane: answer its dialog, stop its turn. */
 import type { Directory } from "../directory/directory.ts";
-import type { Agent, Endpoint } from "../model/agent.ts";
+import { endpointBy, type Agent, type Endpoint } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { DialogKeys, Provider } from "../providers/provider.ts";
 import { providerOf } from "../providers/providers.ts";
@@ -130,7 +130,7 @@ async function there(agent: Agent, { tmux, directory }: SteerParts): Promise<{ l
 }
 
 function endpointOf(agent: Agent): Endpoint {
-  const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+  const endpoint = endpointBy("tmux", agent);
   if (endpoint === undefined) throw notThere(agent, "it is in no pane");
   return endpoint;
 }

@@ -88,6 +88,11 @@ export interface Agent {
   readonly createdAt: number;
 }
 
+/** Its way in by this transport. */
+export function endpointBy(transport: string, { endpoints }: Pick<Agent, "endpoints">): Endpoint | undefined {
+  return endpoints.find((one) => one.transport === transport);
+}
+
 /** Can it be written to now? The person always can: their mail waits to be read. */
 export function isLive(agent: Agent): boolean {
   if (agent.kind === "person") return true;

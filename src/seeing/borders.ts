@@ -1,5 +1,5 @@
 /** The names on the borders: who lives in a pane, what it does, and what mail waits for it. */
-import { isLive, type Agent } from "../model/agent.ts";
+import { endpointBy, isLive, type Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import type { AgentId } from "../model/ids.ts";
@@ -71,7 +71,7 @@ export class Borders implements AsyncDisposable {
   }
 
   private async label(agent: Agent): Promise<void> {
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return;
     const { socket, serverPid, pane } = paneLocator(endpoint);
     const label = labelOf(agent, this.parts.pending(agent.id));

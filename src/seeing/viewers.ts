@@ -1,4 +1,4 @@
-import type { Agent } from "../model/agent.ts";
+import { endpointBy, type Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
@@ -51,7 +51,7 @@ export class Viewers implements Disposable {
   }
 
   private isViewed(agent: Agent): boolean {
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined || agent.launch === null) return false;
     const sessions = this.viewed.get(paneLocator(endpoint).socket);
     return sessions !== undefined && sessions.size > 0 && sessions.has(this.parts.sessionOf(agent));

@@ -2,7 +2,7 @@
  * Keeps what is known of the agents true. Nothing is read while nobody asks: a plain question reads what may have
  * changed, at that moment; who attends is served by events until it stops.
  */
-import type { Agent } from "../model/agent.ts";
+import { endpointBy, type Agent } from "../model/agent.ts";
 import type { Event } from "../model/event.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Eyes } from "./port.ts";
@@ -45,7 +45,7 @@ export class Sensing implements AsyncDisposable {
   }
 
   explain(agent: Agent): ReturnType<Eyes["explain"]> | null {
-    const endpoint = paneOf(agent);
+    const endpoint = endpointBy("tmux", agent);
     return endpoint === undefined ? null : this.parts.eyes.explain(agent, endpoint);
   }
 
@@ -73,7 +73,7 @@ export class Sensing implements AsyncDisposable {
       this.watched.delete(id);
     }
     for (const agent of wanted.values()) {
-      if (paneOf(agent) !== undefined && !this.watched.has(agent.id)) this.watched.set(agent.id, this.watch(agent));
+      if (endpointBy("tmux", agent) !== undefined && !this.watched.has(agent.id)) this.watched.set(agent.id, this.watch(agent));
     }
     if (this.attending.size > 0) return;
     this.stopListening?.();
@@ -93,7 +93,7 @@ export class Sensing implements AsyncDisposable {
       const now = directory.agent(agent.id);
       if (now !== null) await eyes.look(now).catch((fault: unknown) => report(`look at ${agent.name}`, fault));
     };
-    return new WatchedAgent(keyOf(agent), look, (changed) => eyes.watch(agent, paneOf(agent)!, changed));
+    return new WatchedAgent(keyOf(agent), look, (changed) => eyes.watch(agent, endpointBy("tmux", agent)!, changed));
   }
 }
 
@@ -131,5 +131,4 @@ class WatchedAgent {
   }
 }
 
-const paneOf = (agent: Agent) => agent.endpoints.find(({ transport }) => transport === "tmux");
-const keyOf = (agent: Agent): string => JSON.stringify(paneOf(agent)?.locator ?? null);
+const keyOf = (agent: Agent): string => JSON.stringify(endpointBy("tmux", agent)?.locator ?? null);

@@ -3,21 +3,20 @@ import type { Project } from "../../config/project.ts";
 import { adopt } from "../../life/adopt.ts";
 import { giveBackMail } from "../../life/giveBack.ts";
 import { kill } from "../../life/end.ts";
+import { lookAt } from "../../life/lookAt.ts";
 import { teamSession } from "../../life/place.ts";
 import { agentOf } from "../../life/start.ts";
 import { checkName, isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
-import { capture } from "../../tmux/pane.ts";
 import { checkEdges } from "../../topology/check.ts";
-import { paneLocator, type PaneLocator } from "../../transports/paneLocator.ts";
-import { onlyAgent } from "../addressed.ts";
+import { agentCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { agentView } from "../views.ts";
 import { knownLabelsOf } from "./topology.ts";
 
-type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "read" | "up" | "down">;
+type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "up" | "down">;
 
 export function agentOperations(tieline: Switch, callers: Callers): AgentOperations {
   const { mailbox, directory, sensing, courier, servers, starter, teams, profiles, lookups, config } = tieline;
@@ -38,14 +37,14 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       const { team } = await callers.allow(caller, "spawn");
       const server = servers.at(caller.tmuxServer ?? tieline.tmuxSocket);
       const agent = await adopt(server, { target, name, team, provider, workspace, role }, tieline);
-      await lookAt(agent);
+      await lookAt(agent, tieline);
       courier.wake(agent.id);
       return agentView(directory.agent(agent.id)!, tieline);
     },
 
     async rm({ agent: address, force = false }, { caller }) {
       const from = await callers.allow(caller, "kill");
-      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
+      const agent = agentCalled(address, from, tieline);
       if (agent.kind !== "program") throw cannotRemove(agent);
       const pending = mailbox.pending(agent.id);
       if (pending > 0 && !force) throw hasMail(agent, pending);
@@ -53,14 +52,6 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       directory.remove(agent.id);
       courier.wake(agent.id);
       return { name: agent.name, failedDeliveries: pending };
-    },
-
-    async read({ agent: address, lines = config.terminal.readLines }, { caller }) {
-      const from = await callers.sender(caller);
-      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
-      const { socket, pane } = paneOf(agent);
-      const text = await capture(servers.at(socket), pane, { history: lines });
-      return { agent: agent.name, pane, text: text.join("\n").trimEnd().split("\n").slice(-lines).join("\n") };
     },
 
     async up({ only }, { caller }) {
@@ -72,7 +63,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       const socket = caller.tmuxServer ?? tieline.tmuxSocket;
       const names = only === undefined ? [...project.agents.keys()] : only.map((name) => declared(name, project));
       const wanted = (name: string): Agent => agentOf(profiles.lookup(project, name)!, name, team, directory);
-      await Promise.all(names.map(wanted).filter(isLive).map(lookAt));
+      await Promise.all(names.map(wanted).filter(isLive).map((agent) => lookAt(agent, tieline)));
       const started: Agent[] = [];
       const running: Agent[] = [];
       const failed: { agent: string; error: TielineError }[] = [];
@@ -115,18 +106,6 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
     const problem = checkEdges(lookups.topology(team), knownLabelsOf(tieline)).find(({ operands }) => operands["team"] === team);
     if (problem) throw problem;
   }
-
-  /** Brings what is known of an agent up to date. */
-  async function lookAt(agent: Agent): Promise<void> {
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
-    if (endpoint) await tieline.tmux.probe(agent, endpoint);
-  }
-
-  function paneOf(agent: Agent): PaneLocator {
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
-    if (endpoint) return paneLocator(endpoint);
-    throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane`, { remedy: "start or adopt it first", operands: { agent: agent.name } });
-  }
 }
 
 const hasMail = (agent: Agent, pending: number): TielineError =>
@@ -135,11 +114,13 @@ const hasMail = (agent: Agent, pending: number): TielineError =>
     operands: { agent: agent.name, pending },
   });
 
-const cannotRemove = (agent: Agent): TielineError =>
-  new TielineError("CONFLICT", `${agent.id === personId ? "the person" : `the object ${agent.name}`} can not be removed`, {
-    remedy: "objects are removed from tieline.yaml",
-    operands: { agent: agent.name },
+function cannotRemove({ id, name }: Agent): TielineError {
+  const isPerson = id === personId;
+  return new TielineError("CONFLICT", `${isPerson ? "the person" : `the object ${name}`} can not be removed`, {
+    remedy: isPerson ? "`tieline ls` lists the agents" : "objects are removed from tieline.yaml",
+    operands: { agent: name },
   });
+}
 
 function declared(name: string, { agents }: Pick<Project, "agents">): string {
   if (agents.has(name)) return name;

@@ -4,6 +4,7 @@ import type { Switch } from "../../compose.ts";
 import { locatorOf } from "../../life/adopt.ts";
 import { discover } from "../../life/discover.ts";
 import { kill, stop } from "../../life/end.ts";
+import { lookAt } from "../../life/lookAt.ts";
 import { enlist } from "../../life/enlist.ts";
 import { askToShutDown, isNativeOnly } from "../../life/native/shutdown.ts";
 import type { Wishes } from "../../life/launch.ts";
@@ -14,19 +15,20 @@ import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import { screenProviders } from "../../providers/screen.ts";
-import { capture } from "../../tmux/pane.ts";
 import { currentSession, hasSession } from "../../tmux/session.ts";
-import { endpointsInPane, paneLocator } from "../../transports/paneLocator.ts";
-import { onlyAgent } from "../addressed.ts";
+import { endpointsInPane } from "../../transports/paneLocator.ts";
+import { agentCalled, notRunning, paneOf, programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { agentView, waysInView } from "../views.ts";
 
-type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place" | "readNext">;
+type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place">;
 
 export function lifeOperations(tieline: Switch, callers: Callers): LifeOperations {
   const { directory, mailbox, courier, servers, starter, lookups, config } = tieline;
   const view = (agent: Agent) => agentView(directory.agent(agent.id) ?? agent, tieline);
+  const known = (address: string, from: Sender): Agent => programCalled(address, from, tieline);
+  const look = (agent: Agent): Promise<void> => lookAt(agent, tieline);
 
   return {
     async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
@@ -34,7 +36,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
       checkWishes(from, wishes);
       const profile = lookups.profile(from.team, profileName);
       if (profile === null) throw noProfile(profileName, lookups.profileNames(from.team));
-      await Promise.all(directory.roster.inTeam(from.team).filter((agent) => agent.name.startsWith(name ?? profileName)).map(lookAt));
+      await Promise.all(directory.roster.inTeam(from.team).filter((agent) => agent.name.startsWith(name ?? profileName)).map(look));
       const cwd = wishes.cwd ?? (profile.cwd === null ? caller.cwd : undefined);
       const agent = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
       const isNew = directory.agent(agent.id) === null;
@@ -49,7 +51,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 
     async stop({ agent: address }, { caller }) {
       const from = await callers.allow(caller, "kill");
-      const native = onlyAgent(address, tieline.resolve(address, from).agents);
+      const native = agentCalled(address, from, tieline);
       if (isNativeOnly(native)) return view(await askToShutDown(native, from, tieline));
       return ended(await stop(known(address, from), tieline));
     },
@@ -68,7 +70,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     async resume({ agents }, { caller }) {
       const from = await callers.allow(caller, "spawn");
       const meant = agents?.map((address) => known(address, from)) ?? directory.roster.inTeam(tieline.teams.mustExist(from.team)).filter((agent) => agent.launch !== null);
-      await Promise.all(meant.map(lookAt));
+      await Promise.all(meant.map(look));
       const offline = meant.map((agent) => directory.agent(agent.id)!).filter((agent) => !isLive(agent));
       const results = await Promise.all(offline.map((agent) => resume(agent)));
       return {
@@ -87,7 +89,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     async dialog({ agent: address }, { caller }) {
       const agent = known(address, await callers.sender(caller));
       const { state, text, choices, mark } = await dialogOf(agent, tieline);
-      return { agent: agent.name, pane: tmuxEndpoint(agent).locator.pane, state, text, choices: choices.map(({ place, label }) => ({ choice: place, label })), mark };
+      return { agent: agent.name, pane: paneOf(agent).locator.pane, state, text, choices: choices.map(({ place, label }) => ({ choice: place, label })), mark };
     },
 
     async choose({ agent: address, choice, mark }, { caller }) {
@@ -112,46 +114,13 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
       const from = await callers.sender(caller);
       if (address === undefined) return teamPlace(from.team, caller);
       const agent = known(address, from);
-      const { locator } = tmuxEndpoint(agent);
-      await lookAt(agent);
+      const { locator } = paneOf(agent);
+      await look(agent);
       if (!isLive(directory.agent(agent.id)!)) throw notRunning(directory.agent(agent.id)!);
       const session = await currentSession(servers.at(locator.socket), locator.pane);
       return { socket: locator.socket, session, pane: locator.pane, current: await sessionOfCaller(caller, locator.socket) };
     },
-
-    async readNext({ agent: address, lines = config.terminal.readLines, mark, timeoutMs }, { caller, signal }) {
-      const agent = known(address, await callers.sender(caller));
-      const { endpoint, locator } = tmuxEndpoint(agent);
-      const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      let changed: () => void = () => undefined;
-      using _ = tieline.tmux.watch(agent, endpoint, () => changed());
-      for (;;) {
-        const next = new Promise<void>((resolve) => {
-          changed = resolve;
-          over.addEventListener("abort", () => resolve(), { once: true });
-        });
-        const text = lastLines(await capture(servers.at(locator.socket), locator.pane, { history: lines }), lines);
-        const seen = digest(text);
-        if (seen !== mark || over.aborted) return { agent: agent.name, pane: locator.pane, text, mark: seen };
-        await next;
-      }
-    },
   };
-
-  /** An agent that exists, whether or not it runs; a profile that was never started is none. */
-  function known(address: string, from: Sender): Agent {
-    const agent = onlyAgent(address, tieline.resolve(address, from).agents);
-    if (directory.agent(agent.id) !== null && agent.kind === "program") return agent;
-    throw new TielineError("ADDRESS_UNKNOWN", `${agent.name} is not an agent that was started or adopted`, {
-      remedy: `\`tieline spawn ${agent.name}\` starts it; \`tieline ls\` lists the agents`,
-      operands: { address },
-    });
-  }
-
-  async function lookAt(agent: Agent): Promise<void> {
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
-    if (endpoint) await tieline.tmux.probe(agent, endpoint);
-  }
 
   function ended(agent: Agent) {
     courier.wake(agent.id);
@@ -189,12 +158,6 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
   }
 }
 
-function tmuxEndpoint(agent: Agent) {
-  const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
-  if (endpoint === undefined) throw notRunning(agent);
-  return { endpoint, locator: paneLocator(endpoint) };
-}
-
 /** An agent may start others as they were written down; only the person may give them more. */
 function checkWishes(from: Sender, wishes: Wishes): void {
   const { provider } = wishes;
@@ -209,10 +172,6 @@ function checkWishes(from: Sender, wishes: Wishes): void {
   });
 }
 
-const lastLines = (rows: readonly string[], count: number): string => rows.join("\n").trimEnd().split("\n").slice(-count).join("\n");
-
-const digest = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
-
 function noProfile(name: string, names: Iterable<string>): TielineError {
   const known = [...names];
   return new TielineError("ADDRESS_UNKNOWN", `there is no profile "${name}"${didYouMean(nearNames(name, known))}`, {
@@ -225,12 +184,6 @@ const notStartedByUs = (agent: Agent): TielineError =>
   new TielineError("CONFLICT", `${agent.name} was adopted, so Tieline does not know how it was started`, {
     remedy: "start its program by hand, then adopt it again under the same name",
     operands: { agent: agent.name },
-  });
-
-const notRunning = (agent: Agent): TielineError =>
-  new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane${agent.stateReason === null ? "" : `: ${agent.stateReason}`}`, {
-    remedy: agent.launch === null ? "start it by hand and adopt it again" : `\`tieline resume ${agent.name}\` starts it again`,
-    operands: { agent: agent.name, state: agent.state },
   });
 
 const noSession = (session: string, socket: string): TielineError =>

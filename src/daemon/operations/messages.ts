@@ -7,7 +7,7 @@ import { TielineError } from "../../model/errors.ts";
 import { deliveryId } from "../../model/ids.ts";
 import type { Draft, Message, Sender } from "../../model/message.ts";
 import { reached, type Wanted } from "../../model/receipt.ts";
-import { messageCalled, onlyAgent } from "../addressed.ts";
+import { agentCalled, messageCalled } from "../addressed.ts";
 import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
@@ -73,7 +73,7 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
 
     async inbox({ agent: address, pending = false, limit = 50, peek = false }, { caller }) {
       const from = await callers.sender(caller);
-      const owner = address === undefined ? from.id : agentCalled(address, from).id;
+      const owner = address === undefined ? from.id : agentCalled(address, from, tieline).id;
       const filter = { pending, limit };
       if (peek || owner !== from.id) return mailbox.inbox(owner, filter).map((row) => inboxView(row, tieline));
       const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit });
@@ -93,7 +93,7 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
 
     async log({ agent: address, thread, grep, since, before, limit }, { caller }) {
       const from = await callers.sender(caller);
-      const agent = address === undefined ? undefined : agentCalled(address, from).id;
+      const agent = address === undefined ? undefined : agentCalled(address, from, tieline).id;
       const threadId = thread === undefined ? undefined : mustFind(thread).thread;
       const filter = { ...(agent && { agent }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(before && { before }), ...(limit && { limit }) };
       return mailbox.log(filter).map((receipt) => receiptView(receipt, tieline));
@@ -151,7 +151,7 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
     const from = await callers.sender(caller);
     const message = mustFind(tag);
     if (from.id !== personId && from.id !== message.from.id) throw notYours(message, from);
-    return mailbox[verb](message.id, address === undefined ? undefined : agentCalled(address, from).id);
+    return mailbox[verb](message.id, address === undefined ? undefined : agentCalled(address, from, tieline).id);
   }
 
   function untilChange(message: Message, enough: () => boolean, signal: AbortSignal): Promise<void> {
@@ -166,10 +166,6 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
       if (enough() || signal.aborted) finish();
       else signal.addEventListener("abort", finish, { once: true });
     });
-  }
-
-  function agentCalled(address: string, from: Sender): Agent {
-    return onlyAgent(address, tieline.resolve(address, from).agents);
   }
 
   function mustFind(tag: string): Message {

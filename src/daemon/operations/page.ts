@@ -1,8 +1,9 @@
 import type { Switch } from "../../compose.ts";
+import { endpointBy } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { typeKeysGuarded } from "../../tmux/write.ts";
 import { paneLocator } from "../../transports/paneLocator.ts";
-import { onlyAgent } from "../addressed.ts";
+import { agentCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import type { Loopback } from "../loopback.ts";
@@ -21,8 +22,8 @@ export function pageOperations(tieline: Switch, callers: Callers, sessions: Page
 
     async typeKeys({ agent: address, keys }, { caller }) {
       const from = await callers.person(caller);
-      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
-      const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+      const agent = agentCalled(address, from, tieline);
+      const endpoint = endpointBy("tmux", agent);
       if (endpoint === undefined) throw notTyped(agent.name, "it is in no pane");
       const { socket, pane, panePid, serverPid } = paneLocator(endpoint);
       const written = await typeKeysGuarded(tieline.servers.at(socket), { pane, panePid, guards: { serverPid }, keys });

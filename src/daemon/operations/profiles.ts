@@ -6,7 +6,7 @@ import { personId } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import type { Profile } from "../../model/profile.ts";
-import { onlyAgent } from "../addressed.ts";
+import { agentCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 
@@ -42,7 +42,7 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
 
     async note({ text, agent: address }, { caller }) {
       const from = await callers.sender(caller);
-      const agent = address === undefined ? directory.agent(from.id) : onlyAgent(address, tieline.resolve(address, from).agents);
+      const agent = address === undefined ? directory.agent(from.id) : agentCalled(address, from, tieline);
       if (agent === null || agent.id === personId) throw noteOfWhom();
       if (from.id !== personId && from.id !== agent.id) throw notYourNote(agent.name);
       const { name, note } = directory.update(agent.id, { note: text });

@@ -1,11 +1,11 @@
 import type { Switch } from "../../compose.ts";
-import { isLive, type Agent } from "../../model/agent.ts";
+import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { arrange, restore, type Seat } from "../../seeing/layout.ts";
 import { paneLocator } from "../../transports/paneLocator.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
-import { onlyAgent } from "../addressed.ts";
+import { programCalled } from "../addressed.ts";
 import { usualWay } from "../../ways.ts";
 
 export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operations, "explain" | "layout"> {
@@ -14,11 +14,11 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
   return {
     async explain({ agent: address }, { caller }) {
       const from = await callers.sender(caller);
-      const agent = onlyAgent(address, tieline.resolve(address, from).agents);
+      const agent = programCalled(address, from, tieline);
       const explanation = await sensing.explain(agent);
       if (explanation === null) {
         throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane, so there is no screen to read`, {
-          remedy: "start or adopt it first; `tieline ls` shows what is known of it",
+          remedy: "`tieline ls` shows what is known of it",
           operands: { agent: agent.name, state: agent.state },
         });
       }
@@ -45,11 +45,11 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
 /** The lead first: who has that role, or runs that profile, or was there first. */
 function seatsOf(agents: readonly Agent[]): (Seat & { socket: string })[] {
   const leads = agents.toSorted((a, b) => Number(isLead(b)) - Number(isLead(a)) || a.createdAt - b.createdAt);
-  return leads.flatMap(({ name, endpoints }) => {
-    const endpoint = endpoints.find(({ transport }) => transport === "tmux");
+  return leads.flatMap((agent) => {
+    const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return [];
     const { socket, pane } = paneLocator(endpoint);
-    return [{ name, socket, pane }];
+    return [{ name: agent.name, socket, pane }];
   });
 }
 

@@ -3,7 +3,7 @@ import type { Check } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { defaultNatsUrl } from "../../config/home.ts";
 import { shownUrl } from "../../events/nats/link.ts";
-import { isLive } from "../../model/agent.ts";
+import { endpointBy, isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
@@ -93,7 +93,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
   async function wayIn(id: Parameters<Switch["directory"]["agent"]>[0]): Promise<Finding> {
     const agent = tieline.directory.agent(id)!;
     if (!isLive(agent)) return warning(`not running${agent.stateReason ? ` (${agent.stateReason})` : ""}`, agent.launch ? "mail starts it" : `\`tieline rm ${agent.name}\` if it will not come back`);
-    const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
+    const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return ok(agent.endpoints.map(({ transport }) => transport).join(", "));
     const readiness = await tieline.tmux.probe(agent, endpoint);
     if (readiness.kind === "ready") return ok(`${endpoint.transport} ${String(endpoint.locator["pane"])}: ready`);

@@ -6,7 +6,7 @@ import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { checkTeamName } from "../../model/address.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
-import { onlyAgent } from "../addressed.ts";
+import { agentCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 
@@ -97,7 +97,7 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
 
   /** Another team has other edges, so moving needs the right to change them; then an agent moves itself, the person anybody. */
   function member(address: string | undefined, from: Sender, verb: string): Agent {
-    const agent = address === undefined ? directory.agent(from.id) : onlyAgent(address, tieline.resolve(address, from).agents);
+    const agent = address === undefined ? directory.agent(from.id) : agentCalled(address, from, tieline);
     if (agent === null || agent.kind !== "program") throw whoMoves(verb);
     if (directory.agent(agent.id) === null) throw neverStarted(agent);
     if (from.id === personId || from.id === agent.id) return agent;

@@ -1,6 +1,6 @@
 /** Agents of ours that are members of a Claude Code team by birth: their own command line says so. */
 import type { Directory } from "../../directory/directory.ts";
-import { isLive, type Agent, type Endpoint } from "../../model/agent.ts";
+import { endpointBy, isLive, type Agent, type Endpoint } from "../../model/agent.ts";
 import type { NativeMember, NativeTeam } from "../../providers/claude-code/teams.ts";
 import { bothEndpoint } from "../../transports/bothEndpoint.ts";
 
@@ -37,8 +37,8 @@ export class NativeLink {
   }
 
   /** `--agent-id bob@crew` */
-  private identityOf({ endpoints }: Agent): Promise<string | null> {
-    const { agentPid: pid, agentStartMark: mark } = endpoints.find(({ transport }) => transport === "tmux")?.locator ?? {};
+  private identityOf(agent: Agent): Promise<string | null> {
+    const { agentPid: pid, agentStartMark: mark } = endpointBy("tmux", agent)?.locator ?? {};
     if (typeof pid !== "number") return Promise.resolve(null);
     const key = `${pid}:${String(mark)}`;
     const known = this.identities.get(key) ?? this.parts.argv(pid).then((argv) => argv[argv.indexOf("--agent-id") + 1 || argv.length] ?? null);

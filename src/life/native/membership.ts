@@ -1,6 +1,6 @@
 /** Keeps our agents registered in the Claude Code teams that they belong to, as long as they live. */
 import { join } from "node:path";
-import { isLive, type Agent } from "../../model/agent.ts";
+import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { registerMembers, type Registration } from "../../providers/claude-code/teamMembers.ts";
 import { folderNameOf, nativeTeams, type NativeTeam } from "../../providers/claude-code/teams.ts";
@@ -67,7 +67,7 @@ function isNative({ lead, members }: NativeTeam, agent: Agent): boolean {
   return members.some(({ inbox }) => inboxes.includes(inbox));
 }
 
-function paneOf({ endpoints }: Agent): string | null {
-  const pane = endpoints.find(({ transport }) => transport === "tmux")?.locator["pane"];
+function paneOf(agent: Agent): string | null {
+  const pane = endpointBy("tmux", agent)?.locator["pane"];
   return typeof pane === "string" ? pane : null;
 }
