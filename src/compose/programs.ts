@@ -34,9 +34,9 @@ export function agentPrograms(env: Readonly<Record<string, string>>, clock: Cloc
   const userHome = env["HOME"] ?? "/";
   const claudeConfig = env["CLAUDE_CONFIG_DIR"] || join(userHome, ".claude");
   const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
-  const codex = new CodexThreads({ codexHome: env["CODEX_HOME"] || join(userHome, ".codex"), report });
+  const codex = new CodexThreads({ codexHome: env["CODEX_HOME"] || join(userHome, ".codex"), clock, report });
   const opencode = new OpencodeSessions({ clock, report });
-  const pi = new PiSessions({ clock });
+  const pi = new PiSessions({ clock, report });
   return {
     claude,
     codex,

@@ -1,6 +1,7 @@
 /** What a program itself says that it does outranks what its screen looks like. */
 import type { Agent, AgentState } from "../model/agent.ts";
 import type { Hold, HoldReason } from "../model/delivery.ts";
+import { systemClock, type Clock } from "../model/ids.ts";
 import type { Readiness, Transport } from "../transports/port.ts";
 import type { Observation } from "./observing.ts";
 
@@ -13,6 +14,11 @@ export interface Said {
 
 /** null: the program says nothing, and the screen has to do. */
 export type OwnWord = (agent: Agent) => Said | null;
+
+/** A program that is starting says nothing yet; one that is silent for longer than this never will. */
+export function whileStarting({ state, stateAt }: Agent, patienceMs: number, clock: Clock = systemClock): Said | null {
+  return state === "starting" && clock() - stateAt < patienceMs ? { state, reason: null } : null;
+}
 
 const holds: Readonly<Partial<Record<AgentState, readonly [HoldReason, string]>>> = {
   starting: ["starting", "is starting"],

@@ -4,15 +4,9 @@ import { join } from "node:path";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
+import type { Said } from "../../sensing/ownWord.ts";
 import { environOf } from "../processFiles.ts";
 import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
-
-export interface Said {
-  readonly state: AgentState;
-  readonly reason: string | null;
-  /** What only a hook told holds so long; the registry says more by then. */
-  readonly forMs?: number;
-}
 
 export interface ClaudeSessionsOptions {
   /** Where Claude Code keeps its things when its process does not tell. */

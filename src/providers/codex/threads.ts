@@ -4,17 +4,14 @@
  * person's to give.
  */
 import { existsSync } from "node:fs";
-import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
-import { asTielineError, TielineError } from "../../model/errors.ts";
-import { systemClock, type Clock } from "../../model/ids.ts";
+import type { Agent, Endpoint } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import type { Clock } from "../../model/ids.ts";
+import { whileStarting, type Said } from "../../sensing/ownWord.ts";
+import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
 import { homeOfCodex, threadHeldBy } from "./processes.ts";
 import { findRollout } from "./rollout.ts";
-
-export interface Said {
-  readonly state: AgentState;
-  readonly reason: string | null;
-}
 
 export interface Thread {
   readonly id: string;
@@ -92,8 +89,7 @@ export class CodexThreads implements AsyncDisposable {
     const thread = this.known(agent);
     if (thread !== null) return saidBy(thread.status);
     if (existsSync(`${server.socket}${alonePath}`)) return null;
-    const young = agent.state === "starting" && (this.options.clock ?? systemClock)() - agent.stateAt < startingMs;
-    return young ? { state: "starting", reason: null } : null;
+    return whileStarting(agent, startingMs, this.options.clock);
   }
 
   async request<Result>(agent: Agent, method: string, params: unknown, signal?: AbortSignal): Promise<Result> {
@@ -178,15 +174,17 @@ interface WireThread {
 
 class Server {
   private readonly threads = new Map<string, Thread>();
-  private readonly watches = new Set<ThreadWatch>();
+  private readonly kept: KeptOpen<ThreadWatch>;
+  private readonly complain: (fault: unknown) => void;
   private connection: Promise<AppServer> | null = null;
-  private retry: Timer | null = null;
-  private readonly complaints = new Set<string>();
 
   constructor(
     private readonly socket: string,
     private readonly options: CodexThreadsOptions,
-  ) {}
+  ) {
+    this.kept = new KeptOpen({ open: () => this.keepOpen(), close: () => void this.close() }, options.retryMs);
+    this.complain = complaintsOf(`the Codex app server at ${socket}`, options.report);
+  }
 
   /** The thread that we know the agent by; before its first turn, the newest one. */
   threadOf(agent: Agent): Thread | null {
@@ -205,20 +203,11 @@ class Server {
   }
 
   watch(watch: ThreadWatch): Disposable {
-    this.watches.add(watch);
-    this.keepOpen();
-    return {
-      [Symbol.dispose]: () => {
-        this.watches.delete(watch);
-        if (this.watches.size === 0) void this.close();
-      },
-    };
+    return this.kept.watch(watch);
   }
 
   async close(): Promise<void> {
-    this.watches.clear();
-    if (this.retry) clearTimeout(this.retry);
-    this.retry = null;
+    this.kept.end();
     // Who asked for a connection that did not come about has been told.
     const app = await this.connection?.catch(() => null);
     await app?.close();
@@ -250,7 +239,7 @@ class Server {
       this.tell();
     } else if (status.type !== "notLoaded") {
       const thread = await this.read(app, id);
-      if (thread.main) for (const watch of [...this.watches]) watch.loaded?.(thread);
+      if (thread.main) this.kept.tell((watch) => watch.loaded?.(thread));
       this.tell();
     }
   }
@@ -259,7 +248,7 @@ class Server {
     const isNew = !this.threads.has(wire.id);
     const thread = threadFrom(wire);
     this.threads.set(thread.id, thread);
-    if (isNew && thread.main) for (const watch of [...this.watches]) watch.loaded?.(thread);
+    if (isNew && thread.main) this.kept.tell((watch) => watch.loaded?.(thread));
     this.tell();
   }
 
@@ -273,32 +262,19 @@ class Server {
     this.connection = null;
     this.threads.clear();
     this.tell();
-    this.keepOpen();
+    if (this.kept.isWatched) this.keepOpen();
   }
 
-  /** A server that is starting, or was started anew, gives no sign; while somebody watches it is tried again. */
   private keepOpen(): void {
-    if (this.watches.size === 0 || this.retry !== null || this.connection !== null) return;
+    if (this.connection !== null) return;
     this.connected().catch((fault: unknown) => {
       this.complain(fault);
-      if (this.watches.size === 0) return;
-      this.retry = setTimeout(() => {
-        this.retry = null;
-        this.keepOpen();
-      }, this.options.retryMs ?? 250);
+      this.kept.openLater();
     });
   }
 
-  /** A server that is not there says so to whoever asks. What else goes wrong is reported, once and not at each try. */
-  private complain(fault: unknown): void {
-    const { message, operands } = asTielineError(fault);
-    if (operands["refused"] === false || this.complaints.has(message)) return;
-    this.complaints.add(message);
-    this.options.report(`the Codex app server at ${this.socket}`, fault);
-  }
-
   private tell(): void {
-    for (const { changed } of [...this.watches]) changed();
+    this.kept.tell(({ changed }) => changed());
   }
 }
 

@@ -3,9 +3,10 @@
  * server, open while somebody watches its agent.
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
-import { asTielineError, TielineError } from "../../model/errors.ts";
-import { systemClock, type Clock, type MessageId } from "../../model/ids.ts";
-import type { Said } from "../../sensing/ownWord.ts";
+import { TielineError } from "../../model/errors.ts";
+import type { Clock, MessageId } from "../../model/ids.ts";
+import { whileStarting, type Said } from "../../sensing/ownWord.ts";
+import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { standingOf, type Entry, type Standing } from "./conversation.ts";
 import { Happenings } from "./happenings.ts";
 import { opencodeServer, type OpencodeAddress, type OpencodeServer } from "./server.ts";
@@ -52,8 +53,7 @@ export class OpencodeSessions implements AsyncDisposable {
     if (opencodeLocatorOf(agent) === null) return null;
     const connection = this.known(agent);
     if (connection?.open) return connection.happenings.said(agent.sessionId);
-    const young = agent.state === "starting" && (this.options.clock ?? systemClock)() - agent.stateAt < startingMs;
-    return young ? { state: "starting", reason: null } : null;
+    return whileStarting(agent, startingMs, this.options.clock);
   }
 
   /** The same, once the server was asked. Rejects when it is not there. */
@@ -118,20 +118,16 @@ class Connection {
   readonly password: string | null;
   /** Whether events come in, so that what they said still holds. */
   open = false;
-  private readonly watches = new Set<() => void>();
-  private readonly retryMs: number;
+  /** Says what goes wrong besides that the server is not there. */
+  readonly complain: (fault: unknown) => void;
+  private readonly kept: KeptOpen<() => void>;
   private stream: { readonly opened: Promise<void>; readonly ended: Promise<void>; readonly stop: AbortController } | null = null;
-  private retry: Timer | null = null;
-  private readonly complaints = new Set<string>();
 
-  constructor(
-    private readonly address: OpencodeAddress,
-    private readonly options: OpencodeSessionsOptions,
-  ) {
-    const { connect = opencodeServer, retryMs = 250 } = options;
-    this.server = connect(address);
-    this.password = address.password;
-    this.retryMs = retryMs;
+  constructor({ port, password }: OpencodeAddress, { connect = opencodeServer, retryMs, report }: OpencodeSessionsOptions) {
+    this.server = connect({ port, password });
+    this.password = password;
+    this.complain = complaintsOf(`the opencode at port ${port}`, report);
+    this.kept = new KeptOpen({ open: () => void (this.stream ??= this.begin()), close: () => void this.close() }, retryMs);
     this.happenings = new Happenings(this.server, () => this.tell());
   }
 
@@ -141,30 +137,13 @@ class Connection {
   }
 
   watch(changed: () => void): Disposable {
-    this.watches.add(changed);
-    this.keepOpen();
-    return {
-      [Symbol.dispose]: () => {
-        this.watches.delete(changed);
-        if (this.watches.size === 0) void this.close();
-      },
-    };
+    return this.kept.watch(changed);
   }
 
   async close(): Promise<void> {
-    this.watches.clear();
-    if (this.retry) clearTimeout(this.retry);
-    this.retry = null;
+    this.kept.end();
     this.stream?.stop.abort();
     await this.stream?.ended;
-  }
-
-  /** A server that is not there says so to whoever asks. What else goes wrong is reported, once and not at each try. */
-  complain(fault: unknown): void {
-    const { message, operands } = asTielineError(fault);
-    if (operands["refused"] === false || this.complaints.has(message)) return;
-    this.complaints.add(message);
-    this.options.report(`the opencode at port ${this.address.port}`, fault);
   }
 
   private begin() {
@@ -201,24 +180,11 @@ class Connection {
     this.stream = null;
     this.open = false;
     this.tell();
-    this.retryLater();
-  }
-
-  private keepOpen(): void {
-    if (this.watches.size > 0) this.stream ??= this.begin();
-  }
-
-  /** A server that is starting, or was started anew, gives no sign; while somebody watches it is tried again. */
-  private retryLater(): void {
-    if (this.watches.size === 0 || this.retry !== null) return;
-    this.retry = setTimeout(() => {
-      this.retry = null;
-      this.keepOpen();
-    }, this.retryMs);
+    this.kept.openLater();
   }
 
   private tell(): void {
-    for (const changed of [...this.watches]) changed();
+    this.kept.tell((changed) => changed());
   }
 }
 

@@ -2,8 +2,9 @@
 import type { Socket } from "bun";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import { systemClock, type Clock } from "../../model/ids.ts";
-import type { Said } from "../../sensing/ownWord.ts";
+import type { Clock } from "../../model/ids.ts";
+import { whileStarting, type Said } from "../../sensing/ownWord.ts";
+import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
 
 export const piExtensionEndpoint = (locator: PiLocator): Endpoint => ({ transport: "pi-extension", locator: { ...locator } });
@@ -18,6 +19,7 @@ export function piLocatorOf({ endpoints }: Pick<Agent, "endpoints">): PiLocator 
 }
 
 export interface PiSessionsOptions {
+  readonly report: (context: string, fault: unknown) => void;
   readonly retryMs?: number;
   readonly clock?: Clock;
 }
@@ -31,7 +33,7 @@ export class PiSessions implements AsyncDisposable {
   readonly transport = "pi-extension";
   private readonly connections = new Map<string, Connection>();
 
-  constructor(private readonly options: PiSessionsOptions = {}) {}
+  constructor(private readonly options: PiSessionsOptions) {}
 
   sessionOf(agent: Agent): string | null {
     return this.known(agent)?.state?.session ?? agent.sessionId;
@@ -42,8 +44,7 @@ export class PiSessions implements AsyncDisposable {
     if (piLocatorOf(agent) === null) return null;
     const state = this.known(agent)?.state ?? null;
     if (state !== null) return { state: state.working ? "working" : "idle", reason: null };
-    const young = agent.state === "starting" && (this.options.clock ?? systemClock)() - agent.stateAt < startingMs;
-    return young ? { state: "starting", reason: null } : null;
+    return whileStarting(agent, startingMs, this.options.clock);
   }
 
   /** The same, once it has said something. Rejects when it is not there. */
@@ -61,7 +62,7 @@ export class PiSessions implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const connection of this.connections.values()) connection.close();
+    await Promise.all([...this.connections.values()].map((connection) => connection.close()));
   }
 
   private known(agent: Agent): Connection | null {
@@ -72,7 +73,7 @@ export class PiSessions implements AsyncDisposable {
     const socket = piLocatorOf(agent)?.socket;
     if (socket === undefined) throw notThere("", "connect");
     let connection = this.connections.get(socket);
-    if (connection === undefined) this.connections.set(socket, (connection = new Connection(socket, this.options.retryMs ?? 250)));
+    if (connection === undefined) this.connections.set(socket, (connection = new Connection(socket, this.options)));
     return connection;
   }
 }
@@ -82,17 +83,20 @@ type State = Extract<PiFrame, { state: object }>["state"];
 class Connection {
   /** What pi said last; null while there is no connection. */
   state: State | null = null;
-  private readonly watches = new Set<() => void>();
+  private readonly kept: KeptOpen<() => void>;
+  private readonly complain: (fault: unknown) => void;
   private readonly calls = new Map<number, PromiseWithResolvers<PiFinding>>();
   private link: Promise<Socket> | null = null;
   private first = Promise.withResolvers<State>();
-  private retry: Timer | null = null;
   private lastCall = 0;
 
   constructor(
     private readonly path: string,
-    private readonly retryMs: number,
-  ) {}
+    { retryMs, report }: PiSessionsOptions,
+  ) {
+    this.kept = new KeptOpen({ open: () => this.keepOpen(), close: () => void this.close() }, retryMs);
+    this.complain = complaintsOf(`the pi at ${path}`, report);
+  }
 
   async opened(): Promise<State> {
     await this.connected();
@@ -107,8 +111,8 @@ class Connection {
     const abort = (): void => answer.reject(notThere(this.path, "answer"));
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      await writeWhole(socket, `${JSON.stringify({ call: id, ...call })}\n`);
-      return await answer.promise;
+      const [finding] = await Promise.all([answer.promise, this.write(socket, `${JSON.stringify({ call: id, ...call })}\n`)]);
+      return finding;
     } finally {
       this.calls.delete(id);
       signal?.removeEventListener("abort", abort);
@@ -116,21 +120,14 @@ class Connection {
   }
 
   watch(changed: () => void): Disposable {
-    this.watches.add(changed);
-    this.keepOpen();
-    return {
-      [Symbol.dispose]: () => {
-        this.watches.delete(changed);
-        if (this.watches.size === 0) this.close();
-      },
-    };
+    return this.kept.watch(changed);
   }
 
-  close(): void {
-    this.watches.clear();
-    if (this.retry) clearTimeout(this.retry);
-    this.retry = null;
-    void this.link?.then((socket) => socket.end()).catch(() => undefined);
+  async close(): Promise<void> {
+    this.kept.end();
+    // Who asked for a connection that did not come about has been told.
+    const socket = await this.link?.catch(() => null);
+    socket?.end();
   }
 
   private connected(): Promise<Socket> {
@@ -145,6 +142,7 @@ class Connection {
     const decoder = new TextDecoder();
     let rest = "";
     const first = Promise.withResolvers<State>();
+    // Nobody may be waiting for it; who asks later is told by the connection.
     first.promise.catch(() => undefined);
     this.first = first;
     return Bun.connect({
@@ -156,9 +154,23 @@ class Connection {
           for (const line of lines) this.take(JSON.parse(line) as PiFrame);
         },
         close: () => this.lost(),
-        error: () => this.lost(),
+        error: (socket, fault) => {
+          this.complain(fault);
+          socket.terminate();
+        },
       },
     });
+  }
+
+  /** A socket takes what fits; the rest goes when it has room. */
+  private async write(socket: Socket, text: string): Promise<void> {
+    let bytes = Buffer.from(text);
+    while (bytes.length > 0) {
+      const written = socket.write(bytes);
+      if (written < 0) throw notThere(this.path, "write");
+      bytes = bytes.subarray(written);
+      if (bytes.length > 0) await Bun.sleep(2);
+    }
   }
 
   private take(frame: PiFrame): void {
@@ -177,35 +189,18 @@ class Connection {
     this.first.reject(notThere(this.path, "connect"));
     for (const answer of this.calls.values()) answer.reject(notThere(this.path, "answer"));
     this.tell();
-    this.retryLater();
+    this.kept.openLater();
   }
 
   private keepOpen(): void {
-    if (this.watches.size > 0) this.connected().catch(() => this.retryLater());
-  }
-
-  /** A pi that is starting, or goes over to another conversation, gives no sign; while somebody watches it is tried again. */
-  private retryLater(): void {
-    if (this.watches.size === 0 || this.retry !== null) return;
-    this.retry = setTimeout(() => {
-      this.retry = null;
-      this.keepOpen();
-    }, this.retryMs);
+    this.connected().catch((fault: unknown) => {
+      this.complain(fault);
+      this.kept.openLater();
+    });
   }
 
   private tell(): void {
-    for (const changed of [...this.watches]) changed();
-  }
-}
-
-/** A socket takes what fits; the rest goes when it has room. */
-async function writeWhole(socket: Socket, text: string): Promise<void> {
-  let bytes = Buffer.from(text);
-  while (bytes.length > 0) {
-    const written = socket.write(bytes);
-    if (written < 0) return;
-    bytes = bytes.subarray(written);
-    if (bytes.length > 0) await Bun.sleep(2);
+    this.kept.tell((changed) => changed());
   }
 }
 

@@ -36,7 +36,7 @@ transportContract(
     const folder = mkdtempSync(join(tmpdir(), "tl-pi-"));
     const socket = join(folder, "pi.sock");
     const pi = scriptedPi(socket);
-    const sessions = new PiSessions({ retryMs: 20 });
+    const sessions = new PiSessions({ retryMs: 20, report: (context, fault) => console.error(context, fault) });
     const endpoint = piExtensionEndpoint({ socket });
     const agent = anAgent({ name: "ana", provider: "pi", endpoints: [endpoint] });
     // As the link does while the agent lives.

@@ -1,0 +1,68 @@
+/** What the connections to programs that speak for themselves have in common. */
+import { asTielineError } from "../model/errors.ts";
+
+export interface Connecting {
+  /** Tries to connect, unless it is connected or trying. */
+  open(): void;
+  /** Nobody watches any more. */
+  close(): void;
+}
+
+/**
+ * Keeps a connection open while somebody watches. A program that is starting, or was started anew, gives no sign; so one
+ * that is not there is tried again after a while.
+ */
+export class KeptOpen<Watch> {
+  private readonly watches = new Set<Watch>();
+  private retry: Timer | null = null;
+
+  constructor(
+    private readonly connection: Connecting,
+    private readonly retryMs = 250,
+  ) {}
+
+  get isWatched(): boolean {
+    return this.watches.size > 0;
+  }
+
+  watch(watch: Watch): Disposable {
+    this.watches.add(watch);
+    this.connection.open();
+    return {
+      [Symbol.dispose]: () => {
+        this.watches.delete(watch);
+        if (!this.isWatched) this.connection.close();
+      },
+    };
+  }
+
+  tell(say: (watch: Watch) => void): void {
+    for (const watch of [...this.watches]) say(watch);
+  }
+
+  openLater(): void {
+    if (!this.isWatched || this.retry !== null) return;
+    this.retry = setTimeout(() => {
+      this.retry = null;
+      this.connection.open();
+    }, this.retryMs);
+  }
+
+  /** Nobody is told anything any more, and nothing is tried again. */
+  end(): void {
+    this.watches.clear();
+    if (this.retry) clearTimeout(this.retry);
+    this.retry = null;
+  }
+}
+
+/** A program that is not there says so to whoever asks. What else goes wrong is reported, once and not at each try. */
+export function complaintsOf(program: string, report: (context: string, fault: unknown) => void): (fault: unknown) => void {
+  const known = new Set<string>();
+  return (fault) => {
+    const { message, operands } = asTielineError(fault);
+    if (operands["refused"] === false || known.has(message)) return;
+    known.add(message);
+    report(program, fault);
+  };
+}
