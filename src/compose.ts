@@ -109,7 +109,7 @@ export interface Switch extends AsyncDisposable {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly servers: TmuxServers;
   readonly processes: Processes;
-  /** The sessions that Claude Code has registered in the person's home. */
+  /** The sessions that Claude Code has registered for the person. */
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   readonly starter: AgentStarter;
   readonly objects: Objects;
@@ -295,7 +295,7 @@ export function compose(options: SwitchOptions): Switch {
 
   return {
     config, mailbox, directory, projects, profiles, teams, lookups, router, courier, transports, servers, processes,
-    claudeSessions: async () => (env["HOME"] === undefined ? [] : (await readRegistry(join(env["HOME"], ".claude"))).sessions),
+    claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
     starter, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
     running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
     witness, hooks: hooks.chain, hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,

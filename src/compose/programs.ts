@@ -1,5 +1,4 @@
 /** The agent programs that speak for themselves: what each says of its sessions, and where it writes things down. */
-import { join } from "node:path";
 import type { Courier } from "../courier.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { Spine } from "../events/spine.ts";
@@ -11,6 +10,7 @@ import type { Agent } from "../model/agent.ts";
 import type { AgentId, Clock } from "../model/ids.ts";
 import { ClaudeSessions, isClaude } from "../providers/claude-code/sessions.ts";
 import { CodexThreads } from "../providers/codex/threads.ts";
+import { claudeFolder, codexFolder } from "../providers/folders.ts";
 import { OpencodeSessions } from "../providers/opencode/sessions.ts";
 import { PiSessions } from "../providers/pi/sessions.ts";
 import { Transcripts } from "../providers/transcripts.ts";
@@ -31,10 +31,9 @@ export interface Programs extends AsyncDisposable {
 }
 
 export function agentPrograms(env: Readonly<Record<string, string>>, clock: Clock, report: (context: string, fault: unknown) => void): Programs {
-  const userHome = env["HOME"] ?? "/";
-  const claudeConfig = env["CLAUDE_CONFIG_DIR"] || join(userHome, ".claude");
+  const claudeConfig = claudeFolder(env);
   const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
-  const codex = new CodexThreads({ codexHome: env["CODEX_HOME"] || join(userHome, ".codex"), clock, report });
+  const codex = new CodexThreads({ codexHome: codexFolder(env), clock, report });
   const opencode = new OpencodeSessions({ clock, report });
   const pi = new PiSessions({ clock, report });
   return {

@@ -1,9 +1,8 @@
 /** Where each agent program keeps its MCP servers, and what it wants to know of one. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { codexFolder, geminiFolder, homeIn, type Environment } from "../providers/folders.ts";
 import { jsonText, tomlText, type Registry } from "./registries.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface McpProgram {
   readonly title: string;
@@ -14,7 +13,6 @@ export interface McpProgram {
   readonly note: string;
 }
 
-const homeIn = (env: Environment): string => env["HOME"] || "/";
 const restarted = "sessions that run already see it when they are started again";
 
 export const mcpPrograms: Readonly<Record<string, McpProgram>> = {
@@ -27,7 +25,7 @@ export const mcpPrograms: Readonly<Record<string, McpProgram>> = {
   },
   codex: {
     title: "Codex",
-    file: (env) => join(env["CODEX_HOME"] || join(homeIn(env), ".codex"), "config.toml"),
+    file: (env) => join(codexFolder(env), "config.toml"),
     registry: tomlText("mcp_servers.tieline"),
     // Codex hands on only the variables that are named here, and gives up on a tool after a minute unless told otherwise.
     entry: (command) => ({ command, args: ["mcp"], env_vars: ["TIELINE_HOME", "TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_SANDBOX"], tool_timeout_sec: 620 }),
@@ -35,7 +33,7 @@ export const mcpPrograms: Readonly<Record<string, McpProgram>> = {
   },
   gemini: {
     title: "Gemini CLI",
-    file: (env) => join(homeIn(env), ".gemini", "settings.json"),
+    file: (env) => join(geminiFolder(env), "settings.json"),
     registry: jsonText(["mcpServers", "tieline"]),
     entry: (command) => ({ command, args: ["mcp"], timeout: 620_000 }),
     note: restarted,

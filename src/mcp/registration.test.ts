@@ -96,3 +96,11 @@ test("another server under our name, and a file that nobody can read, are left a
     expect(broken.text()).toBe(text);
   }
 });
+
+test.each([
+  ["claude", "CLAUDE_CONFIG_DIR", "/elsewhere/.claude.json"],
+  ["codex", "CODEX_HOME", "/elsewhere/config.toml"],
+  ["gemini", "GEMINI_CLI_HOME", "/elsewhere/.gemini/settings.json"],
+])("%s keeps its settings where %s says", (program, variable, file) => {
+  expect(mcpPrograms[program]!.file({ HOME: "/home/dev", [variable]: "/elsewhere" })).toBe(file);
+});

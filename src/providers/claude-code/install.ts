@@ -1,5 +1,6 @@
 /** Our hooks in a settings file of Claude Code. What is ours is known by the paths and headers that only we use. */
 import { join } from "node:path";
+import { claudeFolder } from "../folders.ts";
 import { runsHookOf } from "../hookCommand.ts";
 import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
@@ -10,8 +11,7 @@ export const claudeHooks: HookedProgram = {
   title: "Claude Code",
 
   // A project's settings are shared with others; what names a port of this machine goes into its local ones.
-  file: (scope, { cwd, env }) =>
-    scope === "project" ? join(cwd, ".claude", "settings.local.json") : join(env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? "/", ".claude"), "settings.json"),
+  file: (scope, { cwd, env }) => (scope === "project" ? join(cwd, ".claude", "settings.local.json") : join(claudeFolder(env), "settings.json")),
 
   with: withHooks,
   without: withoutHooks,

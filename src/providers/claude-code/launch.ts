@@ -1,8 +1,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionMode } from "../../model/profile.ts";
-import { launchSettings } from "./settings.ts";
+import { claudeFolder } from "../folders.ts";
 import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
+import { launchSettings } from "./settings.ts";
 
 const permissionModes: Readonly<Record<PermissionMode, string>> = { ask: "manual", auto: "auto", skip: "bypassPermissions" };
 
@@ -33,7 +34,7 @@ export const claudeCode: Provider = {
 
   /** `--resume` refuses a session in which nothing was ever said; a transcript is written with the first prompt. */
   async hasConversation(sessionId, env) {
-    const config = env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? "", ".claude");
+    const config = claudeFolder(env);
     const folders = await readdir(join(config, "projects")).catch((fault: unknown) => unlessMissing(fault, []));
     const found = await Promise.all(folders.map((folder) => isFile(join(config, "projects", folder, `${sessionId}.jsonl`))));
     return found.includes(true);

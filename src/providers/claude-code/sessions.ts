@@ -5,6 +5,7 @@ import type { Agent, AgentState } from "../../model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
 import type { Said } from "../../sensing/ownWord.ts";
+import { claudeFolder } from "../folders.ts";
 import { environOf } from "../processFiles.ts";
 import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
 
@@ -119,7 +120,7 @@ export class ClaudeSessions {
     let dir = this.configDirs.get(pid);
     if (dir === undefined) {
       const env = this.environ(pid);
-      dir = env["CLAUDE_CONFIG_DIR"] || (env["HOME"] ? join(env["HOME"], ".claude") : this.options.configDir);
+      dir = env["CLAUDE_CONFIG_DIR"] || env["HOME"] ? claudeFolder(env) : this.options.configDir;
       this.configDirs.set(pid, dir);
     }
     return dir;

@@ -3,6 +3,7 @@
  * place in the file: what stands there is not moved, and trust is never written.
  */
 import { join } from "node:path";
+import { codexFolder } from "../folders.ts";
 import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
 import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
@@ -10,7 +11,7 @@ import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";
 
 export const codexHooks: HookedProgram = {
   title: "Codex",
-  file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".codex") : env["CODEX_HOME"] || join(env["HOME"] ?? "/", ".codex"), "hooks.json"),
+  file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".codex") : codexFolder(env), "hooks.json"),
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),
   notes: notesFor,

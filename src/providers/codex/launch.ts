@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { PermissionMode, Profile } from "../../model/profile.ts";
+import { codexFolder } from "../folders.ts";
 import { flags, numberedChoices, shellWord, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
 import { launchHooks, toml } from "./hooks.ts";
 import { findRollout } from "./rollout.ts";
@@ -45,7 +46,7 @@ export const codex: Provider = {
 
   /** A thread is written down with its first turn; before that there is nothing to resume. */
   async hasConversation(sessionId, env) {
-    const path = findRollout(env["CODEX_HOME"] || `${env["HOME"] ?? ""}/.codex`, sessionId);
+    const path = findRollout(codexFolder(env), sessionId);
     return path !== null && existsSync(path);
   },
 

@@ -1,5 +1,5 @@
 /** What the system tells of a running Codex. */
-import { join } from "node:path";
+import { codexFolder } from "../folders.ts";
 import { entriesOf, environOf, openFilesOf, textOf } from "../processFiles.ts";
 
 /** The threads that it writes. Ids tell the time of birth, so that the last in order is the newest: after `/new` both locks are held. */
@@ -18,8 +18,8 @@ export function threadHeldBy(pid: number, known: string | null): { readonly thre
 
 /** Where it keeps its things; null: it does not say. */
 export function homeOfCodex(pid: number): string | null {
-  const { HOME: home, CODEX_HOME: own } = environOf(pid);
-  return own || (home === undefined ? null : join(home, ".codex"));
+  const env = environOf(pid);
+  return env["CODEX_HOME"] || env["HOME"] ? codexFolder(env) : null;
 }
 
 function descendantsInGroup(pid: number, group = groupOf(pid)): number[] {

@@ -1,5 +1,6 @@
 /** Our hooks in a settings file of Gemini CLI. */
 import { join } from "node:path";
+import { geminiFolder } from "../folders.ts";
 import type { HookedProgram } from "../hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
 import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
@@ -7,7 +8,7 @@ import { hookEvents, hookFor, isOurs } from "./hooks.ts";
 
 export const geminiHooks: HookedProgram = {
   title: "Gemini CLI",
-  file: (scope, { cwd, env }) => join(scope === "project" ? cwd : env["GEMINI_CLI_HOME"] || (env["HOME"] ?? "/"), ".gemini", "settings.json"),
+  file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".gemini") : geminiFolder(env), "settings.json"),
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),
   notes: () => ["sessions that run already read the hooks when they are started again", "in a project's settings Gemini CLI runs them only where you trust the folder"],

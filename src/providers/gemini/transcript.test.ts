@@ -30,8 +30,8 @@ test("a refusal is read once it went back as a result, and a session is found by
     writeFileSync(path, `${head}\n${line("user", refused)}\n`);
     expect(hasReadRefusal(path, words)).toBe(true);
     expect(hasReadRefusal(join(chats, "none.jsonl"), words)).toBe(false);
-    expect(await findTranscript(home, sessionId)).toBe(path);
-    expect(await findTranscript(home, "d67e75ec-0000-4000-8000-000000000000")).toBeNull();
+    expect(await findTranscript(join(home, ".gemini"), sessionId)).toBe(path);
+    expect(await findTranscript(join(home, ".gemini"), "d67e75ec-0000-4000-8000-000000000000")).toBeNull();
   } finally {
     rmSync(home, { recursive: true });
   }

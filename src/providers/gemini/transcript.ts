@@ -20,8 +20,8 @@ export function hasReadRefusal(path: string, words: string): boolean {
 }
 
 /** Where a session is written down; its file is named by the time and the beginning of its id. */
-export async function findTranscript(home: string, sessionId: string): Promise<string | null> {
-  const folder = join(home, ".gemini", "tmp");
+export async function findTranscript(settings: string, sessionId: string): Promise<string | null> {
+  const folder = join(settings, "tmp");
   if (!existsSync(folder)) return null;
   const files = new Bun.Glob(`*/chats/session-*-${sessionId.slice(0, 8)}.jsonl`).scan({ cwd: folder, dot: true, absolute: true });
   for await (const path of files) if (readFileSync(path, "utf8").startsWith(`{"sessionId":"${sessionId}"`)) return path;
