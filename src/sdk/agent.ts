@@ -35,7 +35,7 @@ export interface NewObject {
 
 export interface RegisteredObject extends AsyncDisposable {
   readonly object: Agent;
-  /** Rejects with what `onMessage` threw; resolves after `stop`. */
+  /** Rejects with what `onMessage` threw, after which the object answers nobody; resolves after `stop`. */
   readonly stopped: Promise<void>;
   stop(): void;
 }
@@ -126,7 +126,6 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
       const object = registered(await client.call("register", { ...fields, kind: "object" }));
       const ending = new AbortController();
       const stopped = answerAll(object, onMessage, ending.signal);
-      stopped.catch(() => undefined);
       const stop = (): void => ending.abort();
       return { object, stopped, stop, [Symbol.asyncDispose]: () => (stop(), stopped) };
     },
