@@ -74,6 +74,7 @@ export function listenAt(path: string, pi: Pi): void {
   pi.on("session_start", (_event, current) => {
     context = current;
     rmSync(path, { force: true });
+    // Without a socket the pane has to do, as Tieline finds; here there is only pi's own screen to write on.
     server = createServer(attend).on("error", () => undefined);
     server.listen(path);
   });
@@ -118,6 +119,7 @@ export function listenAt(path: string, pi: Pi): void {
     clients.add(client);
     let rest = "";
     client.setEncoding("utf8");
+    // Whoever went away closes as well.
     client.on("error", () => undefined);
     client.on("close", () => clients.delete(client));
     client.on("data", (text: string) => {

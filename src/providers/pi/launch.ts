@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { flags, withArguments, type Provider } from "../provider.ts";
 // As text only: who also imports it as a module gets no text in the single file.
 import extension from "./extension.ts" with { type: "text" };
@@ -30,8 +31,9 @@ export const pi: Provider = {
   /** A session is written down with its first answer. */
   async hasConversation(sessionId, env) {
     const sessions = env["PI_CODING_AGENT_SESSION_DIR"] || `${env["PI_CODING_AGENT_DIR"] || `${env["HOME"] ?? ""}/.pi/agent`}/sessions`;
+    if (!existsSync(sessions)) return false;
     const files = new Bun.Glob(`**/*_${sessionId}.jsonl`).scan({ cwd: sessions, dot: true });
-    return (await files.next().catch(() => null))?.done === false;
+    return !(await files.next()).done;
   },
 
   exitWords: "/quit",

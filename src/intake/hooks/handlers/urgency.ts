@@ -138,6 +138,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, 
   async function oneAtATime<T>(agent: AgentId, run: () => Promise<T>): Promise<T> {
     const before = turns.get(agent) ?? Promise.resolve();
     const mine = before.then(run, run);
+    // Whoever asked is told below how it went; the next only waits its turn.
     const settled = mine.catch(() => undefined);
     turns.set(agent, settled);
     try {
