@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import { TielineError } from "../model/errors.ts";
 import { maxBodyBytes } from "../model/message.ts";
 
@@ -14,11 +15,12 @@ export async function readBody(words: readonly string[], file: string | undefine
 
 /** Stops reading when it has seen too much, so that a wrong file cannot fill the memory. */
 async function readBytes(file: string): Promise<Uint8Array> {
-  const source = file === "-" ? Bun.stdin : Bun.file(file);
+  // Bun's own stream can not read from a device such as /dev/null.
+  const source: AsyncIterable<Uint8Array> = file === "-" ? Bun.stdin.stream() : createReadStream(file);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of source.stream()) {
+    for await (const chunk of source) {
       chunks.push(chunk);
       bytes += chunk.byteLength;
       if (bytes > maxBodyBytes) throw tooLong(file);

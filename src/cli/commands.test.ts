@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseProject } from "../config/project.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import { agentId } from "../model/ids.ts";
@@ -250,6 +251,7 @@ describe("the command line itself", () => {
     const { code, stdout, stderr } = await tieline.run(["sned"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toStartWith('error USAGE: unknown command "sned"; did you mean "send"?\n');
+    expect((await tieline.run(["help", "sned"])).stderr).toBe(stderr);
     expect(await jsonOf(["constructor"])).toMatchObject({ error: { code: "USAGE" } });
   });
 
@@ -331,5 +333,19 @@ describe("init", () => {
     expect(again.code).toBe(3);
     expect(again.stderr).toStartWith("error CONFLICT: ");
     expect(readFileSync(path, "utf8")).toBe(written);
+  });
+
+  test.each(["web", "feat-auth", "my.app", "7", "true", "team", "my project"])("what it writes in a directory named %j can be read back", async (name) => {
+    const directory = join(tieline.dir, name);
+    mkdirSync(directory);
+    expect(await tieline.run(["init", name])).toMatchObject({ code: 0 });
+    const file = join(directory, "tieline.yaml");
+    expect(parseProject(file, readFileSync(file, "utf8")).team).toBe(["team", "my project"].includes(name) ? "default" : name);
+  });
+
+  test("a team that can be none is refused, and nothing is written", async () => {
+    mkdirSync(join(tieline.dir, "slip"));
+    expect(await tieline.run(["init", "slip", "--team", "a b"])).toMatchObject({ code: 2, stderr: expect.stringContaining('error NAME_INVALID: "a b" is not a valid team name') });
+    expect(readdirSync(join(tieline.dir, "slip"))).toEqual([]);
   });
 });

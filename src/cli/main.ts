@@ -1,9 +1,9 @@
 import { homeOf } from "../client/home.ts";
-import { TielineError, asTielineError } from "../model/errors.ts";
+import { asTielineError } from "../model/errors.ts";
 import { parse } from "./args.ts";
 import type { AnyCommand } from "./command.ts";
 import { connect, connectToRunning, personTokenIn } from "./connect.ts";
-import { registry } from "./registry.ts";
+import { registry, unknownCommand } from "./registry.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
 /** What people type first, whatever the command is called. */
@@ -48,10 +48,7 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
 async function load(name: string): Promise<AnyCommand> {
   const found = Object.hasOwn(registry, name) ? registry[name] : undefined;
   if (found) return (await found()).default;
-  const { didYouMean, nearNames } = await import("../model/near.ts");
-  throw new TielineError("USAGE", `unknown command ${JSON.stringify(name)}${didYouMean(nearNames(name, Object.keys(registry)))}`, {
-    remedy: "`tieline help` lists the commands",
-  });
+  throw await unknownCommand(name);
 }
 
 /** For people on stderr; with --json one object on stdout and nothing else there. */

@@ -1,3 +1,4 @@
+import { TielineError } from "../model/errors.ts";
 import type { AnyCommand } from "./command.ts";
 
 type Load = () => Promise<{ readonly default: AnyCommand }>;
@@ -57,6 +58,13 @@ export const registry: Readonly<Record<string, Load>> = {
   help: () => import("./commands/help.ts"),
   version: () => import("./commands/version.ts"),
 };
+
+export async function unknownCommand(name: string): Promise<TielineError> {
+  const { didYouMean, nearNames } = await import("../model/near.ts");
+  return new TielineError("USAGE", `unknown command ${JSON.stringify(name)}${didYouMean(nearNames(name, Object.keys(registry)))}`, {
+    remedy: "`tieline help` lists the commands",
+  });
+}
 
 export function loadAll(): Promise<AnyCommand[]> {
   return Promise.all(Object.values(registry).map(async (load) => (await load()).default));

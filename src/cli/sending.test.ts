@@ -53,7 +53,13 @@ describe("what is sent", () => {
     await tieline.run(["send", "engineer", "-"], { stdin: text });
     await tieline.run(["send", "engineer", "-f", "-"], { stdin: text });
     await tieline.run(["send", "--to", "engineer", "-"], { stdin: text });
-    expect(sent().map(({ body }) => body)).toEqual([text, text, text, text]);
+    await tieline.run(["send", "engineer", "-f", "/dev/stdin"], { stdin: text });
+    expect(sent().map(({ body }) => body)).toEqual([text, text, text, text, text]);
+  });
+
+  test("a device is a file like any other", async () => {
+    await tieline.run(["send", "engineer", "-f", "/dev/null"]);
+    expect(sent().map(({ body }) => body)).toEqual([""]);
   });
 
   test("a body of one mebibyte", async () => {

@@ -2,9 +2,11 @@ import { TielineError } from "../model/errors.ts";
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/;
+
 /** `500ms`, `5s`, `2m`, `1h`, `7d`; a plain number is seconds. */
 export function durationMs(text: string, what = "duration"): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text);
+  const match = durationPattern.exec(text);
   if (!match) {
     throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a duration`, {
       remedy: "write 500ms, 5s, 2m, 1h or 7d; a plain number is seconds",
@@ -22,8 +24,9 @@ export function positiveDurationMs(text: string, what = "duration"): number {
 
 /** A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise. */
 export function pastMoment(text: string, what = "time"): number {
-  if (!/^\d{4}-/.test(text)) return Date.now() - positiveDurationMs(text, what);
-  const at = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text);
+  if (durationPattern.test(text)) return Date.now() - positiveDurationMs(text, what);
+  // What begins otherwise is read by JavaScript with more good will than sense.
+  const at = /^\d{4}-/.test(text) ? Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text) : NaN;
   if (!Number.isNaN(at)) return at;
   throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a time`, { remedy: "write 10m, 2h or 1d for so long ago, or a date: 2026-11-15, 2026-11-15T16:00" });
 }

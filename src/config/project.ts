@@ -28,7 +28,7 @@ export type ObjectFields = z.output<typeof ObjectFields>;
 export const ProjectFile = z.strictObject({
   team: z
     .string()
-    .refine((team) => isTeamName(team) && team !== "all" && team !== "team", "a team name: letters, digits, _ - . or /")
+    .refine(isTeamName, "a team name: letters, digits, _ - . or /")
     .default(defaultTeam)
     .describe("The team of everybody who works in this directory or below."),
   agents: sparse(agentName, ProfileFields).describe("Who can be started here: a name, and what it is started from."),

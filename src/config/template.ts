@@ -1,3 +1,4 @@
+import { stringify } from "yaml";
 import { projectFileName } from "./project.ts";
 
 /** What `tieline init` writes: a working team, and every other key as a comment. */
@@ -5,7 +6,7 @@ export const projectTemplate = (team: string): string => `# ${projectFileName}: 
 # Tieline reads this file and never changes it.
 
 # The team of everybody who works in this directory or below.
-team: ${team}
+team: ${stringify(team).trim()}
 
 # Who can be started here. A name that a built-in profile has (team-lead, engineer, reviewer, qa, fixer, researcher,
 # docs) starts from that profile; what you write below it holds instead of the profile's own settings.

@@ -65,7 +65,7 @@ describe("addresses", () => {
 describe("team names", () => {
   test("branches and projects are team names; paths out of a directory begin with a mark and are not", () => {
     for (const good of ["web", "feat-auth", "feat/auth", "v1.2", "_x", "7"]) expect(checkTeamName(good)).toBe(good);
-    for (const bad of ["", "../up", "/root", ".hidden", "-n", "a b", "a:b", "x".repeat(65), "a\n"]) {
+    for (const bad of ["", "../up", "/root", ".hidden", "-n", "a b", "a:b", "x".repeat(65), "a\n", "all", "team"]) {
       expect(isTeamName(bad), JSON.stringify(bad)).toBe(false);
       expect(() => checkTeamName(bad)).toThrow(expect.objectContaining({ code: "NAME_INVALID" }));
     }

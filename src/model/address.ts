@@ -62,12 +62,14 @@ export function isBroadcast(address: Address): boolean {
 }
 
 const maxTeamLength = 64;
-export const isTeamName = (text: string): boolean => teamPattern.test(text) && text.length <= maxTeamLength;
+/** `@all` and `@team` mean something else. */
+const reservedTeams: readonly string[] = ["all", "team"];
+export const isTeamName = (text: string): boolean => teamPattern.test(text) && text.length <= maxTeamLength && !reservedTeams.includes(text);
 
 export function checkTeamName(team: string): string {
   if (isTeamName(team)) return team;
   throw new TielineError("NAME_INVALID", `${JSON.stringify(team)} is not a valid team name`, {
-    remedy: `use letters, digits, _ - . or /, at most ${maxTeamLength} characters, not beginning with a mark`,
+    remedy: `use letters, digits, _ - . or /, at most ${maxTeamLength} characters, not beginning with a mark; ${reservedTeams.join(" and ")} are reserved`,
     operands: { team },
   });
 }

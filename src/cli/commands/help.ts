@@ -1,8 +1,8 @@
-import { command, usage } from "../args.ts";
+import { command } from "../args.ts";
 import { helpFor, overview } from "../help.ts";
-import { loadAll } from "../registry.ts";
+import { loadAll, registry, unknownCommand } from "../registry.ts";
 
-const help = command({
+export default command({
   name: "help",
   group: "Tieline itself",
   summary: "list the commands, or show how one is used",
@@ -11,12 +11,11 @@ const help = command({
   flags: {},
   examples: [["tieline help send", "the same as tieline send --help"]],
   async run({ args, flags, terminal }) {
+    if (args.command !== undefined && !Object.hasOwn(registry, args.command)) throw await unknownCommand(args.command);
     const commands = await loadAll();
     const wanted = commands.find(({ name }) => name === args.command);
-    if (args.command !== undefined && !wanted) throw usage(help, `there is no command ${JSON.stringify(args.command)}`);
     if (flags.json) await terminal.json(wanted ?? commands);
     else await terminal.print(wanted ? helpFor(wanted, terminal.paint) : overview(commands, terminal.paint));
     return 0;
   },
 });
-export default help;

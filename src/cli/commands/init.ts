@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { namePattern } from "../../model/agent.ts";
+import { checkTeamName, isTeamName } from "../../model/address.ts";
 import { TielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 
@@ -17,7 +17,7 @@ export default command({
     const { projectTemplate } = await import("../../config/template.ts");
     const directory = resolve(args.directory ?? "");
     const path = join(directory, "tieline.yaml");
-    create(path, projectTemplate(flags.team ?? teamNamedAfter(directory)));
+    create(path, projectTemplate(flags.team === undefined ? teamNamedAfter(directory) : checkTeamName(flags.team)));
     if (flags.json) await terminal.json({ path });
     else await terminal.print(`${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`);
     return 0;
@@ -26,7 +26,7 @@ export default command({
 
 function teamNamedAfter(directory: string): string {
   const name = basename(directory);
-  return namePattern.test(name) ? name : "default";
+  return isTeamName(name) ? name : "default";
 }
 
 function create(path: string, text: string): void {

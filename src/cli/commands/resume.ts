@@ -1,9 +1,8 @@
-import { TielineError } from "../../model/errors.ts";
 import { agentTable } from "../agent-table.ts";
 import { complainOf } from "../not-started.ts";
-import { command } from "../args.ts";
+import { command, usage } from "../args.ts";
 
-export default command({
+const resume = command({
   name: "resume",
   group: "Agents",
   summary: "start agents again that ended",
@@ -16,9 +15,7 @@ export default command({
     ["tieline resume --all", "bring the team back"],
   ],
   async run({ args, flags, daemon, terminal }) {
-    if ((args.agent.length === 0) !== (flags.all === true)) {
-      throw new TielineError("USAGE", "name agents, or give --all", { remedy: "usage: tieline resume <agent…>  or  tieline resume --all" });
-    }
+    if ((args.agent.length === 0) !== (flags.all === true)) throw usage(resume, "name agents, or give --all");
     const result = await daemon.call("resume", flags.all ? {} : { agents: [...args.agent] });
     if (flags.json) await terminal.json(result);
     else {
@@ -31,3 +28,4 @@ export default command({
     return result.failed.length === 0 ? 0 : 4;
   },
 });
+export default resume;
