@@ -38,7 +38,7 @@ async function withLead(config: object = {}, name = "crew") {
     post(member: string, texts: readonly (string | object)[]) {
       write(path(member), [...this.rows(member), ...texts.map((text, at) => ({ from: "scout", text: typeof text === "string" ? text : JSON.stringify(text), timestamp: new Date(Date.now() + at).toISOString(), read: false }))]);
     },
-    heard: (): string[] => (existsSync(heardFile) ? readFileSync(heardFile, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as string) : []),
+    heard: (): string[] => (existsSync(heardFile) ? readFileSync(heardFile, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as string) : []),
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
 }
