@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openMailbox } from "./mailbox/mailbox.ts";
@@ -76,6 +76,18 @@ test("what the program wrote down before it was settled is proof, too, although 
   });
   await court.seen(id);
   expect(court.mailbox.delivery(id)).toMatchObject({ proof: "transcript" });
+});
+
+test("a transcript that can not be read is told of once, and read when it can be", async () => {
+  await using court = aCourt();
+  mkdirSync(court.path);
+  const { message, id } = await court.handed("first");
+  const second = await court.handed("second");
+  expect(court.faults).toHaveLength(1);
+  rmdirSync(court.path);
+  for (const { tag } of [message, second.message]) appendFileSync(court.path, line({ type: "user", message: { content: `[${tag} from user]` } }));
+  await Promise.all([court.seen(id), court.seen(second.id)]);
+  expect(court.faults).toHaveLength(1);
 });
 
 test("half a line proves nothing until it is whole, and a rotated transcript is read on", async () => {

@@ -2,7 +2,6 @@
  * Looks for delivered messages in the programs' own transcripts, and says when one is there: that the model was
  * given it nobody else can know. Reads only while something is looked for.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Mailbox } from "./mailbox/port.ts";
 import type { Agent } from "./model/agent.ts";
@@ -10,6 +9,7 @@ import { provesSeen, type Delivery, type Trace } from "./model/delivery.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message } from "./model/message.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "./workspace/watching.ts";
+import { wholeLines } from "./workspace/wholeLines.ts";
 
 export interface WitnessParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "confirm" | "warn">;
@@ -98,19 +98,20 @@ export class Witness implements AsyncDisposable {
   private async search(id: AgentId, search: Search): Promise<void> {
     const { wanted, bell } = search;
     let watcher: Watcher | undefined;
+    let fault = "";
     try {
       while (wanted.size > 0 && !this.stopping.signal.aborted) {
         const agent = this.parts.agent(id);
         const transcript = agent && this.parts.transcript(agent);
         if (!transcript) return;
-        const path = transcript.path;
-        if (path !== null) {
-          watcher = renewWatcher(watcher, dirname(path), bell.ring);
-          const tail = this.tailOf(path);
-          // A program may have written a message down before we settled that it was handed over.
-          if (search.hasMore) tail.goBack();
-          search.hasMore = false;
-          for (const line of tail.read()) await this.match(line, transcript, wanted);
+        if (transcript.path !== null) watcher = renewWatcher(watcher, dirname(transcript.path), bell.ring);
+        try {
+          this.look(transcript, search);
+          fault = "";
+        } catch (thrown) {
+          // It may be readable again; until then it is told once what is wrong.
+          if (String(thrown) !== fault) this.parts.report(`read the transcript of ${agent.name}`, thrown);
+          fault = String(thrown);
         }
         await this.dropStale(agent, wanted);
         if (wanted.size > 0) await bell.wait(watcher ? sweepMs : missingFileMs);
@@ -118,12 +119,19 @@ export class Witness implements AsyncDisposable {
     } finally {
       watcher?.close();
       this.searches.delete(id);
-      // Something may have come in between the last look and here.
-      for (const [delivery, message] of wanted) if (!this.stopping.signal.aborted) this.consider(this.parts.mailbox.delivery(delivery)!, message);
     }
   }
 
-  private async match(line: string, transcript: Transcript, wanted: Search["wanted"]): Promise<void> {
+  private look(transcript: Transcript, search: Search): void {
+    if (transcript.path === null) return;
+    const tail = this.tailOf(transcript.path);
+    // A program may have written a message down before we settled that it was handed over.
+    if (search.hasMore) tail.goBack();
+    search.hasMore = false;
+    for (const line of tail.read()) this.match(line, transcript, search.wanted);
+  }
+
+  private match(line: string, transcript: Transcript, wanted: Search["wanted"]): void {
     for (const [delivery, message] of wanted) {
       if (!transcript.proves(line, message)) continue;
       wanted.delete(delivery);
@@ -183,30 +191,13 @@ class Tail {
   }
 
   read(): string[] {
-    const fd = openIfThere(this.path);
-    if (fd === null) return [];
-    try {
-      const { size, ino } = fstatSync(fd);
-      if (this.offset === null) this.offset = this.lookBack === 0 ? 0 : Math.max(0, size - this.lookBack);
-      if (ino !== this.inode && this.inode !== 0) this.offset = 0;
-      if (size < this.offset) this.offset = 0;
-      this.inode = ino;
-      const bytes = Buffer.alloc(size - this.offset);
-      const count = readSync(fd, bytes, 0, bytes.length, this.offset);
-      const end = bytes.subarray(0, count).lastIndexOf(0x0a) + 1;
-      this.offset += end;
-      return end === 0 ? [] : bytes.toString("utf8", 0, end).split("\n");
-    } finally {
-      closeSync(fd);
-    }
-  }
-}
-
-function openIfThere(path: string): number | null {
-  try {
-    return openSync(path, "r");
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw thrown;
+    const found = wholeLines(this.path, ({ size, inode }) => {
+      if (this.offset === null) return this.lookBack === 0 ? 0 : Math.max(0, size - this.lookBack);
+      return inode === this.inode && size >= this.offset ? this.offset : 0;
+    });
+    if (found === null) return [];
+    this.inode = found.inode;
+    this.offset = found.end;
+    return found.bytes.toString("utf8").split("\n");
   }
 }

@@ -2,7 +2,6 @@
  * What a program without a screen says at the end of a turn is for the person, who has no other place to read it. It
  * prints one JSON object per line; the last text of each turn stands in a line of its own.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Documents } from "../../directory/documents/port.ts";
 import type { Spine } from "../../events/spine.ts";
@@ -13,6 +12,7 @@ import type { AgentId } from "../../model/ids.ts";
 import type { Router } from "../../router.ts";
 import { streamsIn } from "../../transports/streams.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { wholeLines } from "../../workspace/wholeLines.ts";
 
 export interface LeadTextParts {
   readonly agents: () => readonly Agent[];
@@ -103,26 +103,10 @@ function parse(line: string): Readonly<Record<string, unknown>> | null {
 
 /** Whole lines only, each with the offset behind it. */
 function linesFrom(path: string, offset: number): { line: string; end: number }[] {
-  const bytes = bytesFrom(path, offset);
+  const { bytes } = wholeLines(path, () => offset) ?? { bytes: Buffer.alloc(0) };
   const lines: { line: string; end: number }[] = [];
   for (let from = 0, end = bytes.indexOf(0x0a); end >= 0; from = end + 1, end = bytes.indexOf(0x0a, from)) {
     lines.push({ line: bytes.toString("utf8", from, end), end: offset + end + 1 });
   }
   return lines;
-}
-
-function bytesFrom(path: string, offset: number): Buffer {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw thrown;
-  }
-  try {
-    const bytes = Buffer.alloc(Math.max(0, fstatSync(fd).size - offset));
-    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, offset));
-  } finally {
-    closeSync(fd);
-  }
 }

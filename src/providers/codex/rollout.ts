@@ -1,8 +1,9 @@
 /** Codex's own record of a thread: what was given to the model, line by line, in the order in which it was given. */
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Message } from "../../model/message.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { wholeLines } from "../../workspace/wholeLines.ts";
 
 type Recordable = Pick<Message, "id" | "tag">;
 
@@ -46,7 +47,7 @@ export function findRollout(codexHome: string, threadId: string): string | null 
 export const lengthOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 export function isRecorded(path: string, message: Recordable): boolean {
-  return existsSync(path) && linesFrom(path, 0).lines.some((line) => provesGiven(line, message));
+  return linesFrom(path, 0).lines.some((line) => provesGiven(line, message));
 }
 
 /** The first line is written with the first turn, so that at the beginning there is neither file nor folder. */
@@ -88,21 +89,10 @@ export function hasReadRefusal(path: string, refusedCall: string, call: string):
   return false;
 }
 
-/** Whole lines, and where the next one begins. */
+/** Whole lines, and where the next one begins. A shorter file than before is another, of which nothing is known. */
 function linesFrom(path: string, offset: number): { lines: string[]; end: number } {
-  if (!existsSync(path)) return { lines: [], end: offset };
-  const fd = openSync(path, "r");
-  try {
-    const { size } = fstatSync(fd);
-    // Replaced by a shorter one: nothing of it is known.
-    const from = size < offset ? 0 : offset;
-    const bytes = Buffer.alloc(size - from);
-    const count = readSync(fd, bytes, 0, bytes.length, from);
-    const whole = bytes.subarray(0, count).lastIndexOf(0x0a) + 1;
-    return { lines: bytes.toString("utf8", 0, whole).split("\n"), end: from + whole };
-  } finally {
-    closeSync(fd);
-  }
+  const found = wholeLines(path, ({ size }) => (size < offset ? 0 : offset));
+  return found === null ? { lines: [], end: offset } : { lines: found.bytes.toString("utf8").split("\n"), end: found.end };
 }
 
 function parsed(line: string): Line {
