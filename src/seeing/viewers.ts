@@ -13,19 +13,22 @@ export interface ViewerParts {
 }
 
 /** Whoever sits in a session of ours sees the borders there, so its agents are attended until they leave. */
-export class Viewers implements Disposable {
+export class Viewers implements AsyncDisposable {
   private readonly viewed = new Map<string, ReadonlySet<string>>();
   private attention: Disposable | null = null;
   private asking: Promise<void> = Promise.resolve();
+  private stopped = false;
 
   constructor(private readonly parts: ViewerParts) {}
 
   /** Clients of that server came, went or moved. */
   moved(socket: string): void {
-    this.asking = this.asking.then(() => this.count(socket));
+    if (!this.stopped) this.asking = this.asking.then(() => this.count(socket));
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stopped = true;
+    await this.asking;
     this.viewed.clear();
     this.arrange();
   }
