@@ -37,8 +37,9 @@ export async function arrange(server: TmuxServer, seats: readonly Seat[], layout
     const facts = panes.get(seat.pane);
     return facts ? [{ ...seat, facts }] : [];
   });
+  const leftOut = seats.filter(({ pane }) => !panes.has(pane)).map(({ name }) => ({ agent: name, reason: "its pane is closed" }));
   const [lead] = there;
-  if (lead === undefined) return { session: "", shown: [], leftOut: seats.map(({ name }) => ({ agent: name, reason: "its pane is closed" })) };
+  if (lead === undefined) return { session: "", shown: [], leftOut };
   await server.run([
     ["set-option", "-w", "-o", "-q", "-t", lead.pane, titleOption, lead.facts.windowName],
     ["rename-window", "-t", lead.pane, title],
@@ -57,12 +58,7 @@ export async function arrange(server: TmuxServer, seats: readonly Seat[], layout
   await toTopLeft(server, lead.pane);
   await server.run([["select-layout", "-t", lead.pane, layout]]);
   await showBorders(server, lead.pane);
-  const leftOut = seats.filter(({ pane }) => !panes.has(pane));
-  return {
-    session: lead.facts.sessionName,
-    shown: there.map(({ name }) => name),
-    leftOut: leftOut.map(({ name }) => ({ agent: name, reason: "its pane is closed" })),
-  };
+  return { session: lead.facts.sessionName, shown: there.map(({ name }) => name), leftOut };
 }
 
 /** Keeps the session of its last pane, and tells whoever comes there where the agent is. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createByteParser } from "./bytes.ts";
 import { createTextParser, type RejectedFragment, type TextParserOptions } from "./parser.ts";
 import { cutAt, transcript } from "../../testing/transcripts.ts";
 
@@ -131,14 +130,6 @@ describe("cutting", () => {
       const parser = createTextParser({ maxContent: 30 });
       expect([...parser.push(text.slice(0, cut)), ...parser.push(text.slice(cut)), ...parser.end()]).toEqual(whole.found);
     }
-  });
-
-  test("bytes may be cut inside a character", () => {
-    const text = "Fertig. @größe: nein\n@coder: 😀 grün\n@b: 完";
-    const bytes = new TextEncoder().encode(text);
-    const parser = createByteParser();
-    const found = [...bytes].flatMap((byte) => parser.push(Uint8Array.of(byte)));
-    expect([...found, ...parser.end()]).toMatchObject([{ to: "coder", content: "😀 grün" }, { to: "b", content: "完" }]);
   });
 
   test("a parser begins a new turn after the end", () => {
