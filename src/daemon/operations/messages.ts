@@ -1,11 +1,11 @@
 import type { Caller, StoryView } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
-import { personId, personName, switchId, type Agent } from "../../model/agent.ts";
+import { personId, type Agent } from "../../model/agent.ts";
 import { provesSeen, type Delivery } from "../../model/delivery.ts";
 import { TielineError } from "../../model/errors.ts";
 import { deliveryId } from "../../model/ids.ts";
-import type { Draft, Message, Sender } from "../../model/message.ts";
+import { replyAddress, type Draft, type Message, type Sender } from "../../model/message.ts";
 import { reached, type Wanted } from "../../model/receipt.ts";
 import { agentCalled, messageCalled } from "../addressed.ts";
 import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
@@ -175,13 +175,6 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
   function story(tag: string): StoryView {
     return storyView(mailbox.story(mustFind(tag).id)!, tieline);
   }
-}
-
-/** A reply goes to the sender itself, wherever it is, by its id. */
-function replyAddress({ from, tag }: Message): string {
-  if (from.id === personId) return personName;
-  if (from.id !== switchId) return from.id;
-  throw new TielineError("TARGET_NOT_FOUND", `${tag} was written by the switch itself, which reads nothing`, { remedy: "there is nobody to answer" });
 }
 
 function draftOf({ body, summary, when, hard, ttlMs, key, kind, expectsReply, spawn }: Words): Omit<Draft, "to"> {
