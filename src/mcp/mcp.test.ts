@@ -80,6 +80,18 @@ describe.each([
     expect((await anas.call("message_status", { tag: asked })).text).toContain("answered");
   }, 60_000);
 
+  test("an answer is as long as a model can use, and says where the rest is", async () => {
+    const [flo, gil] = [await daemon.agent(`flo${suffix}`), await daemon.agent(`gil${suffix}`)];
+    await using flos = await connect(flo.token);
+    await using gils = await connect(gil.token);
+    const asking = flos.call("ask", { to: `gil${suffix}`, body: "what does the log say?", timeout_seconds: 30 });
+    const asked = /MSG_\w+/.exec((await gils.call("wait_for_message", { timeout_seconds: 30 })).text)![0];
+    await gils.call("reply", { tag: asked, body: "\u001b[31mx".repeat(10_000) });
+    const { text } = await asking;
+    expect(text).not.toContain("\u001b");
+    expect(text).toMatch(/^\S+ answered \((MSG_\w+)\):\n[^]{20000}\n\[30000 more characters: read the resource tieline:\/\/message\/\1, or run `tieline show \1`\]$/);
+  }, 60_000);
+
   test("broadcasts, lists, notes, and reads resources without marking mail as read", async () => {
     const [cleo, dan] = [await daemon.agent(`cleo${suffix}`), await daemon.agent(`dan${suffix}`)];
     await using cleos = await connect(cleo.token);

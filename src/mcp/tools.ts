@@ -1,9 +1,10 @@
 /** What an agent can do here, as data: one tool per thing that it would say it wants to do. */
 import { z } from "zod";
 import type { Client } from "../client/client.ts";
+import { longestPollMs } from "../client/operations.ts";
 import type { Output } from "../client/schema.ts";
 import { whens } from "../model/message.ts";
-import { agentLines, letterText, receiptText, storyText } from "./words.ts";
+import { agentLines, answerText, letterText, receiptText, storyText } from "./words.ts";
 
 export interface ToolCall {
   readonly client: Client;
@@ -32,8 +33,6 @@ const when = z.enum(whens).optional().describe("turn: when it is idle (default);
 
 /** Codex gives up on a tool after a minute unless told otherwise. */
 const defaultWaitSeconds = 50;
-/** One request to the daemon is kept shorter than what any layer in between takes for a dead connection. */
-const longestPollMs = 20_000;
 
 export const tools: readonly Tool[] = [
   tool({
@@ -132,9 +131,8 @@ async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { cl
     const { answer, lost, waiting: why } = await client.call("answer", { tag, timeoutMs }, signal);
     if (lost) return { text: `${tag} can not be answered: ${lost.agent} is ${lost.state}${lost.reason ? ` (${lost.reason})` : ""}` };
     if (answer) {
-      const { delivery, from, body } = answer;
-      const text = `${from} answered (${answer.tag}):\n${body}`;
-      return { text, ...(delivery !== undefined && { written: () => client.call("collected", { deliveries: [delivery] }) }) };
+      const { delivery } = answer;
+      return { text: answerText(answer), ...(delivery !== undefined && { written: () => client.call("collected", { deliveries: [delivery] }) }) };
     }
     waiting = why;
   }

@@ -10,10 +10,15 @@ export const messageUri = (tag: string): string => `tieline://message/${tag}`;
 
 export function letterText({ tag, from, kind, body, when, expectsReply, answers }: InboxView): string {
   const marks = [when === "interrupt" && "urgent", answers && `answers ${answers}`, expectsReply && "expects a reply", kind !== "text" && kind].filter(Boolean);
-  return [`[${tag} from ${from}${marks.map((mark) => ` · ${mark}`).join("")}]`, shortened(sanitise(body, false), tag), `[end ${tag}]`].join("\n");
+  return [`[${tag} from ${from}${marks.map((mark) => ` · ${mark}`).join("")}]`, bodyText(body, tag), `[end ${tag}]`].join("\n");
 }
 
-function shortened(body: string, tag: string): string {
+export function answerText({ tag, from, body }: Pick<InboxView, "tag" | "from" | "body">): string {
+  return `${from} answered (${tag}):\n${bodyText(body, tag)}`;
+}
+
+function bodyText(given: string, tag: string): string {
+  const body = sanitise(given, false);
   if (body.length <= longestBody) return body;
   return `${body.slice(0, longestBody)}\n[${body.length - longestBody} more characters: read the resource ${messageUri(tag)}, or run \`tieline show ${tag}\`]`;
 }
