@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ReceiptView } from "../src/client/schema.ts";
+import type { Output, ReceiptView } from "../src/client/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
@@ -127,6 +127,16 @@ describe("from the command to the pane", () => {
     expect((await world.status(waiting.tag)).deliveries[0]!.state).toBe("cancelled");
     expect((await world.screen(pane)).includes("later")).toBeFalse();
     await enter("half a draft");
+  });
+
+  test("the daemon counts what waits, not for whom", async () => {
+    const { waiting: before } = await world.json<Output<"daemonStatus">>(["daemon", "status"]);
+    await world.json(["adopt", await world.pane(["cat"]), "--name", "late"]);
+    await world.json(["kill", "late"]);
+    const sent = await Promise.all(["one", "two", "three"].map((body) => send("late", body)));
+    expect((await world.json<Output<"daemonStatus">>(["daemon", "status"])).waiting).toBe(before + 3);
+    for (const { tag } of sent) await world.json(["cancel", tag]);
+    await world.json(["rm", "late"]);
   });
 
   test("mail with a time to live expires, and its sender finds a bounce", async () => {

@@ -30,7 +30,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
         home,
         startedAt,
         agents: tieline.directory.agents().length,
-        waiting: tieline.mailbox.waiting().length,
+        waiting: tieline.mailbox.waiting().reduce((sum, agent) => sum + tieline.mailbox.pending(agent), 0),
         residentBytes: process.memoryUsage.rss(),
       };
     },
