@@ -1,4 +1,5 @@
 import type { AgentView } from "../client/schema.ts";
+import { present, type Presenting } from "./present.ts";
 import { table, type Cell } from "./table.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
@@ -27,6 +28,10 @@ export interface TableOptions {
   /** Show the team of each agent, and those of a team together. */
   readonly teams: boolean;
 }
+
+/** One agent, after something was done to it. */
+export const presentAgent = (agent: AgentView, context: Presenting): Promise<number> =>
+  present(agent, agentTable([agent], context.terminal, { now: Date.now(), teams: true }), context);
 
 export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams }: TableOptions): string {
   if (agents.length === 0) return terminal.paint("dim", "no agents; `tieline adopt <pane> --name NAME` or `tieline up` brings some");

@@ -159,6 +159,21 @@ describe("agents", () => {
     expect(text.trim().split("\n").map((line) => JSON.parse(line).seq)).toEqual([1, 7]);
   });
 
+  test("adopt --all: one that can not be adopted hides none of the others", async () => {
+    const found = ["ana", "bob"].map((name, at) => ({ pane: `%${at}`, name, session: "main", window: "w", provider: "generic", program: "cat", pid: 1, cwd: "/", foundBy: [], sessionId: null, agent: null, waysIn: [] }));
+    Object.assign(daemon.answers, {
+      discover: () => found,
+      adopt: ({ name }: { name: string }) => {
+        if (name === "bob") return agent({ name });
+        throw new TielineError("PANE_UNKNOWN", "nothing runs in %0 any more", { remedy: "start the agent program there, then adopt it" });
+      },
+    });
+    const { code, stdout, stderr } = await tieline.run(["adopt", "--all", "--yes"]);
+    expect([code, stderr]).toEqual([4, "error PANE_UNKNOWN: ana: nothing runs in %0 any more\n  start the agent program there, then adopt it\n"]);
+    expect(stdout).toMatch(/● +bob/);
+    expect(await jsonOf(["adopt", "--all", "--yes"])).toMatchObject({ adopted: [{ name: "bob" }], failed: [{ agent: "ana", code: "PANE_UNKNOWN" }] });
+  });
+
   test("adopt, rm and read", async () => {
     daemon.answers = {
       adopt: ({ name }) => agent({ name }),

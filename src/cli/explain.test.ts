@@ -5,7 +5,7 @@ import { commandLine } from "../testing/command-line.ts";
 import { classify, screenManifest } from "../providers/screen.ts";
 import { parse } from "./args.ts";
 import explain from "./commands/explain.ts";
-import type { Terminal } from "./terminal.ts";
+import { plain, type Terminal } from "./terminal.ts";
 import { labelledScreens, type LabelledScreen } from "../testing/screens.ts";
 
 const fixtures = join(import.meta.dir, "../../fixtures/screens");
@@ -47,7 +47,7 @@ describe("tieline explain --screen", () => {
     for (const labelled of screens) {
       const { args, flags } = await parse(explain, [...flagsFor(labelled), "--json"]);
       let told: unknown;
-      const terminal = { json: async (value: unknown) => void (told = value) } as Terminal;
+      const terminal = { paint: plain, json: async (value: unknown) => void (told = value) } as Terminal;
       await explain.run({ args, flags, env: tieline.env, home: tieline.home, terminal } as unknown as Parameters<typeof explain.run>[0]);
       const { state, draft } = labelled;
       const { rule } = classify(screenManifest(labelled.provider), labelled.screen);

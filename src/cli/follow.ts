@@ -1,15 +1,13 @@
 import type { Client } from "../client/client.ts";
+import { longestPollMs } from "../client/operations.ts";
 import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Wanted } from "../model/receipt.ts";
 import { deliveryLine, receiptLines } from "./receipts.ts";
 import { exitCodeOf } from "./sending.ts";
 import { fit } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
+import { errorText, type Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
-
-/** A poll is shorter than the ten seconds after which an HTTP server takes a silent connection for dead. */
-const longestPollMs = 5_000;
 
 export interface Following {
   readonly daemon: Client;
@@ -99,7 +97,7 @@ function liveLines(terminal: Terminal): Live {
     async end(story, error) {
       if (terminal.interactive) await redraw(story);
       for (const { agent, code, message } of terminal.interactive ? [] : (story.failed ?? [])) await terminal.print(`✗ ${agent}   refused, ${code}: ${message}`);
-      if (error) await terminal.complain(`error ${error.code}: ${error.message}\n  ${error.remedy}`);
+      if (error) await terminal.complain(errorText(error));
     },
   };
 }

@@ -4,7 +4,7 @@ import { parse } from "./args.ts";
 import type { AnyCommand } from "./command.ts";
 import { connect, connectToRunning, personTokenIn } from "./connect.ts";
 import { registry, unknownCommand } from "./registry.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { errorText, openTerminal, type Terminal } from "./terminal.ts";
 
 /** What people type first, whatever the command is called. */
 const otherNames = new Map([
@@ -60,7 +60,7 @@ async function fail(thrown: unknown, argv: readonly string[], { json, complain }
   if ((end < 0 ? argv : argv.slice(0, end)).includes("--json")) {
     await json({ error });
   } else {
-    await complain(`error ${error.code}: ${error.message}\n  ${error.remedy}`);
+    await complain(errorText(error));
   }
   return error.exitCode;
 }

@@ -1,4 +1,5 @@
 import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
+import { present, type Presenting } from "./present.ts";
 import { span } from "./times.ts";
 import type { Paint, Style } from "./terminal.ts";
 
@@ -20,6 +21,9 @@ export function mark(state: State, paint: Paint): string {
   const [sign, style] = marks[state];
   return paint(style, sign);
 }
+
+export const presentReceipt = (receipt: ReceiptView, context: Presenting): Promise<number> =>
+  present(receipt, receiptLines(receipt, context.terminal.paint, Date.now()).join("\n"), context);
 
 /** What became of a message, for people: one line for each recipient, and one more for what else they should know. */
 export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now: number): string[] {

@@ -12,6 +12,9 @@ export interface Terminal {
   width(): number;
 }
 
+/** As every refusal is shown to people. */
+export const errorText = ({ code, message, remedy }: { readonly code: string; readonly message: string; readonly remedy: string }): string => `error ${code}: ${message}\n  ${remedy}`;
+
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 export type Style = keyof typeof codes;
 export type Paint = (style: Style, text: string) => string;

@@ -1,7 +1,7 @@
 /** `approve` and `deny`: the same command with another word. */
 import type { OpenRequest } from "../client/schemas/requests.ts";
 import type { Client } from "../client/client.ts";
-import { receiptLines } from "./receipts.ts";
+import { presentReceipt } from "./receipts.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
 
@@ -24,9 +24,7 @@ interface Verdict {
 export async function answerRequest({ approve, tag, text }: Verdict, { daemon, terminal, json }: { daemon: Client; terminal: Terminal; json: boolean }): Promise<number> {
   if (tag === undefined) return list(daemon, terminal, json);
   const receipt = await daemon.call("answerRequest", { tag, approve, ...(text.length > 0 && { text: text.join(" ") }) });
-  if (json) await terminal.json(receipt);
-  else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()).join("\n"));
-  return 0;
+  return presentReceipt(receipt, { flags: { json }, terminal });
 }
 
 async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<number> {

@@ -75,3 +75,6 @@ export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;
 export const callerHeader = "x-tieline-caller";
+
+/** Who waits longer asks again: shorter than what anything in between takes for a dead connection. */
+export const longestPollMs = 20_000;

@@ -1,6 +1,7 @@
 // Programs that use the SDK need not have these types themselves.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createClient, type Client, type Daemon } from "../client/client.ts";
+import { longestPollMs } from "../client/operations.ts";
 import type { Caller, InboxView, Input, Output, ReceiptView, StoryView } from "../client/schema.ts";
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
 import { TielineError } from "../model/errors.ts";
@@ -68,8 +69,6 @@ export interface Agent {
   registerObject(object: NewObject): Promise<RegisteredObject>;
 }
 
-/** Shorter than what anything in between takes for a dead connection. */
-const longestPollMs = 20_000;
 const pauseMs = 500;
 const defaultAskMs = 600_000;
 

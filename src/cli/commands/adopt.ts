@@ -1,8 +1,12 @@
-import type { FoundView } from "../../client/schemas/life.ts";
-import { agentTable } from "../agent-table.ts";
+import { resolve } from "node:path";
+import type { AgentView } from "../../client/schema.ts";
+import type { FoundView, NotStarted } from "../../client/schemas/life.ts";
+import { asTielineError } from "../../model/errors.ts";
+import { agentTable, presentAgent } from "../agent-table.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
+import { complainOf } from "../not-started.ts";
 import { table, type Cell } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -23,7 +27,7 @@ export default command({
   summary: "make programs that run already agents",
   details: [
     "The pane is a tmux pane such as %14; a session is named exactly and has one pane. A bare shell is adopted only with --provider shell, because what is written there is executed.",
-    "--all looks at the panes of your tmux server and at Claude Code's list of sessions in your home, shows what it found, how each can be reached and what can be proved there, and asks. Without a terminal it only lists; with --yes it adopts.",
+    "--all looks at the panes of your tmux server and at Claude Code's list of sessions in your home, shows what it found, how each can be reached and what can be proved there, and asks. Without a terminal it only lists; with --yes it adopts. It exits with 4 when one of them could not be adopted.",
   ],
   args,
   flags,
@@ -40,16 +44,15 @@ type Running = Context<typeof args, typeof flags>;
 async function adoptOne({ args: { pane }, flags: { name, provider, role, workspace, json }, daemon, terminal }: Running): Promise<number> {
   if (pane === undefined) throw usage(form, "<pane|session> is missing");
   if (name === undefined) throw usage(form, "--name NAME is missing");
+  // The path is the caller's: the daemon works elsewhere.
   const agent = await daemon.call("adopt", {
     target: pane,
     name,
     ...(provider !== undefined && { provider }),
-    ...(workspace !== undefined && { workspace: absolute(workspace) }),
+    ...(workspace !== undefined && { workspace: resolve(workspace) }),
     ...(role !== undefined && { role }),
   });
-  if (json) await terminal.json(agent);
-  else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
-  return 0;
+  return presentAgent(agent, { flags: { json }, terminal });
 }
 
 async function adoptAll({ args: { pane }, flags: { name, yes, json }, daemon, terminal }: Running): Promise<number> {
@@ -59,14 +62,29 @@ async function adoptAll({ args: { pane }, flags: { name, yes, json }, daemon, te
   if (!json) await terminal.print(foundTable(found, terminal));
   const goesOn = fresh.length > 0 && (yes || (!json && canAsk(terminal) && (await confirm(`Adopt ${fresh.length === 1 ? "it" : `these ${fresh.length}`}?`, terminal))));
   if (!goesOn) {
-    if (json) await terminal.json({ found, adopted: [] });
+    if (json) await terminal.json({ found, adopted: [], failed: [] });
     else if (fresh.length > 0) await terminal.print(terminal.paint("dim", "nothing was adopted; --yes does it without asking"));
     return 0;
   }
-  const adopted = await Promise.all(fresh.map((one) => daemon.call("adopt", { target: one.pane, name: one.name, provider: one.provider })));
-  if (json) await terminal.json({ found, adopted });
-  else await terminal.print(`\n${agentTable(adopted, terminal, { now: Date.now(), teams: true })}`);
-  return 0;
+  const results = await Promise.all(fresh.map((one) => adoptFound(one, daemon)));
+  const adopted = results.flatMap((result) => ("adopted" in result ? [result.adopted] : []));
+  const failed = results.flatMap((result) => ("failed" in result ? [result.failed] : []));
+  if (json) await terminal.json({ found, adopted, failed });
+  else {
+    if (adopted.length > 0) await terminal.print(`\n${agentTable(adopted, terminal, { now: Date.now(), teams: true })}`);
+    await complainOf(failed, terminal);
+  }
+  return failed.length === 0 ? 0 : 4;
+}
+
+/** One that ended since it was found does not keep the others from it. */
+async function adoptFound({ pane, name, provider }: FoundView, daemon: Running["daemon"]): Promise<{ adopted: AgentView } | { failed: NotStarted }> {
+  try {
+    return { adopted: await daemon.call("adopt", { target: pane, name, provider }) };
+  } catch (thrown) {
+    const { code, message, remedy } = asTielineError(thrown);
+    return { failed: { agent: name, code, message, remedy } };
+  }
 }
 
 function foundTable(found: readonly FoundView[], { paint, width }: Terminal): string {
@@ -82,6 +100,3 @@ function foundTable(found: readonly FoundView[], { paint, width }: Terminal): st
   ]);
   return table(["PANE", "SESSION", "PROGRAM", "NAME", "FOUND BY", "REACHED BY", "PROOF"], rows, paint, width()).join("\n");
 }
-
-/** The daemon works elsewhere, so it cannot know what a relative path is relative to. */
-const absolute = (path: string): string => (path.startsWith("/") ? path : `${process.cwd()}/${path}`);

@@ -3,6 +3,7 @@ import { TielineError } from "../../model/errors.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { table, type Cell } from "../table.ts";
+import { present } from "../present.ts";
 
 const actions = ["ls", "add", "show", "rm", "edit"] as const;
 const args = [
@@ -53,9 +54,7 @@ async function ls({ daemon, flags, terminal }: Running): Promise<number> {
     { text: profile.agents.map(({ name, state }) => (name === profile.name ? state : `${name} ${state}`)).join(", ") || "–" },
     { text: profile.description ?? profile.source, style: "dim" },
   ]);
-  if (flags.json) await terminal.json(profiles);
-  else await terminal.print(table(["PROFILE", "PROVIDER", "FROM", "AGENTS", "ABOUT"], rows, terminal.paint, terminal.width()).join("\n"));
-  return 0;
+  return present(profiles, table(["PROFILE", "PROVIDER", "FROM", "AGENTS", "ABOUT"], rows, terminal.paint, terminal.width()).join("\n"), { flags, terminal });
 }
 
 async function add(context: Running): Promise<number> {
@@ -65,25 +64,19 @@ async function add(context: Running): Promise<number> {
   const given = { provider, profile, command: line, model, role, cwd, description, prompt };
   const settings = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const added = await daemon.call("profileAdd", { name: nameOf(context), scope: flags.user ? "user" : "project", ...settings });
-  if (flags.json) await terminal.json(added);
-  else await terminal.print(`${terminal.paint("green", "✓")} ${added.source}`);
-  return 0;
+  return present(added, `${terminal.paint("green", "✓")} ${added.source}`, { flags, terminal });
 }
 
 async function show(context: Running): Promise<number> {
   const { flags, daemon, terminal } = context;
   const profile = await daemon.call("profile", { name: nameOf(context) });
-  if (flags.json) await terminal.json(profile);
-  else await terminal.print(portrait(profile, terminal));
-  return 0;
+  return present(profile, portrait(profile, terminal), { flags, terminal });
 }
 
 async function rm(context: Running): Promise<number> {
   const { flags, daemon, terminal } = context;
   const removed = await daemon.call("profileRemove", { name: nameOf(context) });
-  if (flags.json) await terminal.json(removed);
-  else await terminal.print(`removed ${removed.file}`);
-  return 0;
+  return present(removed, `removed ${removed.file}`, { flags, terminal });
 }
 
 async function edit(context: Running): Promise<number> {

@@ -1,6 +1,7 @@
 import { TielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import { canAsk, confirm } from "../confirm.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "answer",
@@ -37,9 +38,7 @@ export default command({
       if (!(await confirm(`Answer ${paint("bold", args.choice)}?`, terminal))) return 0;
     }
     const taken = await daemon.call("choose", { agent: args.agent, choice: args.choice, mark: dialog.mark });
-    if (flags.json) await terminal.json(taken);
-    else await terminal.print(`${paint("green", "✓")} ${taken.agent}: ${taken.choice}. ${taken.label}`);
-    return 0;
+    return present(taken, `${paint("green", "✓")} ${taken.agent}: ${taken.choice}. ${taken.label}`, { flags, terminal });
   },
 });
 

@@ -1,4 +1,5 @@
 import type { Client } from "../../client/client.ts";
+import { longestPollMs } from "../../client/operations.ts";
 import type { Output } from "../../client/schema.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
@@ -7,8 +8,6 @@ import { draftOf, sendingFlags } from "../sending.ts";
 import { positiveDurationMs, span } from "../times.ts";
 
 const defaultTimeoutMs = 600_000;
-/** A poll is shorter than the ten seconds after which an HTTP server takes a silent connection for dead. */
-const longestPollMs = 5_000;
 
 const ask = command({
   name: "ask",

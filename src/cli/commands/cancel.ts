@@ -1,5 +1,5 @@
 import { command } from "../args.ts";
-import { receiptLines } from "../receipts.ts";
+import { presentReceipt } from "../receipts.ts";
 
 export default command({
   name: "cancel",
@@ -15,8 +15,6 @@ export default command({
   ],
   async run({ args, flags, daemon, terminal }) {
     const receipt = await daemon.call("cancel", { tag: args.tag, ...(flags.agent !== undefined && { agent: flags.agent }) });
-    if (flags.json) await terminal.json(receipt);
-    else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()).join("\n"));
-    return 0;
+    return presentReceipt(receipt, { flags, terminal });
   },
 });

@@ -1,9 +1,7 @@
-import type { Client } from "../../client/client.ts";
-import type { Output } from "../../client/schema.ts";
-import { TielineError } from "../../model/errors.ts";
-import { systemProcesses } from "../../tmux/process.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
+import { present } from "../present.ts";
+import { statusOf, stopRunning, type DaemonStatus } from "../running-daemon.ts";
 import { count, span } from "../times.ts";
 
 const actions = ["start", "stop", "status", "logs"] as const;
@@ -34,9 +32,7 @@ const run = { start, stop, status, logs } satisfies Record<(typeof actions)[numb
 
 async function start({ daemon, flags, terminal }: Running): Promise<number> {
   const found = await daemon.call("daemonStatus", {});
-  if (flags.json) await terminal.json(found);
-  else await terminal.print(`${terminal.paint("green", "✓")} the daemon runs   ${terminal.paint("dim", facts(found))}`);
-  return 0;
+  return present(found, `${terminal.paint("green", "✓")} the daemon runs   ${terminal.paint("dim", facts(found))}`, { flags, terminal });
 }
 
 async function status({ runningDaemon, home, flags, terminal }: Running): Promise<number> {
@@ -48,14 +44,8 @@ async function status({ runningDaemon, home, flags, terminal }: Running): Promis
 }
 
 async function stop({ runningDaemon, flags, terminal }: Running): Promise<number> {
-  const found = await statusOf(runningDaemon);
-  if (found) {
-    await runningDaemon.call("daemonStop", {});
-    await untilEnded(found.pid);
-  }
-  if (flags.json) await terminal.json({ running: false, stopped: found !== null });
-  else await terminal.print(found ? `${terminal.paint("green", "✓")} the daemon stopped` : "the daemon is not running");
-  return 0;
+  const stopped = await stopRunning(runningDaemon);
+  return present({ running: false, stopped }, stopped ? `${terminal.paint("green", "✓")} the daemon stopped` : "the daemon is not running", { flags, terminal });
 }
 
 async function logs({ home, flags, terminal }: Running): Promise<number> {
@@ -63,35 +53,7 @@ async function logs({ home, flags, terminal }: Running): Promise<number> {
   return printLog(home.log, terminal, { lines: flags.lines ?? 100, follow: flags.follow ?? false });
 }
 
-type Status = Output<"daemonStatus">;
-
-async function statusOf(daemon: Client): Promise<Status | null> {
-  try {
-    return await daemon.call("daemonStatus", {});
-  } catch (error) {
-    if (error instanceof TielineError && error.code === "DAEMON_UNAVAILABLE") return null;
-    throw error;
-  }
-}
-
-function facts({ pid, version, startedAt, agents, waiting, residentBytes }: Status): string {
+function facts({ pid, version, startedAt, agents, waiting, residentBytes }: DaemonStatus): string {
   const megabytes = Math.round(residentBytes / 1e6);
   return `pid ${pid} · ${version} · for ${span(Date.now() - startedAt)} · ${agents} agents · ${waiting} messages wait · ${megabytes} MB`;
-}
-
-const stopDeadlineMs = 15_000;
-
-/** A process that is not our child can only be looked for. One that waits for its parent to notice has ended. */
-async function untilEnded(pid: number): Promise<void> {
-  const deadline = Date.now() + stopDeadlineMs;
-  const processes = systemProcesses();
-  while (await processes.read(pid)) {
-    if (Date.now() > deadline) {
-      throw new TielineError("NOT_IN_TIME", `the daemon (pid ${pid}) is still there after ${stopDeadlineMs / 1000} s`, {
-        remedy: `look at \`tieline daemon logs\`; \`kill ${pid}\` ends it, and loses nothing`,
-        operands: { pid },
-      });
-    }
-    await Bun.sleep(10);
-  }
 }

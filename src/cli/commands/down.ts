@@ -1,4 +1,5 @@
 import { command } from "../args.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "down",
@@ -11,8 +12,6 @@ export default command({
   examples: [["tieline down", "stop this project's agents"]],
   async run({ flags, daemon, terminal }) {
     const { stopped } = await daemon.call("down", {});
-    if (flags.json) await terminal.json({ stopped });
-    else await terminal.print(stopped.length === 0 ? terminal.paint("dim", "nothing was running") : `${terminal.paint("green", "✓")} stopped ${stopped.join(", ")}`);
-    return 0;
+    return present({ stopped }, stopped.length === 0 ? terminal.paint("dim", "nothing was running") : `${terminal.paint("green", "✓")} stopped ${stopped.join(", ")}`, { flags, terminal });
   },
 });

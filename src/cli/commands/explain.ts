@@ -3,6 +3,7 @@ import { TielineError } from "../../model/errors.ts";
 import { command, usage } from "../args.ts";
 import type { Home } from "../../client/home.ts";
 import type { Terminal } from "../terminal.ts";
+import { present } from "../present.ts";
 
 interface Capture {
   readonly provider: string;
@@ -64,9 +65,7 @@ function cursorAt(text: string): { x: number; y: number } {
 async function explainCapture({ provider, screen, ...known }: Capture, home: Home, terminal: Terminal, json: boolean): Promise<number> {
   const [{ explainScreen }, { UserScreens }] = await Promise.all([import("../../providers/screen.ts"), import("../../providers/userScreens.ts")]);
   const { state, draft, rule, why } = explainScreen(new UserScreens(home.screens).manifest(provider), await readCapture(screen), known);
-  if (json) await terminal.json({ state, draft, rule, why });
-  else await terminal.print(verdict(state, draft, rule, why, terminal).join("\n"));
-  return 0;
+  return present({ state, draft, rule, why }, verdict(state, draft, rule, why, terminal).join("\n"), { flags: { json }, terminal });
 }
 
 async function readCapture(file: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { command } from "../args.ts";
 import { helpFor, overview } from "../help.ts";
 import { loadAll, registry, unknownCommand } from "../registry.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "help",
@@ -14,8 +15,6 @@ export default command({
     if (args.command !== undefined && !Object.hasOwn(registry, args.command)) throw await unknownCommand(args.command);
     const commands = await loadAll();
     const wanted = commands.find(({ name }) => name === args.command);
-    if (flags.json) await terminal.json(wanted ?? commands);
-    else await terminal.print(wanted ? helpFor(wanted, terminal.paint) : overview(commands, terminal.paint));
-    return 0;
+    return present(wanted ?? commands, wanted ? helpFor(wanted, terminal.paint) : overview(commands, terminal.paint), { flags, terminal });
   },
 });

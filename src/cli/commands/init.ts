@@ -3,6 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { checkTeamName, isTeamName } from "../../model/address.ts";
 import { TielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "init",
@@ -18,9 +19,7 @@ export default command({
     const directory = resolve(args.directory ?? "");
     const path = join(directory, "tieline.yaml");
     create(path, projectTemplate(flags.team === undefined ? teamNamedAfter(directory) : checkTeamName(flags.team)));
-    if (flags.json) await terminal.json({ path });
-    else await terminal.print(`${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`);
-    return 0;
+    return present({ path }, `${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`, { flags, terminal });
   },
 });
 

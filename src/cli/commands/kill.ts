@@ -1,4 +1,4 @@
-import { agentTable } from "../agent-table.ts";
+import { presentAgent } from "../agent-table.ts";
 import { command } from "../args.ts";
 
 export default command({
@@ -15,8 +15,6 @@ export default command({
   examples: [["tieline kill engineer", "end it at once"]],
   async run({ args, flags, daemon, terminal }) {
     const agent = await daemon.call("kill", { agent: args.agent });
-    if (flags.json) await terminal.json(agent);
-    else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
-    return 0;
+    return presentAgent(agent, { flags, terminal });
   },
 });

@@ -1,6 +1,7 @@
 import { command } from "../args.ts";
 import { receiptRows } from "../receipt-rows.ts";
 import { count, pastMoment } from "../times.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "log",
@@ -28,8 +29,6 @@ export default command({
       ...(flags.since !== undefined && { since: flags.since }),
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
-    if (flags.json) await terminal.json(receipts);
-    else await terminal.print(receipts.length === 0 ? terminal.paint("dim", "no messages") : receiptRows(receipts, terminal, Date.now()));
-    return 0;
+    return present(receipts, receipts.length === 0 ? terminal.paint("dim", "no messages") : receiptRows(receipts, terminal, Date.now()), { flags, terminal });
   },
 });

@@ -1,4 +1,5 @@
 import { command, usage } from "../args.ts";
+import { present } from "../present.ts";
 
 const note = command({
   name: "note",
@@ -18,9 +19,7 @@ const note = command({
     if (flags.clear ? args.text.length > 0 : args.text.length === 0) throw usage(note, "give either a text or --clear");
     const text = flags.clear ? null : args.text.join(" ");
     const result = await daemon.call("note", { text, ...(flags.agent !== undefined && { agent: flags.agent }) });
-    if (flags.json) await terminal.json(result);
-    else await terminal.print(`${result.agent}: ${result.note ?? terminal.paint("dim", "no note")}`);
-    return 0;
+    return present(result, `${result.agent}: ${result.note ?? terminal.paint("dim", "no note")}`, { flags, terminal });
   },
 });
 export default note;

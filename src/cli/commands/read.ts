@@ -1,8 +1,10 @@
+import { longestPollMs } from "../../client/operations.ts";
 import { TielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
 import { newRows } from "../rows.ts";
 import { count } from "../times.ts";
+import { present } from "../present.ts";
 
 const args = [{ name: "agent", complete: "agent", summary: "which one" }] as const;
 const flags = {
@@ -29,18 +31,13 @@ type Running = Context<typeof args, typeof flags>;
 
 async function readOnce({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
   const screen = await daemon.call("read", { agent, ...(lines !== undefined && { lines }) });
-  if (json) await terminal.json(screen);
-  else await terminal.print(screen.text.trimEnd());
-  return 0;
+  return present(screen, screen.text.trimEnd(), { flags: { json }, terminal });
 }
-
-/** A poll is shorter than the ten seconds after which an HTTP server takes a silent connection for dead. */
-const pollMs = 5_000;
 
 async function follow({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
   let rows: readonly string[] = [];
   for (let mark = ""; ; ) {
-    const screen = await daemon.call("readNext", { agent, mark, timeoutMs: pollMs, ...(lines !== undefined && { lines }) }).catch((thrown: unknown) => {
+    const screen = await daemon.call("readNext", { agent, mark, timeoutMs: longestPollMs, ...(lines !== undefined && { lines }) }).catch((thrown: unknown) => {
       // What was followed has ended, which is how following ends.
       if (mark !== "" && thrown instanceof TielineError && thrown.code === "PANE_UNKNOWN") return null;
       throw thrown;

@@ -1,7 +1,7 @@
 import type { ResolutionView } from "../../client/schemas/routing.ts";
 import { errorCodes, type ErrorCode } from "../../model/errors.ts";
 import { command } from "../args.ts";
-import type { Paint } from "../terminal.ts";
+import { errorText, type Paint } from "../terminal.ts";
 
 export default command({
   name: "resolve",
@@ -22,7 +22,7 @@ export default command({
     else {
       const lines = [...(flags.explain ? explanation(resolution, terminal.paint) : []), ...meaning(resolution, terminal.paint)];
       if (lines.length > 0) await terminal.print(lines.join("\n"));
-      if (error) await terminal.complain(`error ${error.code}: ${error.message}\n  ${error.remedy}`);
+      if (error) await terminal.complain(errorText(error));
     }
     return error ? errorCodes[error.code as ErrorCode].exit : 0;
   },

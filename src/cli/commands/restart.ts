@@ -1,4 +1,4 @@
-import { agentTable } from "../agent-table.ts";
+import { presentAgent } from "../agent-table.ts";
 import { command } from "../args.ts";
 
 export default command({
@@ -14,8 +14,6 @@ export default command({
   examples: [["tieline restart engineer", "after a change of its profile"]],
   async run({ args, flags, daemon, terminal }) {
     const agent = await daemon.call("restart", { agent: args.agent });
-    if (flags.json) await terminal.json(agent);
-    else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
-    return 0;
+    return presentAgent(agent, { flags, terminal });
   },
 });

@@ -1,4 +1,5 @@
 import { command } from "../args.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "rm",
@@ -12,8 +13,6 @@ export default command({
   async run({ args, flags, daemon, terminal }) {
     const removed = await daemon.call("rm", { agent: args.agent, ...(flags.force && { force: true }) });
     const lost = removed.failedDeliveries === 0 ? "" : `   ${removed.failedDeliveries} waiting for it failed; see \`tieline dead\``;
-    if (flags.json) await terminal.json(removed);
-    else await terminal.print(`${terminal.paint("green", "✓")} ${removed.name} removed${lost}`);
-    return 0;
+    return present(removed, `${terminal.paint("green", "✓")} ${removed.name} removed${lost}`, { flags, terminal });
   },
 });

@@ -2,6 +2,7 @@ import { TielineError } from "../../model/errors.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { setUpMcp } from "../setUpMcp.ts";
+import { present } from "../present.ts";
 
 const setup = command({
   name: "setup",
@@ -39,9 +40,7 @@ const setup = command({
     const file = program.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
     const memory = `${home.root}/hooks/found.json`;
     const done = flags.undo ? removeHooks(program, file, memory) : installHooks(program, file, await setupOf(home, daemon), memory);
-    if (flags.json) await terminal.json(done);
-    else await terminal.print(told(done, program.title, flags.undo ?? false));
-    return 0;
+    return present(done, told(done, program.title, flags.undo ?? false), { flags, terminal });
   },
 });
 

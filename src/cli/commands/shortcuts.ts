@@ -1,6 +1,7 @@
 import { command } from "../args.ts";
 import { launcher } from "../../install.ts";
 import type { Terminal } from "../terminal.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "shortcuts",
@@ -37,9 +38,7 @@ export async function runShortcuts(
   const blocks = [{ file: conf, lines: keys }, ...shell];
 
   if (verb === "show") {
-    if (json) await terminal.json({ file: conf, lines: keys, installed: hasBlock(conf) });
-    else await terminal.print([`# ${conf}${hasBlock(conf) ? "" : " (not installed)"}`, ...keys].join("\n"));
-    return 0;
+    return present({ file: conf, lines: keys, installed: hasBlock(conf) }, [`# ${conf}${hasBlock(conf) ? "" : " (not installed)"}`, ...keys].join("\n"), { flags: { json }, terminal });
   }
   const files = verb === "install" ? blocks : [conf, ...shellStarts(env)].map((file) => ({ file, lines: [] }));
   const done = files.map(({ file, lines }) => ({ file, change: verb === "install" ? writeBlock(file, lines) : removeBlock(file) }));

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { permissionModes, sandboxes } from "../../model/profile.ts";
 import { TielineError } from "../../model/errors.ts";
-import { agentTable } from "../agent-table.ts";
+import { presentAgent } from "../agent-table.ts";
 import { command } from "../args.ts";
 import { words } from "../words.ts";
 
@@ -36,21 +37,17 @@ export default command({
   async run({ args, flags, daemon, terminal }) {
     const { name, task, provider, model, skill, resume, sandbox, permissions } = flags;
     const given = { name, task, provider, model, skill, resume, sandbox, permissions };
+    // Paths are the caller's: the daemon works elsewhere.
     const agent = await daemon.call("spawn", {
       profile: args.profile,
       ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-      ...(flags.cwd !== undefined && { cwd: absolute(flags.cwd) }),
+      ...(flags.cwd !== undefined && { cwd: resolve(flags.cwd) }),
       ...(flags.prompt !== undefined && { prompt: promptText(flags.prompt) }),
       ...(flags.args !== undefined && { args: [...flags.args] }),
     });
-    if (flags.json) await terminal.json(agent);
-    else await terminal.print(agentTable([agent], terminal, { now: Date.now(), teams: true }));
-    return 0;
+    return presentAgent(agent, { flags, terminal });
   },
 });
-
-/** The daemon works elsewhere, so it cannot know what a relative path is relative to. */
-const absolute = (path: string): string => (path.startsWith("/") ? path : `${process.cwd()}/${path}`);
 
 function promptText(given: string): string {
   if (existsSync(given)) return readFileSync(given, "utf8").trim();

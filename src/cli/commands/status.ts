@@ -3,6 +3,7 @@ import { command } from "../args.ts";
 import { receiptLines } from "../receipts.ts";
 import type { Paint } from "../terminal.ts";
 import { clockTime, span } from "../times.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "status",
@@ -17,9 +18,7 @@ export default command({
   ],
   async run({ args, flags, daemon, terminal }) {
     const story = await daemon.call("status", { tag: args.tag });
-    if (flags.json) await terminal.json(story);
-    else await terminal.print(tell(story, terminal.paint, Date.now()));
-    return 0;
+    return present(story, tell(story, terminal.paint, Date.now()), { flags, terminal });
   },
 });
 

@@ -2,6 +2,7 @@ import type { TeamView } from "../../client/schemas/routing.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { table, type Cell } from "../table.ts";
+import { present } from "../present.ts";
 
 const actions = ["create", "ls", "show", "join", "leave", "rename", "disband", "shutdown"] as const;
 const args = [
@@ -34,10 +35,10 @@ const team = command({
 export default team;
 
 const run = {
-  create: async (context) => present(await context.daemon.call("teamCreate", { team: nameOf(context) }), context),
-  show: async (context) => present(await context.daemon.call("team", { team: nameOf(context) }), context),
-  join: async (context) => present(await context.daemon.call("teamJoin", { team: nameOf(context), ...agentOf(context) }), context),
-  leave: async (context) => present(await context.daemon.call("teamLeave", { ...(context.args.name !== undefined && { team: context.args.name }), ...agentOf(context) }), context),
+  create: async (context) => presentTeam(await context.daemon.call("teamCreate", { team: nameOf(context) }), context),
+  show: async (context) => presentTeam(await context.daemon.call("team", { team: nameOf(context) }), context),
+  join: async (context) => presentTeam(await context.daemon.call("teamJoin", { team: nameOf(context), ...agentOf(context) }), context),
+  leave: async (context) => presentTeam(await context.daemon.call("teamLeave", { ...(context.args.name !== undefined && { team: context.args.name }), ...agentOf(context) }), context),
   ls,
   rename,
   disband,
@@ -62,24 +63,20 @@ async function ls({ daemon, flags, terminal }: Running): Promise<number> {
 async function rename(context: Running): Promise<number> {
   const { other: name } = context.args;
   if (name === undefined) throw usage(team, "the new name is missing");
-  return present(await context.daemon.call("teamRename", { team: nameOf(context), name }), context);
+  return presentTeam(await context.daemon.call("teamRename", { team: nameOf(context), name }), context);
 }
 
 async function disband(context: Running): Promise<number> {
   const { daemon, flags, terminal } = context;
   const result = await daemon.call("teamDisband", { team: nameOf(context), ...(flags.force && { force: true }) });
   const failed = result.failedDeliveries === 0 ? "" : `, ${result.failedDeliveries} messages failed`;
-  if (flags.json) await terminal.json(result);
-  else await terminal.print(`${terminal.paint("green", "✓")} team ${result.name} is gone: ${result.removed.join(", ") || "it had no agents"}${failed}`);
-  return 0;
+  return present(result, `${terminal.paint("green", "✓")} team ${result.name} is gone: ${result.removed.join(", ") || "it had no agents"}${failed}`, { flags, terminal });
 }
 
 async function shutdown(context: Running): Promise<number> {
   const { daemon, flags, terminal } = context;
   const result = await daemon.call("teamShutdown", { team: nameOf(context) });
-  if (flags.json) await terminal.json(result);
-  else await terminal.print(result.stopped.length === 0 ? "nobody was running" : `stopped: ${result.stopped.join(", ")}`);
-  return 0;
+  return present(result, result.stopped.length === 0 ? "nobody was running" : `stopped: ${result.stopped.join(", ")}`, { flags, terminal });
 }
 
 function nameOf({ args }: Running): string {
@@ -89,10 +86,8 @@ function nameOf({ args }: Running): string {
 
 const agentOf = ({ args }: Running): { agent?: string } => (args.other === undefined ? {} : { agent: args.other });
 
-async function present(view: TeamView, { flags, terminal }: Running): Promise<number> {
-  if (flags.json) await terminal.json(view);
-  else await terminal.print(portrait(view, terminal));
-  return 0;
+async function presentTeam(view: TeamView, { flags, terminal }: Running): Promise<number> {
+  return present(view, portrait(view, terminal), { flags, terminal });
 }
 
 function portrait({ name, root, members, edges, aliases }: TeamView, { paint, width }: Running["terminal"]): string {

@@ -2,7 +2,8 @@ import type { TopologyView } from "../../client/schemas/routing.ts";
 import { exportFormats, type ExportFormat } from "../../topology/export.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
-import { table } from "../table.ts";
+import { present } from "../present.ts";
+import { table, type Cell } from "../table.ts";
 
 const actions = ["show", "add", "rm", "check", "export"] as const;
 const args = [
@@ -34,19 +35,16 @@ export default topology;
 
 const run = { show, add, rm, check, export: write } satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
 
-async function show({ daemon, flags, terminal }: Running): Promise<number> {
-  await present(await daemon.call("topology", {}), flags.json, terminal);
-  return 0;
+async function show(context: Running): Promise<number> {
+  return presentTopology(await context.daemon.call("topology", {}), context);
 }
 
-async function add({ args, daemon, flags, terminal }: Running): Promise<number> {
-  await present(await daemon.call("topologyAdd", { edge: edgeOf(args.edge) }), flags.json, terminal);
-  return 0;
+async function add(context: Running): Promise<number> {
+  return presentTopology(await context.daemon.call("topologyAdd", { edge: edgeOf(context.args.edge) }), context);
 }
 
-async function rm({ args, daemon, flags, terminal }: Running): Promise<number> {
-  await present(await daemon.call("topologyRemove", { edge: edgeOf(args.edge) }), flags.json, terminal);
-  return 0;
+async function rm(context: Running): Promise<number> {
+  return presentTopology(await context.daemon.call("topologyRemove", { edge: edgeOf(context.args.edge) }), context);
 }
 
 async function check({ daemon, flags, terminal }: Running): Promise<number> {
@@ -71,14 +69,17 @@ function edgeOf(words: readonly string[]): string {
   throw usage(topology, "<edge> is missing");
 }
 
-async function present({ team, edges }: TopologyView, json: true | undefined, terminal: Running["terminal"]): Promise<void> {
-  if (json) return terminal.json({ team, edges });
-  if (edges === null) return terminal.print(`team ${team} has no topology: everyone may write to everyone`);
-  if (edges.length === 0) return terminal.print(`the topology of team ${team} has no edges: nobody may write, except to user and in reply`);
-  const rows = edges.map(({ from, to, origin, place }) => [
-    { text: `${from} -> ${to}`, style: "bold" as const },
-    { text: origin, ...(origin === "run time" && { style: "yellow" as const }) },
-    { text: place ?? "", style: "dim" as const },
+function presentTopology(view: TopologyView, context: Running): Promise<number> {
+  return present(view, topologyText(view, context.terminal), context);
+}
+
+function topologyText({ team, edges }: TopologyView, { paint, width }: Running["terminal"]): string {
+  if (edges === null) return `team ${team} has no topology: everyone may write to everyone`;
+  if (edges.length === 0) return `the topology of team ${team} has no edges: nobody may write, except to user and in reply`;
+  const rows = edges.map(({ from, to, origin, place }): Cell[] => [
+    { text: `${from} -> ${to}`, style: "bold" },
+    { text: origin, ...(origin === "run time" && { style: "yellow" }) },
+    { text: place ?? "", style: "dim" },
   ]);
-  return terminal.print(table(["EDGE", "FROM", "PLACE"], rows, terminal.paint, terminal.width()).join("\n"));
+  return table(["EDGE", "FROM", "PLACE"], rows, paint, width()).join("\n");
 }

@@ -1,5 +1,6 @@
 import { version } from "../../../package.json";
 import { command } from "../args.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "version",
@@ -10,8 +11,6 @@ export default command({
   flags: {},
   examples: [["tieline version", "of Tieline and of the Bun that runs it"]],
   async run({ flags, terminal }) {
-    if (flags.json) await terminal.json({ version, bun: Bun.version });
-    else await terminal.print(`tieline ${version} (Bun ${Bun.version})`);
-    return 0;
+    return present({ version, bun: Bun.version }, `tieline ${version} (Bun ${Bun.version})`, { flags, terminal });
   },
 });

@@ -1,4 +1,5 @@
 import { command } from "../args.ts";
+import { present } from "../present.ts";
 
 export default command({
   name: "whoami",
@@ -10,8 +11,6 @@ export default command({
   examples: [["tieline whoami", "inside an agent: its name and team"]],
   async run({ flags, daemon, terminal }) {
     const me = await daemon.call("whoami", {});
-    if (flags.json) await terminal.json(me);
-    else await terminal.print(`${me.name} in team ${me.team}${me.role === null ? "" : ` (${me.role})`}   ${terminal.paint("dim", `known by ${me.knownBy}`)}`);
-    return 0;
+    return present(me, `${me.name} in team ${me.team}${me.role === null ? "" : ` (${me.role})`}   ${terminal.paint("dim", `known by ${me.knownBy}`)}`, { flags, terminal });
   },
 });

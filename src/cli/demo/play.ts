@@ -84,11 +84,10 @@ function stageEnvironment(env: Environment): Environment {
 /** The files of a demo that failed tell why. */
 async function takeDown(env: Environment, { keepFiles = false } = {}): Promise<boolean> {
   const home = homeOf(stageEnvironment(env));
-  const { runs, end } = await import("./stage.ts");
-  const running = await runs(home);
-  await end(home, stageEnvironment(env), tmuxName);
+  const { end } = await import("./stage.ts");
+  const ran = await end(home, stageEnvironment(env), tmuxName);
   if (!keepFiles) rmSync(home.root, { recursive: true, force: true });
-  return running;
+  return ran;
 }
 
 interface Seen {

@@ -29,7 +29,7 @@ const DialogView = z.object({
 });
 export type DialogView = z.infer<typeof DialogView>;
 
-/** An agent that was to be started, and why it was not. */
+/** An agent that was to be started or adopted, and why it was not. */
 export const NotStarted = z.object({ agent: z.string(), code: z.string(), message: z.string(), remedy: z.string() });
 export type NotStarted = z.infer<typeof NotStarted>;
 
