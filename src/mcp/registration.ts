@@ -1,5 +1,5 @@
 /** Registers `tieline mcp` with an agent program, and takes it out again as if it had never been there. */
-import { existsSync, readFileSync } from "node:fs";
+import { remember, remembered } from "../config/memory.ts";
 import { rewrite } from "../config/rewrite.ts";
 import { TielineError } from "../model/errors.ts";
 import type { McpProgram } from "./programs.ts";
@@ -27,18 +27,18 @@ export function register({ file: fileIn, registry, entry, title }: McpProgram, e
     const present = inFile(file, () => registry.read(text));
     if (present !== null && !isOurs(present)) throw taken(file, title);
     if (JSON.stringify(present) === JSON.stringify(wanted)) return before;
-    const clean = present === null ? text : (undone(text, remembered(memory)[file]) ?? registry.without(text));
+    const clean = present === null ? text : (undone(text, remembered<Splice>(memory)[file]) ?? registry.without(text));
     const after = registry.with(clean, wanted);
     splice = { ...difference(clean, after), created: before === null };
     return after;
   });
-  if (splice !== null) remember(memory, { ...remembered(memory), [file]: splice });
+  if (splice !== null) remember(memory, { ...remembered<Splice>(memory), [file]: splice });
   return { file, changed };
 }
 
 export function unregister({ file: fileIn, registry }: McpProgram, env: Readonly<Record<string, string | undefined>>, memory: string): Registered {
   const file = fileIn(env);
-  const { [file]: splice, ...others } = remembered(memory);
+  const { [file]: splice, ...others } = remembered<Splice>(memory);
   const changed = rewrite(file, (text) => {
     if (text === null) return null;
     const present = inFile(file, () => registry.read(text));
@@ -72,14 +72,6 @@ function isOurs(entry: unknown): boolean {
   const { command, args } = entry as { command?: unknown; args?: unknown };
   const words = [command, args].flat(2).map(String);
   return /(^|\/)tieline$/.test(words[0] ?? "") && words[1] === "mcp";
-}
-
-function remembered(memory: string): Readonly<Record<string, Splice>> {
-  return existsSync(memory) ? (JSON.parse(readFileSync(memory, "utf8")) as Record<string, Splice>) : {};
-}
-
-function remember(memory: string, splices: Readonly<Record<string, Splice>>): void {
-  rewrite(memory, () => JSON.stringify(splices));
 }
 
 function inFile<T>(file: string, read: () => T): T {

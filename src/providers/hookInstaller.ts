@@ -1,5 +1,5 @@
 /** Puts our hooks into an agent program's own settings, and takes them out again as if they had never been there. */
-import { existsSync, readFileSync } from "node:fs";
+import { remember, remembered } from "../config/memory.ts";
 import { rewrite } from "../config/rewrite.ts";
 import type { HookSetup } from "./provider.ts";
 import { parseSettings, settingsText, type Settings } from "./settingsFile.ts";
@@ -30,8 +30,8 @@ export interface Installation {
   readonly notes: readonly string[];
 }
 
-/** The text of each file before our hooks came into it; null: there was no file. */
-type Memory = Readonly<Record<string, string | null>>;
+/** The text of a file before our hooks came into it; null: there was no file. */
+type Before = string | null;
 
 /** `memory` is a file of ours for what has to be known to undo it. Doing it again changes nothing. */
 export function installHooks(program: HookedProgram, file: string, setup: HookSetup, memory: string): Installation {
@@ -43,7 +43,7 @@ export function installHooks(program: HookedProgram, file: string, setup: HookSe
     const after = program.with(found, setup);
     return before !== null && Bun.deepEquals(found, after) ? before : settingsText(after, before);
   });
-  const known = remembered(memory);
+  const known = remembered<Before>(memory);
   const wereIn = !Bun.deepEquals(program.without(found, null), found);
   if (!wereIn) remember(memory, { ...known, [file]: text });
   else if (file in known) found = parseSettings(file, known[file]!);
@@ -51,7 +51,7 @@ export function installHooks(program: HookedProgram, file: string, setup: HookSe
 }
 
 export function removeHooks(program: HookedProgram, file: string, memory: string): Installation {
-  const { [file]: before, ...others } = remembered(memory);
+  const { [file]: before, ...others } = remembered<Before>(memory);
   const found = before === undefined ? null : parseSettings(file, before);
   const changed = rewrite(file, (text) => {
     if (text === null) return null;
@@ -62,12 +62,4 @@ export function removeHooks(program: HookedProgram, file: string, memory: string
   });
   if (before !== undefined) remember(memory, others);
   return { file, changed, notes: changed ? (program.notesAfter ?? []) : [] };
-}
-
-function remembered(memory: string): Memory {
-  return existsSync(memory) ? (JSON.parse(readFileSync(memory, "utf8")) as Memory) : {};
-}
-
-function remember(memory: string, texts: Memory): void {
-  rewrite(memory, () => JSON.stringify(texts));
 }

@@ -1,0 +1,11 @@
+/** Files of ours that hold what has to be known to undo something, by what it was done to. */
+import { existsSync, readFileSync } from "node:fs";
+import { rewrite } from "./rewrite.ts";
+
+export function remembered<Entry>(file: string): Readonly<Record<string, Entry>> {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, Entry>) : {};
+}
+
+export function remember<Entry>(file: string, entries: Readonly<Record<string, Entry>>): void {
+  rewrite(file, () => JSON.stringify(entries));
+}
