@@ -1,8 +1,9 @@
 /** Codex adds the skill that words name behind a $, wherever that is, and asks nobody: no agent may make it do that. */
 import { expect } from "bun:test";
-import { freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
+import { batch, freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { Bench, BenchOptions } from "./bench.ts";
-import { codexTest, embedded, untilIdle } from "./codexTest.ts";
+import { codexTest, embedded, shell, untilIdle } from "./codexTest.ts";
+import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
 /** Codex brings it along, so that it is always there. */
@@ -34,6 +35,20 @@ codexTest("typed or by its queue: an agent's words add no skill; the person's do
   const queued = await board.sendAs(bob, "ana", "--wait", "seen", body);
   await expectNoSkill(bench, queued, escaped);
   expect((await board.status(queued)).deliveries[0]!.transport).toBe("codex-queue");
+});
+
+codexTest("by its hooks: what an agent says beside a tool's result adds no skill as it is", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await embedded(board, { hooks: true, permissions: "allow" });
+  const tool = await pausedTool(bench);
+  bench.model.add(batch(shell(tool.command)), say("done"));
+  await bench.prompt("run it");
+  await tool.started;
+  const tag = await board.sendAs(await board.another("bob"), "ana", "--when", "tool", body);
+  await tool.release();
+  const request = await bench.model.next((one) => freshHas(one, tag));
+  expect(request.entries.filter(({ text }) => text.includes(`]\n${body}\n[end ${tag}`))).toHaveLength(1);
+  expect(addedSkills(request)).toEqual([]);
 });
 
 codexTest("by its server: an agent's words add no skill, neither beside the user's words nor, where they are long, among them", async () => {
