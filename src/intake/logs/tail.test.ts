@@ -126,6 +126,18 @@ describe("tailing logs", () => {
     expect(all.map(({ to, content }) => `${to}: ${content}`)).toEqual(["a: grün 😀 block", "b: the end"]);
   });
 
+  test("bytes may be cut inside a character", async () => {
+    const bytes = Buffer.from(res(`${block("a", "one")}\n${block("b", "😀 grün")}`));
+    const inside = bytes.indexOf("😀") + 2;
+    writeFileSync(file, bytes.subarray(0, inside));
+    const tail = start({ unknownFiles: "read" });
+    await tail.until(() => tail.messages.length === 1);
+    appendFileSync(file, bytes.subarray(inside));
+    await tail.until(() => tail.messages.length === 2);
+    await tail.stop();
+    expect(tail.contents()).toEqual(["a: one", "b: 😀 grün"]);
+  });
+
   test("the last entry counts as ended when the file is quiet; what is added then is its continuation", async () => {
     writeFileSync(file, res("@a: one").trimEnd());
     const tail = start({ settleMs: 1_000 });
