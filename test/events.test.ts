@@ -1,23 +1,18 @@
 /** Events from end to end: a daemon, real mail, a real NATS server, and watchers that come late. */
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createServer, type AddressInfo } from "node:net";
 import type { Client } from "../src/client/client.ts";
 import type { Output } from "../src/client/schema.ts";
 import { streamEvents, type StreamedEvent } from "../src/client/stream.ts";
 import { startTestDaemon, type TestDaemon } from "../src/testing/daemon.ts";
-import { natsServerPath, NatsServer } from "../src/testing/natsServer.ts";
+import { keeping } from "../src/testing/keeping.ts";
+import { lackOfNats, NatsServer } from "../src/testing/natsServer.ts";
+import { describeUnless } from "../src/testing/needing.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld } from "../src/testing/world.ts";
 
 const patienceMs = 60_000;
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one[Symbol.asyncDispose]();
-});
-function keep<T extends AsyncDisposable>(one: T): T {
-  open.push(one);
-  return one;
-}
+const keep = keeping();
 
 const daemonWith = async (nats: object): Promise<TestDaemon> => keep(await startTestDaemon({ config: { nats } }));
 
@@ -154,7 +149,7 @@ describe("what is known of all agents", () => {
   });
 });
 
-describe.skipIf(natsServerPath === null)("NATS", () => {
+describeUnless(lackOfNats)("NATS", () => {
   test("hears each thing once, under its subject and the prefix of the settings", async () => {
     const server = keep(await NatsServer.start());
     const listener = keep(await server.listen("genie.>"));

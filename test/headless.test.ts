@@ -1,14 +1,13 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { keeping } from "../src/testing/keeping.ts";
 import { aMomentWithin } from "../src/testing/moments.ts";
+import { lackOfBubblewrap, testUnless } from "../src/testing/needing.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world[Symbol.asyncDispose]();
-});
+const keep = keeping();
 
 /** Says what it is told to, and writes down what it heard. */
 const speaker = `
@@ -22,8 +21,7 @@ done
 `;
 
 async function aWorld(agents: string, files: Record<string, string> = {}): Promise<World> {
-  const world = await startWorld({ files: { "tieline.yaml": `team: quiet\nagents:\n${agents}`, "speaker.sh": speaker, script: "", ...files }, config: { guards: { perPairPerMinute: 1000, perSenderPerMinute: 1000 } } });
-  worlds.push(world);
+  const world = keep(await startWorld({ files: { "tieline.yaml": `team: quiet\nagents:\n${agents}`, "speaker.sh": speaker, script: "", ...files }, config: { guards: { perPairPerMinute: 1000, perSenderPerMinute: 1000 } } }));
   const { code, stdout, stderr } = await world.tieline(["up"]);
   if (code !== 0) throw new Error(stdout + stderr);
   return world;
@@ -119,8 +117,7 @@ while sleep 0.005; do echo a line now and then; done`,
   });
 
   test("a job that is done at once has said what it had to say, and says it again when it is started again", async () => {
-    const world = await startWorld({ files: { "tieline.yaml": "team: quiet\nagents:\n  brief: { command: [echo, '@user: done'], headless: true }\n" } });
-    worlds.push(world);
+    const world = keep(await startWorld({ files: { "tieline.yaml": "team: quiet\nagents:\n  brief: { command: [echo, '@user: done'], headless: true }\n" } }));
     expect(await world.tieline(["spawn", "brief"])).toMatchObject({ code: 0 });
     await until(async () => (await bodies(world)).length === 1, "its only message");
     await until(async () => (await world.ls())[0]!.state === "gone", "its end");
@@ -130,16 +127,13 @@ while sleep 0.005; do echo a line now and then; done`,
   });
 
   test("a program that takes no mail without a terminal is refused with the remedy", async () => {
-    const world = await startWorld({ files: { "tieline.yaml": "team: quiet\nagents:\n  coder: { provider: codex, headless: true }\n" } });
-    worlds.push(world);
+    const world = keep(await startWorld({ files: { "tieline.yaml": "team: quiet\nagents:\n  coder: { provider: codex, headless: true }\n" } }));
     const { code, stderr } = await world.tieline(["spawn", "coder"]);
     expect([code, stderr]).toEqual([4, expect.stringContaining("coder is headless, but codex takes no mail without a terminal")]);
   });
 });
 
-const isPermitted = Bun.which("bwrap") !== null && Bun.spawnSync(["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"]).exitCode === 0;
-
-test.if(isPermitted)("a headless agent under bubblewrap has nothing but its input and its output", async () => {
+testUnless(lackOfBubblewrap())("a headless agent under bubblewrap has nothing but its input and its output", async () => {
   const world = await aWorld(`  boxed: { command: [sh, -c, 'while read -r line; do echo "@user: heard $line"; done'], headless: true, sandbox: bwrap, workspace: cell }\n`);
   await world.tieline(["send", "boxed", "knock"]);
   await until(async () => (await bodies(world)).length === 1, "its answer");

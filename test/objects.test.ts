@@ -1,19 +1,13 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { keeping } from "../src/testing/keeping.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 const parrot = join(import.meta.dir, "../fixtures/objects/parrot.ts");
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world[Symbol.asyncDispose]();
-});
+const keep = keeping();
 
-async function aWorld(yaml: string): Promise<World> {
-  const world = await startWorld({ files: { "tieline.yaml": `team: web\n${yaml}` } });
-  worlds.push(world);
-  return world;
-}
+const aWorld = async (yaml: string): Promise<World> => keep(await startWorld({ files: { "tieline.yaml": `team: web\n${yaml}` } }));
 
 describe("objects in the daemon", () => {
   test("a report is read by `tieline metrics`, also after a restart", async () => {

@@ -1,27 +1,20 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { keeping } from "../src/testing/keeping.ts";
+import { describeUnless, lackOfBubblewrap } from "../src/testing/needing.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
+
+const keep = keeping();
+
+const aWorld = async (files: Record<string, string> = {}): Promise<World> => keep(await startWorld({ files }));
 
 /**
  * Real programs under real bubblewrap. Where the machine has none, or does not allow it, there is nothing to prove here
  * but that the agent is not started; that is in src/life/sandbox.test.ts.
  */
-const isPermitted = Bun.which("bwrap") !== null && Bun.spawnSync(["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"]).exitCode === 0;
-
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world[Symbol.asyncDispose]();
-});
-
-async function aWorld(files: Record<string, string> = {}): Promise<World> {
-  const world = await startWorld({ files });
-  worlds.push(world);
-  return world;
-}
-
-describe.if(isPermitted)("under bubblewrap", () => {
+describeUnless(lackOfBubblewrap())("under bubblewrap", () => {
   test("the pair of examples/sandboxed talk to each other through files only", async () => {
     const world = await aWorld();
     cpSync(join(import.meta.dir, "../examples/sandboxed"), world.project, { recursive: true });

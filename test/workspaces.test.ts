@@ -1,15 +1,13 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { keeping } from "../src/testing/keeping.ts";
 import { aMomentWithin } from "../src/testing/moments.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 const swarmMsg = join(import.meta.dir, "../bin/swarm-msg");
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world[Symbol.asyncDispose]();
-});
+const keep = keeping();
 
 const project = `team: files
 agents:
@@ -18,11 +16,7 @@ agents:
   typist: { command: [cat], workspace: rooms/typist }
 `;
 
-async function aWorld(yaml = project, config?: object): Promise<World> {
-  const world = await startWorld({ files: { "tieline.yaml": yaml }, ...(config && { config }) });
-  worlds.push(world);
-  return world;
-}
+const aWorld = async (yaml = project, config?: object): Promise<World> => keep(await startWorld({ files: { "tieline.yaml": yaml }, ...(config && { config }) }));
 
 async function up(world: World): Promise<void> {
   const { code, stdout, stderr } = await world.tieline(["up"]);

@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { lackOfLinux, testUnless } from "../testing/needing.ts";
 import { environOf, linkOf, openFilesOf, textOf } from "./processFiles.ts";
 
-test.skipIf(process.platform !== "linux")("a process of ours: its variables, its folder, its open files", async () => {
+testUnless(lackOfLinux)("a process of ours: its variables, its folder, its open files", async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "tl-")));
   const file = join(folder, "held");
   await using child = Bun.spawn(["sh", "-c", 'exec 9>"$FILE"; echo ready; exec cat'], { cwd: folder, env: { PATH: process.env["PATH"]!, FILE: file, PAIR: "a=b", NONE: "" }, stdin: "pipe", stdout: "pipe" });

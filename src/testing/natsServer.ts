@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { lackUnless } from "./needing.ts";
 
 export const natsServerPath = Bun.which("nats-server", { PATH: `${process.env["PATH"]}:/usr/sbin:/usr/local/sbin` });
+
+export const lackOfNats = lackUnless(natsServerPath !== null, "there is no nats-server here");
 
 /** A real nats-server on a free port of this machine, which can be stopped and started again at the same address. */
 export class NatsServer implements AsyncDisposable {

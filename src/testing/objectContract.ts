@@ -7,6 +7,7 @@ import type { OpenChannel } from "../objects/channel.ts";
 import type { Accepted } from "../objects/handler.ts";
 import type { Posting } from "../objects/protocol.ts";
 import { ObjectSession, type SessionState } from "../objects/session.ts";
+import { lackUnless, testUnless } from "./needing.ts";
 
 export interface ObjectTraits {
   /** Can a handler that never lets go be ended? Only one that does not run in the switch's own thread. */
@@ -66,6 +67,7 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
     };
   }
 
+  const ifContained = testUnless(lackUnless(contained, "it runs in the switch's own thread"));
   describe(`object contract: ${name}`, () => {
     test("a handler that returns has taken the message, which is as good as a reply", async () => {
       expect(await parrot().say("nothing")).toEqual({ kind: "handed", proof: "reply" });
@@ -132,14 +134,14 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
       expect(posted).toMatchObject([{ content: "1" }]);
     });
 
-    test.if(contained)("a handler that never lets go is ended, too", async () => {
+    ifContained("a handler that never lets go is ended, too", async () => {
       const { say, posted } = parrot({ timeoutMs: 2_000 });
       expect(await say("spin")).toMatchObject({ kind: "unknown" });
       await say("heard");
       expect(posted).toMatchObject([{ content: "1" }]);
     });
 
-    test.if(contained)("a crash leaves the message uncertain and the object comes back, later each time", async () => {
+    ifContained("a crash leaves the message uncertain and the object comes back, later each time", async () => {
       const { say, session, until } = parrot({ backoffMs: [5, 60_000] });
       expect(await say("crash")).toMatchObject({ kind: "unknown" });
       expect(await say("crash")).toMatchObject({ kind: "unknown" });

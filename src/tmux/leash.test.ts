@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { lackOfLinux, testUnless } from "../testing/needing.ts";
 import { privateTmux } from "../testing/tmux.ts";
 import { until, untilGone } from "../testing/until.ts";
 import { bunExec } from "./exec.ts";
@@ -6,7 +7,7 @@ import { findLeash } from "./leash.ts";
 import { descendants, systemProcesses, type ProcessFacts } from "./process.ts";
 import { TmuxServer } from "./server.ts";
 
-const onLinux = test.skipIf(process.platform !== "linux");
+const onLinux = testUnless(lackOfLinux);
 
 onLinux("a control client ends with a process that is killed, while tmux can not even notice", async () => {
   await using tmux = await privateTmux();

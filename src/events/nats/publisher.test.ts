@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import type { Event } from "../../model/event.ts";
 import { agentId } from "../../model/ids.ts";
-import { natsServerPath, NatsServer } from "../../testing/natsServer.ts";
+import { keeping } from "../../testing/keeping.ts";
+import { lackOfNats, NatsServer } from "../../testing/natsServer.ts";
+import { describeUnless, lackUnless } from "../../testing/needing.ts";
 import { until as untilSo } from "../../testing/until.ts";
 import { natsLinks, shownUrl, type NatsServer as NatsSettings } from "./link.ts";
 import { NatsPublisher, type PublisherOptions } from "./publisher.ts";
@@ -17,14 +19,7 @@ const prompt = (seq: number): Event => ({ type: "user.prompt", agent: agentId("a
 /** Long enough for this machine at its busiest, unless the test is about waiting. */
 const patientMs = 10_000;
 
-const open: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).toReversed()) await one[Symbol.asyncDispose]();
-});
-function keep<T extends AsyncDisposable>(one: T): T {
-  open.push(one);
-  return one;
-}
+const keep = keeping();
 const publisherTo = (url: string, options: Partial<PublisherOptions> = {}, more: Partial<NatsSettings> = {}, connectMs = patientMs): NatsPublisher =>
   keep(new NatsPublisher(natsLinks({ ...settings, url, ...more }, connectMs), { prefix: "tieline", contentOf: () => null, ...options }));
 
@@ -44,10 +39,10 @@ function jwt(subject: string, issuer: nkeys.KeyPair, nats: object): string {
 }
 
 /** A publisher tells what has become of what it was offered to whoever asks. */
-const until = (done: () => boolean): Promise<void> => untilSo(done, `this: ${done}`);
+const until = (done: () => boolean): Promise<void> => untilSo(done, `this: ${String(done)}`);
 const accounted = ({ state }: NatsPublisher): number => state.published + state.dropped;
 
-describe.skipIf(natsServerPath === null)("a NATS server", () => {
+describeUnless(lackOfNats)("a NATS server", () => {
   test("hears everything in order; the connection closes when nothing is said, and opens again", async () => {
     const server = keep(await NatsServer.start());
     const listener = keep(await server.listen());
@@ -141,7 +136,7 @@ resolver_preload: { ${account.getPublicKey()}: ${accountToken} }`),
   });
 });
 
-describe.skipIf(natsServerPath === null || Bun.which("openssl") === null)("a NATS server with TLS", () => {
+describeUnless(lackOfNats ?? lackUnless(Bun.which("openssl") !== null, "there is no openssl here"))("a NATS server with TLS", () => {
   test("is trusted by its authority, and shown our certificate", async () => {
     const [ca, cert, key] = [join(folder, "ca.pem"), join(folder, "ca.pem"), join(folder, "key.pem")];
     const made = Bun.spawnSync(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj", "/CN=tieline", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]);

@@ -33,7 +33,7 @@ function team(config: object = {}, options: Partial<ClaudeTeamsOptions> = {}) {
       const accept = async (mail: NativeMail): Promise<void> => void taken.push(mail);
       watching = watchClaudeTeams({ ...{ configDir, home: "h1", layout: "inboxes", accept, relays: () => false, leadLives: async () => false }, ...{ report: (_context, fault) => void faults.push(fault), signal: stop.signal, sweepMs: 20 }, ...options });
     },
-    until: (condition: () => boolean) => until(condition, () => `this: ${condition}; taken: ${JSON.stringify(taken)}, faults: ${faults.join()}`),
+    until: (condition: () => boolean) => until(condition, () => `this: ${String(condition)}; taken: ${JSON.stringify(taken)}, faults: ${faults.join()}`),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await watching;

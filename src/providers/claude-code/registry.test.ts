@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { lackOfLinux, testUnless } from "../../testing/needing.ts";
 import { until } from "../../testing/until.ts";
 import { isSameProcess, readRegistry } from "./registry.ts";
 
@@ -43,7 +44,7 @@ test("a waiting session in tmux is read with its pane, socket and reason", async
   ]);
 });
 
-test.skipIf(process.platform !== "linux")("a file is stale when its pid went to another process, or the process ended", async () => {
+testUnless(lackOfLinux)("a file is stale when its pid went to another process, or the process ended", async () => {
   const child = Bun.spawn(["cat"], { stdin: "pipe" });
   const stat = await Bun.file(`/proc/${child.pid}/stat`).text();
   const procStart = stat.split(" ")[21];
@@ -59,7 +60,7 @@ test.skipIf(process.platform !== "linux")("a file is stale when its pid went to 
   expect(await isSameProcess(process.pid, undefined)).toBe(true);
 });
 
-test.skipIf(process.platform !== "linux")("a process that ended but was not collected by its parent is not alive", async () => {
+testUnless(lackOfLinux)("a process that ended but was not collected by its parent is not alive", async () => {
   const parent = Bun.spawn(["sh", "-c", "sleep 1000 & echo $!; exec cat"], { stdin: "pipe", stdout: "pipe" });
   const { value } = await parent.stdout.getReader().read();
   const zombie = Number(new TextDecoder().decode(value));

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { heldBy } from "../../sensing/ownWord.ts";
 import { anAgent } from "../../testing/agents.ts";
+import { lackOfLinux, testUnless } from "../../testing/needing.ts";
 import { ClaudeSessions } from "./sessions.ts";
 
-test.skipIf(process.platform !== "linux")("behind a shell, the session is that of the nearest program, and of none elsewhere", async () => {
+testUnless(lackOfLinux)("behind a shell, the session is that of the nearest program, and of none elsewhere", async () => {
   const configDir = mkdtempSync(join(tmpdir(), "tl-claude-"));
   mkdirSync(join(configDir, "sessions"));
   const register = (pid: number, sessionId: string): void => writeFileSync(join(configDir, "sessions", `${pid}.json`), JSON.stringify({ pid, sessionId, cwd: "/", status: "busy" }));
@@ -28,7 +29,7 @@ test.skipIf(process.platform !== "linux")("behind a shell, the session is that o
   const ana = anAgent({ name: "ana", provider: "claude-code", endpoints: [{ transport: "tmux", locator: { agentPid: ours.shell.pid } }] });
   expect(sessions.of(ana)?.sessionId).toBe("ours");
   expect(sessions.said(ana)).toEqual({ state: "working", reason: null });
-  for (const { shell } of [ours, other]) shell.stdin.end();
+  for (const { shell } of [ours, other]) await shell.stdin.end();
   await Promise.all([ours.shell.exited, other.shell.exited]);
   expect(sessions.of(ana)).toBeNull();
   rmSync(configDir, { recursive: true });
