@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
 import { startTestDaemon, type TestDaemon } from "../src/testing/daemon.ts";
-import { chromiumPath } from "./dashboard/stage.ts";
+import { describeUnless } from "../src/testing/needing.ts";
+import { lackOfChromium, launchBrowser } from "./dashboard/stage.ts";
 
 /** The shortest way through the page; test/dashboard/ goes all the others. */
-describe.skipIf(chromiumPath === null)("the dashboard, in short", () => {
+describeUnless(lackOfChromium)("the dashboard, in short", () => {
   let daemon: TestDaemon;
   let browser: Browser;
   let page: Page;
@@ -12,7 +13,7 @@ describe.skipIf(chromiumPath === null)("the dashboard, in short", () => {
   beforeAll(async () => {
     daemon = await startTestDaemon();
     await daemon.agent("ana");
-    browser = await chromium.launch({ executablePath: chromiumPath!, args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+    browser = await launchBrowser();
     page = await browser.newPage();
     await page.goto((await daemon.person.call("dash", {})).url);
     await page.locator('.card[data-agent="ana"]').waitFor();

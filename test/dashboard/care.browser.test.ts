@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../src/testing/until.ts";
 import { contrastFaults, nameless } from "./access.ts";
-import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
+import { onStage } from "./onStage.ts";
+import { says } from "./stage.ts";
 
 const hashes = ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers", "#/terminal/web:lead"];
 const views = { t: "Team", m: "Messages", w: "Waiting for you", q: "Queue", g: "Graph", n: "Numbers", e: "Terminal" };
 
 /** For everybody, by every way of using a page: keys, screen readers, little motion, small windows, out of sight. */
-describe.skipIf(chromiumPath === null)("the dashboard for everybody", () => {
-  let stage: Stage;
-  let page: Page;
-  let faults: readonly string[];
-
+await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => {
   beforeAll(async () => {
-    stage = await startStage();
-    ({ page, faults } = await stage.visit());
     await says(stage.world, "lead", "engineer", "Look at `session.ts` first; see [the notes](https://example.com).\n\n> quoted\n\n- one\n- two");
     await says(stage.world, "lead", "user", "Shall we **deploy**?");
     await stage.direct("reviewer", { state: "permission" });
@@ -23,12 +17,7 @@ describe.skipIf(chromiumPath === null)("the dashboard for everybody", () => {
     await page.locator('.card[data-agent="reviewer"][data-state="permission"]').waitFor();
     await stage.person.call("send", { to: "reviewer", body: "later" });
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  const show = async (hash: string): Promise<void> => {
-    await page.evaluate((to) => (location.hash = to), hash);
-    await page.locator(`.view.${hash.split("/")[1]}`).waitFor();
-  };
   const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent?.trim() ?? "");
 
   test("every view is two keys away, and the keys are listed", async () => {

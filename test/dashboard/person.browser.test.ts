@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import { expect, test } from "bun:test";
 import { bundlePage } from "../../src/daemon/page/bundle.ts";
 import { logOf } from "../../src/testing/scriptedAgent.ts";
 import { until } from "../../src/testing/until.ts";
-import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
+import { onStage } from "./onStage.ts";
+import { says } from "./stage.ts";
 
 /** What a person does on the page, in a real browser, with a real daemon, tmux and agents behind it. */
-describe.skipIf(chromiumPath === null)("the dashboard", () => {
-  let stage: Stage;
-  let page: Page;
-  let faults: readonly string[];
-
-  beforeAll(async () => {
-    stage = await startStage();
-    ({ page, faults } = await stage.visit());
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
-
-  const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
-  const card = (agent: string) => page.locator(`.card[data-agent="${agent}"]`);
-
+await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
   test("shows the team, and an agent that begins to work", async () => {
     await show("#/team");
     expect(await page.locator(".card").count()).toBe(5);
@@ -95,7 +82,7 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
   test("a refused route flashes on the graph with the reason", async () => {
     await show("#/graph");
     await page.locator(".node").first().waitFor();
-    await says(stage.world, "engineer", "lead", "may I?").catch(() => undefined);
+    await expect(says(stage.world, "engineer", "lead", "may I?")).rejects.toThrow("ROUTE_DENIED");
     await page.locator(".refusal", { hasText: "engineer may not write to lead" }).waitFor();
     await page.getByText("may not write to").last().waitFor();
   });
@@ -156,7 +143,6 @@ describe.skipIf(chromiumPath === null)("the dashboard", () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const hash of ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers"]) {
       await show(hash);
-      await page.locator(`.view.${hash.slice(2)}`).waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     }
     await page.setViewportSize({ width: 1440, height: 900 });

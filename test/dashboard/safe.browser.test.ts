@@ -1,22 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import { expect, test } from "bun:test";
 import type { Input, OperationName } from "../../src/client/schema.ts";
-import { chromiumPath, startStage, type Stage } from "./stage.ts";
+import { onStage } from "./onStage.ts";
 
 /** Who gets in, what they may do there, and what agents can do to whoever looks. */
-describe.skipIf(chromiumPath === null)("the safety of the dashboard", () => {
-  let stage: Stage;
-  let page: Page;
-  let faults: readonly string[];
-
-  beforeAll(async () => {
-    stage = await startStage();
-    ({ page, faults } = await stage.visit());
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
-
-  const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
-
+await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => {
   test("a link works once", async () => {
     const { url } = await stage.world.json<{ url: string }>(["dash"]);
     const opened = await fetch(url, { redirect: "manual" });
@@ -154,7 +141,6 @@ describe.skipIf(chromiumPath === null)("the safety of the dashboard", () => {
     expect(new Set(shown.links)).toEqual(new Set(["http://evil.example/pixel.png", "http://evil.example/"]));
     for (const hash of ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers"]) {
       await show(hash);
-      await page.locator(`.view.${hash.slice(2)}`).waitFor();
       expect(await page.evaluate(() => document.querySelectorAll("main :is(img, iframe, script, style, meta, object, embed), main [onload], main [onerror]").length)).toBe(0);
       // Whatever reorders or hides is shown by its name, in every line of every view.
       expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b\u001b\u009b]/.test(document.body.innerText))).toBeFalse();

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import { expect, test } from "bun:test";
 import type { ReceiptView } from "../../src/client/schema.ts";
 import { until } from "../../src/testing/until.ts";
-import { chromiumPath, startStage, type Stage } from "./stage.ts";
+import { onStage } from "./onStage.ts";
 
 /**
  * How quick the page is on this machine. The numbers are printed beside what is wanted. Machines are busy, so the best of
  * several rounds has to be good enough; a page that got slow is slow in each.
  */
-describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
-  let stage: Stage;
-  let page: Page;
+await onStage("the speed of the dashboard", ({ stage, page, card }) => {
   const names = Array.from({ length: 500 }, (_, at) => `agent${at}`);
-
-  beforeAll(async () => {
-    stage = await startStage();
-    ({ page } = await stage.visit());
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("first paint", async () => {
     const paints: number[] = [];
@@ -33,7 +24,7 @@ describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
   test("500 agents stay smooth", async () => {
     for (let at = 0; at < names.length; at += 50) await Promise.all(names.slice(at, at + 50).map((name) => stage.person.call("register", { name })));
     await page.reload();
-    await page.locator('.card[data-agent="agent499"]').waitFor({ state: "attached" });
+    await card("agent499").waitFor({ state: "attached" });
     const rounds: number[][] = [];
     for (let round = 0; round < 3; round++) rounds.push(await page.evaluate(scrollCards));
     const startedAt = performance.now();
@@ -41,7 +32,7 @@ describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
     await until(async () => (await page.locator(".card").count()) === 1, "the one that was searched for");
     const searchMs = performance.now() - startedAt;
     await page.locator("#search").fill("");
-    await page.locator('.card[data-agent="agent499"]').waitFor({ state: "attached" });
+    await card("agent499").waitFor({ state: "attached" });
     for (const frames of rounds) console.log(`scrolling 505 cards: ${spread(frames)} a frame`);
     console.log(`a search among 505 cards shows its result after ${searchMs.toFixed(0)} ms`);
     expect(Math.min(...rounds.map((frames) => part(frames, 0.5)))).toBeLessThan(50);
@@ -57,7 +48,7 @@ describe.skipIf(chromiumPath === null)("the speed of the dashboard", () => {
     for (let round = 0; round < 3; round++) {
       await page.evaluate(() => (window as unknown as { seen: number[] }).seen.splice(0));
       const rate = await eventsAtARate(round);
-      await page.locator(`.card[data-agent="${names[199]}"]`, { hasText: `${round + 1} waiting` }).waitFor({ state: "attached" });
+      await card(names[199]!).filter({ hasText: `${round + 1} waiting` }).waitFor({ state: "attached" });
       const lags = await page.evaluate(() => (window as unknown as { seen: number[] }).seen);
       console.log(`event → pixel with 505 cards at ${Math.round(rate)} events/s: ${spread(lags)} (wanted: under 100)`);
       expect(lags.length).toBeGreaterThan(10);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { createClient, type Client } from "../../src/client/client.ts";
 import type { ReceiptView } from "../../src/client/schema.ts";
+import { lackUnless } from "../../src/testing/needing.ts";
 import { direct, isListening, scriptedAgentCommand, type Script } from "../../src/testing/scriptedAgent.ts";
 import { until } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
@@ -32,7 +33,14 @@ const deadlineMs = 20_000;
 const edges = ["user -> *", "lead -> engineer", "lead -> reviewer", "lead -> tester", "engineer -> reviewer", "reviewer -> lead", "tester -> engineer"];
 const scripted = { lead: "planning", engineer: "frontend", reviewer: "review" };
 
-export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
+const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
+export const lackOfChromium = lackUnless(chromiumPath !== null, "there is no Chromium here");
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath!,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
 
 export async function startStage({ config = {} }: { config?: object } = {}): Promise<Stage> {
   const world = await startWorld({ config });
@@ -50,10 +58,7 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
   const person = createClient({ url, token: personToken }, { team: "web" });
   const { token: scout } = await person.call("register", { name: "scout", role: "research" });
   for (const edge of ["engineer -> scout", "scout -> lead"]) await person.call("topologyAdd", { edge });
-  const browser = await chromium.launch({
-    executablePath: chromiumPath!,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+  const browser = await launchBrowser();
 
   return {
     world,
@@ -63,11 +68,12 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       const page = await context.newPage();
       page.setDefaultTimeout(deadlineMs);
+      const faults = faultsOf(page);
       const { url: fresh } = await world.json<{ url: string }>(["dash"]);
       await page.goto(fresh);
       await page.waitForURL(`${url}/`);
       await page.locator(".connection.live").waitFor();
-      return { context, page, faults: faultsOf(page) };
+      return { context, page, faults };
     },
     direct: (agent, script) => direct(join(world.dir, agent), script),
     person,

@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import type { ReceiptView } from "../../src/client/schema.ts";
 import { logOf } from "../../src/testing/scriptedAgent.ts";
 import { until } from "../../src/testing/until.ts";
-import { chromiumPath, says, startStage, type Stage } from "./stage.ts";
+import { onStage } from "./onStage.ts";
+import { says, type Stage } from "./stage.ts";
 
 /** What a person steers from the page: the life of agents, teams, mail to many, what is asked of them. */
-describe.skipIf(chromiumPath === null)("steering by the dashboard", () => {
-  let stage: Stage;
-  let page: Page;
-  let faults: readonly string[];
-
-  beforeAll(async () => {
-    stage = await startStage();
-    ({ page, faults } = await stage.visit());
-  });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
-
-  const show = (hash: string): Promise<unknown> => page.evaluate((to) => (location.hash = to), hash);
-  const card = (agent: string) => page.locator(`.card[data-agent="${agent}"]`);
+await onStage("steering by the dashboard", ({ stage, page, faults, show, card }) => {
   const agentNamed = async (name: string) => (await stage.person.call("ls", { all: true })).find((one) => one.name === name);
   const pick = async (agent: string, item: string): Promise<void> => {
     await card(agent).getByLabel(`More for ${agent}`).click();
