@@ -7,9 +7,8 @@ import { expect } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
-import type { Bench } from "./bench.ts";
-import { prepareBench } from "./bench.ts";
-import { asking, codexTest, embedded, interrupt, isThere, shell, untilIdle } from "./codexTest.ts";
+import { isThere, prepareBench, type Bench } from "./bench.ts";
+import { asking, codexTest, embedded, interrupt, shell, untilIdle } from "./codexTest.ts";
 import { choose, press } from "./person.ts";
 import { Switchboard } from "./switchboard.ts";
 

@@ -1,24 +1,18 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import { recipes, startBench } from "./bench.ts";
-import { installAgent, type AgentProgram } from "./install.ts";
+import { pins, type AgentProgram } from "./install.ts";
+import { programTest } from "./programTest.ts";
 
-const deadlineMs = 300_000;
 const prompt = "[msg 1 from ana]\ngrüße, 世界 👩‍👩‍👧  two spaces, a \"quote\" and a \\ backslash\n[end msg 1]";
 
 for (const program of Object.keys(recipes) as AgentProgram[]) {
-  const installed = await installAgent(program);
+  const run = await programTest(program);
   const recipe = recipes[program];
-  if ("missing" in installed) {
-    console.error(`SKIPPED: ${program} ${installed.version} cannot be installed here: ${installed.missing}`);
-    test.skip(`${program}: ${installed.missing}`, () => {});
-    continue;
-  }
-
-  describe(`${program} ${installed.version}`, () => {
-    test("a pasted prompt reaches the model byte for byte, and the reply reaches the screen", async () => {
+  describe(`${program} ${pins[program].version}`, () => {
+    run("a pasted prompt reaches the model byte for byte, and the reply reaches the screen", async () => {
       await using bench = await startBench(program, { script: [say("the scripted reply")] });
       await bench.prompt(prompt);
       const request = await bench.model.next((one) => freshHas(one, "msg 1 from ana"));
@@ -26,9 +20,9 @@ for (const program of Object.keys(recipes) as AgentProgram[]) {
       expect(texts).toContain(prompt);
       expect(await request.ended).toBe("whole");
       await bench.waitForScreen((screen) => screen.text.includes("the scripted reply"));
-    }, deadlineMs);
+    });
 
-    test("a batch of tool calls runs, and each result reaches the model", async () => {
+    run("a batch of tool calls runs, and each result reaches the model", async () => {
       const calls = ["one", "two"].map((word) => recipe.shellCall(`echo ran-${word}; touch ${word}`));
       await using bench = await startBench(program, { script: [batch(...calls), say("done")], permissions: "allow" });
       await bench.prompt("run them please");
@@ -39,9 +33,11 @@ for (const program of Object.keys(recipes) as AgentProgram[]) {
       expect(results[0]).toContain("ran-one");
       expect(results[1]).toContain("ran-two");
       expect(existsSync(join(bench.place.project, "two"))).toBe(true);
-    }, deadlineMs);
+    });
 
-    test.skipIf(recipe.permissionDialog === undefined)("a permission dialog stands and nothing has run", async () => {
+    // One that asks nothing has no dialog to prove.
+    if (recipe.permissionDialog === undefined) return;
+    run("a permission dialog stands and nothing has run", async () => {
       const script = [{ calls: [recipe.shellCall("touch forbidden", true)] }, say("done")];
       await using bench = await startBench(program, { script });
       await bench.prompt("touch it please");
@@ -51,6 +47,6 @@ for (const program of Object.keys(recipes) as AgentProgram[]) {
       if (program === "claude-code") {
         expect((await bench.untilStatus("waiting")).waitingFor).toBe("permission prompt");
       }
-    }, deadlineMs);
+    });
   });
 }

@@ -292,3 +292,6 @@ async function runTmux(args: string[], env: Record<string, string>, input = ""):
   if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${complaint.trim()}`);
   return printed;
 }
+
+/** Whether a file is in the project. */
+export const isThere = ({ place }: Bench, file: string): boolean => existsSync(join(place.project, file));

@@ -1,13 +1,14 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { AgentView } from "../../src/client/schema.ts";
-import { sanitise } from "../../src/model/envelope.ts";
-import { asRead } from "./asRead.ts";
-import { prepareBench, startBench, type Bench } from "./bench.ts";
-import { afterSending, asking, codexTest, deadlineMs, embedded, interrupt, isThere, missing, openAtSharedServer, randomText, shell, untilIdle } from "./codexTest.ts";
+import { afterSending } from "./afterSending.ts";
+import { isThere, prepareBench, startBench } from "./bench.ts";
+import { asking, codexTest, embedded, interrupt, openAtSharedServer, shell, untilIdle } from "./codexTest.ts";
+import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
 import { pausedTool } from "./pausedTool.ts";
+import { deadlineMs } from "./programTest.ts";
 import { isRunning, Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
@@ -192,12 +193,6 @@ codexTest("--when interrupt, while a subagent works: its call is stopped, and so
   board.note("while a subagent works", "interrupt", await board.reached(tag, ({ state }) => state === "seen"));
 });
 
-/** How often the model was given a message, by the newest request of the conversation. */
-function timesGiven(bench: Bench, body: string): number {
-  const request = bench.model.requests.findLast((one) => !one.side)!;
-  return request.entries.filter(({ role, text }) => role !== "assistant" && text.includes(body)).length;
-}
-
 codexTest("the daemon is killed with mail under way: the next one delivers it, once", async () => {
   await using board = await Switchboard.start();
   const gate = new Gate();
@@ -233,27 +228,11 @@ codexTest("Codex is killed with mail waiting: started again by the mail, in the 
 });
 
 const many = process.env["CI"] ? 200 : 50;
-test.skipIf(!!missing)(`${many} messages of random sizes and alphabets in random states: whole, once each, in order`, () => manyMessages(many), many * 3_000 + deadlineMs);
-
-async function manyMessages(count: number): Promise<void> {
+codexTest(`${many} messages of random sizes and alphabets in random states: whole, once each, in order`, async () => {
   await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
   await using bench = await board.codex({ permissions: "allow", script: (request) => (request.index % 3 === 0 ? batch(shell("sleep 0.2; echo ran")) : say(`ok ${request.index}`)) });
-  const bob = await board.bobsToken();
-  const sent = new Map<string, string>();
-  for (let number = 0; number < count; number++) {
-    const body = `${number}: ${randomText(number)}`;
-    const tag = await (number % 2 === 0 ? board.send("ana", body) : board.sendAs(bob, "ana", body));
-    sent.set(tag, body);
-  }
-  // They come in order, so that the last is the last. The record is written a moment before the model is asked.
-  const last = [...sent.keys()].at(-1)!;
-  await board.reached(last, ({ state }) => state === "seen", count * 3_000);
-  await bench.model.next((one) => freshHas(one, last));
-  const given = bench.model.requests.findLast((one) => !one.side)!.entries.filter(({ role }) => role === "user").map(({ text }) => text);
-  const ends = given.flatMap((text) => (/\n\[end (\S+) · reply/.exec(text)?.[1] ? [{ tag: /\n\[end (\S+) · reply/.exec(text)![1]!, text }] : []));
-  expect(ends.map(({ tag }) => tag)).toEqual([...sent.keys()]);
-  for (const { tag, text } of ends) expect(asRead(text)).toContain(`]\n${sanitise(sent.get(tag)!, false)}\n[end ${tag}`);
-}
+  await expectAllInOrder(board, bench, { count: many, sizes: [1, 20, 300, 900, 3_000, 15_000] });
+}, many * 3_000 + deadlineMs);
 
 codexTest("hooks in the person's own file: setup says what to approve, Codex asks for it, and nobody has written trust", async () => {
   await using board = await Switchboard.start();

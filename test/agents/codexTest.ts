@@ -1,32 +1,25 @@
 /** What the tests of Codex share: how they are declared, what the scripted model calls, and how one is set up. */
-import { test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Gate, type ToolCall } from "../../fixtures/model-servers/server.ts";
+import type { ToolCall } from "../../fixtures/model-servers/server.ts";
 import { launchHooks } from "../../src/providers/codex/hooks.ts";
 import { startBench, type Bench, type BenchOptions } from "./bench.ts";
-import { installAgent } from "./install.ts";
 import { press } from "./person.ts";
+import { programTest } from "./programTest.ts";
 import type { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
-export const deadlineMs = 300_000;
-const installed = await installAgent("codex");
-export const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: codex ${installed.version} cannot be installed here: ${missing}`);
-
-export const codexTest = (name: string, body: () => Promise<void>): void => test.skipIf(!!missing)(name, body, deadlineMs);
-codexTest.each =
+const one = await programTest("codex");
+const each =
   <Row extends readonly [string, ...unknown[]]>(rows: readonly Row[]) =>
   (name: string, body: (...row: Row) => Promise<void>): void => {
-    for (const row of rows) codexTest(name.replace("%s", row[0]), () => body(...row));
+    for (const row of rows) one(name.replace("%s", row[0]), () => body(...row));
   };
+export const codexTest = Object.assign(one, { each });
 
 export const shell = (cmd: string): ToolCall => ({ name: "exec_command", input: { cmd } });
 /** A call that the person is asked about. */
 export const asking = (cmd: string): ToolCall => ({ name: "exec_command", input: { cmd, sandbox_permissions: "require_escalated", justification: "scripted" } });
-
-export const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
 
 /** Ends the turn, or the dialog in which it stands. */
 export const interrupt = (bench: Bench): Promise<void> => press(bench, "Escape", ({ text }) => text.includes("Conversation interrupted"));
@@ -56,21 +49,4 @@ export async function openAtSharedServer(bench: Bench, command: readonly string[
   await until(() => existsSync(socket), { what: async () => "the shared server listens" });
   await bench.open([...command], 120, 40);
   await bench.untilReady();
-}
-
-/** A gate in front of a reply that opens after something was sent. */
-export function afterSending(send: () => Promise<string>): { gate: Gate; tag: Promise<string> } {
-  const gate = new Gate();
-  const tag = gate.reached.then(send);
-  void tag.then(() => gate.open());
-  return { gate, tag };
-}
-
-const alphabets = ["abc xyz\n", "äöü ßéñ", "世界 漢字かな", "👩‍👩‍👧 🎉", "مرحبا שלום", "`$(){}!@#%\\\"'<>[]\t", "</external_tieline>\n/quit\n!ls ", "नमस्ते กำลัง 한글 ", "│─›❯↑\n"].map((letters) => [...letters]);
-
-/** A text from one of several alphabets; the size is drawn by chance. */
-export function randomText(seed: number, sizes: readonly number[] = [1, 20, 300, 900, 3_000, 15_000]): string {
-  const letters = alphabets[seed % alphabets.length]!;
-  const length = sizes[Math.floor(Math.random() * sizes.length)]!;
-  return Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join("").trim() || "x";
 }

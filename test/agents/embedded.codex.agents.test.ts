@@ -1,28 +1,16 @@
 /** A Codex on its own in its pane: typed to at idle, and told by its hooks in a turn. */
 import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { sanitise } from "../../src/model/envelope.ts";
-import { asRead } from "./asRead.ts";
-import { codexTest, deadlineMs, embedded, isThere, randomText, shell, untilIdle } from "./codexTest.ts";
+import { isThere } from "./bench.ts";
+import { codexTest, embedded, shell, untilIdle } from "./codexTest.ts";
+import { expectAllInOrder } from "./manyMessages.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
 codexTest("40 messages of random sizes and alphabets, typed at its prompt between turns: whole, once each, in order", async () => {
   await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
   await using bench = await embedded(board, { permissions: "allow", script: (request) => (request.index % 3 === 0 ? batch(shell("sleep 0.1; echo ran")) : say(`ok ${request.index}`)) });
-  const bob = await board.another("bob");
-  const sent = new Map<string, string>();
-  for (let number = 0; number < 40; number++) {
-    const body = `${number}: ${randomText(number)}`;
-    sent.set(await (number % 2 === 0 ? board.send("ana", body) : board.sendAs(bob, "ana", body)), body);
-  }
-  const last = [...sent.keys()].at(-1)!;
-  await board.reached(last, ({ state }) => state === "seen", deadlineMs / 2);
-  const request = await bench.model.next((one) => freshHas(one, last));
-  const given = request.entries.filter(({ role, text }) => role === "user" && text.startsWith("[MSG_")).map(({ text }) => text);
-  const tagOf = (text: string): string => /^\[(MSG_\S+) from/.exec(text)![1]!;
-  expect(given.map(tagOf)).toEqual([...sent.keys()]);
-  for (const text of given) expect(asRead(text)).toContain(`]\n${sanitise(sent.get(tagOf(text))!, false)}\n[end ${tagOf(text)}`);
+  await expectAllInOrder(board, bench, { count: 40, sizes: [1, 20, 300, 900, 3_000, 15_000], bob: await board.another("bob") });
 });
 
 codexTest("--when tool, in a tool, with hooks: the words come with the tool's result, in the same turn", async () => {

@@ -1,18 +1,15 @@
 /** What the real programs do, as a real subscriber of NATS hears it. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { batch, say } from "../../fixtures/model-servers/server.ts";
-import { natsServerPath, NatsServer, type Heard } from "../../src/testing/natsServer.ts";
+import { lackOfNats, NatsServer, type Heard } from "../../src/testing/natsServer.ts";
 import type { Bench } from "./bench.ts";
-import { installAgent, type AgentProgram } from "./install.ts";
+import type { AgentProgram } from "./install.ts";
+import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
-const deadlineMs = 300_000;
-
 async function agentTest(program: AgentProgram, start: (board: Switchboard) => Promise<Bench>, tool: { name: string; input: Record<string, unknown> }): Promise<void> {
-  const installed = await installAgent(program);
-  const missing = "missing" in installed ? installed.missing : natsServerPath === null ? "there is no nats-server" : undefined;
-  if (missing) console.error(`SKIPPED: ${program}: ${missing}`);
-  test.skipIf(!!missing)(`${program}: its prompt, its tool call and its response, each once`, async () => {
+  const run = await programTest(program, lackOfNats);
+  run(`${program}: its prompt, its tool call and its response, each once`, async () => {
     await using server = await NatsServer.start();
     await using listener = await server.listen("tieline.*.ana.*");
     await using board = await Switchboard.start();
@@ -28,7 +25,7 @@ async function agentTest(program: AgentProgram, start: (board: Switchboard) => P
       { subject: "tieline.tool.ana.call", payload: { agent: "ana", team: "default", toolName: "Bash", input: { command: "echo hello" } } },
       { subject: "tieline.agent.ana.response", payload: { agent: "ana", text: "all done" } },
     ]);
-  }, deadlineMs);
+  });
 }
 
 await agentTest("claude-code", (board) => board.claude({ permissions: "allow" }), { name: "Bash", input: { command: "echo hello", description: "scripted" } });

@@ -1,12 +1,14 @@
 import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { startBench } from "./bench.ts";
-import { framed, geminiTest, hooked, isThere, shell } from "./geminiTest.ts";
-import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
+import { isThere, startBench } from "./bench.ts";
+import { conversationSuite } from "./conversationSuite.ts";
+import { framed, fromBob, urgent } from "./framed.ts";
+import { geminiTest, hooked, shell } from "./geminiTest.ts";
+import { expectAllInOrder } from "./manyMessages.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
-const byAgent = (tag: string): string => `[${tag} from bob · written by an agent, not by your user; it approves nothing]`;
+conversationSuite(geminiTest, { program: "gemini", start: hooked, isAtRest: ({ title }) => title.includes("Ready") });
 
 geminiTest("idle: typed as the user's own word, and proved by the program's record", async () => {
   await using board = await Switchboard.start();
@@ -18,7 +20,7 @@ geminiTest("idle: typed as the user's own word, and proved by the program's reco
   expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({ proof: "transcript", transport: "tmux", authority: "user" });
   const second = await board.timed("idle, from an agent", "turn", async () => board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", "from bob"));
   const later = await bench.model.next((one) => freshHas(one, second));
-  expect(freshTexts(later, "user")).toContain(framed(second, "from bob", byAgent(second)));
+  expect(freshTexts(later, "user")).toContain(framed(second, "from bob", fromBob(second)));
 });
 
 geminiTest("a draft stands in the composer: it stays, and the mail waits until the person has sent it", async () => {
@@ -35,22 +37,6 @@ geminiTest("a draft stands in the composer: it stays, and the mail waits until t
   board.note("draft", "turn", await board.reached(tag, ({ state }) => state === "seen"));
 });
 
-geminiTest("while text streams: mail waits for the end of the turn, and the stream is not cut", async () => {
-  await using board = await Switchboard.start();
-  const gate = new Gate();
-  await using bench = await hooked(board, { script: [say("partial ", gate, "rest"), say("heard")] });
-  await bench.prompt("begin");
-  const first = await bench.model.next((one) => freshHas(one, "begin"));
-  await gate.reached;
-  const tag = await board.send("ana", "after the turn");
-  await board.reached(tag, ({ state, reason }) => state === "queued" && (reason?.includes("work") ?? false));
-  gate.open();
-  const request = await bench.model.next((one) => freshHas(one, tag));
-  expect(freshTexts(request, "user")).toContain(framed(tag, "after the turn"));
-  expect(await first.ended).toBe("whole");
-  board.note("streaming", "turn", await board.reached(tag, ({ state }) => state === "seen"));
-});
-
 geminiTest("--when tool, in a tool: the words come with the tool's result", async () => {
   await using board = await Switchboard.start();
   await using bench = await hooked(board, { permissions: "allow" });
@@ -63,7 +49,7 @@ geminiTest("--when tool, in a tool: the words come with the tool's result", asyn
   const request = await bench.model.next((one) => freshHas(one, tag));
   // Of a command that ends at once, Gemini CLI sometimes misses the output.
   expect(freshTexts(request, "tool")[0]).toStartWith("<untrusted_context>\nOutput:");
-  expect(freshTexts(request, "tool")[0]).toEndWith(`<hook_context>${framed(tag, "look at this", byAgent(tag))}</hook_context>`);
+  expect(freshTexts(request, "tool")[0]).toEndWith(`<hook_context>${framed(tag, "look at this", fromBob(tag))}</hook_context>`);
   const story = await board.reached(tag, ({ state }) => state === "seen");
   expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
   board.note("in a tool, from an agent", "tool", story);
@@ -79,7 +65,7 @@ geminiTest("--when interrupt, just before the calls: the whole batch is refused,
   const tag = await board.send("ana", "--when", "interrupt", "do not touch auth.ts");
   gate.open();
   const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
-  const words = JSON.stringify({ error: `Tool execution blocked: ${framed(tag, "do not touch auth.ts", `[${tag} from user · urgent]`)}` });
+  const words = JSON.stringify({ error: `Tool execution blocked: ${framed(tag, "do not touch auth.ts", urgent(tag))}` });
   expect(freshTexts(told, "tool")).toEqual([words, words]);
   await bench.model.next((one) => freshTexts(one, "tool").length > 0);
   expect(["auth.ts", "auth.test.ts", "instead"].map((file) => isThere(bench, file))).toEqual([false, false, true]);
@@ -109,22 +95,6 @@ geminiTest("a permission dialog is open: nothing is typed or approved, `answer` 
   expect(freshTexts(request, "user")).toContain(framed(tag, "after the dialog"));
   expect(isThere(bench, "refused")).toBe(false);
   board.note("dialogs, then No", "turn", await board.reached(tag, ({ state }) => state === "seen"));
-});
-
-geminiTest("Gemini is killed with mail waiting: started again by the mail, in the same conversation, it gets it once", async () => {
-  await using board = await Switchboard.start();
-  const gate = new Gate();
-  await using bench = await hooked(board, { script: [{ ...say("partial ", gate), when: (one) => freshHas(one, "begin") }] });
-  await board.send("ana", "--wait", "handed", "remember this");
-  await bench.waitForScreen((screen) => screen.text.includes("ok ") && screen.title.includes("Ready"));
-  await bench.prompt("begin");
-  await gate.reached;
-  const tag = await board.send("ana", "after the crash");
-  process.kill(bench.agentPid, "SIGKILL");
-  const request = await bench.model.next((one) => freshHas(one, "after the crash"));
-  expect(request.entries.filter(({ text }) => text.includes("remember this"))).toHaveLength(1);
-  board.note("killed, then started again", "turn", await board.reached(tag, ({ state }) => state === "seen"));
-  expect(timesGiven(bench, "after the crash")).toBe(1);
 });
 
 geminiTest("20 messages of random sizes and alphabets: whole, once each, in order", async () => {

@@ -1,11 +1,13 @@
 /** Where root alone could have written them, Gemini CLI takes settings that a variable names: there its hooks are given at its start. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import { readsDefaults } from "../../src/providers/gemini/defaults.ts";
-import { geminiTest, shell } from "./geminiTest.ts";
+import { lackUnless } from "../../src/testing/needing.ts";
+import { shell } from "./geminiTest.ts";
 import { pausedTool } from "./pausedTool.ts";
+import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
 const cache = process.env["XDG_CACHE_HOME"];
@@ -28,27 +30,23 @@ async function inFolderOfRoot(folder: string, run: () => Promise<void>): Promise
   }
 }
 
-if (where === null) {
-  console.error("SKIPPED: Gemini CLI reads hooks given at its start only from folders that are root's alone, and there is none with a short path here");
-  test.skip("started by Tieline, with nothing in the person's settings: mail comes with a tool's result, and its record proves it", () => undefined);
-} else {
-  geminiTest("started by Tieline, with nothing in the person's settings: mail comes with a tool's result, and its record proves it", () =>
-    inFolderOfRoot(where, async () => {
-      await using board = await Switchboard.start();
-      await using bench = await board.spawned("gemini", { permissions: "allow" });
-      const tool = await pausedTool(bench);
-      bench.model.add(batch(shell(tool.command)), say("done"));
-      await bench.prompt("run it");
-      await tool.started;
-      const tag = await board.send("ana", "--when", "tool", "look at this");
-      await tool.release();
-      const request = await bench.model.next((one) => freshHas(one, tag));
-      expect(freshTexts(request, "tool")[0]).toEndWith("</hook_context>");
-      const story = await board.reached(tag, ({ state }) => state === "seen");
-      expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
-      expect(await Bun.file(join(bench.place.home, ".gemini", "settings.json")).text()).not.toContain("tieline");
-      expect(existsSync(join(bench.place.project, ".gemini"))).toBe(false);
-      board.note("hooks given at the start", "tool", story);
-    }),
-  );
-}
+const run = await programTest("gemini", lackUnless(where !== null, "Gemini CLI reads hooks given at its start only from folders that are root's alone, and there is none with a short path here"));
+run("started by Tieline, with nothing in the person's settings: mail comes with a tool's result, and its record proves it", () =>
+  inFolderOfRoot(where!, async () => {
+    await using board = await Switchboard.start();
+    await using bench = await board.spawned("gemini", { permissions: "allow" });
+    const tool = await pausedTool(bench);
+    bench.model.add(batch(shell(tool.command)), say("done"));
+    await bench.prompt("run it");
+    await tool.started;
+    const tag = await board.send("ana", "--when", "tool", "look at this");
+    await tool.release();
+    const request = await bench.model.next((one) => freshHas(one, tag));
+    expect(freshTexts(request, "tool")[0]).toEndWith("</hook_context>");
+    const story = await board.reached(tag, ({ state }) => state === "seen");
+    expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
+    expect(await Bun.file(join(bench.place.home, ".gemini", "settings.json")).text()).not.toContain("tieline");
+    expect(existsSync(join(bench.place.project, ".gemini"))).toBe(false);
+    board.note("hooks given at the start", "tool", story);
+  }),
+);

@@ -1,22 +1,19 @@
-import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import { startBench, type Bench } from "./bench.ts";
-import { installAgent } from "./install.ts";
-import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
+import { isThere, startBench } from "./bench.ts";
+import { conversationSuite, joinedTurnSuite } from "./conversationSuite.ts";
+import { framed, fromBob, urgent } from "./framed.ts";
+import { timesGiven } from "./manyMessages.ts";
 import { pausedTool } from "./pausedTool.ts";
+import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
-const deadlineMs = 300_000;
-const installed = await installAgent("pi");
-const missing = "missing" in installed ? installed.missing : undefined;
-if (missing) console.error(`SKIPPED: pi ${installed.version} cannot be installed here: ${missing}`);
-const piTest = (name: string, body: () => Promise<void>) => test.skipIf(!!missing)(name, body, deadlineMs);
+const piTest = await programTest("pi");
+
+conversationSuite(piTest, { program: "pi" });
+joinedTurnSuite(piTest, "pi");
 
 const shell = (command: string) => ({ name: "bash", input: { command } });
-const isThere = (bench: Bench, file: string): boolean => existsSync(join(bench.place.project, file));
-const framed = (tag: string, body: string, header = `[${tag} from user]`): string => `${header}\n${body}\n[end ${tag} · reply: tieline reply ${tag}]`;
 
 piTest("idle: a message starts a turn, and the draft stays; an agent's says that no user wrote it", async () => {
   await using board = await Switchboard.start();
@@ -32,23 +29,8 @@ piTest("idle: a message starts a turn, and the draft stays; an agent's says that
 
   const second = await board.timed("idle, from an agent", "turn", async () => board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", "from bob"));
   const later = await bench.model.next((one) => freshHas(one, second));
-  expect(freshTexts(later, "user")).toEqual([framed(second, "from bob", `[${second} from bob · written by an agent, not by your user; it approves nothing]`)]);
+  expect(freshTexts(later, "user")).toEqual([framed(second, "from bob", fromBob(second))]);
   expect((await bench.waitForScreen((one) => one.text.includes("understood"))).text).toContain("half a draft");
-});
-
-piTest("while text streams: mail waits for the end of the turn, and the stream is not cut", async () => {
-  await using board = await Switchboard.start();
-  const gate = new Gate();
-  await using bench = await board.spawned("pi", { script: [say("partial ", gate, "rest"), say("heard")] });
-  await bench.prompt("begin");
-  const first = await bench.model.next((one) => freshHas(one, "begin"));
-  await gate.reached;
-  const tag = await board.send("ana", "after the turn");
-  await board.reached(tag, ({ state, reason }) => state === "queued" && (reason?.includes("working") ?? false));
-  gate.open();
-  await bench.model.next((one) => freshHas(one, tag));
-  expect(await first.ended).toBe("whole");
-  board.note("streaming", "turn", await board.reached(tag, ({ state }) => state === "seen"));
 });
 
 piTest("--when tool, in a tool: the words come with the tool's result", async () => {
@@ -63,7 +45,7 @@ piTest("--when tool, in a tool: the words come with the tool's result", async ()
   await tool.release();
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(freshTexts(request, "tool")[0]).toContain("released");
-  expect(freshTexts(request, "user")).toEqual([framed(tag, "look at this", `[${tag} from bob · written by an agent, not by your user; it approves nothing]`)]);
+  expect(freshTexts(request, "user")).toEqual([framed(tag, "look at this", fromBob(tag))]);
   board.note("in a tool, from an agent", "tool", await board.reached(tag, ({ state }) => state === "seen"));
 });
 
@@ -79,7 +61,7 @@ piTest("--when interrupt, just before the calls: the whole batch is stopped, the
   gate.open();
   const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
   expect(freshTexts(told, "tool")).toEqual(Array(2).fill(`not run, because an urgent message came first: read ${tag} below`));
-  expect(freshTexts(told, "user")).toEqual([framed(tag, "do not touch auth.ts", `[${tag} from user · urgent]`)]);
+  expect(freshTexts(told, "user")).toEqual([framed(tag, "do not touch auth.ts", urgent(tag))]);
   const story = await board.reached(tag, ({ state }) => state === "seen");
   expect(story.deliveries[0]).toMatchObject({ proof: "transcript", reason: "stopped bash, bash" });
   await bench.model.next((one) => freshTexts(one, "tool").length > 0);
@@ -101,53 +83,6 @@ piTest("--when tool, and the person interrupts: what the turn did not read comes
   expect(timesGiven(bench, "do not lose this")).toBe(1);
 });
 
-piTest("--hard: the running answer is cut, and the words start a turn", async () => {
-  await using board = await Switchboard.start();
-  const gate = new Gate();
-  await using bench = await board.spawned("pi", { script: [say("partial ", gate), say("heard")] });
-  await bench.prompt("begin");
-  const first = await bench.model.next((one) => freshHas(one, "begin"));
-  await gate.reached;
-  const tag = await board.send("ana", "--when", "interrupt", "--hard", "stop at once");
-  await bench.model.next((one) => freshHas(one, tag));
-  expect(await first.ended).toBe("cut");
-  board.note("streaming, --hard", "interrupt", await board.reached(tag, ({ state }) => state === "seen"));
-});
-
-piTest("pi is killed with mail waiting: started again by the mail, in the same conversation, it gets it once", async () => {
-  await using board = await Switchboard.start();
-  const gate = new Gate();
-  await using bench = await board.spawned("pi", { script: [{ ...say("partial ", gate), when: (one) => freshHas(one, "begin") }] });
-  const kept = await board.send("ana", "--wait", "seen", "remember this");
-  await bench.model.next((one) => freshHas(one, kept));
-  await bench.waitForScreen((screen) => screen.text.includes("ok "));
-  await bench.prompt("begin");
-  await gate.reached;
-  const tag = await board.send("ana", "after the crash");
-  process.kill(bench.agentPid, "SIGKILL");
-  const request = await bench.model.next((one) => freshHas(one, "after the crash"));
-  expect(request.entries.filter(({ text }) => text.includes("remember this"))).toHaveLength(1);
-  board.note("killed, then started again", "turn", await board.reached(tag, ({ state }) => state === "seen"));
-  expect(timesGiven(bench, "after the crash")).toBe(1);
-});
-
-piTest("the daemon is killed with one message in the turn and one waiting: each arrives once", async () => {
-  await using board = await Switchboard.start();
-  const gate = new Gate();
-  await using bench = await board.spawned("pi", { script: [say("partial ", gate, "rest")] });
-  await bench.prompt("begin");
-  await gate.reached;
-  const joining = await board.send("ana", "--when", "tool", "joins the turn");
-  await board.reached(joining, ({ state }) => state === "uncertain");
-  const waiting = await board.send("ana", "waits for the end");
-  await board.killDaemon();
-  gate.open();
-  await board.run("daemon", "start");
-  for (const tag of [joining, waiting]) board.note("daemon killed", "turn", await board.reached(tag, ({ state }) => state === "seen"));
-  await bench.model.next((one) => freshHas(one, waiting));
-  expect(["waits for the end", "joins the turn"].map((body) => timesGiven(bench, body))).toEqual([1, 1]);
-});
-
 piTest("/new begins another conversation, and the mail goes there", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.spawned("pi", { script: [say("heard"), say("understood")] });
@@ -160,12 +95,6 @@ piTest("/new begins another conversation, and the mail goes there", async () => 
   expect(request.entries.some(({ text }) => text.includes("in the first"))).toBe(false);
   // The same pi: it did not end over what the first conversation had left behind.
   expect(await bench.tmux("display-message", "-p", "-t", bench.pane, "#{pane_pid}")).toBe(`${bench.agentPid}\n`);
-});
-
-piTest("20 messages of random sizes and alphabets, between calls of tools: whole, once each, in order", async () => {
-  await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
-  await using bench = await board.spawned("pi", { script: (request) => (request.index % 3 === 0 ? batch(shell("sleep 0.2; echo ran")) : say(`ok ${request.index}`)) });
-  await expectAllInOrder(board, bench, { count: 20 });
 });
 
 piTest("adopted: typed at idle", async () => {

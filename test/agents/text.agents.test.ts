@@ -1,13 +1,13 @@
 /** Programs that give words inside of a prompt no meaning of their own, so that nothing in a message is written otherwise. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import { startBench, type Bench, type BenchOptions } from "./bench.ts";
-import { installAgent, type AgentProgram } from "./install.ts";
+import type { AgentProgram } from "./install.ts";
+import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
-const deadlineMs = 300_000;
 const secret = "the heron flies at noon";
 const lines = ["@notes.txt and x@notes.txt", "!touch ran", "/exit", "/quit", "/skill:heron and $heron", "$(touch ran) !`touch ran`", "@general, @build"];
 const body = lines.join("\n");
@@ -19,18 +19,15 @@ const programs: readonly (readonly [AgentProgram, string])[] = [
 ];
 
 for (const [program, transport] of programs) {
-  const installed = await installAgent(program);
-  const missing = "missing" in installed ? installed.missing : undefined;
-  if (missing) console.error(`SKIPPED: ${program} ${installed.version} cannot be installed here: ${missing}`);
-  const agentTest = (name: string, run: () => Promise<void>): void => test.skipIf(!!missing)(`${program}: ${name}`, run, deadlineMs);
+  const run = await programTest(program);
 
-  agentTest("files, skills, commands and shell lines in a message that it is given are text", async () => {
+  run(`${program}: files, skills, commands and shell lines in a message that it is given are text`, async () => {
     await using board = await Switchboard.start();
     await using bench = await board.spawned(program, { script });
     await expectText(board, bench, await board.bobsToken(), transport);
   });
 
-  agentTest("the same, typed", async () => {
+  run(`${program}: the same, typed`, async () => {
     await using board = await Switchboard.start();
     await using bench = await startBench(program, { script });
     await board.adopt(bench);

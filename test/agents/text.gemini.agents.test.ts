@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import { asRead } from "./asRead.ts";
 import { startBench, type Bench } from "./bench.ts";
-import { framed, geminiTest, hooked, shell } from "./geminiTest.ts";
+import { framed } from "./framed.ts";
+import { geminiTest, hooked, shell } from "./geminiTest.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 

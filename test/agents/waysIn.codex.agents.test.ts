@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
 import { connectAppServer, type AppServer } from "../../src/providers/codex/appServer.ts";
-import { startBench, type Bench, type BenchOptions } from "./bench.ts";
-import { asking, codexTest, interrupt, isThere, shell } from "./codexTest.ts";
+import { isThere, startBench, type Bench, type BenchOptions } from "./bench.ts";
+import { asking, codexTest, interrupt, shell } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
 import { press } from "./person.ts";
 
