@@ -60,21 +60,21 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
 }
 
-/**
- * The program in the foreground. In a pane that just came there is none until its process has the terminal, and until
- * then it is a fork of tmux itself.
- */
+/** The program in the foreground. In a pane that just came there is none until its process has the terminal. */
 async function programIn(pane: PaneFacts, parts: AdoptParts): Promise<ProcessFacts | undefined> {
   const { processes } = parts;
   const found = await lookFor(async () => {
     const program = await foreground(processes, pane.pid);
-    if (program !== undefined && program.command !== "tmux: server") return program;
+    if (program !== undefined && !becomesAnother.has(program.command)) return program;
     return (await processes.read(pane.pid)) === undefined ? "ended" : undefined;
   }, comingUpMs, parts);
   return found === "ended" ? undefined : found;
 }
 
 const comingUpMs = 2_000;
+
+/** What a new pane's process is for a moment: a fork of tmux itself, then often `env`, which gives way to what it runs. */
+const becomesAnother: ReadonlySet<string> = new Set(["tmux: server", "env"]);
 
 /** A shell that runs a script shares the terminal with what it runs. A program there that we know is the agent. */
 async function behindShell(front: ProcessFacts, processes: Processes): Promise<ProcessFacts> {
@@ -136,12 +136,7 @@ async function findPane(server: TmuxServer, target: string): Promise<PaneFacts> 
 
 /** The provider that was asked for, or the one that the program's name tells; a bare shell only when asked for. */
 function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv: readonly string[], pane: PaneFacts): string {
-  if (wanted !== undefined && !(screenProviders as readonly string[]).includes(wanted)) {
-    throw new TielineError("USAGE", `there is no provider ${wanted}`, {
-      remedy: `use one of ${screenProviders.join(", ")}`,
-      operands: { provider: wanted },
-    });
-  }
+  if (wanted !== undefined) checkProvider(wanted);
   if (isBareShell(program, argv) && wanted !== "shell") {
     throw new TielineError("CONFLICT", `${pane.id} is a bare shell (${program.command}); text typed there would run as commands`, {
       remedy: "start the agent program in it first, or adopt it with --provider shell if a shell is really meant",
@@ -150,6 +145,11 @@ function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv:
   }
   if (wanted !== undefined) return wanted;
   return providerOfProgram(program.command, argv) ?? otherProvider(program, argv);
+}
+
+export function checkProvider(provider: string): void {
+  if ((screenProviders as readonly string[]).includes(provider)) return;
+  throw new TielineError("USAGE", `there is no provider ${provider}`, { remedy: `use one of ${screenProviders.join(", ")}`, operands: { provider } });
 }
 
 /** What a program that is no agent program counts as. */
