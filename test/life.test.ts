@@ -223,6 +223,8 @@ describe("a life in tmux", () => {
     [["spawn", "bob", "--args", "'open"], 2, "USAGE: --args: a ' is not closed"],
     [["stop", "bob"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
     [["read", "bob"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
+    [["rm", "bob"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
+    [["note", "--agent", "bob", "idle"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
     [["attach", "user"], 3, "ADDRESS_UNKNOWN: user is the person, and no program"],
     [["answer", "ana"], 3, "CONFLICT: ana asks nothing: it is idle"],
     [["resume"], 2, "USAGE: name agents, or give --all"],

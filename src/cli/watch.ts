@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { AgentView } from "../client/schema.ts";
-import type { StreamedEvent } from "../client/stream.ts";
+import { pause, type StreamedEvent } from "../client/stream.ts";
 import { agentTable } from "./agent-table.ts";
 import { fit } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -64,15 +64,4 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
     await terminal.write(`${up}\r${visible.map((line) => `${line}\u001b[K\n`).join("")}${clearBelow}`);
     return visible.length;
   }
-}
-
-function pause(ms: number, stop: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const end = (): void => resolve();
-  stop.addEventListener("abort", end, { once: true });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    stop.removeEventListener("abort", end);
-  });
 }

@@ -103,7 +103,8 @@ function blockOf(text: string): Block {
 /** The daemon went away, or left us behind; both end the connection and neither ends the stream. */
 const isBroken = (thrown: unknown): boolean => !(thrown instanceof TielineError) || thrown.code === "DAEMON_UNAVAILABLE";
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Ends sooner when the signal aborts. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   const stop = (): void => resolve();

@@ -117,14 +117,13 @@ describe("finding the project and the team", () => {
     expect(findProject("/")).toBeNull();
   });
 
-  test("flag, then environment, then project, then default", () => {
+  test("the one that was named, then the project's, then default", () => {
     const projects = new Projects();
-    expect(teamOf({ flag: "x", env: "y", cwd: deep }, projects)).toEqual({ team: "x", by: "flag", project: null });
-    expect(teamOf({ env: "y", cwd: deep }, projects)).toEqual({ team: "y", by: "environment", project: null });
-    expect(teamOf({ cwd: deep }, projects)).toMatchObject({ team: "web", by: "project", project: { root } });
-    expect(teamOf({ flag: "web", cwd: deep }, projects)).toMatchObject({ by: "flag", project: { root } });
-    expect(teamOf({ cwd: "/" }, projects)).toEqual({ team: "default", by: "default", project: null });
-    expect(() => teamOf({ flag: "no good", cwd: "/" }, projects)).toThrow("not a valid team name");
+    expect(teamOf("x", deep, projects)).toEqual({ team: "x", project: null });
+    expect(teamOf("web", deep, projects)).toMatchObject({ team: "web", project: { root } });
+    expect(teamOf(undefined, deep, projects)).toMatchObject({ team: "web", project: { root } });
+    expect(teamOf("", "/", projects)).toEqual({ team: "default", project: null });
+    expect(() => teamOf("no good", "/", projects)).toThrow("not a valid team name");
   });
 
   test("a file is parsed again only when it has changed", () => {

@@ -45,26 +45,13 @@ function versionOf(file: string): string {
 
 export interface CallerTeam {
   readonly team: string;
-  readonly by: "flag" | "environment" | "project" | "default";
   /** The caller's project, if it is this team's. */
   readonly project: Project | null;
 }
 
-export interface CallerWords {
-  readonly flag?: string | undefined;
-  readonly env?: string | undefined;
-  readonly cwd: string;
-}
-
-/** Which team a caller is in: by its flag, by TIELINE_TEAM, by the nearest tieline.yaml, else `default`. */
-export function teamOf({ flag, env, cwd }: CallerWords, projects: Projects): CallerTeam {
+/** Which team a caller is in: the one it names, by a flag or by TIELINE_TEAM, else that of the nearest tieline.yaml, else `default`. */
+export function teamOf(named: string | undefined, cwd: string, projects: Projects): CallerTeam {
   const nearest = projects.at(cwd);
-  const chosen = (team: string, by: CallerTeam["by"]): CallerTeam => ({
-    team: checkTeamName(team),
-    by,
-    project: nearest?.team === team ? nearest : null,
-  });
-  if (flag) return chosen(flag, "flag");
-  if (env) return chosen(env, "environment");
-  return nearest ? chosen(nearest.team, "project") : chosen(defaultTeam, "default");
+  const team = named || nearest?.team || defaultTeam;
+  return { team: checkTeamName(team), project: nearest?.team === team ? nearest : null };
 }

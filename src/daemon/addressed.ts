@@ -59,7 +59,7 @@ const isNoProgram = ({ name, kind }: Agent): TielineError =>
     operands: { address: name, kind },
   });
 
-const neverStarted = ({ name }: Agent): TielineError =>
+export const neverStarted = ({ name }: Agent): TielineError =>
   new TielineError("ADDRESS_UNKNOWN", `${name} is not an agent that was started or adopted`, {
     remedy: `\`tieline spawn ${name}\` starts it; \`tieline ls\` lists the agents`,
     operands: { address: name },

@@ -68,8 +68,8 @@ export class Callers {
   }
 
   /** The caller's team; its project becomes the team's, and the same team from another project is a CONFLICT. */
-  teamOf({ team: flag, cwd }: Caller): string {
-    const { team, project } = teamOf({ flag, cwd: cwd ?? "/" }, this.tieline.projects);
+  teamOf({ team: named, cwd = "/" }: Caller): string {
+    const { team, project } = teamOf(named, cwd, this.tieline.projects);
     if (project !== null) this.tieline.directory.joinTeam(team, project.root);
     this.tieline.objects.see(team);
     return team;

@@ -6,6 +6,7 @@ import { type ProfileFields, toProfile } from "../config/profileFields.ts";
 import type { Project } from "../config/project.ts";
 import { maxNameLength, namePattern } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
+import { didYouMean, nearNames } from "../model/near.ts";
 import type { Profile, ProfileOrigin } from "../model/profile.ts";
 
 /** One place where a profile of a name is written. */
@@ -32,6 +33,17 @@ export class Profiles {
 
   lookup(project: Project | null, name: string): Profile | null {
     return namePattern.test(name) && name.length <= maxNameLength ? this.#build(project, name, []) : null;
+  }
+
+  /** As `lookup`, or throws ADDRESS_UNKNOWN with near names. */
+  mustFind(project: Project | null, name: string): Profile {
+    const found = this.lookup(project, name);
+    if (found) return found;
+    const near = nearNames(name, this.names(project));
+    throw new TielineError("ADDRESS_UNKNOWN", `there is no profile "${name}"${didYouMean(near)}`, {
+      remedy: "`tieline agents ls` lists the profiles",
+      operands: { profile: name, near },
+    });
   }
 
   /** Every name that lookup would find, in the order of the places. */

@@ -10,7 +10,7 @@ import { checkName, isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import { checkEdges } from "../../topology/check.ts";
-import { agentCalled } from "../addressed.ts";
+import { agentCalled, neverStarted } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { agentView } from "../views.ts";
@@ -46,6 +46,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
       const from = await callers.allow(caller, "kill");
       const agent = agentCalled(address, from, tieline);
       if (agent.kind !== "program") throw cannotRemove(agent);
+      if (directory.agent(agent.id) === null) throw neverStarted(agent);
       const pending = mailbox.pending(agent.id);
       if (pending > 0 && !force) throw hasMail(agent, pending);
       await giveBackMail(mailbox, agent.id, `${agent.name} was removed`);

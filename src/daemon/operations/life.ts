@@ -1,7 +1,7 @@
 /** From the first start of an agent to its last: spawn, adopt what is found, steer, stop, resume. */
 import type { Caller } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
-import { locatorOf } from "../../life/adopt.ts";
+import { checkProvider, locatorOf } from "../../life/adopt.ts";
 import { discover } from "../../life/discover.ts";
 import { kill, stop } from "../../life/end.ts";
 import { lookAt } from "../../life/lookAt.ts";
@@ -13,8 +13,6 @@ import { choose, dialogOf, interrupt } from "../../life/steer.ts";
 import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
-import { didYouMean, nearNames } from "../../model/near.ts";
-import { screenProviders } from "../../providers/screen.ts";
 import { currentSession, hasSession } from "../../tmux/session.ts";
 import { endpointsInPane } from "../../transports/paneLocator.ts";
 import { agentCalled, notRunning, paneOf, programCalled } from "../addressed.ts";
@@ -25,7 +23,7 @@ import { agentView, waysInView } from "../views.ts";
 type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place">;
 
 export function lifeOperations(tieline: Switch, callers: Callers): LifeOperations {
-  const { directory, mailbox, courier, servers, starter, lookups, config } = tieline;
+  const { directory, mailbox, courier, servers, starter, config } = tieline;
   const view = (agent: Agent) => agentView(directory.agent(agent.id) ?? agent, tieline);
   const known = (address: string, from: Sender): Agent => programCalled(address, from, tieline);
   const look = (agent: Agent): Promise<void> => lookAt(agent, tieline);
@@ -34,8 +32,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
       const from = await callers.allow(caller, "spawn");
       checkWishes(from, wishes);
-      const profile = lookups.profile(from.team, profileName);
-      if (profile === null) throw noProfile(profileName, lookups.profileNames(from.team));
+      const profile = tieline.profiles.mustFind(tieline.teams.projectOf(from.team), profileName);
       await Promise.all(directory.roster.inTeam(from.team).filter((agent) => agent.name.startsWith(name ?? profileName)).map(look));
       const cwd = wishes.cwd ?? (profile.cwd === null ? caller.cwd : undefined);
       const agent = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
@@ -160,23 +157,12 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 
 /** An agent may start others as they were written down; only the person may give them more. */
 function checkWishes(from: Sender, wishes: Wishes): void {
-  const { provider } = wishes;
-  if (provider !== undefined && !(screenProviders as readonly string[]).includes(provider)) {
-    throw new TielineError("USAGE", `there is no provider ${provider}`, { remedy: `use one of ${screenProviders.join(", ")}`, operands: { provider } });
-  }
+  if (wishes.provider !== undefined) checkProvider(wishes.provider);
   const personal = (["permissions", "sandbox", "provider", "args"] as const).filter((wish) => wishes[wish] !== undefined);
   if (from.id === personId || personal.length === 0) return;
   throw new TielineError("NOT_PERMITTED", `${from.name} may start agents, but not choose their ${personal.join(", ")}`, {
     remedy: "write it into the profile, or let the person start it",
     operands: { agent: from.name, wishes: personal },
-  });
-}
-
-function noProfile(name: string, names: Iterable<string>): TielineError {
-  const known = [...names];
-  return new TielineError("ADDRESS_UNKNOWN", `there is no profile "${name}"${didYouMean(nearNames(name, known))}`, {
-    remedy: "`tieline agents ls` lists the profiles",
-    operands: { profile: name, known },
   });
 }
 

@@ -4,9 +4,8 @@ import type { Project } from "../../config/project.ts";
 import { fileOf, removeProfileFile, writeProfileFile } from "../../directory/profileFiles.ts";
 import { personId } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import { didYouMean, nearNames } from "../../model/near.ts";
 import type { Profile } from "../../model/profile.ts";
-import { agentCalled } from "../addressed.ts";
+import { programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 
@@ -23,7 +22,7 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
 
     async profile({ name }, { caller }) {
       const { team } = await callers.sender(caller);
-      return view(mustFind(teams.projectOf(team), name), team);
+      return view(profiles.mustFind(teams.projectOf(team), name), team);
     },
 
     async profileAdd({ name, scope, ...fields }, { caller }) {
@@ -32,33 +31,23 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
       if (scope === "project" && project === null) throw noProject(team);
       if (scope === "project" && project!.agents.has(name)) throw declared(project!, name);
       writeProfileFile(profiles.directoryFor(scope === "project" ? project : null), name, fields);
-      return view(mustFind(project, name), team);
+      return view(profiles.mustFind(project, name), team);
     },
 
     async profileRemove({ name }, { caller }) {
       const { team } = await callers.allow(caller, "spawn");
-      return { name, file: removeProfileFile(mustFind(teams.projectOf(team), name)) };
+      return { name, file: removeProfileFile(profiles.mustFind(teams.projectOf(team), name)) };
     },
 
     async note({ text, agent: address }, { caller }) {
       const from = await callers.sender(caller);
-      const agent = address === undefined ? directory.agent(from.id) : agentCalled(address, from, tieline);
-      if (agent === null || agent.id === personId) throw noteOfWhom();
+      if (address === undefined && from.id === personId) throw noteOfWhom();
+      const agent = address === undefined ? directory.agent(from.id)! : programCalled(address, from, tieline);
       if (from.id !== personId && from.id !== agent.id) throw notYourNote(agent.name);
       const { name, note } = directory.update(agent.id, { note: text });
       return { agent: name, note };
     },
   };
-
-  function mustFind(project: Project | null, name: string): Profile {
-    const found = profiles.lookup(project, name);
-    if (found) return found;
-    const near = nearNames(name, profiles.names(project));
-    throw new TielineError("ADDRESS_UNKNOWN", `there is no profile "${name}"${didYouMean(near)}`, {
-      remedy: "`tieline agents ls` lists the profiles",
-      operands: { profile: name, near },
-    });
-  }
 
   function view(profile: Profile, team: string): ProfileView {
     const { name, origin, source, description, provider, command, model, role, cwd, permissions, may, autostart, prompt } = profile;
