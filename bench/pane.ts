@@ -14,7 +14,7 @@ import { startWorld } from "../src/testing/world.ts";
 import { ControlClient } from "../src/tmux/control.ts";
 import { median, ms, report } from "./support/measure.ts";
 
-const rounds = 25;
+const rounds = 20;
 await using world = await startWorld();
 const log = join(world.dir, "submitted.jsonl");
 const pane = await world.pane([process.execPath, promptAgentPath, log]);
@@ -30,10 +30,10 @@ const database = new Database(join(world.dir, "floor.db"));
 database.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)");
 const insert = database.prepare("INSERT INTO t VALUES ('x')");
 
-const pastes = (): number => readFileSync(pastesOf(log)).length;
+const pastes = (): number[] => readFileSync(pastesOf(log), "utf8").split("\n").filter(Boolean).map(Number);
 const submitted = (): number => submissions(log).length;
 
-/** When the program has noted the next one; file events leave both cores to those who are measured. */
+/** When the file has changed in what is counted; file events leave both cores to those who are measured. */
 function next(file: string, count: () => number): Promise<number> {
   const known = count();
   return new Promise((resolve) => {
@@ -45,18 +45,24 @@ function next(file: string, count: () => number): Promise<number> {
   });
 }
 
+/** A pane that printed within the last second or two is not idle yet; and who was idle is slow at first, the floor as well. */
+const idle = (): Promise<void> => Bun.sleep(1_800);
+
 const readable: number[] = [];
 const delivered: number[] = [];
 const floors: number[] = [];
 for (let round = 0; round < rounds; round++) {
-  // A pane that printed within the last second or two is not idle yet.
-  await Bun.sleep(1_800);
-  const read = next(pastesOf(log), pastes);
+  await idle();
+  const read = next(pastesOf(log), () => pastes().length);
   const entered = next(log, submitted);
   const { acceptedAt } = await client.call("send", { to: "ana", body: `round ${round}` });
-  readable.push((await read) - acceptedAt);
-  delivered.push((await entered) - acceptedAt);
+  // It is a whole millisecond, so half a one too early on average.
+  const from = acceptedAt + 0.5;
+  await read;
+  readable.push(pastes().at(-1)! - from);
+  delivered.push((await entered) - from);
 
+  await idle();
   const floorFrom = performance.now();
   insert.run();
   insert.run();

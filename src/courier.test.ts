@@ -15,6 +15,7 @@ class Stage implements Transport {
   readonly name = "tmux";
   traits: Transport["traits"] = { bestProof: "screen", authority: "user" };
   readonly written: string[] = [];
+  readonly foreseen: string[] = [];
   readiness: Readiness = { kind: "ready" };
   outcome: Outcome | (() => Promise<Outcome>) = { kind: "handed", proof: "screen" };
   inspected: Outcome = { kind: "unknown", detail: "?" };
@@ -23,6 +24,10 @@ class Stage implements Transport {
   inFlight = 0;
   mostInFlight = 0;
   private changed: () => void = () => undefined;
+
+  foresee({ name }: Agent): void {
+    this.foreseen.push(`${name} after ${this.looks} looks`);
+  }
 
   ready(): Promise<Readiness> {
     this.looks++;
@@ -120,6 +125,18 @@ describe("courier", () => {
     await courier.start();
     await becomes(await send("hello"), "handed");
     expect(stage.written).toEqual(["hello"]);
+  });
+
+  test("an agent whom nobody serves yet is foreseen while its mail is stored", async () => {
+    const { promise: taken, resolve: take } = Promise.withResolvers<Outcome>();
+    stage.outcome = () => taken;
+    await courier.start();
+    const first = await send("first");
+    await becomes(first, "claimed");
+    const second = await send("second");
+    expect(stage.foreseen).toEqual(["bob after 0 looks"]);
+    take({ kind: "handed", proof: "screen" });
+    await becomes(second, "handed");
   });
 
   test("a signal that never comes is not needed: what waits is looked at again and again", async () => {

@@ -77,16 +77,19 @@ export function createCourier(parts: CourierParts): Courier {
   const inDoubt = new Set<AgentId>();
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
-  let stopListening: () => void = () => undefined;
+  const listening = new DisposableStack();
 
   return {
     async start() {
       for (const { agent } of mailbox.deliveriesIn(["uncertain"])) inDoubt.add(agent);
       for (const delivery of await mailbox.recover(clock(), "start")) lose(delivery);
-      stopListening = mailbox.onTransitions((changes) => {
-        for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
-        timers.plan(mailbox.nextDueAt());
-      });
+      listening.defer(mailbox.onComing((message, recipients) => recipients.forEach(({ id }) => foresee(id, message))));
+      listening.defer(
+        mailbox.onTransitions((changes) => {
+          for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
+          timers.plan(mailbox.nextDueAt());
+        }),
+      );
       for (const agent of new Set([...lost.keys(), ...mailbox.waiting()])) rounds.ask(agent);
       timers.plan(mailbox.nextDueAt());
     },
@@ -121,7 +124,7 @@ export function createCourier(parts: CourierParts): Courier {
 
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      stopListening();
+      listening.dispose();
       timers.stop();
       await rounds.finished();
       for (const agent of [...watches.keys()]) unwatch(agent);
@@ -159,6 +162,13 @@ export function createCourier(parts: CourierParts): Courier {
         return;
       }
     }
+  }
+
+  /** The disk takes as long to store a message as the recipient takes to be looked at. */
+  function foresee(id: AgentId, message: Message): void {
+    const agent = rounds.isServing(id) ? null : parts.agent(id);
+    const endpoint = agent && agent.kind !== "person" && waysFor(agent, message, transportOf)[0]?.endpoint;
+    if (endpoint) transportOf(endpoint.transport).foresee?.(agent, endpoint);
   }
 
   /** The most urgent delivery that some way in would take now. The others learn why they wait. */

@@ -20,6 +20,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
   const batch = new CommitBatch(store);
   const counts = new Counts(store);
   const listeners = new Set<(changes: readonly Change[]) => void>();
+  const foretold = new Set<(message: Message, recipients: readonly Recipient[]) => void>();
   let uncommitted: Change[] = [];
 
   const perform = <T>(verb: () => T): Promise<T> => batch.run(verb);
@@ -97,8 +98,9 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
   return {
     id: store.id,
 
-    accept: (message, recipients) =>
-      perform(() => {
+    accept(message, recipients) {
+      for (const listener of foretold) listener(message, recipients);
+      return perform(() => {
         const earlier = message.idempotencyKey === null ? null : store.messageByKey(message.from.id, message.idempotencyKey);
         if (earlier !== null) {
           if (!sameContent(earlier, message)) throw keyReused(message, earlier);
@@ -107,7 +109,8 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
         const receipt = deposit(message, recipients);
         answer(message);
         return receipt;
-      }),
+      });
+    },
 
     claim: (id, options) =>
       perform(() => {
@@ -207,6 +210,11 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
 
     prune: (limits) => perform(() => store.prune(limits)),
     index: (batch) => perform(() => store.index(batch)),
+
+    onComing(listener) {
+      foretold.add(listener);
+      return () => foretold.delete(listener);
+    },
 
     onTransitions(listener) {
       listeners.add(listener);

@@ -86,6 +86,9 @@ export interface Mailbox extends AsyncDisposable {
   /** Makes the next messages quick to find by their words, a small batch per call; answers how many. */
   index(batch: number): Promise<number>;
 
+  /** Called when an accept is asked for, while it is on its way to the disk; it may yet be refused. Listeners must not throw. */
+  onComing(listener: (message: Message, recipients: readonly Recipient[]) => void): () => void;
+
   /** Called after commit with each batch of changes, in order. Listeners must not throw. */
   onTransitions(listener: (changes: readonly Change[]) => void): () => void;
 }

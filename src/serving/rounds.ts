@@ -18,6 +18,10 @@ export class Rounds {
     else this.running.set(agent, { again: false, done: this.run(agent) });
   }
 
+  isServing(agent: AgentId): boolean {
+    return this.running.has(agent);
+  }
+
   async finished(): Promise<void> {
     await Promise.all([...this.running.values()].map((round) => round.done));
   }

@@ -286,6 +286,18 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(told.at(-1)!.delivery).toEqual(mailbox.delivery(one.id)!);
     });
 
+    test("mail that comes is foretold before it is stored", async () => {
+      const foretold: string[] = [];
+      const stop = mailbox.onComing(({ id, body }, recipients) => {
+        foretold.push(`${body} to ${recipients.map(({ name }) => name).join(" and ")}`);
+        expect(mailbox.message(id)).toBeNull();
+      });
+      await mailbox.accept(message("first"), [bob, cy]);
+      stop();
+      await accept(message("second"));
+      expect(foretold).toEqual(["first to bob and cy"]);
+    });
+
     test("concurrent accepts keep the order in which they were asked for", async () => {
       const bodies = Array.from({ length: 200 }, (_, index) => `n${index}`);
       await Promise.all(bodies.map((body) => accept(message(body))));

@@ -1,12 +1,12 @@
 /**
  * A program as agents are: a raw terminal, bracketed paste, a prompt, an echo. Every submitted input is appended to a
- * file as one JSON string per line, and the end of every paste is noted beside it. `bun promptAgent.ts <file>`
+ * file as one JSON string per line, and when each paste was read to its end is noted beside it. `bun promptAgent.ts <file>`
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
 export const promptAgentPath = import.meta.path;
 
-/** A byte for every paste that the program has read to its end. */
+/** A line for every paste that the program has read to its end, with the time of that. */
 export const pastesOf = (file: string): string => `${file}.pastes`;
 
 /** What was submitted so far, in order. */
@@ -22,9 +22,11 @@ function run(file: string): void {
   let pending = "";
   let draft = "";
   let pasting = false;
+  let readAt = 0;
 
   process.stdin.setRawMode(true);
   process.stdin.on("data", (bytes: Uint8Array) => {
+    readAt = performance.timeOrigin + performance.now();
     pending += decoder.decode(bytes, { stream: true });
     pending = take(pending);
   });
@@ -39,7 +41,7 @@ function run(file: string): void {
       const mark = /^\x1b\[20([01])~/.exec(rest);
       if (mark) {
         pasting = mark[1] === "0";
-        if (!pasting) appendFileSync(pastesOf(file), ".");
+        if (!pasting) appendFileSync(pastesOf(file), `${readAt}\n`);
         rest = rest.slice(mark[0].length);
       } else if (rest.startsWith("\x1b") && rest.length < 6) {
         return rest;

@@ -20,6 +20,12 @@ export interface Transport {
   ready(errand: Errand): Promise<Readiness>;
 
   /**
+   * A message for this agent is on its way to the disk, and `ready` is likely to be asked in a moment: what takes time to
+   * see may be looked at meanwhile. Reads only, and must not throw.
+   */
+  foresee?(agent: Agent, endpoint: Endpoint): void;
+
+  /**
    * Writes once. Called only under a claim, one at a time per agent. After it began to write it may no longer
    * answer held, gone or error unless it can prove that nothing arrived; what it cannot tell is `unknown`.
    */

@@ -8,13 +8,14 @@ import { asTielineError } from "../../model/errors.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { processExists, type Processes } from "../../tmux/process.ts";
 import { ttyModes, type ReadTtyMode } from "../../tmux/ttyMode.ts";
-import { lookAtMany, type Look } from "../../tmux/pane.ts";
+import { look, lookAtMany, type Look } from "../../tmux/pane.ts";
 import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../sensing/port.ts";
 import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { claimedAt } from "./marks.ts";
+import { Foresight } from "./foresight.ts";
 import { holdsDraft, judge, recognise, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
 import { Settling } from "./settling.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
@@ -51,13 +52,15 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
   const settling = new Settling();
+  const foresight = new Foresight(freshMs);
   const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, report: parts.report, exists: processExists, clock });
 
   return {
     name: "tmux",
     traits: { bestProof: "screen", authority: "user" },
 
-    ready: ({ agent, endpoint }) => probe(agent, endpoint),
+    foresee,
+    ready: ({ agent, endpoint }) => readyAsForeseen(agent, endpoint).then((ready) => ready ?? probe(agent, endpoint)),
     probe: (agent, endpoint) => probe(agent, endpoint),
     explain,
     look: lookAt,
@@ -102,13 +105,27 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     },
   };
 
-  async function probe(agent: Agent, endpoint: Endpoint, seen?: Look): Promise<Readiness> {
+  function foresee(agent: Agent, endpoint: Endpoint): void {
+    const { socket, pane } = paneLocator(endpoint);
+    foresight.begin(agent.id, clock(), () => look(parts.server(socket), pane));
+  }
+
+  /** Null: nothing was foreseen, or it was not ready then and may be by now. */
+  async function readyAsForeseen(agent: Agent, endpoint: Endpoint): Promise<Readiness | null> {
+    const foreseen = foresight.take(agent.id, clock());
+    const seen = await foreseen?.look;
+    if (!foreseen || !seen || seen.pane.id !== paneLocator(endpoint).pane) return null;
+    const readiness = await probe(agent, endpoint, seen, foreseen.at);
+    return readiness.kind === "ready" ? readiness : null;
+  }
+
+  async function probe(agent: Agent, endpoint: Endpoint, seen?: Look, at?: number): Promise<Readiness> {
     try {
       const access = accessTo(agent, endpoint);
       const sight = await seeAgent(agent, access, seen);
       if (sight.kind === "gone") return { kind: "gone", detail: sight.detail };
       const verdict = verdictOn(access, sight);
-      return verdict.kind === "ready" ? { kind: "ready", observed: { sight, at: clock() } satisfies Glimpse } : verdict;
+      return verdict.kind === "ready" ? { kind: "ready", observed: { sight, at: at ?? clock() } satisfies Glimpse } : verdict;
     } catch (thrown) {
       const { code, message } = asTielineError(thrown);
       if (code !== "CONFIG_INVALID") throw thrown;
@@ -196,8 +213,8 @@ interface Glimpse {
   readonly at: number;
 }
 
-/** What a pane showed so little ago is what another look would be acted upon as well: looking takes about as long. */
-const freshMs = 5;
+/** What a pane showed so little ago may be acted upon: the write itself is guarded against what moved since. */
+const freshMs = 10;
 
 /** From so many on, reading panes together is worth its detour. */
 const crowd = 8;
