@@ -3,7 +3,7 @@ import { resolve as resolveAddress } from "./addressing/resolve.ts";
 import type { Lookups } from "./addressing/rules.ts";
 import type { Directory } from "./directory/directory.ts";
 import { personAgent } from "./directory/roster.ts";
-import { agentOf } from "./life/start.ts";
+import { agentOf } from "./life/enlist.ts";
 import { personId, type Agent } from "./model/agent.ts";
 import type { TielineError } from "./model/errors.ts";
 import type { Emit } from "./model/event.ts";

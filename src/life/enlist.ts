@@ -1,5 +1,5 @@
 import type { Directory } from "../directory/directory.ts";
-import { isLive, type Agent } from "../model/agent.ts";
+import { isLive, type Agent, type LaunchData } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
 import { instanceName } from "./discover.ts";
@@ -33,6 +33,15 @@ export function enlist({ profile, team, name: wanted, sessionId, wishes }: Enlis
     sessionId: sessionId ?? null,
   };
   return known === null ? directory.prepare({ name, team, ...fields, state: "gone" }) : directory.update(known.id, fields);
+}
+
+/** The agent that a profile stands for: the one that holds its name, or a new one that is offline until started. */
+export function agentOf(profile: Profile, name: string, team: string, directory: Directory): Agent {
+  const { provider, role, may, workspace } = profile;
+  const known = directory.roster.named(team, name);
+  const launch: LaunchData = { ...known?.launch, profile: profile.name };
+  const change = { provider, role, may, workspace, profile: profile.name, launch };
+  return known ? { ...known, ...change } : directory.prepare({ name, team, ...change, state: "gone" });
 }
 
 const runsAlready = (agent: Agent): TielineError =>

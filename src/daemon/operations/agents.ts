@@ -5,7 +5,7 @@ import { giveBackMail } from "../../life/giveBack.ts";
 import { kill } from "../../life/end.ts";
 import { lookAt } from "../../life/lookAt.ts";
 import { teamSession } from "../../life/place.ts";
-import { agentOf } from "../../life/start.ts";
+import { agentOf } from "../../life/enlist.ts";
 import { checkName, isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";

@@ -2,7 +2,7 @@ import type { Caller } from "../../client/schema.ts";
 import type { ResolutionView, TopologyView } from "../../client/schemas/routing.ts";
 import { explain } from "../../addressing/resolve.ts";
 import type { Switch } from "../../compose.ts";
-import { agentOf } from "../../life/start.ts";
+import { agentOf } from "../../life/enlist.ts";
 import { isLive, type Agent } from "../../model/agent.ts";
 import type { TielineError } from "../../model/errors.ts";
 import { formatPlace, type Place } from "../../model/place.ts";
