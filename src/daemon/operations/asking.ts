@@ -6,6 +6,7 @@ import { reached } from "../../model/receipt.ts";
 import type { Callers } from "../callers.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Operations } from "../http.ts";
+import { untilMail } from "../untilMail.ts";
 
 export function askingOperations(tieline: Switch, callers: Callers): Pick<Operations, "answer"> {
   const { mailbox } = tieline;
@@ -14,7 +15,8 @@ export function askingOperations(tieline: Switch, callers: Callers): Pick<Operat
     async answer({ tag, timeoutMs }, { caller, signal }) {
       const from = await callers.sender(caller);
       const question = messageCalled(tag, mailbox);
-      await untilDecided(question, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      const isDecided = (): boolean => replyTo(question) !== null || mailbox.receipt(question.id)!.deliveries.some(isLost);
+      await untilMail(mailbox, ({ id, inReplyTo }) => [id, inReplyTo].includes(question.id), isDecided, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
       const reply = replyTo(question);
       const deliveries = mailbox.receipt(question.id)!.deliveries;
       const lost = reply ? undefined : deliveries.find(isLost);
@@ -26,18 +28,6 @@ export function askingOperations(tieline: Switch, callers: Callers): Pick<Operat
       };
     },
   };
-
-  function untilDecided(question: Message, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const decided = (): boolean => replyTo(question) !== null || mailbox.receipt(question.id)!.deliveries.some(isLost);
-    if (decided() || signal.aborted) return Promise.resolve();
-    const stop = mailbox.onTransitions((changes) => {
-      const concerned = changes.some(({ message }) => message.id === question.id || message.inReplyTo === question.id);
-      if (concerned && decided()) resolve();
-    });
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    return promise.finally(stop);
-  }
 
   /** The first that one of the recipients wrote; acks and bounces are no answers. */
   function replyTo(question: Message): Message | null {

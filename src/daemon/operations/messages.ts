@@ -11,6 +11,7 @@ import { agentCalled, messageCalled } from "../addressed.ts";
 import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import { untilMail } from "../untilMail.ts";
 import { inboxView, messageView, receiptView, sentView, storyView } from "../views.ts";
 
 type MessageOperations = Pick<
@@ -61,13 +62,13 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
     async wait({ tag, state, timeoutMs, after }, { caller, signal }) {
       await callers.sender(caller);
       const message = mustFind(tag);
-      const enough = (): boolean => {
+      const isEnough = (): boolean => {
         const { deliveries } = mailbox.receipt(message.id)!;
         const results = deliveries.map((delivery) => reached(delivery, state));
         const news = after !== undefined && deliveries.some((delivery) => delivery.updatedAt > after);
         return news || results.includes("never") || results.every((result) => result === "yes");
       };
-      await untilChange(message, enough, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      await untilMail(mailbox, ({ id }) => id === message.id, isEnough, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
       return story(tag);
     },
 
@@ -152,20 +153,6 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
     const message = mustFind(tag);
     if (from.id !== personId && from.id !== message.from.id) throw notYours(message, from);
     return mailbox[verb](message.id, address === undefined ? undefined : agentCalled(address, from, tieline).id);
-  }
-
-  function untilChange(message: Message, enough: () => boolean, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const stop = mailbox.onTransitions((changes) => {
-        if (changes.some((one) => one.message.id === message.id) && enough()) finish();
-      });
-      const finish = (): void => {
-        stop();
-        resolve();
-      };
-      if (enough() || signal.aborted) finish();
-      else signal.addEventListener("abort", finish, { once: true });
-    });
   }
 
   function mustFind(tag: string): Message {
