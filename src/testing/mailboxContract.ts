@@ -287,15 +287,12 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     });
 
     test("mail that comes is foretold before it is stored", async () => {
-      const foretold: string[] = [];
-      const stop = mailbox.onComing(({ id, body }, recipients) => {
-        foretold.push(`${body} to ${recipients.map(({ name }) => name).join(" and ")}`);
-        expect(mailbox.message(id)).toBeNull();
-      });
+      const foretold: object[] = [];
+      const stop = mailbox.onComing(({ id, body }, recipients) => void foretold.push({ body, to: recipients.map((one) => one.name), stored: mailbox.message(id) }));
       await mailbox.accept(message("first"), [bob, cy]);
       stop();
       await accept(message("second"));
-      expect(foretold).toEqual(["first to bob and cy"]);
+      expect(foretold).toEqual([{ body: "first", to: ["bob", "cy"], stored: null }]);
     });
 
     test("concurrent accepts keep the order in which they were asked for", async () => {
