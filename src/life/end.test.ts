@@ -40,6 +40,11 @@ describe("the end of a program", () => {
     }
   });
 
+  test("a shell at its prompt, which heeds no such signal, goes when its terminal does", async () => {
+    const { agent } = await stage.cast("prompt", ["bash", "--norc", "--noprofile", "-i"], { provider: "shell" });
+    expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it was told to end" });
+  });
+
   test("one that ignores the signal as well is left alone, and said so", async () => {
     const { agent, pane } = await stage.cast("stubborn", ["sh", "-c", 'trap "" TERM; while :; do read line; done']);
     const outcome = await stop(agent, { ...stage.tieline, patienceMs: 300 }).catch((thrown: unknown) => thrown);

@@ -10,7 +10,7 @@ import { pressGuarded, typeGuarded } from "../tmux/write.ts";
 import { paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport, Readiness } from "../transports/port.ts";
 import { lookFor, type Patience } from "./patience.ts";
-import { groupBelow, isShell } from "./shell.ts";
+import { groupBelow, isBareShell, isShell } from "./shell.ts";
 
 export interface EndParts extends Patience {
   readonly directory: Directory;
@@ -81,9 +81,9 @@ const holdReason = (readiness: Readiness): string | null => (readiness.kind === 
 /** Tells the program to end and, after it, a shell in front of it: a shell that ends first takes the terminal away from both. */
 async function terminate(pane: PaneLocator, parts: EndParts): Promise<boolean> {
   const behind = await behindShell(pane, parts);
-  behind.forEach(tellToEnd);
+  for (const one of behind) await tellToEnd(one, parts);
   if (!(await haveEnded(behind, parts))) return false;
-  if (await runs(pane, parts)) tellToEnd(frontOf(pane));
+  await tellToEnd(frontOf(pane), parts);
   return hasEnded(pane, parts);
 }
 
@@ -97,9 +97,13 @@ async function behindShell(pane: PaneLocator, { processes }: EndParts): Promise<
   return front?.startMark === pane.agentStartMark && isShell(front) ? groupBelow(front, processes) : [];
 }
 
-function tellToEnd({ pid }: KnownProcess): void {
+/** At its prompt a shell takes no notice of the signal that is for programs, but leaves when its terminal hangs up. */
+async function tellToEnd({ pid, startMark }: KnownProcess, { processes }: EndParts): Promise<void> {
+  const program = await processes.read(pid);
+  if (program?.startMark !== startMark) return;
+  const signal = isBareShell(program, await processes.argv(pid)) ? "SIGHUP" : "SIGTERM";
   try {
-    process.kill(pid, "SIGTERM");
+    process.kill(pid, signal);
   } catch (thrown) {
     // It ended since we looked.
     if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
