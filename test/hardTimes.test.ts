@@ -2,13 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentView, ReceiptView } from "../src/client/schema.ts";
-import { homeOf } from "../src/client/home.ts";
-import { compose, type Switch } from "../src/compose.ts";
 import { adopt } from "../src/life/adopt.ts";
-import { personId, personName } from "../src/model/agent.ts";
-import type { Delivery } from "../src/model/delivery.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
-import { privateTmux, type PrivateTmux } from "../src/testing/tmux.ts";
+import { openStage, type Stage } from "../src/testing/stage.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
@@ -136,83 +132,58 @@ function link(from: string, to: string): void {
   }
 }
 
-const sender = { id: personId, name: personName, team: "default", knownBy: "person" } as const;
-
 /** The switch in this process, so that the server can be killed at a certain command. */
 describe("a server that is killed", () => {
-  let tmux: PrivateTmux;
-  let tieline: Switch;
+  let stage: Stage;
   let onCommand: (line: string) => void;
 
   beforeEach(async () => {
-    tmux = await privateTmux();
     onCommand = () => undefined;
-    const root = join(tmux.dir, "home");
-    tieline = compose({
-      root,
-      mailboxPath: join(root, "mailbox.db"),
-      configPath: join(root, "config.json"),
-      profilesDirectory: join(root, "agents"),
-      screensDirectory: join(root, "screens"),
-      socketsDirectory: homeOf({ TIELINE_HOME: root }).sockets,
-      tmuxSocket: tmux.socketPath,
-      env: tmux.env,
-      binDirectory: join(root, "bin"),
-      report: () => undefined,
-      debug: (line) => onCommand(line),
-    });
-    await tieline.start();
+    stage = await openStage({ debug: (line) => onCommand(line) });
     await adoptCat();
   });
-  afterEach(async () => {
-    await tieline[Symbol.asyncDispose]();
-    await tmux[Symbol.asyncDispose]();
-  });
+  afterEach(() => stage[Symbol.asyncDispose]());
 
-  const adoptCat = () => adopt(tieline.servers.at(tmux.socketPath), { target: "%0", name: "ana", team: "default" }, tieline);
-  const killServer = (): void => void Bun.spawnSync(["tmux", "-S", tmux.socketPath, "kill-server"], { env: tmux.env });
-  const screen = (): Promise<string> => tmux.tmux("capture-pane", "-p", "-t", "%0");
-
-  async function sendAnd(enough: (delivery: Delivery) => boolean, body: string): Promise<{ tag: string; delivery: () => Delivery }> {
-    const { receipt } = await tieline.router.send({ to: "ana", body }, sender);
-    const delivery = (): Delivery => tieline.mailbox.receipt(receipt.message.id)!.deliveries[0]!;
-    await until(() => enough(delivery()), `the delivery, which is ${JSON.stringify(delivery())}`);
-    return { tag: receipt.message.tag, delivery };
-  }
+  const adoptCat = () => adopt(stage.tieline.servers.at(stage.tmux.socketPath), { target: "%0", name: "ana", team: "default" }, stage.tieline);
+  const killServer = (): void => void Bun.spawnSync(["tmux", "-S", stage.tmux.socketPath, "kill-server"], { env: stage.tmux.env });
+  const screen = (): Promise<string> => stage.tmux.tmux("capture-pane", "-p", "-t", "%0");
+  const isWrite = (line: string): boolean => line.includes("@tieline_expect");
 
   async function restart(): Promise<void> {
-    await tmux.kill();
-    await tmux.tmux("new-session", "-d", "-s", "main", "-x", "100", "-y", "30", "env", "cat");
+    await stage.tmux.kill();
+    await stage.tmux.tmux("new-session", "-d", "-s", "main", "-x", "100", "-y", "30", "env", "cat");
     await adoptCat();
-    tieline.courier.wake(tieline.directory.roster.named("default", "ana")!.id);
+    stage.tieline.courier.wake(stage.tieline.directory.roster.named("default", "ana")!.id);
   }
 
   test("after the paste: nobody knows, so it is said and never sent again by itself", async () => {
     onCommand = (line) => {
-      if (!line.includes("@tieline_expect")) return;
+      if (!isWrite(line)) return;
       onCommand = () => undefined;
       killServer();
     };
-    const { tag, delivery } = await sendAnd(({ state }) => state === "uncertain", "pasted, then lost");
-    expect(delivery().detail).toContain("tmux");
+    const lost = await stage.send("ana", "pasted, then lost");
+    expect((await stage.delivered(lost, ({ state }) => state === "uncertain")).detail).toContain("tmux");
     await restart();
-    const next = await sendAnd(({ state }) => state === "handed", "the next one");
-    expect(await screen()).toContain(next.tag);
-    expect(await screen()).not.toContain(tag);
-    expect(delivery().state).toBe("uncertain");
+    const next = await stage.send("ana", "the next one");
+    await stage.delivered(next, ({ state }) => state === "handed");
+    expect(await screen()).toContain(next.message.tag);
+    expect(await screen()).not.toContain(lost.message.tag);
+    expect(stage.deliveries(lost)).toMatchObject([{ state: "uncertain" }]);
   });
 
   test("before the paste: it waits, and arrives once when the agent is back", async () => {
-    onCommand = (line) => {
-      if (line.includes("@tieline_expect")) throw new Error("nothing may be written");
-    };
+    const writes: string[] = [];
+    onCommand = (line) => void (isWrite(line) && writes.push(line));
     killServer();
-    const { tag, delivery } = await sendAnd(({ state, reason }) => state === "queued" && reason !== null, "not lost");
-    expect(delivery()).toMatchObject({ attempts: 0 });
-    onCommand = () => undefined;
+    const waiting = await stage.send("ana", "not lost");
+    expect(await stage.delivered(waiting, ({ state, reason }) => state === "queued" && reason !== null)).toMatchObject({ attempts: 0 });
+    expect(writes).toEqual([]);
     await restart();
-    await until(() => delivery().state === "handed", "the delivery");
+    await stage.delivered(waiting, ({ state }) => state === "handed");
     // Once as it was typed, and once as cat repeats it.
-    expect((await screen()).split(tag).length - 1).toBe(2);
+    const timesShown = async (): Promise<number> => (await screen()).split(waiting.message.tag).length - 1;
+    await until(async () => (await timesShown()) >= 2, "what cat repeats");
+    expect(await timesShown()).toBe(2);
   });
 });

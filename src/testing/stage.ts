@@ -51,11 +51,13 @@ export interface ScriptedCast extends Cast {
 export interface StageOptions {
   /** Settings of the home. */
   readonly config?: object;
+  /** Hears every command that is given to tmux. */
+  readonly debug?: (line: string) => void;
 }
 
 const person = { id: personId, name: personName, team: "default", knownBy: "person" } as const;
 
-export async function openStage({ config = {} }: StageOptions = {}): Promise<Stage> {
+export async function openStage({ config = {}, debug }: StageOptions = {}): Promise<Stage> {
   const tmux = await privateTmux();
   const root = mkdtempSync(join(tmpdir(), "tl-stage-"));
   writeFileSync(join(root, "config.json"), JSON.stringify(config));
@@ -71,6 +73,7 @@ export async function openStage({ config = {} }: StageOptions = {}): Promise<Sta
     env: tmux.env,
     binDirectory: join(root, "bin"),
     report: (context, fault) => void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`),
+    ...(debug && { debug }),
   });
   await tieline.start();
 
