@@ -119,5 +119,7 @@ describe("pace", () => {
     await mailbox.accept(seal({ to: "bob", body: "ok", kind: "ack" }, senderOf(ana), { inReplyTo: null, hops: 1 }), [bob]);
     await write(ana, "bob");
     for (let count = 0; count < 30; count++) await write(person, "bob");
+    expect(mailbox.inbox(bob.id, { limit: 100 })).toHaveLength(32);
+    expect(await refusal(write(ana, "bob"))).toStartWith("RATE_LIMITED");
   });
 });

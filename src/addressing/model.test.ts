@@ -1,45 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { IndexedRoster } from "../directory/roster.ts";
-import { type Address, formatAddress, parseAddress } from "../model/address.ts";
 import { type Agent, canStart, isLive } from "../model/agent.ts";
-import { TielineError } from "../model/errors.ts";
 import { anAgent, offline, paneEndpoint, suspended } from "../testing/agents.ts";
 import { aProfile } from "../testing/profiles.ts";
 import { openTopology } from "../topology/topology.ts";
 import { explain } from "./resolve.ts";
 import type { Lookups } from "./rules.ts";
-
-const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_-]{0,20}$/);
-const team = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_./-]{0,20}$/);
-
-describe("the grammar", () => {
-  const address: fc.Arbitrary<Address> = fc.oneof(
-    fc.record({ kind: fc.constant("name" as const), team: fc.option(team), name }),
-    fc.record({ kind: fc.constant("name" as const), team: fc.option(team), name: fc.uuid() }),
-    fc.record({ kind: fc.constant("pane" as const), pane: fc.nat().map((n) => `%${n}`) }),
-    fc.record({ kind: fc.constant("group" as const), name: team.filter((text) => text !== "all") }),
-    fc.constantFrom({ kind: "all" as const }, { kind: "everyone" as const }),
-  );
-
-  test("what is written is what is read", () => {
-    fc.assert(fc.property(address, (written) => expect(parseAddress(formatAddress(written))).toEqual(written)));
-  });
-
-  test("any text is either an address that prints as itself, or refused", () => {
-    const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom("a", "-", ":", "@", "%", "*", "1", " ", "/", ".") }));
-    fc.assert(
-      fc.property(text, (written) => {
-        try {
-          expect(formatAddress(parseAddress(written))).toBe(written);
-        } catch (error) {
-          expect(error).toBeInstanceOf(TielineError);
-          expect((error as TielineError).code).toBe("ADDRESS_UNKNOWN");
-        }
-      }),
-    );
-  });
-});
 
 const word = fc.constantFrom("a", "b", "c", "a-2");
 const place = fc.constantFrom("web", "api");

@@ -121,5 +121,5 @@ describe("a moment in the past", () => {
 
 test("an event that does not exist is refused, one of the first words is not", async () => {
   expect((await parse(events, ["--type", "delivery, route.denied"])).flags).toEqual({ type: ["delivery", "route.denied"] } as never);
-  expect(parse(events, ["--type", "delivery.handled"])).rejects.toThrow('there is no event "delivery.handled"; did you mean "delivery.handed"');
+  await expect(parse(events, ["--type", "delivery.handled"])).rejects.toThrow('there is no event "delivery.handled"; did you mean "delivery.handed"');
 });

@@ -41,7 +41,7 @@ describe("submissions", () => {
 
   test("the sender's own name for its message is kept with it", async () => {
     const { submissions, agent, inbox } = await aTeam();
-    await submissions.fromOutbox(agent("writer"), { to: "coder", content: "x", id: "ask-1#2" }, "0001_coder.json~k").catch(() => undefined);
+    await expect(submissions.fromOutbox(agent("writer"), { to: "coder", content: "x", id: "ask-1#2" }, "0001_coder.json~k")).rejects.toMatchObject({ code: "ADDRESS_UNKNOWN" });
     agent("coder");
     await submissions.fromOutbox(agent("writer"), { to: "coder", content: "x", id: "ask-1#2" }, "0001_coder.json~k");
     expect(ownIdOf((await inbox(agent("coder"), 1))[0]!)).toBe("ask-1#2");

@@ -35,5 +35,5 @@ test("what does not come is not looked for for ever", async () => {
 
 test("a look that fails ends it", async () => {
   const { patience } = aDay();
-  expect(lookFor(() => Promise.reject(new Error("no eyes")), 100, patience)).rejects.toThrow("no eyes");
+  await expect(lookFor(() => Promise.reject(new Error("no eyes")), 100, patience)).rejects.toThrow("no eyes");
 });

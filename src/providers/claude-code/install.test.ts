@@ -117,7 +117,7 @@ test("what another program writes in between is not lost", () => {
   installHooks(slow, here.file, setup, here.memory);
   const after = JSON.parse(readFileSync(here.file, "utf8")) as Record<string, unknown>;
   expect(after["theme"]).toBe("dark");
-  expect(after["hooks"]).toBeDefined();
+  expect(after["hooks"]).toHaveProperty("SessionStart");
   removeHooks(claudeHooks, here.file, here.memory);
   expect(readFileSync(here.file, "utf8")).toBe(JSON.stringify({ theme: "dark" }));
 });
