@@ -11,10 +11,10 @@ import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
 import { HookDoor, hookRoute } from "./hooks.ts";
 import { watchStandstill } from "./standstill.ts";
-import { createHandle, unboundedBytes, type Operations } from "./http.ts";
+import { createHandle, unboundedBytes, type Handle, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
-import { mcpHandle } from "./mcp.ts";
+import type { McpDoor } from "./mcp.ts";
 import { openapi } from "./openapi.ts";
 import { pageRoute } from "./page/route.ts";
 import { PageSessions } from "./page/sessions.ts";
@@ -110,7 +110,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     isPersons: callers.isPersons,
     answers: { "/metrics": metricsAnswer(tieline), [pathOf("events")]: eventStreams(tieline, callers), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   });
-  const mcp = mcpHandle({ operations, isPersons: callers.isPersons, report: options.report, version });
+  const mcp = mcpWhenAsked({ operations, isPersons: callers.isPersons, report: options.report, version });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
   loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
   await tieline.start();
@@ -134,6 +134,11 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     stopping.signal.addEventListener("abort", () => finish().then(resolve, reject), { once: true });
   });
   return { stopped, stop: () => stopping.abort() };
+}
+
+/** What speaks MCP is a quarter of all code; it is loaded for the first who asks. */
+function mcpWhenAsked(door: McpDoor): Handle {
+  return async (request, stopping) => (await import("./mcp.ts")).mcpHandle(door)(request, stopping);
 }
 
 /** It is moved to its place when it listens: Bun would remove whatever is there when the server stops. */
