@@ -139,6 +139,15 @@ describe("courier", () => {
     await becomes(second, "handed");
   });
 
+  test("nothing is foreseen for an agent whose mail is held, nor for a crowd", async () => {
+    stage.readiness = busy;
+    await courier.start();
+    await mailbox.accept(seal({ to: "@all", body: "to all" }, person, { inReplyTo: null, hops: 0 }), [bob, { id: ana.id, name: "ana" }]);
+    await watched();
+    await send("held");
+    expect(stage.foreseen).toEqual([]);
+  });
+
   test("a signal that never comes is not needed: what waits is looked at again and again", async () => {
     stage.readiness = busy;
     courier = hire({ sweepMs: 5 });

@@ -83,7 +83,7 @@ export function createCourier(parts: CourierParts): Courier {
     async start() {
       for (const { agent } of mailbox.deliveriesIn(["uncertain"])) inDoubt.add(agent);
       for (const delivery of await mailbox.recover(clock(), "start")) lose(delivery);
-      listening.defer(mailbox.onComing((message, recipients) => recipients.forEach(({ id }) => foresee(id, message))));
+      listening.defer(mailbox.onComing((message, [recipient, ...others]) => recipient && others.length === 0 && foresee(recipient.id, message)));
       listening.defer(
         mailbox.onTransitions((changes) => {
           for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
@@ -164,9 +164,9 @@ export function createCourier(parts: CourierParts): Courier {
     }
   }
 
-  /** The disk takes as long to store a message as the recipient takes to be looked at. */
+  /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */
   function foresee(id: AgentId, message: Message): void {
-    const agent = rounds.isServing(id) ? null : parts.agent(id);
+    const agent = rounds.isServing(id) || holds.has(id) ? null : parts.agent(id);
     const endpoint = agent && agent.kind !== "person" && waysFor(agent, message, transportOf)[0]?.endpoint;
     if (endpoint) transportOf(endpoint.transport).foresee?.(agent, endpoint);
   }
