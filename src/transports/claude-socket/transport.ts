@@ -4,14 +4,15 @@
  * session to others (`crossSessionInbound: "accept"`).
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
-import type { Outcome, Trace } from "../../model/delivery.ts";
+import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { writeToInbox } from "../../providers/claude-code/inboxSocket.ts";
 import type { RegisteredSession } from "../../providers/claude-code/registry.ts";
 import { heldBy, type Said } from "../../sensing/ownWord.ts";
-import type { Errand, Readiness, Transport } from "../port.ts";
+import type { Readiness, Transport } from "../port.ts";
+import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 
 /** The part of what we know of Claude Code's sessions that this way needs. */
 export interface Sessions {
@@ -21,25 +22,20 @@ export interface Sessions {
   watch(agent: Agent, changed: () => void): Disposable;
 }
 
-export interface ClaudeSocketParts {
+export interface ClaudeSocketParts extends SessionRecord {
   readonly sessions: Sessions;
   /** Whether the session's hooks can stop a tool call for an urgent message. */
   readonly hooksReach: (agent: Agent) => boolean;
-  /** What the session's transcript says of the message; null: it can not be read. */
-  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
   /** A socket of ours beside the session's, for its receipts and answers; null: there is none. */
   readonly replyPath?: (session: RegisteredSession, agent: Agent) => Promise<string | null>;
-  readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** Bytes that go whole. */
 const inlineLimit = 900_000;
-/** What a session has taken stands in its transcript after this time. */
-const recordedMs = 1_000;
 
 export const claudeSocketEndpoint: Endpoint = { transport: "claude-socket", locator: {} };
 
-export function claudeSocketTransport({ sessions, hooksReach, traceOf, replyPath = async () => null, pause = Bun.sleep }: ClaudeSocketParts): Transport {
+export function claudeSocketTransport({ sessions, hooksReach, replyPath = async () => null, ...record }: ClaudeSocketParts): Transport {
   return {
     name: "claude-socket",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -69,16 +65,7 @@ export function claudeSocketTransport({ sessions, hooksReach, traceOf, replyPath
       return { kind: "handed", proof: "written", detail: "the session took it from its inbox socket" };
     },
 
-    async inspect({ agent, message }: Errand): Promise<Outcome> {
-      let trace = await traceOf(agent, message);
-      if (trace === "none") {
-        await pause(recordedMs);
-        trace = await traceOf(agent, message);
-      }
-      if (trace === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
-      if (trace === "none") return { kind: "absent", detail: "the session has no record of it" };
-      return trace === "given" ? { kind: "handed", proof: "transcript" } : { kind: "handed", proof: "written", detail: "the session has it in its queue" };
-    },
+    inspect: ({ agent, message }) => foundInRecord(agent, message, "written", record),
 
     watch: (agent, _endpoint, changed) => sessions.watch(agent, changed),
   };

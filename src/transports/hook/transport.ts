@@ -5,29 +5,25 @@
 import { constants, existsSync, openSync, closeSync, renameSync, rmSync, watch, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
-import type { Outcome, Trace } from "../../model/delivery.ts";
+import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
-import type { Message } from "../../model/message.ts";
 import type { Readiness, Transport } from "../port.ts";
+import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 
-export interface HookTransportParts {
+export interface HookTransportParts extends SessionRecord {
   /** The folder of FIFOs, one per session. */
   readonly bells: string;
   /** What the program says that it does; null: it says nothing. */
   readonly said: (agent: Agent) => { readonly state: AgentState; readonly forMs?: number } | null;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
-  /** What the program's own record says of the message; null: it can not be read. */
-  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
-  readonly pause?: (ms: number) => Promise<void>;
 }
 
 const inlineLimit = 9_000;
-const recordedMs = 1_000;
 
 /** Of a session whose hooks have called us. */
 export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook", locator: { sessionId } });
 
-export function hookTransport({ bells, said, watchState, traceOf, pause = Bun.sleep }: HookTransportParts): Transport {
+export function hookTransport({ bells, said, watchState, ...record }: HookTransportParts): Transport {
   return {
     name: "hook",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -59,16 +55,7 @@ export function hookTransport({ bells, said, watchState, traceOf, pause = Bun.sl
       return takeBack(file) ? { kind: "held", hold: { reason: "busy", detail: "the session's waiting hook did not answer" } } : { kind: "handed", proof: "submitted", detail: "a hook of the session took it" };
     },
 
-    async inspect({ agent, message }): Promise<Outcome> {
-      let trace = await traceOf(agent, message);
-      if (trace === "none") {
-        await pause(recordedMs);
-        trace = await traceOf(agent, message);
-      }
-      if (trace === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
-      if (trace === "none") return { kind: "absent", detail: "the session has no record of it" };
-      return trace === "given" ? { kind: "handed", proof: "transcript" } : { kind: "handed", proof: "submitted", detail: "the session has it in its queue" };
-    },
+    inspect: ({ agent, message }) => foundInRecord(agent, message, "submitted", record),
 
     watch(agent, _endpoint, changed) {
       const state = watchState(agent, changed);
