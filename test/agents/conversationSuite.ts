@@ -39,7 +39,7 @@ export function conversationSuite(run: ProgramTest, { program, start = (board, o
     await using board = await Switchboard.start();
     const gate = new Gate();
     await using bench = await start(board, { script: [{ ...say("partial ", gate), when: isBegun }] });
-    await board.send("ana", "--wait", "seen", "remember this");
+    await board.reached(await board.send("ana", "remember this"), ({ state }) => state === "seen");
     await bench.waitForScreen((screen) => screen.text.includes("ok ") && isAtRest(screen));
     await bench.prompt("begin");
     await gate.reached;
