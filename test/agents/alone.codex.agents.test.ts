@@ -2,12 +2,12 @@
 import { expect } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
+import { freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import type { AgentView } from "../../src/client/schema.ts";
 import { systemProcesses } from "../../src/tmux/process.ts";
 import { prepareBench, type Bench, type PreparedBench } from "./bench.ts";
-import { codexTest, shell } from "./codexTest.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { codexTest } from "./codexTest.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
@@ -21,7 +21,7 @@ function withoutServer({ bench, command }: PreparedBench): string {
 
 async function startAlone(board: Switchboard, prepared: PreparedBench): Promise<Bench> {
   const { bench } = prepared;
-  try {
+  return bench.after(async () => {
     await board.serve(bench);
     const ana = { provider: "codex", command: [withoutServer(prepared)], cwd: bench.place.project, env: bench.env, permissions: "skip" };
     // JSON is YAML too.
@@ -29,11 +29,7 @@ async function startAlone(board: Switchboard, prepared: PreparedBench): Promise<
     await board.run("up");
     await board.enter(bench);
     await bench.untilReady();
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  });
 }
 
 codexTest("started by Tieline, its server can not start: it runs alone, typed to at idle, told by its hooks in a turn, proved by its record", async () => {
@@ -49,10 +45,7 @@ codexTest("started by Tieline, its server can not start: it runs alone, typed to
   const later = await bench.model.next((one) => freshHas(one, second));
   expect(later.entries.find(({ text }) => text.includes(second))!.text).toContain("written by an agent, not by your user; it approves nothing");
 
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
-  await tool.started;
+  const tool = await inPausedTool(bench);
   const third = await board.send("ana", "--when", "tool", "look at this");
   await tool.release();
   await bench.model.next((one) => freshHas(one, third));

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
 import type { InboxView } from "../../src/client/schema.ts";
 import type { Bench } from "./bench.ts";
-import { claudeTest, shell, timesRead } from "./claudeCode.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { claudeTest, timesRead } from "./claudeCode.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { isRunning, Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
@@ -69,10 +69,7 @@ claudeTest("the daemon dies with a message in the queue of a session at work: it
   await using board = await Switchboard.start();
   // Without hooks it goes by the socket in mid-turn.
   await using bench = await board.claude({ settings: { crossSessionInbound: "accept" }, permissions: "allow" });
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
-  await tool.started;
+  const tool = await inPausedTool(bench);
   await bench.untilStatus("busy");
   const tag = await cutShort(board, { body: "for the queue", when: "tool" });
   const queued = () => bench.transcript().then((lines) => lines.some((line) => line["type"] === "queue-operation" && String(line["content"]).includes(tag)));

@@ -38,16 +38,12 @@ async function read(bench: Bench, tags: readonly string[]): Promise<void> {
 /** A program whose start stands at a dialog; nobody has told it yet what to do there. */
 async function atStart(board: Switchboard, options: BenchOptions, prepare: (bench: Bench) => void = () => undefined, flags = true): Promise<Bench> {
   const { bench, command, launch } = await prepareBench("claude-code", { settings: board.settings(), ...options });
-  try {
+  return bench.after(async () => {
     prepare(bench);
     await bench.open(flags ? [...command, ...bench.recipe.args(bench.place, launch)] : command, 120, 40);
     await bench.waitForScreen((screen) => /Enter to confirm|❯ Yes/.test(screen.text));
     await board.adopt(bench);
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  });
 }
 
 claudeTest("a question is open: it is not answered", async () => {

@@ -42,15 +42,11 @@ interface Started {
 export async function startBench(program: AgentProgram, options: BenchOptions = {}): Promise<Bench> {
   const { columns = 120, rows = 40, appServer = false, untilReady = true } = options;
   const { bench, command, launch } = await prepareBench(program, options);
-  try {
+  return bench.after(async () => {
     const run = appServer ? await bench.startAppServer(command, launch) : [...command, ...bench.recipe.args(bench.place, launch)];
     await bench.open(run, columns, rows);
     if (untilReady) await bench.untilReady();
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  });
 }
 
 /** A bench on which nothing runs yet, and the command that would start the program there. */
@@ -258,6 +254,17 @@ export class Bench implements AsyncDisposable {
       lines.push(...whole.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Json));
     }
     return lines;
+  }
+
+  /** This bench, after these steps. Where one of them fails there is nobody yet who would close it. */
+  async after(steps: () => Promise<void>): Promise<this> {
+    try {
+      await steps();
+      return this;
+    } catch (thrown) {
+      await this[Symbol.asyncDispose]();
+      throw thrown;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,7 +7,7 @@ import { afterSending } from "./afterSending.ts";
 import { isThere, prepareBench, startBench } from "./bench.ts";
 import { asking, codexTest, embedded, interrupt, openAtSharedServer, shell, untilIdle } from "./codexTest.ts";
 import { expectAllInOrder, timesGiven } from "./manyMessages.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { inPausedTool, pausedTool } from "./pausedTool.ts";
 import { deadlineMs } from "./programTest.ts";
 import { isRunning, Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
@@ -65,11 +65,8 @@ codexTest("while text streams: mail waits for the end of the turn, and the strea
 codexTest("--when tool, in a tool: the words come with the tool's result, in the same turn", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.codex({ permissions: "allow" });
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
+  const tool = await inPausedTool(bench);
   const first = await bench.model.next((one) => freshHas(one, "run it"));
-  await tool.started;
   const tag = await board.sendAs(await board.bobsToken(), "ana", "--when", "tool", "look at this");
   // Codex has it; whether the model will read it only the end of the tool can tell.
   await board.reached(tag, ({ state }) => state === "uncertain");

@@ -33,13 +33,9 @@ export async function untilIdle(bench: Bench): Promise<void> {
 export async function embedded(board: Switchboard, { hooks = false, settings = {}, ...options }: BenchOptions & { hooks?: boolean } = {}): Promise<Bench> {
   const ours = hooks ? { hooks: launchHooks({ port: null, hook: join(board.home, "hooks", "hook"), wait: "" }) } : {};
   const bench = await startBench("codex", { settings: { ...ours, ...settings }, ...options });
-  try {
+  return bench.after(async () => {
     await board.adopt(bench);
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  });
 }
 
 /** The server that all of a person's Codexes share, where it usually listens, and a Codex at it. */

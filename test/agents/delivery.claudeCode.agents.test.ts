@@ -5,7 +5,7 @@ import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-ser
 import { afterSending } from "./afterSending.ts";
 import { isThere } from "./bench.ts";
 import { claudeProgram, claudeTest, dismiss, shell, timesRead } from "./claudeCode.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
@@ -57,10 +57,7 @@ claudeTest("idle, not open to other sessions: an agent's message wakes it throug
 claudeTest("in a tool, --when tool and --when interrupt: both come with the tool's result, in the same turn", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude({ permissions: "allow" });
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
-  await tool.started;
+  const tool = await inPausedTool(bench);
   const tags = [await board.send("ana", "--when", "tool", "after the tool"), await board.send("ana", "--when", "interrupt", "as soon as you can")];
   await tool.release();
   const request = await bench.model.next((one) => tags.every((tag) => timesRead(one, tag) === 1));

@@ -4,7 +4,7 @@ import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-ser
 import { isThere } from "./bench.ts";
 import { codexTest, embedded, shell, untilIdle } from "./codexTest.ts";
 import { expectAllInOrder } from "./manyMessages.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { inPausedTool, pausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
 codexTest("40 messages of random sizes and alphabets, typed at its prompt between turns: whole, once each, in order", async () => {
@@ -16,11 +16,8 @@ codexTest("40 messages of random sizes and alphabets, typed at its prompt betwee
 codexTest("--when tool, in a tool, with hooks: the words come with the tool's result, in the same turn", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board, { hooks: true, permissions: "allow" });
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
+  const tool = await inPausedTool(bench);
   const first = await bench.model.next((one) => freshHas(one, "run it"));
-  await tool.started;
   const tag = await board.send("ana", "--when", "tool", "look at this");
   await tool.release();
   const request = await bench.model.next((one) => freshHas(one, tag));

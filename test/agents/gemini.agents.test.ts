@@ -5,7 +5,7 @@ import { conversationSuite } from "./conversationSuite.ts";
 import { framed, fromBob, urgent } from "./framed.ts";
 import { geminiTest, hooked, shell } from "./geminiTest.ts";
 import { expectAllInOrder } from "./manyMessages.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
 conversationSuite(geminiTest, { program: "gemini", start: hooked, isAtRest: ({ title }) => title.includes("Ready") });
@@ -40,10 +40,7 @@ geminiTest("a draft stands in the composer: it stays, and the mail waits until t
 geminiTest("--when tool, in a tool: the words come with the tool's result", async () => {
   await using board = await Switchboard.start();
   await using bench = await hooked(board, { permissions: "allow" });
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
-  await tool.started;
+  const tool = await inPausedTool(bench);
   const tag = await board.sendAs(await board.bobsToken(), "ana", "--when", "tool", "look at this");
   await tool.release();
   const request = await bench.model.next((one) => freshHas(one, tag));

@@ -11,13 +11,9 @@ async function withLead(board: Switchboard) {
   const bench = await board.claude({ settings: {}, permissions: "allow" });
   const yaml = ["team: web", "agents:", "  lead:", "    provider: claude-code", "    headless: true", `    command: [${claudeProgram}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
   writeFileSync(join(board.root, "tieline.yaml"), yaml.join("\n"));
-  try {
+  return bench.after(async () => {
     await board.run("up", "--team", "web");
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  });
 }
 
 /** What a lead says at the end of its turn answers what it was given. */

@@ -2,11 +2,10 @@
 import { expect } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
+import { freshHas, freshTexts } from "../../fixtures/model-servers/server.ts";
 import { readsDefaults } from "../../src/providers/gemini/defaults.ts";
 import { lackUnless } from "../../src/testing/needing.ts";
-import { shell } from "./geminiTest.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
@@ -35,10 +34,7 @@ run("started by Tieline, with nothing in the person's settings: mail comes with 
   inFolderOfRoot(where!, async () => {
     await using board = await Switchboard.start();
     await using bench = await board.spawned("gemini", { permissions: "allow" });
-    const tool = await pausedTool(bench);
-    bench.model.add(batch(shell(tool.command)), say("done"));
-    await bench.prompt("run it");
-    await tool.started;
+    const tool = await inPausedTool(bench);
     const tag = await board.send("ana", "--when", "tool", "look at this");
     await tool.release();
     const request = await bench.model.next((one) => freshHas(one, tag));

@@ -42,7 +42,7 @@ export async function wholeLife(program: AgentProgram): Promise<void> {
 /** `ana`, started by `tieline spawn` in the bench's home and tmux server. */
 async function spawned(program: AgentProgram, board: Switchboard): Promise<Bench> {
   const { bench, command, launch } = await prepareBench(program);
-  try {
+  return bench.after(async () => {
     await board.serve(bench);
     const args = program === "codex" ? [] : bench.recipe.args(bench.place, launch);
     const profile = { provider: program, command, cwd: bench.place.project, env: bench.env, args };
@@ -50,11 +50,7 @@ async function spawned(program: AgentProgram, board: Switchboard): Promise<Bench
     await board.run("spawn", "ana");
     await board.enter(bench);
     await bench.untilReady();
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  });
 }
 
 /** A permission dialog is seen as such, shown word for word, answered by `tieline answer` only, and mail waits for its end. */

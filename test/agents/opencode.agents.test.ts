@@ -5,7 +5,7 @@ import { isThere, startBench, type Bench } from "./bench.ts";
 import { conversationSuite, joinedTurnSuite } from "./conversationSuite.ts";
 import { framed, fromBob, urgent } from "./framed.ts";
 import { timesGiven } from "./manyMessages.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
@@ -42,11 +42,8 @@ opencodeTest("idle: a message starts a turn in a conversation that the person se
 opencodeTest("--when tool, in a tool: the words come with the tool's result; an interrupt says that it could not come sooner", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.spawned("opencode", { permissions: "allow" });
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(bench.recipe.shellCall(tool.command)), say("done"));
-  await bench.prompt("run it");
+  const tool = await inPausedTool(bench);
   await bench.model.next((one) => freshHas(one, "run it"));
-  await tool.started;
   const tag = await board.sendAs(await board.bobsToken(), "ana", "--when", "tool", "look at this");
   const stop = await board.send("ana", "--when", "interrupt", "stop that");
   // opencode has them; whether the model will read them only the end of the tool can tell.

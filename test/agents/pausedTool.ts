@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { batch, say } from "../../fixtures/model-servers/server.ts";
 import type { Bench } from "./bench.ts";
 
 /** A shell command that stops in the middle of a turn: `started` resolves when it runs, `release` lets it end. */
@@ -18,6 +19,15 @@ export async function pausedTool(bench: Bench): Promise<PausedTool> {
     started: finish(["cat", began], project),
     release: () => finish(["sh", "-c", 'echo released > "$0"', proceed], project),
   };
+}
+
+/** The program in the middle of a call, which ends when it is released; its turn ends after that. */
+export async function inPausedTool(bench: Bench): Promise<PausedTool> {
+  const tool = await pausedTool(bench);
+  bench.model.add(batch(bench.recipe.shellCall(tool.command)), say("done"));
+  await bench.prompt("run it");
+  await tool.started;
+  return tool;
 }
 
 /** Runs in the project, so that the bench ends it should the test fail first. */

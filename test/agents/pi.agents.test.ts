@@ -4,7 +4,7 @@ import { isThere, startBench } from "./bench.ts";
 import { conversationSuite, joinedTurnSuite } from "./conversationSuite.ts";
 import { framed, fromBob, urgent } from "./framed.ts";
 import { timesGiven } from "./manyMessages.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
@@ -36,10 +36,7 @@ piTest("idle: a message starts a turn, and the draft stays; an agent's says that
 piTest("--when tool, in a tool: the words come with the tool's result", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.spawned("pi");
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
-  await tool.started;
+  const tool = await inPausedTool(bench);
   const tag = await board.sendAs(await board.bobsToken(), "ana", "--when", "tool", "look at this");
   await board.reached(tag, ({ state }) => state === "uncertain");
   await tool.release();

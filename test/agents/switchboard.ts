@@ -60,15 +60,11 @@ export class Switchboard implements AsyncDisposable {
     const ana = { provider: program, command, cwd: project, env: bench.env, permissions: options.permissions === "allow" ? "skip" : "ask", args };
     // JSON is YAML too.
     await Bun.write(join(this.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana, bob: { provider: "generic", command: reads } } }));
-    try {
+    return bench.after(async () => {
       await this.run("up");
       await this.enter(bench);
       if (options.untilReady ?? true) await bench.untilReady();
-      return bench;
-    } catch (thrown) {
-      await bench[Symbol.asyncDispose]();
-      throw thrown;
-    }
+    });
   }
 
   /** Makes the program on a bench, which somebody else started, the agent `ana`. */

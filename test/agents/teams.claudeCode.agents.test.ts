@@ -22,7 +22,7 @@ async function withTeammate(board: Switchboard, { script = sensibly, mustPlan = 
   const identity = ["--agent-id", "bob@default", "--agent-name", "bob", "--team-name", "default", "--agent-color", "blue", "--parent-session-id", crypto.randomUUID()];
   const args = mustPlan ? [...identity, "--plan-mode-required"] : identity;
   const { bench, command, launch } = await prepareBench("claude-code", { args, script, env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1" } });
-  try {
+  return bench.after(async () => {
     const team = join(bench.place.home, ".claude", "teams", "default");
     mkdirSync(join(team, "inboxes"), { recursive: true });
     const member = (name: string, fields: object) => ({ agentId: `${name}@default`, name, joinedAt: Date.now(), cwd: bench.place.project, subscriptions: [], ...fields });
@@ -31,11 +31,7 @@ async function withTeammate(board: Switchboard, { script = sensibly, mustPlan = 
     await bench.open([...command, ...bench.recipe.args(bench.place, launch)], 120, 40);
     await bench.waitForScreen((screen) => bench.recipe.ready(screen));
     await board.serve(bench);
-    return bench;
-  } catch (thrown) {
-    await bench[Symbol.asyncDispose]();
-    throw thrown;
-  }
+  });
 }
 
 const rowsOf = (bench: Bench, member: string): unknown[] => {

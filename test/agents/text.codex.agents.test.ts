@@ -1,9 +1,9 @@
 /** Codex adds the skill that words name behind a $, wherever that is, and asks nobody: no agent may make it do that. */
 import { expect } from "bun:test";
-import { batch, freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
+import { freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { Bench, BenchOptions } from "./bench.ts";
-import { codexTest, embedded, shell, untilIdle } from "./codexTest.ts";
-import { pausedTool } from "./pausedTool.ts";
+import { codexTest, embedded, untilIdle } from "./codexTest.ts";
+import { inPausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 
 /** Codex brings it along, so that it is always there. */
@@ -40,10 +40,7 @@ codexTest("typed or by its queue: an agent's words add no skill; the person's do
 codexTest("by its hooks: what an agent says beside a tool's result adds no skill as it is", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board, { hooks: true, permissions: "allow" });
-  const tool = await pausedTool(bench);
-  bench.model.add(batch(shell(tool.command)), say("done"));
-  await bench.prompt("run it");
-  await tool.started;
+  const tool = await inPausedTool(bench);
   const tag = await board.sendAs(await board.another("bob"), "ana", "--when", "tool", body);
   await tool.release();
   const request = await bench.model.next((one) => freshHas(one, tag));
