@@ -11,9 +11,9 @@ import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
 import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
+import { groupBelow, isBareShell, isShell } from "../tmux/shell.ts";
 import { endpointsInPane, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 import { lookFor, type Patience } from "./patience.ts";
-import { groupBelow, isBareShell, isShell } from "./shell.ts";
 import { claimWorkspace } from "./workspace.ts";
 
 export interface Adoption {

@@ -7,8 +7,8 @@ import { listPanes, type PaneFacts } from "../tmux/pane.ts";
 import type { ProcessFacts, Processes } from "../tmux/process.ts";
 import { sessionName } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
+import { isBareShell } from "../tmux/shell.ts";
 import { isIn, isTmux, otherProvider } from "./adopt.ts";
-import { isBareShell } from "./shell.ts";
 
 export const evidences = ["process", "registry", "session name"] as const;
 export type Evidence = (typeof evidences)[number];

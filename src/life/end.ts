@@ -6,11 +6,11 @@ import { providerOf } from "../providers/providers.ts";
 import { isSameProcess, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import { killPaneOf } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
+import { groupBelow, isBareShell, isShell } from "../tmux/shell.ts";
 import { pressGuarded, typeGuarded } from "../tmux/write.ts";
 import { paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport, Readiness } from "../transports/port.ts";
 import { lookFor, type Patience } from "./patience.ts";
-import { groupBelow, isBareShell, isShell } from "./shell.ts";
 
 export interface EndParts extends Patience {
   readonly directory: Directory;

@@ -7,6 +7,8 @@ import { ControlClient } from "../../tmux/control.ts";
 import { readPane } from "../../tmux/pane.ts";
 import { systemProcesses } from "../../tmux/process.ts";
 import { TmuxServer } from "../../tmux/server.ts";
+import { newWindow } from "../../tmux/session.ts";
+import type { PaneLocator } from "../paneLocator.ts";
 import { judge, see, type Quiet, type There } from "./sight.ts";
 
 const provider = "claude-code";
@@ -39,13 +41,31 @@ test("what another home has pasted is waited for, although it does not show yet"
   expect(verdict(`other:2:${at}`, `other:1:${at - 900}`, at + 5_000)).toMatchObject({ kind: "ready" });
 });
 
+test("the shell that an agent's own process became is not the agent", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["sh", "-c", "cat; exec bash --norc -i"] });
+  const processes = systemProcesses();
+  const locator = await locatorOf(server, tmux.socketPath, pane);
+  const manifest = new UserScreens(null).manifest("generic");
+  const kind = async () => (await see(server, processes, locator, manifest)).kind;
+  await until(async () => (await kind()) === "there", "the agent in its pane");
+  await server.run([["send-keys", "-t", pane, "C-d"]]);
+  await until(async () => (await kind()) === "gone", "the shell found out");
+  expect(await see(server, processes, locator, manifest)).toMatchObject({ state: "done", detail: `the program in ${pane} has ended` });
+  expect(await processes.read(locator.agentPid)).toMatchObject({ startMark: locator.agentStartMark, command: "bash" });
+});
+
 /** The pane, as if an idle program showed in it. */
 async function idle(server: TmuxServer, socket: string): Promise<There> {
-  const { id, pid, serverPid, serverStartedAt } = await readPane(server, "%0");
-  const processes = systemProcesses();
-  const { startMark } = (await processes.read(pid))!;
-  const locator = { socket, serverPid, serverStartedAt, pane: id, panePid: pid, agentPid: pid, agentStartMark: startMark, terminal: {} };
-  const sight = await see(server, processes, locator, new UserScreens(null).manifest(provider));
+  const locator = await locatorOf(server, socket, "%0");
+  const sight = await see(server, systemProcesses(), locator, new UserScreens(null).manifest(provider));
   if (sight.kind === "gone") throw new Error(sight.detail);
   return { ...sight, computing: false, reading: { ...sight.reading, state: "idle", draft: false } };
+}
+
+async function locatorOf(server: TmuxServer, socket: string, pane: string): Promise<PaneLocator> {
+  const { pid, serverPid, serverStartedAt } = await readPane(server, pane);
+  const { startMark } = (await systemProcesses().read(pid))!;
+  return { socket, serverPid, serverStartedAt, pane, panePid: pid, agentPid: pid, agentStartMark: startMark, terminal: {} };
 }

@@ -5,6 +5,7 @@ import { classify, type Reading, type Screen, type ScreenManifest } from "../../
 import type { TerminalTraits } from "../../providers/traits.ts";
 import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
 import { foreground, type Processes } from "../../tmux/process.ts";
+import { isBareShell, isShell } from "../../tmux/shell.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { PaneLocator } from "../paneLocator.ts";
 import { claimedAt } from "./marks.ts";
@@ -48,8 +49,11 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   if (!inFront && manifest.provider !== "shell") {
     return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
   }
+  // `agent; exec bash`: the shell that comes after is the same process.
+  const { pid, command, computing } = front ?? agent;
+  if (manifest.provider !== "shell" && isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) return ended(locator);
   const screen = screenOf(seen, inFront && manifest.provider !== "shell");
-  return { kind: "there", look: seen, screen, reading: classify(manifest, screen), computing: (front ?? agent).computing };
+  return { kind: "there", look: seen, screen, reading: classify(manifest, screen), computing };
 }
 
 /** Why the pane with an agent's number is not the agent's; null: it is. */
