@@ -19,6 +19,8 @@ export interface HookTransportParts extends SessionRecord {
 }
 
 const inlineLimit = 9_000;
+/** Nobody announces that a waiter has ended. */
+const endingMs = 100;
 
 /** Of a session whose hooks have called us. */
 export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook", locator: { sessionId } });
@@ -38,6 +40,8 @@ export function hookTransport({ bells, said, watchState, ...record }: HookTransp
         return { kind: "held", hold, ...(word.forMs !== undefined && { againInMs: word.forMs }) };
       }
       if (bell === null || !isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
+      // A waiter that has taken mail still holds its bell until it ends, but reads it no more.
+      if (!existsSync(`${bell}.pid`)) return { kind: "held", hold: { reason: "busy", detail: `a hook brings ${agent.name} earlier mail` }, againInMs: endingMs };
       return { kind: "ready" };
     },
 
@@ -88,9 +92,16 @@ function isHeard(bell: string): boolean {
 function ring(bell: string, word: string): boolean {
   const fd = openBell(bell);
   if (fd === null) return false;
-  writeSync(fd, `${word}\n`);
-  closeSync(fd);
-  return true;
+  try {
+    writeSync(fd, `${word}\n`);
+    return true;
+  } catch (thrown) {
+    // It ended since the bell was opened.
+    if ((thrown as NodeJS.ErrnoException).code === "EPIPE") return false;
+    throw thrown;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function openBell(bell: string): number | null {
@@ -102,14 +113,14 @@ function openBell(bell: string): number | null {
   }
 }
 
-/** The waiter moves the file away before it reads it. */
+/** The waiter moves the file away before it reads it. Ends also when the attempt is called off. */
 async function taken(file: string, folder: string, signal: AbortSignal): Promise<void> {
   const gone = Promise.withResolvers<void>();
   const look = (): void => {
-    if (!existsSync(file)) gone.resolve();
+    if (signal.aborted || !existsSync(file)) gone.resolve();
   };
   const watcher = watch(folder, { persistent: false }, look);
-  signal.addEventListener("abort", () => gone.resolve(), { once: true });
+  signal.addEventListener("abort", look, { once: true });
   look();
   await gone.promise;
   watcher.close();

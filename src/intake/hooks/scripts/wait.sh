@@ -15,8 +15,10 @@ while IFS= read -r mail <&3; do
   [ "$mail" = quit ] && exit 0
   case $mail in '' | *[!A-Za-z0-9_.-]*) continue ;; esac
   [ -z "$CLAUDE_PID" ] || kill -0 "$CLAUDE_PID" 2>/dev/null || exit 0
-  mv "$hooks/bells/$mail" "$bell.taken" 2>/dev/null || continue
+  [ -e "$hooks/bells/$mail" ] || continue
+  # It is the session's waiter no more before it takes the mail: what was rung for after that, it would not read.
   rm -f "$bell.pid"
+  mv "$hooks/bells/$mail" "$bell.taken" 2>/dev/null || { echo $$ >"$bell.pid"; continue; }
   cat "$bell.taken" >&2
   rm -f "$bell.taken"
   exit 2
