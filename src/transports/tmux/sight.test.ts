@@ -52,7 +52,7 @@ test("the shell that an agent's own process became is not the agent", async () =
   await until(async () => (await kind()) === "there", "the agent in its pane");
   await server.run([["send-keys", "-t", pane, "C-d"]]);
   await until(async () => (await kind()) === "gone", "the shell found out");
-  expect(await see(server, processes, locator, manifest)).toMatchObject({ state: "done", detail: `the program in ${pane} has ended` });
+  expect(await see(server, processes, locator, manifest)).toMatchObject({ state: "done", detail: `only a bare shell (bash) is left in ${pane}` });
   expect(await processes.read(locator.agentPid)).toMatchObject({ startMark: locator.agentStartMark, command: "bash" });
 });
 

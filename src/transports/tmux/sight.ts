@@ -51,7 +51,9 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   }
   // `agent; exec bash`: the shell that comes after is the same process.
   const { pid, command, computing } = front ?? agent;
-  if (manifest.provider !== "shell" && isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) return ended(locator);
+  if (manifest.provider !== "shell" && isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) {
+    return { kind: "gone", state: "done", detail: `only a bare shell (${command}) is left in ${locator.pane}` };
+  }
   const screen = screenOf(seen, inFront && manifest.provider !== "shell");
   return { kind: "there", look: seen, screen, reading: classify(manifest, screen), computing };
 }
