@@ -36,7 +36,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
 
     async ready({ agent }): Promise<Readiness> {
       const queue = queueOf(agent);
-      if (queue === null) return { kind: "gone", detail: `${agent.name} has no queue` };
+      if (queue === null) return noQueue(agent);
       // What was queued a moment ago comes first, also when the prompt is free by now.
       if (waits(agent)) return { kind: "ready", observed: queue };
       const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
@@ -46,7 +46,8 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
     },
 
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
-      const queue = observed as CodexQueue;
+      const queue = (observed as CodexQueue | undefined) ?? queueOf(agent);
+      if (queue === null) return noQueue(agent);
       const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit, escaped: codexMentions }, "user").text, signal);
       if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
       last.set(agent.id, { message, path: queue.transcript, at: clock() });
@@ -71,3 +72,5 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
     return false;
   }
 }
+
+const noQueue = ({ name }: Agent) => ({ kind: "gone", detail: `${name} has no queue` }) as const;

@@ -50,7 +50,9 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
     },
 
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
-      const { id: threadId, path, status } = observed as Thread;
+      const thread = (observed as Thread | undefined) ?? (await threads.find(agent).catch(() => null));
+      if (thread === null) return { kind: "gone", detail: `${agent.name} has no conversation` };
+      const { id: threadId, path, status } = thread;
       if (path === null) return { kind: "error", detail: `Codex does not say where it writes down the thread ${threadId}` };
       const offset = lengthOf(path);
       const { authority, ...turn } = turnWith(message);
