@@ -27,6 +27,8 @@ export interface StreamJsonParts {
 const inlineLimit = 900_000;
 /** The program says that it has begun with a message within this time, if it was idle. */
 const beginMs = 3_000;
+/** Of changes that follow each other within a millisecond only the first is announced: what comes then is looked for. */
+const sweepMs = 50;
 
 export function streamJsonTransport({ home, said, watchState, traceOf, pause = Bun.sleep }: StreamJsonParts): Transport {
   return {
@@ -84,7 +86,7 @@ async function hasBegun({ output }: Streams, { id }: Message, from: number, sign
       const text = await textSince(output, from);
       if (text.split("\n").some((line) => tellsOfBeginning(line, id))) return true;
       if (signal.aborted) return false;
-      await bell.wait(watcher ? 500 : 50);
+      await bell.wait(sweepMs);
     }
   } finally {
     watcher?.close();
