@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStage, type Stage } from "../testing/stage.ts";
+import { until } from "../testing/until.ts";
+import { readPane } from "../tmux/pane.ts";
 import { adopt } from "./adopt.ts";
 
 describe("a program that has just been started", () => {
@@ -25,5 +27,27 @@ describe("a program that has just been started", () => {
     const { tieline, tmux } = stage;
     const agent = await adopt(tieline.servers.at(tmux.socketPath), { target: pane, name: "slow", team: "default" }, { ...tieline, pause, clock: () => 0 });
     expect(agent.provider).toBe("repl");
+  });
+});
+
+describe("a name that is taken", () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage();
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  test("is free again when its program has ended, although nobody has looked since", async () => {
+    const { tieline, tmux } = stage;
+    const aProgram = () => tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "--", "cat");
+    const take = (target: string) => adopt(tieline.servers.at(tmux.socketPath), { target, name: "ana", team: "default" }, tieline);
+    const [first, second] = [await aProgram(), await aProgram()];
+    const known = await take(first);
+    await expect(take(second)).rejects.toThrow("the agent default:ana is running elsewhere");
+    const { pid } = await readPane(tieline.servers.at(tmux.socketPath), first);
+    await tmux.tmux("kill-pane", "-t", first);
+    await until(async () => (await tieline.processes.read(pid)) === undefined, "the end of the first program");
+    await tieline.directory.update(known.id, { state: "idle" });
+    expect(await take(second)).toMatchObject({ id: known.id, endpoints: [{ transport: "tmux" }] });
   });
 });

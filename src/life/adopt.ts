@@ -9,7 +9,7 @@ import { isRepl } from "../providers/repl.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
-import { foreground, type ProcessFacts, type Processes } from "../tmux/process.ts";
+import { foreground, isSameProcess, type ProcessFacts, type Processes } from "../tmux/process.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { groupBelow, isBareShell, isShell } from "../tmux/shell.ts";
 import { endpointsInPane, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
@@ -56,7 +56,7 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const change = { provider, endpoints, ...(sessionId && { sessionId }), ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);
   if (known === null) return directory.register({ name, team, ...change });
-  if (isLive(known) && !isIn(known, pane, server.socketPath)) throw nameIsLive(known);
+  if (isLive(known) && !isIn(known, pane, server.socketPath) && (await stillRuns(known, processes))) throw nameIsLive(known);
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
 }
 
@@ -165,6 +165,14 @@ function checkPaneIsFree(directory: Directory, { name, team }: Adoption, pane: P
     remedy: `write to it as ${holder.name}, or \`tieline rm ${holder.name}\` first`,
     operands: { pane: pane.id, agent: holder.name },
   });
+}
+
+/** Its program may have ended while nobody looked, as all do with their tmux server. */
+async function stillRuns(agent: Agent, processes: Processes): Promise<boolean> {
+  const inPane = agent.endpoints.find(({ transport }) => transport === "tmux");
+  if (inPane === undefined) return true;
+  const { agentPid: pid, agentStartMark: startMark } = paneLocator(inPane);
+  return isSameProcess(processes, { pid, startMark });
 }
 
 export function isIn(agent: Agent, pane: PaneFacts, socket: string): boolean {
