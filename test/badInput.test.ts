@@ -74,8 +74,9 @@ describe("a home that can not be used", () => {
 });
 
 describe("a tmux that can not be used", () => {
-  const withTmux = async (script: string | null): Promise<Result> => {
+  const withTmux = async (script: string | null, words = ["adopt", "%0", "--name", "ana"]): Promise<Result> => {
     await using world = await startWorld();
+    writeFileSync(join(world.project, "tieline.yaml"), "agents:\n  bot: { command: [sh, -c, read line] }\n");
     const bin = join(world.dir, "bin");
     mkdirSync(bin);
     for (const program of ["sh", "readlink", "stty"]) await bunExec(["ln", "-s", `/bin/${program}`, join(bin, program)]);
@@ -83,12 +84,16 @@ describe("a tmux that can not be used", () => {
       writeFileSync(join(bin, "tmux"), script);
       chmodSync(join(bin, "tmux"), 0o755);
     }
-    return await world.tieline(["adopt", "%0", "--name", "ana"], { env: { PATH: bin } });
+    return await world.tieline(words, { env: { PATH: bin } });
   };
 
   test("missing", async () => expectError(await withTmux(null), 5, "TMUX_UNAVAILABLE", "install"));
 
   test("too old", async () => expectError(await withTmux('#!/bin/sh\necho "tmux 3.1c"\n'), 5, "TMUX_UNAVAILABLE", "3.2"));
+
+  test("too old to start an agent in", async () => {
+    expectError(await withTmux('#!/bin/sh\necho "tmux 3.1c"\n', ["spawn", "bot"]), 5, "TMUX_UNAVAILABLE", "3.2");
+  });
 
   test("dead, with its socket left behind", async () => {
     await using world = await startWorld();

@@ -28,6 +28,7 @@ export function sessionOf(agent: Resident, config: Pick<HomeConfig, "session">):
 
 /** Starts a program where the agent belongs: in a window named by its task or role. */
 export async function settleIn(server: TmuxServer, agent: Resident, task: string | undefined, launch: Launch, config: HomeConfig): Promise<PanePlace> {
+  await server.version();
   const session = sessionOf(agent, config);
   const window = sessionName(task ?? agent.role ?? agent.name);
   if (config.session.naming === "session") return inOwnSession(server, agent, { ...launch, session, name: window }, config.session);
