@@ -60,12 +60,12 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
 }
 
-/** The program in the foreground. In a pane that just came there is none until its process has the terminal. */
+/** The program in the foreground. In a pane that just came there is none until its process has the terminal, and its arguments. */
 async function programIn(pane: PaneFacts, parts: AdoptParts): Promise<ProcessFacts | undefined> {
   const { processes } = parts;
   const found = await lookFor(async () => {
     const program = await foreground(processes, pane.pid);
-    if (program !== undefined && !becomesAnother.has(program.command)) return program;
+    if (program !== undefined && !becomesAnother.has(program.command) && (await processes.argv(program.pid)).length > 0) return program;
     return (await processes.read(pane.pid)) === undefined ? "ended" : undefined;
   }, comingUpMs, parts);
   return found === "ended" ? undefined : found;

@@ -35,3 +35,7 @@ test.each([
 ])("%s is a program", (line) => {
   expect(bare(line)).toBe(false);
 });
+
+test("what a shell that is just being started will do is not known yet", () => {
+  expect(isBareShell({ command: "sh" }, [])).toBe(false);
+});

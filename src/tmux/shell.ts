@@ -7,9 +7,9 @@ const shells = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash
 /** A login shell has a dash before its name. */
 export const isShell = ({ command }: Pick<ProcessFacts, "command">): boolean => shells.has(command.replace(/^-/, ""));
 
-/** A shell that runs a script is a program; one without is a prompt. */
+/** A shell that runs a script is a program; one without is a prompt. One that is just being started has no arguments yet. */
 export function isBareShell(program: Pick<ProcessFacts, "command">, argv: readonly string[]): boolean {
-  return isShell(program) && !runsScript(argv);
+  return isShell(program) && argv.length > 0 && !runsScript(argv);
 }
 
 function runsScript([shell = "", ...words]: readonly string[]): boolean {
