@@ -6,6 +6,9 @@ export interface Watcher {
   close(): void;
 }
 
+/** Bun tells of changes within a millisecond only once, at the first; so what came with it is looked for soon after. */
+const soonMs = 5;
+
 /** Keeps watching the directory that is there now; undefined where the system cannot watch it. */
 export function renewWatcher(watcher: Watcher | undefined, path: string, ring: () => void): Watcher | undefined {
   const identity = identityOf(path);
@@ -13,8 +16,19 @@ export function renewWatcher(watcher: Watcher | undefined, path: string, ring: (
   watcher?.close();
   if (identity === undefined) return undefined;
   try {
-    const handle: FSWatcher = watch(path, { persistent: false }, ring);
-    const renewed = { identity, close: () => handle.close() };
+    let again: Timer | undefined;
+    const handle: FSWatcher = watch(path, { persistent: false }, () => {
+      ring();
+      clearTimeout(again);
+      again = setTimeout(ring, soonMs);
+    });
+    const renewed = {
+      identity,
+      close() {
+        clearTimeout(again);
+        handle.close();
+      },
+    };
     handle.on("error", () => {
       renewed.identity = "";
       ring();
