@@ -101,8 +101,15 @@ describe("the forms", () => {
     expect(envelope(sealed, line)).toEqual({ text: `${sealed.tag}: echo hello`, inline: true });
   });
 
+  test("one line that ends in a newline, as a pipe or a file has it, is one line", () => {
+    for (const body of ["echo hello\n", "echo hello\r\n"]) {
+      const sealed = message(body);
+      expect(envelope(sealed, line)).toEqual({ text: `${sealed.tag}: echo hello`, inline: true });
+    }
+  });
+
   test("a body that one line can not carry rings instead", () => {
-    for (const body of ["two\nlines", "ends in \\"]) {
+    for (const body of ["two\nlines", "an empty line\n\n", "ends in \\"]) {
       const rung = envelope(message(body), line);
       expect(rung.inline).toBe(false);
       expect(rung.text).toContain("read it with: tieline show MSG_USER_");

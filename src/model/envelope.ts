@@ -31,7 +31,9 @@ export interface Envelope {
 }
 
 export function envelope(message: Message, traits: EnvelopeTraits, authority: Authority = "peer"): Envelope {
-  const body = sanitise(message.body, traits.stripInvisible ?? false);
+  const text = sanitise(message.body, traits.stripInvisible ?? false);
+  // The Enter that sends a line is the newline at its end.
+  const body = traits.multiline ? text : text.replace(/\n$/, "");
   const whole = literal(traits.multiline ? framed(message, body, authority) : `${message.tag}: ${body}`, message, traits);
   const fits = traits.multiline || !body.includes("\n");
   if (fits && new TextEncoder().encode(whole).length <= traits.inlineLimit && !whole.endsWith("\\")) {
