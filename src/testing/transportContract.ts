@@ -81,6 +81,20 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
       expect(await subject.received()).toHaveLength(1);
     });
 
+    test("an attempt that was called off before it began ends, and what it says holds", async () => {
+      await using subject = await open();
+      const errand = errandFor(subject, "called off");
+      await until(async () => (await subject.transport.ready(errand)).kind === "ready", "the recipient to be ready");
+      const { kind } = await subject.transport.deliver(errand, AbortSignal.abort());
+      if (kind === "unknown") return;
+      // Once the next one is there, nothing of the first can be on its way any more.
+      const next = errandFor(subject, "after that");
+      await until(async () => (await deliver(subject, next)).kind !== "held", "the next one to be taken");
+      await until(async () => (await subject.received()).some((text) => text.includes("after that")), "the next text");
+      const wanted = kind === "handed" ? ["called off", "after that"] : ["after that"];
+      expect(await subject.received()).toEqual(wanted.map((body) => expect.stringContaining(body)));
+    });
+
     test("a recipient that is gone is an answer, not a fault", async () => {
       await using subject = await open();
       await subject.vanish();

@@ -30,6 +30,7 @@ export function codexQueueOf({ sessionId, endpoints }: Agent): CodexQueue | null
 const needed: ReadonlySet<string> = new Set(["HOME", "CODEX_HOME", "PATH", "TMPDIR"]);
 
 async function run(command: readonly string[], environment: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string | null> {
+  if (signal.aborted) return "the attempt was called off before it began";
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => needed.has(name)));
   const child = Bun.spawn([...command], { env, cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe", signal });
   const [complaint, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);

@@ -1,9 +1,15 @@
-import { existsSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { hookPlaceIn, layHookPlace } from "../../intake/hooks/place.ts";
+import { queued } from "../../mailbox/steps.ts";
+import { deliveryId } from "../../model/ids.ts";
+import { seal } from "../../model/message.ts";
 import { claudeSession, type ClaudeSession } from "../../testing/claudeSession.ts";
+import { person } from "../../testing/mailboxContract.ts";
 import { transportContract } from "../../testing/transportContract.ts";
 import { until } from "../../testing/until.ts";
+import type { Errand } from "../port.ts";
 import { hookEndpoint, hookTransport } from "./transport.ts";
 
 /** Leaves the real waiter behind, and another one after every turn that one has started. */
@@ -35,30 +41,41 @@ function waitersOf({ pid, give }: ClaudeSession, program: string): AsyncDisposab
   };
 }
 
-transportContract(
-  "hook",
-  async () => {
-    const endpoint = hookEndpoint("s-1");
-    const session = claudeSession("s-1", endpoint);
-    const place = hookPlaceIn(session.folder);
-    layHookPlace(place, { socket: join(session.folder, "daemon.sock"), tieline: "tieline" });
-    const waiters = waitersOf(session, place.wait);
-    const { sessions, agent, given, traceOf } = session;
-    return {
-      transport: hookTransport({ bells: place.bells, said: (one) => sessions.said(one), watchState: (one, changed) => sessions.watch(one, changed), traceOf, pause: async () => undefined }),
-      agent,
-      endpoint,
-      received: given,
-      // The waiter outlives it, as that of a killed session does.
-      async vanish() {
-        await until(() => existsSync(join(place.bells, "s-1.pid")), "the waiter");
-        await session.end();
-      },
-      async [Symbol.asyncDispose]() {
-        await waiters[Symbol.asyncDispose]();
-        await session[Symbol.asyncDispose]();
-      },
-    };
-  },
-  { remembers: true, vanished: "gone" },
-);
+async function aSession() {
+  const endpoint = hookEndpoint("s-1");
+  const session = claudeSession("s-1", endpoint);
+  const place = hookPlaceIn(session.folder);
+  const { bells, wait } = place;
+  layHookPlace(place, { socket: join(session.folder, "daemon.sock"), tieline: "tieline" });
+  const waiters = waitersOf(session, wait);
+  const { sessions, agent, given, traceOf } = session;
+  return {
+    transport: hookTransport({ bells, said: (one) => sessions.said(one), watchState: (one, changed) => sessions.watch(one, changed), traceOf, pause: async () => undefined }),
+    agent,
+    endpoint,
+    bells,
+    received: given,
+    /** The waiter outlives it, as that of a killed session does. */
+    async vanish() {
+      await until(() => existsSync(join(bells, "s-1.pid")), "the waiter");
+      await session.end();
+    },
+    async [Symbol.asyncDispose]() {
+      await waiters[Symbol.asyncDispose]();
+      await session[Symbol.asyncDispose]();
+    },
+  };
+}
+
+transportContract("hook", aSession, { remembers: true, vanished: "gone" });
+
+test("mail that its waiter leaves is taken back, also when the attempt was called off before it began", async () => {
+  await using session = await aSession();
+  const { transport, agent, endpoint } = session;
+  const message = seal({ to: agent.name, body: "to nobody" }, person, { inReplyTo: null, hops: 0 });
+  const errand: Errand = { message, delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" }, agent, endpoint, mark: "m" };
+  await until(async () => (await transport.ready(errand)).kind === "ready", "the waiter");
+  await session.vanish();
+  expect(await transport.deliver(errand, AbortSignal.abort())).toMatchObject({ kind: "held", hold: { reason: "busy" } });
+  expect(readdirSync(session.bells).filter((file) => file.includes(".mail."))).toEqual([]);
+});
