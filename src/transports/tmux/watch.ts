@@ -33,6 +33,8 @@ export class PaneWatch implements Quiet {
       })
       .catch((fault: unknown) => {
         if (asTielineError(fault).code === "INTERNAL") this.report(`watch ${pane}`, fault);
+        // It ended between the look and the watch; another look tells so.
+        if (!stopped && !this.closed) changed();
       });
     return {
       [Symbol.dispose]: () => {
