@@ -56,6 +56,21 @@ test("the shell that an agent's own process became is not the agent", async () =
   expect(await processes.read(locator.agentPid)).toMatchObject({ startMark: locator.agentStartMark, command: "bash" });
 });
 
+test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk [y/n/q/?]? ", "Password for ana: "])("%p is a question, not a prompt", async (question) => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const script = 'printf %s "$0"; read answer; printf "> "; read line';
+  const { pane } = await newWindow(server, { session: "main", name: "asks", command: ["sh", "-c", script, question] });
+  const locator = await locatorOf(server, tmux.socketPath, pane);
+  const verdict = async () => {
+    const sight = await see(server, systemProcesses(), locator, new UserScreens(null).manifest("generic"));
+    return sight.kind === "there" ? judge(sight, terminalTraits("generic", {}), quiet, Date.now()) : sight;
+  };
+  await until(async () => Bun.deepMatch({ kind: "held", hold: { reason: "question" } }, await verdict()), "the question is seen");
+  await server.run([["send-keys", "-t", pane, "n", "Enter"]]);
+  await until(async () => (await verdict()).kind === "ready", "the prompt behind it is written to");
+});
+
 /** The pane, as if an idle program showed in it. */
 async function idle(server: TmuxServer, socket: string): Promise<There> {
   const locator = await locatorOf(server, socket, "%0");

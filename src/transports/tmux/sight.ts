@@ -112,6 +112,7 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
       return held("offline", `the program in ${pane.id} has ended`);
   }
   if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
+  if (asksForAnswer(seen, traits)) return held("question", `a question is open in ${pane.id}`);
   const typingMs = pane.pasted === pane.entered ? 0 : claimedAt(pane.pasted) + showsWithinMs - now;
   if (typingMs > 0) return held("busy", `another message is being typed into ${pane.id}`, typingMs);
   const keyAt = lastKeyAt(pane, clients);
@@ -159,6 +160,15 @@ function exceedsRest({ look: seen, reading }: There, { restingLine, prompt }: Te
 function looksLikePrompt(line: string, cursorX: number): boolean {
   return cursorX > line.length && /[^\p{L}\p{N}\s]$/u.test(line);
 }
+
+/** For programs whose composer is not known: the cursor stands behind a question that any line would answer. */
+function asksForAnswer({ look: seen, reading }: There, { prompt }: TerminalTraits): boolean {
+  if (prompt !== null || reading.composer) return false;
+  const line = cursorLine(seen);
+  return seen.pane.cursor.x >= line.length && answerWanted.test(line);
+}
+
+const answerWanted = /[[(]y(es)?\s*\/\s*no?(\s*\/\s*[\w?]+)*[\])]\s*[?:]?$|\b(password|passphrase)\b[^:]*:$/i;
 
 /** How long until a pane has been silent for long enough. */
 export interface Quiet {
