@@ -17,6 +17,7 @@ agents:
   engineer: { env: { PATH: /nonexistent } }
   missing: { command: [no-such-program] }
   ending: { command: ["true"] }
+  prompt: { command: bash -i }
 `;
 
 /** `session:window` of each pane. */
@@ -217,6 +218,7 @@ describe("a life in tmux", () => {
     [["spawn", "missing"], 4, "SPAWN_FAILED: no-such-program is not installed"],
     [["spawn", "engineer"], 4, "SPAWN_FAILED: claude is not installed"],
     [["spawn", "ending"], 4, "SPAWN_FAILED: "],
+    [["spawn", "prompt"], 4, "SPAWN_FAILED: prompt is a bare shell (bash -i); text typed there would run as commands"],
     [["spawn", "bob", "--cwd", "/nonexistent"], 4, "SPAWN_FAILED: bob works in /nonexistent, which is not a directory"],
     [["spawn", "bob", "--provider", "none-such"], 2, "USAGE: there is no provider none-such"],
     [["spawn", "anna"], 3, 'ADDRESS_UNKNOWN: there is no profile "anna"; did you mean "ana"?'],
@@ -233,7 +235,7 @@ describe("a life in tmux", () => {
     const result = await world.tieline([...args]);
     expect(result.stderr.split("\n")[0]).toStartWith(`error ${error}`);
     expect(result.code).toBe(code);
-    expect((await world.ls()).map((one) => one.name)).not.toContainAnyValues(["missing", "engineer", "ending", "bob"]);
+    expect((await world.ls()).map((one) => one.name)).not.toContainAnyValues(["missing", "engineer", "ending", "prompt", "bob"]);
   });
 
   test("up starts whom it can, and says whom it could not", async () => {

@@ -35,7 +35,7 @@ these stay. Times are ISO-8601 in UTC.
 
 | Command | Prints |
 |---|---|
-| \`send\`, \`broadcast\`, \`reply\` | \`{id, tag, from, to, deliveries: [{agent, state, proof, transport, authority, reason, attempts}]}\`; a broadcast also \`successful\` and \`failed\`; after \`--wait\` in vain also \`error\` |
+| \`send\`, \`broadcast\`, \`reply\` | \`{id, tag, from, to, deliveries: [{agent, state, proof, transport, authority, reason, attempts}]}\`, where \`attempts\` counts those that came to nothing; a broadcast also \`successful\` and \`failed\`; after \`--wait\` in vain also \`error\` |
 | \`status\` | the same with \`history: [{at, agent, verb, from, to, reason, proof, transport}]\` |
 | \`ls\` | an array of \`{id, name, team, role, provider, state, reason, presence, pane, pending}\`; with \`--watch\` one array on a line for every change |
 | \`inbox\` | an array of \`{id, tag, from, to, body, state, reason, at}\` |

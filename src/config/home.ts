@@ -23,7 +23,7 @@ export const HomeConfig = z.strictObject({
     readLines: count.min(1).default(100).describe("How many lines `tieline read` prints, and how far back a tag is searched in a pane."),
   }),
   logging: section({
-    tmuxDebug: z.boolean().default(false).describe("Write every tmux command and its answer to the daemon's log."),
+    tmuxDebug: z.boolean().default(false).describe("Write every tmux command, by its name, and the size of its answer to the daemon's log."),
     maxBytes: count.min(1024).default(5_242_880).describe("The daemon's log is rotated when it is larger than this."),
     keep: count.default(3).describe("How many rotated logs are kept."),
   }),

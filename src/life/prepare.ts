@@ -1,6 +1,6 @@
 /** From a profile to what can be run: the program's own command, its environment, its walls and its streams. */
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { digestOf, newToken } from "../directory/token.ts";
 import type { Agent, Endpoint } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
@@ -8,7 +8,9 @@ import { systemClock, type Clock } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
 import type { HookSetup, LaunchPlan, Provider } from "../providers/provider.ts";
 import { headlessProviderOf, providerOf } from "../providers/providers.ts";
+import { wordsOf } from "../providers/repl.ts";
 import type { Launch } from "../tmux/session.ts";
+import { isBareShell } from "../tmux/shell.ts";
 import { onStreams } from "./headless.ts";
 import { promptOf, type Conversation } from "./launch.ts";
 import { realPath, sandboxedLaunch } from "./sandbox.ts";
@@ -56,6 +58,7 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   const prompt = writePrompt(start, home);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
   const plan = planOf(start, inside, parts);
+  if (provider.name !== "shell" && isPrompt(plan.command)) throw bareShell(profile, plan.command);
   for (const [path, text] of Object.entries(plan.files ?? {})) writeFileSync(path, text, { mode: 0o600 });
   const token = newToken();
   const env = environmentOf(start, plan, token, parts);
@@ -169,6 +172,18 @@ function checkLaunch(profile: Profile, provider: Provider, [program]: readonly s
   if (cwd !== null && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw noDirectory(profile, cwd);
   if (Bun.which(program, { PATH: path, ...(cwd !== null && { cwd }) }) === null) throw notInstalled(profile, provider, program);
 }
+
+/** Nobody waits in front of a shell that was given nothing to run: whatever is typed there runs. */
+function isPrompt(command: readonly string[]): boolean {
+  const words = wordsOf(command);
+  return isBareShell({ command: basename(words[0] ?? "") }, words);
+}
+
+const bareShell = (profile: Profile, command: readonly string[]): TielineError =>
+  new TielineError("SPAWN_FAILED", `${profile.name} is a bare shell (${wordsOf(command).join(" ")}); text typed there would run as commands`, {
+    remedy: `name the program in its \`command:\` in ${profile.source}, or say \`provider: shell\` if a shell is really meant`,
+    operands: { profile: profile.name },
+  });
 
 const noCommand = (profile: Profile): TielineError =>
   new TielineError("SPAWN_FAILED", `the profile ${profile.name} has no command`, {

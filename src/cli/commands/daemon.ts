@@ -55,5 +55,5 @@ async function logs({ home, flags, terminal }: Running): Promise<number> {
 
 function facts({ pid, version, startedAt, agents, waiting, residentBytes }: DaemonStatus): string {
   const megabytes = Math.round(residentBytes / 1e6);
-  return `pid ${pid} · ${version} · for ${span(Date.now() - startedAt)} · ${agents} agents · ${waiting} messages wait · ${megabytes} MB`;
+  return `pid ${pid} · ${version} · for ${span(Date.now() - startedAt)} · ${agents} agent${agents === 1 ? "" : "s"} · ${waiting} message${waiting === 1 ? " waits" : "s wait"} · ${megabytes} MB`;
 }
