@@ -32,7 +32,7 @@ export async function start(server: TmuxServer, agent: Agent, base: Profile, con
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
   const { launch, endpoints, output, openToPeers, tokenDigest } = await prepare({ agent, profile, provider, conversation: spoken, otherWorkspaces: otherWorkspaces(agent, directory) }, parts);
   const place = await settleIn(server, { ...agent, role }, agent.launch?.task, launch, config);
-  const locator = await locate(server, place, agent, processes, terminalOf(profile));
+  const locator = { ...(await locate(server, place, agent, processes, terminalOf(profile))), resumes: spoken.resume };
   return directory.update(agent.id, {
     provider: provider.name,
     ...{ role, may, workspace, profile: profile.name },

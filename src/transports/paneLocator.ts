@@ -15,6 +15,8 @@ export interface PaneLocator {
   readonly agentStartMark: string;
   /** When the agent was first known to be there; attempts from before went elsewhere. */
   readonly since?: number;
+  /** It was started to go on with a conversation. */
+  readonly resumes?: boolean;
   /** What the profile says about its terminal. */
   readonly terminal: Partial<TerminalTraits>;
 }

@@ -9,6 +9,7 @@
  *   cursor           in the composer, or on the last non-blank line; `composer` also holds while the cursor is not known
  *   styled           whether the capture carries styles at all
  *   coloured         whether any of its text has a colour; rules that look for colours tell nothing of one that has none
+ *   resuming         whether the program was started a moment ago to go on with a conversation
  *   line             a pattern on one row of the region `in`, limited to the `rows` non-blank rows nearest the composer
  *                    (or the bottom); `style` is asked of the group named `at`, or else of the first visible character;
  *                    `whole` is asked of every visible character of the row
@@ -50,6 +51,7 @@ const condition = z.strictObject({
   cursor: z.enum(["composer", "last"]).optional(),
   styled: z.boolean().optional(),
   coloured: z.boolean().optional(),
+  resuming: z.boolean().optional(),
   line: pattern.optional(),
   in: z.enum(["screen", "bottom", "above", "below", "paragraph", "composer"]).optional(),
   rows: z.number().int().positive().optional(),

@@ -9,6 +9,8 @@ export interface Screen {
   command?: string;
   alternate?: boolean;
   copyMode?: boolean;
+  /** The program was started a moment ago, to go on with a conversation. */
+  resuming?: boolean;
   width?: number;
   height?: number;
 }

@@ -24,6 +24,7 @@ function conditionHolds(condition: Condition, view: View): boolean {
     (!condition.cursor || cursorIs(condition.cursor, view)) &&
     (condition.styled === undefined || isStyled(view.rows) === condition.styled) &&
     (condition.coloured === undefined || isColoured(view.rows) === condition.coloured) &&
+    (condition.resuming === undefined || (screen.resuming ?? false) === condition.resuming) &&
     lineHolds(condition, view)
   );
 }

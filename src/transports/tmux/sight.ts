@@ -1,6 +1,7 @@
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Hold, HoldReason } from "../../model/delivery.ts";
+import { systemClock } from "../../model/ids.ts";
 import { classify, type Reading, type Screen, type ScreenManifest } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
@@ -22,7 +23,7 @@ export type Observed = (agent: Agent, seen: { readonly state: AgentState; readon
 export type There = Extract<Sight, { kind: "there" }>;
 
 /** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
-export async function see(server: TmuxServer, processes: Processes, locator: PaneLocator, manifest: ScreenManifest): Promise<Sight> {
+export async function see(server: TmuxServer, processes: Processes, locator: PaneLocator, manifest: ScreenManifest, now = systemClock()): Promise<Sight> {
   let seen: Look;
   try {
     seen = await look(server, locator.pane);
@@ -32,11 +33,11 @@ export async function see(server: TmuxServer, processes: Processes, locator: Pan
     if (code === "TMUX_UNAVAILABLE") return gone(message);
     throw thrown;
   }
-  return recognise(processes, locator, manifest, seen);
+  return recognise(processes, locator, manifest, seen, now);
 }
 
 /** What a look shows, provided that it shows this agent. */
-export async function recognise(processes: Processes, locator: PaneLocator, manifest: ScreenManifest, seen: Look): Promise<Sight> {
+export async function recognise(processes: Processes, locator: PaneLocator, manifest: ScreenManifest, seen: Look, now: number): Promise<Sight> {
   const { pane } = seen;
   const why = whyNotItsPane(locator, pane);
   if (why !== null) return gone(why);
@@ -54,7 +55,7 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
   if (manifest.provider !== "shell" && isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) {
     return { kind: "gone", state: "done", detail: `only a bare shell (${command}) is left in ${locator.pane}` };
   }
-  const screen = screenOf(seen, inFront && manifest.provider !== "shell");
+  const screen = { ...screenOf(seen, inFront && manifest.provider !== "shell"), resuming: isResuming(locator, now) };
   return { kind: "there", look: seen, screen, reading: classify(manifest, screen), computing };
 }
 
@@ -72,6 +73,11 @@ function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
   const command = commandIsKnown ? {} : { command: currentCommand };
   return { lines: styled, title, cursor, alternate: alternateOn, copyMode: inMode, width, height, ...command };
 }
+
+/** A conversation that is gone on with shows within this time, or will not: a person may have cleared the screen. */
+const resumesWithinMs = 60_000;
+
+const isResuming = ({ resumes = false, since = 0 }: PaneLocator, now: number): boolean => resumes && now - since < resumesWithinMs;
 
 export type Verdict =
   | { readonly kind: "ready"; readonly leaveMode: boolean }

@@ -182,7 +182,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   async function seeAgent(agent: Agent, { server, locator, manifest, traits }: Access, seen?: Look): Promise<Sight> {
-    const sight = await (seen ? recognise(processes, locator, manifest, seen) : see(server, processes, locator, manifest));
+    const sight = await (seen ? recognise(processes, locator, manifest, seen, clock()) : see(server, processes, locator, manifest, clock()));
     if (sight.kind === "there") settling.saw(sight);
     if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
     else observed(agent, { state: sight.reading.state, reason: null, draft: holdsDraft(sight, traits) });
