@@ -59,8 +59,13 @@ function unknownName(team: string, name: string, address: SingleAddress, asker: 
     const message = `there is no agent in a team "${team}"${didYouMean(near)}`;
     return unknown(message, address, near, "`tieline ls --all` shows every team");
   }
-  const near = nearNames(name, namesIn(team, asker, lookups));
+  const near = [...(team === asker.team ? namesakes(name, asker, lookups) : []), ...nearNames(name, namesIn(team, asker, lookups))];
   return unknown(`no agent "${name}" in team ${team}${didYouMean(near)}`, address, near, "`tieline ls` shows who is there");
+}
+
+/** Those of exactly this name in other teams. */
+function namesakes(name: string, asker: Asker, { roster }: Lookups): string[] {
+  return roster.teams().filter((team) => team !== asker.team && roster.named(team, name) !== null).map((team) => `${team}:${name}`);
 }
 
 function unknownPane(address: SingleAddress & { kind: "pane" }): TielineError {

@@ -135,6 +135,11 @@ describe("refusals", () => {
     expect(refusal("%99", world).message).toBe("no agent lives in pane %99");
   });
 
+  test("who has the name in another team is named with it", () => {
+    const world = { agents: [anAgent({ name: "coder", team: "feat" }), anAgent({ name: "code", team: "web" })] };
+    expect(refusal("coder", world).message).toBe('no agent "coder" in team web; did you mean "feat:coder" or "code"?');
+  });
+
   test("what somebody meant but is not there", () => {
     expect(refusal("metrics", {}).code).toBe("TARGET_NOT_FOUND");
     expect(refusal("coder", { edges: ["me -> coder"] }).code).toBe("TARGET_NOT_FOUND");
