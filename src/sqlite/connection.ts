@@ -1,5 +1,6 @@
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync, statfsSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { TielineError } from "../model/errors.ts";
 
 /** Another process has the database. Whoever meets this is not the daemon and should talk to the one that is. */
@@ -28,6 +29,7 @@ function openDatabase(path: string, migrations: Migrations): Database {
       database.run("BEGIN EXCLUSIVE");
       database.run("COMMIT");
       migrate(path, database, migrations);
+      layOutLog(`${path}-wal`);
     });
   } catch (thrown) {
     database.close();
@@ -42,6 +44,28 @@ function createPrivately(path: string): void {
     closeSync(openSync(path, "a", 0o600));
   } catch (thrown) {
     throw unusable(path, thrown as NodeJS.ErrnoException);
+  }
+}
+
+/** SQLite begins its log anew when it has grown so long. */
+const logBytes = 4 * 1024 * 1024;
+
+/**
+ * Makes the log as long as it gets. While it grows, the file system writes its new length with every commit, which takes
+ * half as long again. Zeros behind its last entry are nothing to SQLite, and the lock keeps everybody else away.
+ */
+function layOutLog(log: string): void {
+  const { bavail, bsize } = statfsSync(dirname(log));
+  // Room that is scarce is for mail.
+  if (bavail * bsize < 16 * logBytes) return;
+  const file = openSync(log, "a");
+  const missing = logBytes - fstatSync(file).size;
+  try {
+    if (missing > 0) writeSync(file, new Uint8Array(missing));
+  } catch {
+    // Over a quota, for one. A shorter log is as good, and SQLite says what it lacks itself.
+  } finally {
+    closeSync(file);
   }
 }
 

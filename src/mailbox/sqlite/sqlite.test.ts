@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentId } from "../../model/ids.ts";
@@ -79,6 +79,19 @@ describe("sqlite", () => {
     using connection = connect(path, migrations);
     expect(connection.database.filename).toBe(path);
     for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("what a process that died has left in a log that is longer than its entries is found by the next", async () => {
+    const path = newPath();
+    const after = newPath();
+    await using mailbox = openMailbox(sqliteStore(connect(path, migrations), path));
+    const bodies = Array.from({ length: 30 }, (_, at) => `message ${at}`);
+    for (const body of bodies) await mailbox.accept(hello(body), bob);
+    for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, after + suffix);
+    expect(statSync(`${after}-wal`).size).toBeGreaterThan(4_000_000);
+    await using next = openMailbox(sqliteStore(connect(after, migrations), after));
+    expect(next.inbox(bob[0]!.id, { limit: 100 }).map((row) => row.message.body)).toEqual(bodies);
+    expect(next.id).toBe(mailbox.id);
   });
 
   test("a file that is not a mailbox is left as it is", () => {
