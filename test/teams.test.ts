@@ -45,6 +45,8 @@ describe("profiles", () => {
     }
     expect(readFileSync(join(world.project, "tieline.yaml"), "utf8")).toBe(before);
     expect(await world.tieline(["agents", "show", "dra"])).toMatchObject({ code: 3, stderr: expect.stringContaining('did you mean "dora"') });
+    expect(await world.tieline(["agents", "add", "eve", "--profile", "enginer"])).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no profile "enginer"; did you mean "engineer"?') });
+    expect((await world.json<ProfileView[]>(["agents", "ls"])).map(({ name }) => name)).not.toContain("eve");
     expect(await world.tieline(["agents", "add", "user"])).toMatchObject({ code: 2, stderr: expect.stringContaining("error NAME_INVALID") });
   });
 

@@ -64,6 +64,9 @@ describe("profiles", () => {
   test("a base that does not exist, or leads round in a circle, is an error", () => {
     const profiles = new Profiles(user);
     expect(() => profiles.lookup(project("agents: { a: { profile: nothing } }"), "a")).toThrow("builds on the profile nothing");
+    for (const name of ["../qa", "x".repeat(300)]) {
+      expect(() => profiles.lookup(project(`agents: { a: { profile: ${name} } }`), "a")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    }
     expect(() => profiles.lookup(project("agents: { a: { profile: b }, b: { profile: a } }"), "a")).toThrow("builds on the profile a");
   });
 

@@ -32,7 +32,7 @@ export class Profiles {
   }
 
   lookup(project: Project | null, name: string): Profile | null {
-    return namePattern.test(name) && name.length <= maxNameLength ? this.#build(project, name, []) : null;
+    return this.#build(project, name, []);
   }
 
   /** As `lookup`, or throws ADDRESS_UNKNOWN with near names. */
@@ -93,6 +93,8 @@ export class Profiles {
   }
 
   *#entries(project: Project | null, name: string): Iterable<Entry> {
+    // It becomes the name of a file.
+    if (!namePattern.test(name) || name.length > maxNameLength) return;
     const declared = project?.agents.get(name);
     if (project && declared) yield { origin: "project", source: project.file, root: project.root, fields: declared };
     if (project) yield* this.#file("project", join(projectProfilesDirectory(project.root), `${name}.md`), project.root);

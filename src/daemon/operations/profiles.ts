@@ -30,6 +30,8 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
       const project = teams.projectOf(team);
       if (scope === "project" && project === null) throw noProject(team);
       if (scope === "project" && project!.agents.has(name)) throw declared(project!, name);
+      // A file that builds on nothing would spoil the list of all.
+      if (fields.profile !== undefined) profiles.mustFind(project, fields.profile);
       writeProfileFile(profiles.directoryFor(scope === "project" ? project : null), name, fields);
       return view(profiles.mustFind(project, name), team);
     },
