@@ -139,6 +139,15 @@ describe("courier", () => {
     await becomes(second, "handed");
   });
 
+  test("mail is stored although its way in can not be foreseen", async () => {
+    stage.foresee = () => {
+      throw new Error("no such way");
+    };
+    await courier.start();
+    await becomes(await send("hello"), "handed");
+    expect(faults).toEqual(["foresee mail for bob"]);
+  });
+
   test("nothing is foreseen for an agent whose mail is held, nor for a crowd", async () => {
     stage.readiness = busy;
     await courier.start();

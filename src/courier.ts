@@ -167,8 +167,14 @@ export function createCourier(parts: CourierParts): Courier {
   /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */
   function foresee(id: AgentId, message: Message): void {
     const agent = rounds.isServing(id) || holds.has(id) ? null : parts.agent(id);
-    const endpoint = agent && agent.kind !== "person" && waysFor(agent, message, transportOf)[0]?.endpoint;
-    if (endpoint) transportOf(endpoint.transport).foresee?.(agent, endpoint);
+    if (agent === null || agent.kind === "person") return;
+    try {
+      const endpoint = waysFor(agent, message, transportOf)[0]?.endpoint;
+      if (endpoint) transportOf(endpoint.transport).foresee?.(agent, endpoint);
+    } catch (fault) {
+      // The message is stored all the same; whoever serves it meets the fault again.
+      report(`foresee mail for ${agent.name}`, fault);
+    }
   }
 
   /** The most urgent delivery that some way in would take now. The others learn why they wait. */
