@@ -70,12 +70,13 @@ test("a failed check is a failure, and the tests run all the same", async () => 
 });
 
 test("each lane runs its own files", async () => {
-  for (const name of ["a.test.ts", "b.long.test.ts", "c.agents.test.ts", "d.browser.test.ts"]) file(name, `test("in ${name}", () => {});`);
+  for (const name of ["a.test.ts", "b.long.test.ts", "c.agents.test.ts", "d.browser.test.ts", "e.attack.test.ts"]) file(name, `test("in ${name}", () => {});`);
   const filesIn = async (...args: string[]): Promise<string[]> => [...(await run(args)).output.matchAll(/\(pass\) in (\w)/g)].map(([, letter]) => letter!);
   expect(await filesIn()).toEqual(["a"]);
   expect(await filesIn("--long")).toEqual(["b"]);
   expect(await filesIn("--agents")).toEqual(["c"]);
   expect(await filesIn("--browser")).toEqual(["d"]);
+  expect(await filesIn("--attack")).toEqual(["e"]);
 });
 
 test("words choose files, and flags with their values go on to the runner", async () => {
