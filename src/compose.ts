@@ -228,10 +228,10 @@ export function compose(options: SwitchOptions): Switch {
     observed(agent, state) {
       if (isClaude(agent)) programs.claude.heard(agent, state);
     },
-    hasReadRefusal: (call, refused) => programs.transcripts.hasReadRefusal(call, refused),
+    hasReadRefusal: (agent, call, refused) => programs.transcripts.hasReadRefusal(agent, call, refused),
     more: [
       ...nativeSend({ router, knownNatively: (name, agent) => programs.claude.knows(name, agent) }),
-      turnText(submissions, (agent) => profileOf(agent)?.markers ?? false),
+      turnText(submissions, (agent) => profileOf(agent)?.markers ?? false, (agent, path) => programs.transcripts.lengthAt(agent, path)),
       ...emitters(emit),
     ],
   });

@@ -226,13 +226,23 @@ export function createCourier(parts: CourierParts): Courier {
     }
     if (outcome.kind === "unknown") {
       // What the attempt says of itself is more precise than that a second look found nothing.
-      const found = await transport.inspect(errand);
+      const found = await lookFor(errand);
       if (found.kind === "unknown") inDoubt.add(errand.agent.id);
       else outcome = found;
     }
     const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, errand.message);
     await settle(errand.delivery, outcome, { transport: transport.name, authority });
     return outcome;
+  }
+
+  /** A look that fails tells nothing: the attempt stays in doubt. */
+  async function lookFor(errand: Errand): Promise<Outcome> {
+    try {
+      return await transportOf(errand.endpoint.transport).inspect(errand);
+    } catch (thrown) {
+      report(`look for ${errand.message.tag} by ${errand.endpoint.transport}`, thrown);
+      return { kind: "unknown", detail: asTielineError(thrown).message };
+    }
   }
 
   function lose(delivery: Delivery): void {
@@ -265,8 +275,7 @@ export function createCourier(parts: CourierParts): Courier {
     const endpoint = agent?.endpoints.find((one) => one.transport === delivery.transport);
     const message = mailbox.message(delivery.messageId);
     if (!agent || !endpoint || !message) return;
-    const transport = transportOf(endpoint.transport);
-    const outcome = await transport.inspect({ message, delivery, agent, endpoint, mark: markOf(delivery) });
+    const outcome = await lookFor({ message, delivery, agent, endpoint, mark: markOf(delivery) });
     if (outcome.kind === "handed") await mailbox.confirm(delivery.id, outcome.proof, outcome.detail);
     else if (outcome.kind === "absent" && delivery.state !== "handed") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
   }

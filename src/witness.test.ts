@@ -1,7 +1,7 @@
-import { expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, chownSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openMailbox } from "./mailbox/mailbox.ts";
 import { memoryStore } from "./mailbox/memory/store.ts";
 import { personId } from "./model/agent.ts";
@@ -9,19 +9,22 @@ import type { DeliveryId } from "./model/ids.ts";
 import { seal } from "./model/message.ts";
 import { provesGiven } from "./providers/claude-code/transcript.ts";
 import { anAgent } from "./testing/agents.ts";
+import { lackUnless, testUnless } from "./testing/needing.ts";
+import { until } from "./testing/until.ts";
 import { Witness } from "./witness.ts";
 
 /** A mailbox, one agent with a transcript, and somebody who reads it. */
 function aCourt() {
   const folder = mkdtempSync(join(tmpdir(), "tl-witness-"));
   const path = join(folder, "session.jsonl");
+  let named = path;
   const agent = anAgent({ name: "ana", provider: "claude-code" });
   const mailbox = openMailbox(memoryStore());
   const faults: unknown[] = [];
   const witness = new Witness({
     mailbox,
     agent: () => agent,
-    transcript: () => ({ path, proves: (line, { tag }) => provesGiven(line, tag) }),
+    transcript: () => ({ path: named, below: [folder], proves: (line, { tag }) => provesGiven(line, tag) }),
     report: (_context, fault) => faults.push(fault),
   });
   witness.start();
@@ -31,6 +34,8 @@ function aCourt() {
     witness,
     agent,
     faults,
+    /** The program says that it writes somewhere else now. */
+    move: (other: string) => void (named = other),
     async handed(body: string, meanwhile: (tag: string) => Promise<void> = async () => undefined) {
       const message = seal({ to: "ana", body }, { id: personId, name: "user", team: "web", knownBy: "person" }, { inReplyTo: null, hops: 1 });
       const { deliveries } = await mailbox.accept(message, [agent]);
@@ -118,4 +123,42 @@ test.each([
 ])("in %s", (_where, entry, proof) => {
   expect(provesGiven(JSON.stringify(entry), "MSG_X_12345678")).toBe(proof);
   expect(provesGiven(JSON.stringify(entry), "MSG_X_00000000")).toBe(false);
+});
+
+describe("a transcript proves nothing", () => {
+  test("while it is a FIFO, which blocks nothing", async () => {
+    await using court = aCourt();
+    Bun.spawnSync(["mkfifo", court.path]);
+    const { message, id } = await court.handed("first");
+    await until(() => court.faults.length > 0, "the refusal to be reported");
+    expect(court.faults).toMatchObject([{ code: "FILE_REFUSED", operands: { why: "notRegular" } }]);
+    rmSync(court.path);
+    writeFileSync(court.path, line({ type: "user", message: { content: `[${message.tag} from user]` } }));
+    await court.seen(id);
+  });
+
+  test("through a link that leads out of where the program keeps its transcripts", async () => {
+    await using court = aCourt();
+    const elsewhere = mkdtempSync(join(tmpdir(), "tl-elsewhere-"));
+    symlinkSync(elsewhere, join(dirname(court.path), "sub"));
+    const { message, id } = await court.handed("first");
+    writeFileSync(join(elsewhere, "own.jsonl"), line({ type: "user", message: { content: `[${message.tag} from user]` } }));
+    court.move(join(dirname(court.path), "sub", "own.jsonl"));
+    await until(() => court.faults.length > 0, "the refusal to be reported");
+    expect(court.faults).toMatchObject([{ code: "FILE_REFUSED", operands: { why: "outside" } }]);
+    expect(court.mailbox.delivery(id)).toMatchObject({ state: "handed", proof: "submitted" });
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  testUnless(lackUnless(process.getuid?.() === 0, "giving a file to another user needs root"))("when it belongs to another user", async () => {
+    await using court = aCourt();
+    const { message, id } = await court.handed("first");
+    const foreign = `${court.path}.foreign`;
+    writeFileSync(foreign, line({ type: "user", message: { content: `[${message.tag} from user]` } }));
+    chownSync(foreign, 65_534, 65_534);
+    court.move(foreign);
+    await until(() => court.faults.length > 0, "the refusal to be reported");
+    expect(court.faults).toMatchObject([{ code: "FILE_REFUSED", operands: { why: "owner" } }]);
+    expect(court.mailbox.delivery(id)).toMatchObject({ state: "handed", proof: "submitted" });
+  });
 });

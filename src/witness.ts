@@ -8,8 +8,9 @@ import type { Agent } from "./model/agent.ts";
 import { provesSeen, type Delivery, type Trace } from "./model/delivery.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message } from "./model/message.ts";
+import { nextTurn } from "./os/nextTurn.ts";
+import { wholeLines } from "./os/wholeLines.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "./workspace/watching.ts";
-import { wholeLines } from "./workspace/wholeLines.ts";
 
 export interface WitnessParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "confirm" | "warn">;
@@ -25,6 +26,8 @@ export interface WitnessParts {
 export interface Transcript {
   /** null: nothing was written yet. */
   readonly path: string | null;
+  /** The directories in which the program keeps its transcripts. A file elsewhere proves nothing, nor one of another user. */
+  readonly below: readonly string[];
   proves(line: string, message: Message): boolean;
   /** The program has it, and will give it to its model later. */
   queues?(line: string, message: Message): boolean;
@@ -67,9 +70,14 @@ export class Witness implements AsyncDisposable {
   async traceOf(agent: Agent, message: Message): Promise<Trace | null> {
     const transcript = this.parts.transcript(agent);
     if (transcript === null) return null;
-    const lines = transcript.path === null ? [] : new Tail(transcript.path, 0).read();
-    if (lines.some((line) => transcript.proves(line, message))) return "given";
-    return lines.some((line) => transcript.queues?.(line, message)) ? "queued" : "none";
+    let queued = false;
+    if (transcript.path !== null) {
+      for await (const line of new Tail(transcript.path, transcript.below, 0).lines()) {
+        if (transcript.proves(line, message)) return "given";
+        queued ||= transcript.queues?.(line, message) ?? false;
+      }
+    }
+    return queued ? "queued" : "none";
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,7 +114,7 @@ export class Witness implements AsyncDisposable {
         if (!transcript) return;
         if (transcript.path !== null) watcher = renewWatcher(watcher, dirname(transcript.path), bell.ring);
         try {
-          this.look(transcript, search);
+          await this.look(transcript, search);
           fault = "";
         } catch (thrown) {
           // It may be readable again; until then it is told once what is wrong.
@@ -122,13 +130,13 @@ export class Witness implements AsyncDisposable {
     }
   }
 
-  private look(transcript: Transcript, search: Search): void {
+  private async look(transcript: Transcript, search: Search): Promise<void> {
     if (transcript.path === null) return;
-    const tail = this.tailOf(transcript.path);
+    const tail = this.tailOf(transcript.path, transcript.below);
     // A program may have written a message down before we settled that it was handed over.
     if (search.hasMore) tail.goBack();
     search.hasMore = false;
-    for (const line of tail.read()) this.match(line, transcript, search.wanted);
+    for await (const line of tail.lines()) this.match(line, transcript, search.wanted);
   }
 
   private match(line: string, transcript: Transcript, wanted: Search["wanted"]): void {
@@ -159,9 +167,9 @@ export class Witness implements AsyncDisposable {
     }
   }
 
-  private tailOf(path: string): Tail {
+  private tailOf(path: string, below: readonly string[]): Tail {
     let tail = this.tails.get(path);
-    if (tail === undefined) this.tails.set(path, (tail = new Tail(path, lookBackBytes)));
+    if (tail === undefined) this.tails.set(path, (tail = new Tail(path, below, lookBackBytes)));
     return tail;
   }
 }
@@ -181,6 +189,7 @@ class Tail {
 
   constructor(
     private readonly path: string,
+    private readonly below: readonly string[],
     /** How much of what is there already counts; 0: all of it. */
     private readonly lookBack: number,
   ) {}
@@ -190,14 +199,19 @@ class Tail {
     if (this.offset !== null) this.offset = Math.max(0, this.offset - this.lookBack);
   }
 
-  read(): string[] {
-    const found = wholeLines(this.path, ({ size, inode }) => {
-      if (this.offset === null) return this.lookBack === 0 ? 0 : Math.max(0, size - this.lookBack);
-      return inode === this.inode && size >= this.offset ? this.offset : 0;
-    });
-    if (found === null) return [];
-    this.inode = found.inode;
-    this.offset = found.end;
-    return found.bytes.toString("utf8").split("\n");
+  /** What is new, piece by piece: other work goes on in between. */
+  async *lines(): AsyncIterable<string> {
+    for (;;) {
+      const found = wholeLines(this.path, { below: this.below }, ({ size, inode }) => {
+        if (this.offset === null) return this.lookBack === 0 ? 0 : Math.max(0, size - this.lookBack);
+        return inode === this.inode && size >= this.offset ? this.offset : 0;
+      });
+      if (found === null) return;
+      this.inode = found.inode;
+      this.offset = found.end;
+      yield* found.bytes.toString("utf8").split("\n");
+      if (!found.more) return;
+      await nextTurn();
+    }
   }
 }

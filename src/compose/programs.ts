@@ -11,6 +11,8 @@ import type { AgentId, Clock } from "../model/ids.ts";
 import { ClaudeSessions, isClaude } from "../providers/claude-code/sessions.ts";
 import { CodexThreads } from "../providers/codex/threads.ts";
 import { claudeFolder, codexFolder } from "../providers/folders.ts";
+import { settingsOfGemini } from "../providers/gemini/processes.ts";
+import { GeminiTranscripts } from "../providers/gemini/transcript.ts";
 import { OpencodeSessions } from "../providers/opencode/sessions.ts";
 import { PiSessions } from "../providers/pi/sessions.ts";
 import { Transcripts } from "../providers/transcripts.ts";
@@ -41,7 +43,7 @@ export function agentPrograms(env: Readonly<Record<string, string>>, clock: Cloc
     codex,
     opencode,
     pi,
-    transcripts: new Transcripts(claude, codex),
+    transcripts: new Transcripts(claude, codex, new GeminiTranscripts((agent) => settingsOfGemini(agent, env))),
     claudeConfig,
     said: (agent) => (isClaude(agent) ? claude.said(agent) : (codex.said(agent) ?? opencode.said(agent) ?? pi.said(agent))),
     watch: (agent, changed) => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed)),

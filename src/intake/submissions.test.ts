@@ -68,9 +68,9 @@ describe("submissions", () => {
     const { submissions, agent, inbox } = await aTeam();
     const [writer, coder] = [agent("writer"), agent("coder")];
     const said = { hook_event_name: "Stop", session_id: "s", last_assistant_message: "All done. @coder: please look\n```\n@coder: not this\n```" };
-    await turnText(submissions, () => false).handle(readHookCall("claude-code", said)!, writer);
-    await turnText(submissions, () => true).handle(readHookCall("claude-code", { ...said, agent_id: "sub" })!, writer);
-    await turnText(submissions, () => true).handle(readHookCall("claude-code", said)!, writer);
+    await turnText(submissions, () => false, () => 7).handle(readHookCall("claude-code", said)!, writer);
+    await turnText(submissions, () => true, () => 7).handle(readHookCall("claude-code", { ...said, agent_id: "sub" })!, writer);
+    await turnText(submissions, () => true, () => 7).handle(readHookCall("claude-code", said)!, writer);
     expect((await inbox(coder, 1)).map(({ body }) => body)).toEqual(["please look\n```\n@coder: not this\n```"]);
   });
 });

@@ -4,6 +4,7 @@
  * file of an allowed owner in an allowed place. What was opened is checked, not what the path named a moment earlier.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { TielineError } from "../model/errors.ts";
 
 export interface FileRules {
@@ -11,8 +12,8 @@ export interface FileRules {
   readonly below?: string | readonly string[];
   /** Left out: no limit. Reads of an open file are bounded by their length. */
   readonly maxBytes?: number;
-  /** The user ids that may own the file. Left out: this user. */
-  readonly owners?: readonly number[];
+  /** The user ids that may own the file. Left out: this user. `anyone`: what it says is not trusted either. */
+  readonly owners?: readonly number[] | "anyone";
   /** What a link as the last part of the path means: refused, or its target under the same rules. Left out: refused. */
   readonly link?: "refuse" | "resolve";
   /** Refuse a file that has a second name (a hard link). */
@@ -73,6 +74,26 @@ export function openUntrusted(path: string, rules: FileRules = {}): OpenFile | R
     return refusalFor(cause);
   } finally {
     if (fd !== null) closeSync(fd);
+  }
+}
+
+/** Whether a path, which need not exist yet, leads into a directory once the links on its way are resolved. */
+export function leadsInto(path: string, directory: string): boolean {
+  if (path.includes("\0") || !isAbsolute(path)) return false;
+  try {
+    return isBelow(join(realParent(dirname(path)), basename(path)), directory);
+  } catch (thrown) {
+    if (codeOf(thrown) === "ELOOP" || codeOf(thrown) === "EACCES") return false;
+    throw thrown;
+  }
+}
+
+function realParent(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch (thrown) {
+    if (codeOf(thrown) !== "ENOENT" || directory === dirname(directory)) throw thrown;
+    return join(realParent(dirname(directory)), basename(directory));
   }
 }
 
@@ -144,7 +165,7 @@ function readFrom(fd: number, offset: number, length: number, expected = length)
 function unfitness(stats: Stats, { maxBytes = Infinity, owners = [thisUser()], singleName = false }: FileRules): Refusal | null {
   if (stats.isSymbolicLink()) return refusal("link", "is a link; links are not followed here");
   if (!stats.isFile()) return refusal("notRegular", `is a ${kindOf(stats)}, not a regular file`);
-  if (!owners.includes(stats.uid)) return refusal("owner", `belongs to another user (uid ${stats.uid})`);
+  if (owners !== "anyone" && !owners.includes(stats.uid)) return refusal("owner", `belongs to another user (uid ${stats.uid})`);
   if (singleName && stats.nlink > 1) return refusal("secondName", "is a hard link to a file that has other names, too");
   return stats.size > maxBytes ? tooLarge(stats.size, maxBytes) : null;
 }

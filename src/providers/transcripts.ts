@@ -1,11 +1,13 @@
 /** Where programs write down what their models are given, and which line of it proves what. */
 import type { Agent } from "../model/agent.ts";
+import { openUntrusted } from "../os/untrustedFile.ts";
 import type { Transcript } from "../witness.ts";
 import { isClaude, type ClaudeSessions } from "./claude-code/sessions.ts";
 import { provesGiven, provesQueued } from "./claude-code/transcript.ts";
 import * as rollout from "./codex/rollout.ts";
 import type { CodexThreads } from "./codex/threads.ts";
 import * as gemini from "./gemini/transcript.ts";
+import type { GeminiTranscripts } from "./gemini/transcript.ts";
 
 /** A call that was refused, and what its model was told. */
 interface Refused {
@@ -13,31 +15,54 @@ interface Refused {
   readonly words: string;
 }
 
-export class Transcripts {
-  private readonly gemini = new gemini.GeminiTranscripts();
+interface RefusingCall {
+  readonly provider: string;
+  readonly transcriptPath: string | null;
+  readonly tool: { readonly id: string } | null;
+}
 
+export class Transcripts {
   constructor(
     private readonly claude: ClaudeSessions,
     private readonly codex: CodexThreads,
+    private readonly gemini: GeminiTranscripts,
   ) {}
 
   /** null: the program writes none, or none that we know of. */
   of(agent: Agent): Transcript | null {
-    if (isClaude(agent)) return { path: this.claude.transcriptOf(agent), proves: (line, { tag }) => provesGiven(line, tag), queues: (line, { tag }) => provesQueued(line, tag) };
-    if (agent.provider === "codex") return agent.sessionId === null ? null : { path: this.codex.transcriptOf(agent), proves: rollout.provesGiven };
+    if (isClaude(agent)) return { path: this.claude.transcriptOf(agent), below: [this.claude.transcriptFolder(agent)], proves: (line, { tag }) => provesGiven(line, tag), queues: (line, { tag }) => provesQueued(line, tag) };
+    if (agent.provider === "codex") {
+      if (agent.sessionId === null) return null;
+      const { path, below } = this.codex.transcriptOf(agent) ?? { path: null, below: [] };
+      return { path, below, proves: rollout.provesGiven };
+    }
     const path = agent.provider === "gemini" ? this.gemini.of(agent) : null;
-    return path === null ? null : { path, proves: gemini.provesGiven };
+    return path === null ? null : { path, below: [this.gemini.folderOf(agent)], proves: gemini.provesGiven };
+  }
+
+  /** How long a transcript is that a hook names; null when it is none that we would read. */
+  lengthAt(agent: Agent, path: string): number | null {
+    const file = openUntrusted(path, { below: this.foldersOf(agent, path) });
+    if (!file.ok) return null;
+    using _ = file;
+    return file.stats.size;
+  }
+
+  private foldersOf(agent: Agent, path: string): readonly string[] {
+    if (agent.provider === "codex") return this.codex.rolloutAt(agent, path).below;
+    return [agent.provider === "gemini" ? this.gemini.folderOf(agent) : this.claude.transcriptFolder(agent)];
   }
 
   /** A hook told where a session is written down. */
-  learn({ provider }: Agent, sessionId: string, path: string): void {
-    const keeper = provider === "codex" ? this.codex : provider === "gemini" ? this.gemini : this.claude;
-    keeper.learnTranscript(sessionId, path);
+  learn(agent: Agent, sessionId: string, path: string): void {
+    const keeper = agent.provider === "codex" ? this.codex : agent.provider === "gemini" ? this.gemini : this.claude;
+    keeper.learnTranscript(agent, sessionId, path);
   }
 
   /** Whether the model has been asked again since a call of its was refused. */
-  hasReadRefusal({ provider, transcriptPath: path, tool }: { provider: string; transcriptPath: string | null; tool: { id: string } | null }, { firstCall, words }: Refused): boolean {
+  async hasReadRefusal(agent: Agent, { provider, transcriptPath: path, tool }: RefusingCall, { firstCall, words }: Refused): Promise<boolean> {
     if (path === null) return false;
-    return provider === "gemini" ? gemini.hasReadRefusal(path, words) : rollout.hasReadRefusal(path, firstCall, tool?.id ?? "");
+    if (provider === "gemini") return gemini.hasReadRefusal(path, this.gemini.folderOf(agent), words);
+    return rollout.hasReadRefusal(this.codex.rolloutAt(agent, path), firstCall, tool?.id ?? "");
   }
 }

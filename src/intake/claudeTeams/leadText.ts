@@ -6,13 +6,14 @@ import { dirname } from "node:path";
 import type { Documents } from "../../directory/documents/port.ts";
 import type { Spine } from "../../events/spine.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
+import { nextTurn } from "../../os/nextTurn.ts";
+import { wholeLines } from "../../os/wholeLines.ts";
 import { isLive, personId, personName, type Agent } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { AgentId } from "../../model/ids.ts";
 import type { Router } from "../../router.ts";
 import { streamsIn } from "../../transports/streams.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
-import { wholeLines } from "../../workspace/wholeLines.ts";
 
 export interface LeadTextParts {
   readonly agents: () => readonly Agent[];
@@ -63,7 +64,7 @@ async function readOn(agent: Agent, path: string, parts: LeadTextParts): Promise
   const known = positionOf(agent.id, path, parts.documents);
   let position = known;
   try {
-    for (const { line, end } of linesFrom(path, known.offset)) {
+    for await (const { line, end } of linesFrom(path, parts.root, known.offset)) {
       const said = parse(line);
       const answers = begins(said) ?? position.answers;
       const isEnd = said?.["type"] === "result";
@@ -102,11 +103,15 @@ function parse(line: string): Readonly<Record<string, unknown>> | null {
 }
 
 /** Whole lines only, each with the offset behind it. */
-function linesFrom(path: string, offset: number): { line: string; end: number }[] {
-  const { bytes } = wholeLines(path, () => offset) ?? { bytes: Buffer.alloc(0) };
-  const lines: { line: string; end: number }[] = [];
-  for (let from = 0, end = bytes.indexOf(0x0a); end >= 0; from = end + 1, end = bytes.indexOf(0x0a, from)) {
-    lines.push({ line: bytes.toString("utf8", from, end), end: offset + end + 1 });
+async function* linesFrom(path: string, below: string, offset: number): AsyncIterable<{ readonly line: string; readonly end: number }> {
+  for (let start = offset; ; await nextTurn()) {
+    const found = wholeLines(path, { below }, () => start);
+    if (found === null) return;
+    const { bytes } = found;
+    for (let from = 0, end = bytes.indexOf(0x0a); end >= 0; from = end + 1, end = bytes.indexOf(0x0a, from)) {
+      yield { line: bytes.toString("utf8", from, end), end: start + end + 1 };
+    }
+    start = found.end;
+    if (!found.more) return;
   }
-  return lines;
 }

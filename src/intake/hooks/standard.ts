@@ -21,7 +21,7 @@ export interface StandardHookParts {
   readonly joined: (agent: Agent, call: HookCall) => void;
   readonly observed: (agent: Agent, state: AgentState, call: HookCall) => void;
   /** For programs that do not say when a batch of calls is over: has the model been asked again since a call was refused? */
-  readonly hasReadRefusal?: (call: HookCall, refused: Refused) => boolean;
+  readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
   /** Handlers of a provider's own. */
   readonly more?: readonly HookHandler[];
   readonly report: Report;

@@ -1,8 +1,9 @@
 /** What Claude Code itself says about the sessions that are our agents: its registry, its transcripts, its settings. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
+import { leadsInto, untrustedText, userOrRoot } from "../../os/untrustedFile.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
 import type { Said } from "../../sensing/ownWord.ts";
 import { claudeFolder } from "../folders.ts";
@@ -83,16 +84,21 @@ export class ClaudeSessions {
     if (sessionId === null) return null;
     const known = this.transcripts.get(sessionId);
     if (known !== undefined) return existsSync(known) ? known : null;
-    const pid = pidOf(agent);
-    const projects = join(pid === null ? this.options.configDir : this.configDirOf(pid), "projects");
+    const projects = this.transcriptFolder(agent);
     const found = foldersIn(projects).map((folder) => join(projects, folder, `${sessionId}.jsonl`)).find((path) => existsSync(path));
     if (found !== undefined) this.transcripts.set(sessionId, found);
     return found ?? null;
   }
 
-  /** A hook told where the transcript is, perhaps before it is there. */
-  learnTranscript(sessionId: string, path: string): void {
-    this.transcripts.set(sessionId, path);
+  /** Where the agent's Claude Code keeps its transcripts. A file elsewhere proves nothing. */
+  transcriptFolder(agent: Agent): string {
+    const pid = pidOf(agent);
+    return join(pid === null ? this.options.configDir : this.configDirOf(pid), "projects");
+  }
+
+  /** A hook told where the transcript is, perhaps before it is there; it is believed only where transcripts are kept. */
+  learnTranscript(agent: Agent, sessionId: string, path: string): void {
+    if (leadsInto(path, this.transcriptFolder(agent))) this.transcripts.set(sessionId, path);
   }
 
   /** Whether Claude Code itself knows somebody of this name: a session that runs, or a member of a team. */
@@ -153,10 +159,13 @@ function foldersIn(path: string): string[] {
   return existsSync(path) ? readdirSync(path) : [];
 }
 
+const maxSettingsBytes = 4 << 20;
+
 /** What is broken says nothing: settings allow nothing then, and lists have nobody in them. */
 function settingsIn(file: string): Record<string, unknown> | null {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    const text = untrustedText(file, { maxBytes: maxSettingsBytes, link: "resolve", owners: userOrRoot() });
+    return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
   } catch {
     return null;
   }

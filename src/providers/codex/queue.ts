@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import type { Agent } from "../../model/agent.ts";
 import { environOf, linkOf } from "../processFiles.ts";
 import { homeOfCodex, threadHeldBy } from "./processes.ts";
-import { findRollout } from "./rollout.ts";
+import { findRollout, rolloutFolders, type Rollout } from "./rollout.ts";
 
 export interface CodexQueue {
   /** Where the thread is written down. */
-  readonly transcript: string;
+  readonly transcript: Rollout;
   /** Resolves with Codex's complaint, or null when it has taken the text. */
   add(text: string, signal: AbortSignal): Promise<string | null>;
 }
@@ -20,10 +20,11 @@ export function codexQueueOf({ sessionId, endpoints }: Agent): CodexQueue | null
   const held = threadHeldBy(pid, sessionId);
   if (held === null) return null;
   const program = linkOf(held.holder, "exe");
-  const transcript = findRollout(homeOfCodex(pid) ?? "/", held.threadId);
+  const home = homeOfCodex(pid) ?? "/";
+  const transcript = findRollout(home, held.threadId);
   // A thread is written down with its first turn; before that Codex does not know it by its id.
   if (program === null || transcript === null || !existsSync(transcript)) return null;
-  return { transcript, add: (text, signal) => run([program, "queue", "--thread", held.threadId, "--message", text], environOf(pid), signal) };
+  return { transcript: { path: transcript, below: rolloutFolders(home) }, add: (text, signal) => run([program, "queue", "--thread", held.threadId, "--message", text], environOf(pid), signal) };
 }
 
 /** What `codex queue` has to know of the Codex that it writes to. */

@@ -1,9 +1,10 @@
 /** Codex's own record of a thread: what was given to the model, line by line, in the order in which it was given. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Message } from "../../model/message.ts";
+import { nextTurn } from "../../os/nextTurn.ts";
+import { wholeLines } from "../../os/wholeLines.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
-import { wholeLines } from "../../workspace/wholeLines.ts";
 
 type Recordable = Pick<Message, "id" | "tag">;
 
@@ -43,28 +44,42 @@ export function findRollout(codexHome: string, threadId: string): string | null 
   return null;
 }
 
-/** How much is written already; what counts comes after it. */
-export const lengthOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** Where Codex keeps its threads. A file elsewhere proves nothing. */
+export const rolloutFolders = (codexHome: string): readonly string[] => [join(codexHome, "sessions"), join(codexHome, "archived_sessions")];
 
-export function isRecorded(path: string, message: Recordable): boolean {
-  return linesFrom(path, 0).lines.some((line) => provesGiven(line, message));
+/** A thread's record, and the folders that it must be in. */
+export interface Rollout {
+  readonly path: string;
+  readonly below: readonly string[];
 }
+
+/** How much is written already; what counts comes after it. */
+export const lengthOf = ({ path }: Rollout): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+export async function isRecorded(rollout: Rollout, message: Recordable): Promise<boolean> {
+  for await (const { line } of linesFrom(rollout, 0)) if (provesGiven(line, message)) return true;
+  return false;
+}
+
+/** A call that was refused a moment ago is in the last part of the record. */
+const recentBytes = 8 << 20;
 
 /** The first line is written with the first turn, so that at the beginning there is neither file nor folder. */
 const missingFolderMs = 20;
 const sweepMs = 500;
 
 /** Resolves when the message stands behind `offset`: true, or when the signal aborts: false. */
-export async function untilRecorded(path: string, offset: number, message: Recordable, signal: AbortSignal): Promise<boolean> {
+export async function untilRecorded(rollout: Rollout, offset: number, message: Recordable, signal: AbortSignal): Promise<boolean> {
   const bell = createBell(signal);
   let watcher: Watcher | undefined;
   let from = offset;
   try {
     for (;;) {
-      watcher = renewWatcher(watcher, dirname(path), bell.ring);
-      const { lines, end } = linesFrom(path, from);
-      from = end;
-      if (lines.some((line) => provesGiven(line, message))) return true;
+      watcher = renewWatcher(watcher, dirname(rollout.path), bell.ring);
+      for await (const { line, end } of linesFrom(rollout, from)) {
+        from = end;
+        if (provesGiven(line, message)) return true;
+      }
       if (signal.aborted) return false;
       await bell.wait(watcher ? sweepMs : missingFolderMs);
     }
@@ -77,9 +92,9 @@ export async function untilRecorded(path: string, offset: number, message: Recor
  * Whether the model has been asked again since a call of its was refused. All calls of one answer are written down
  * before the first result is, so a call that does not stand before that result belongs to a later answer.
  */
-export function hasReadRefusal(path: string, refusedCall: string, call: string): boolean {
-  if (!existsSync(path)) return false;
-  for (const line of readFileSync(path, "utf8").split("\n")) {
+export async function hasReadRefusal(rollout: Rollout, refusedCall: string, call: string): Promise<boolean> {
+  const from = Math.max(0, lengthOf(rollout) - recentBytes);
+  for await (const { line } of linesFrom(rollout, from)) {
     if (!line.includes(refusedCall) && !line.includes(call)) continue;
     const { type, payload } = parsed(line);
     if (type !== "response_item" || payload?.type === undefined) continue;
@@ -89,10 +104,15 @@ export function hasReadRefusal(path: string, refusedCall: string, call: string):
   return false;
 }
 
-/** Whole lines, and where the next one begins. A shorter file than before is another, of which nothing is known. */
-function linesFrom(path: string, offset: number): { lines: string[]; end: number } {
-  const found = wholeLines(path, ({ size }) => (size < offset ? 0 : offset));
-  return found === null ? { lines: [], end: offset } : { lines: found.bytes.toString("utf8").split("\n"), end: found.end };
+/** Whole lines, and where to read on after the piece that they are in. A shorter file than before is another one. */
+async function* linesFrom({ path, below }: Rollout, offset: number): AsyncIterable<{ readonly line: string; readonly end: number }> {
+  for (let from = offset; ; await nextTurn()) {
+    const found = wholeLines(path, { below }, ({ size }) => (size < from ? 0 : from));
+    if (found === null) return;
+    from = found.end;
+    for (const line of found.bytes.toString("utf8").split("\n")) yield { line, end: found.end };
+    if (!found.more) return;
+  }
 }
 
 function parsed(line: string): Line {

@@ -11,7 +11,8 @@ import { whileStarting, type Said } from "../../sensing/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
 import { homeOfCodex, threadHeldBy } from "./processes.ts";
-import { findRollout } from "./rollout.ts";
+import { findRollout, rolloutFolders, type Rollout } from "./rollout.ts";
+import { leadsInto } from "../../os/untrustedFile.ts";
 
 export interface Thread {
   readonly id: string;
@@ -109,18 +110,24 @@ export class CodexThreads implements AsyncDisposable {
   }
 
   /** Where the agent's conversation is written down; null as long as that is not known. */
-  transcriptOf(agent: Agent): string | null {
+  transcriptOf(agent: Agent): Rollout | null {
     const thread = this.known(agent);
     const threadId = thread?.id ?? this.threadIdOf(agent);
     if (threadId === null) return null;
     const path = thread?.path ?? this.transcripts.get(threadId) ?? findRollout(this.homeOf(agent), threadId);
-    if (path !== null) this.transcripts.set(threadId, path);
-    return path;
+    if (path === null) return null;
+    this.transcripts.set(threadId, path);
+    return this.rolloutAt(agent, path);
   }
 
-  /** A hook told where a thread is written down. */
-  learnTranscript(threadId: string, path: string): void {
-    this.transcripts.set(threadId, path);
+  /** A record that the program names, with the folders that it must be in. */
+  rolloutAt(agent: Agent, path: string): Rollout {
+    return { path, below: [this.homeOf(agent), this.options.codexHome].flatMap(rolloutFolders) };
+  }
+
+  /** A hook told where a thread is written down; it is believed only where Codex keeps its threads. */
+  learnTranscript(agent: Agent, threadId: string, path: string): void {
+    if (this.rolloutAt(agent, path).below.some((folder) => leadsInto(path, folder))) this.transcripts.set(threadId, path);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

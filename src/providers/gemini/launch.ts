@@ -3,7 +3,7 @@ import { geminiFolder } from "../folders.ts";
 import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
 import { defaultsVariable, readsDefaults } from "./defaults.ts";
 import { withHooks } from "./install.ts";
-import { findTranscript } from "./transcript.ts";
+import { findTranscript, hasAnswer } from "./transcript.ts";
 
 const approvalModes: Readonly<Record<PermissionMode, string>> = { ask: "default", auto: "auto_edit", skip: "yolo" };
 
@@ -32,7 +32,7 @@ export const gemini: Provider = {
   /** A session is written down with its first words, and can not be gone on with before. */
   async hasConversation(sessionId, env) {
     const path = await findTranscript(geminiFolder(env), sessionId);
-    return path !== null && (await Bun.file(path).text()).includes('"type":"gemini"');
+    return path !== null && hasAnswer(geminiFolder(env), path);
   },
 
   exitWords: "/quit",

@@ -26,10 +26,10 @@ test("a refusal is read once it went back as a result, and a session is found by
     const path = join(chats, "session-2026-11-15T13-49-d67e75ec.jsonl");
     const head = JSON.stringify({ sessionId, kind: "main" });
     writeFileSync(path, `${head}\n${line("user", [{ text: words }])}\n`);
-    expect(hasReadRefusal(path, words)).toBe(false);
+    expect(hasReadRefusal(path, chats, words)).toBe(false);
     writeFileSync(path, `${head}\n${line("user", refused)}\n`);
-    expect(hasReadRefusal(path, words)).toBe(true);
-    expect(hasReadRefusal(join(chats, "none.jsonl"), words)).toBe(false);
+    expect(hasReadRefusal(path, chats, words)).toBe(true);
+    expect(hasReadRefusal(join(chats, "none.jsonl"), chats, words)).toBe(false);
     expect(await findTranscript(join(home, ".gemini"), sessionId)).toBe(path);
     expect(await findTranscript(join(home, ".gemini"), "d67e75ec-0000-4000-8000-000000000000")).toBeNull();
   } finally {

@@ -1,7 +1,8 @@
 /** Gemini CLI's own record of a session: what was said to the model is written down as it is sent. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../model/agent.ts";
+import { leadsInto, openUntrusted, refusalError } from "../../os/untrustedFile.ts";
 
 interface Line {
   readonly type?: string;
@@ -13,27 +14,54 @@ export function provesGiven(line: string, { tag }: { readonly tag: string }): bo
   return line.includes(`[${tag} from `) && parsed(line).type === "user";
 }
 
+/** Where Gemini CLI keeps its sessions. A file elsewhere proves nothing. */
+export const chatsFolder = (settings: string): string => join(settings, "tmp");
+
+/** A call that was refused a moment ago is in the last part of the record. */
+const recentBytes = 8 << 20;
+const headBytes = 4_096;
+
 /** Whether the words of a refusal went back to the model, as the results of its calls. */
-export function hasReadRefusal(path: string, words: string): boolean {
+export function hasReadRefusal(path: string, folder: string, words: string): boolean {
   const first = JSON.stringify(words.split("\n")[0]).slice(1, -1);
-  return existsSync(path) && readFileSync(path, "utf8").split("\n").some((line) => line.includes(first) && line.includes('"functionResponse"') && parsed(line).type === "user");
+  const text = partOf(path, folder, (size) => Math.max(0, size - recentBytes), recentBytes);
+  return text.split("\n").some((line) => line.includes(first) && line.includes('"functionResponse"') && parsed(line).type === "user");
 }
 
 /** Where a session is written down; its file is named by the time and the beginning of its id. */
 export async function findTranscript(settings: string, sessionId: string): Promise<string | null> {
-  const folder = join(settings, "tmp");
+  const folder = chatsFolder(settings);
   if (!existsSync(folder)) return null;
   const files = new Bun.Glob(`*/chats/session-*-${sessionId.slice(0, 8)}.jsonl`).scan({ cwd: folder, dot: true, absolute: true });
-  for await (const path of files) if (readFileSync(path, "utf8").startsWith(`{"sessionId":"${sessionId}"`)) return path;
+  for await (const path of files) if (partOf(path, folder, () => 0, headBytes).startsWith(`{"sessionId":"${sessionId}"`)) return path;
   return null;
+}
+
+/** Whether the model has answered in it, as far as its beginning tells. */
+export const hasAnswer = (settings: string, path: string): boolean => partOf(path, chatsFolder(settings), () => 0, recentBytes).includes('"type":"gemini"');
+
+/** Empty: there is no such file. */
+function partOf(path: string, folder: string, from: (size: number) => number, length: number): string {
+  const file = openUntrusted(path, { below: folder });
+  if (!file.ok && file.why === "missing") return "";
+  if (!file.ok) throw refusalError(path, file);
+  using _ = file;
+  return file.read(from(file.stats.size), length).toString("utf8");
 }
 
 /** Where the sessions of our agents are written down, as their hooks tell. */
 export class GeminiTranscripts {
   private readonly paths = new Map<string, string>();
 
-  learnTranscript(sessionId: string, path: string): void {
-    this.paths.set(sessionId, path);
+  constructor(private readonly settingsOf: (agent: Agent) => string) {}
+
+  folderOf(agent: Agent): string {
+    return chatsFolder(this.settingsOf(agent));
+  }
+
+  /** What a hook says is believed only where Gemini CLI keeps its sessions. */
+  learnTranscript(agent: Agent, sessionId: string, path: string): void {
+    if (leadsInto(path, this.folderOf(agent))) this.paths.set(sessionId, path);
   }
 
   of({ sessionId }: Agent): string | null {

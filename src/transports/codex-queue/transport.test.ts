@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { personId } from "../../model/agent.ts";
 import type { Delivery, HoldReason } from "../../model/delivery.ts";
 import { seal } from "../../model/message.ts";
@@ -19,7 +19,7 @@ function setUp() {
     clock: () => state.now,
     pane: { probe: async () => (state.hold === null ? { kind: "ready" } : { kind: "held", hold: { reason: state.hold, detail: "" } }) },
     queueOf: () => ({
-      transcript,
+      transcript: { path: transcript, below: [dirname(transcript)] },
       async add(text) {
         state.added.push(text);
         return state.complaint;

@@ -8,7 +8,7 @@ import type { HoldReason, Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
-import { isRecorded } from "../../providers/codex/rollout.ts";
+import { isRecorded, type Rollout } from "../../providers/codex/rollout.ts";
 import { codexQueueOf, type CodexQueue } from "../../providers/codex/queue.ts";
 import { codexMentions } from "../../providers/traits.ts";
 import type { ProbingTransport, Readiness, Transport } from "../port.ts";
@@ -28,7 +28,7 @@ const inlineLimit = 100_000;
 const takenMs = 15_000;
 
 export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = systemClock }: CodexQueueParts): Transport {
-  const last = new Map<AgentId, { readonly message: Message; readonly path: string; readonly at: number }>();
+  const last = new Map<AgentId, { readonly message: Message; readonly rollout: Rollout; readonly at: number }>();
 
   return {
     name: "codex-queue",
@@ -38,7 +38,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
       const queue = queueOf(agent);
       if (queue === null) return noQueue(agent);
       // What was queued a moment ago comes first, also when the prompt is free by now.
-      if (waits(agent)) return { kind: "ready", observed: queue };
+      if (await waits(agent)) return { kind: "ready", observed: queue };
       const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
       const prompt = endpoint && (await pane.probe(agent, endpoint));
       if (prompt?.kind === "held" && inTheWay.has(prompt.hold.reason)) return { kind: "ready", observed: queue };
@@ -50,13 +50,13 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
       if (queue === null) return noQueue(agent);
       const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit, escaped: codexMentions }, "user").text, signal);
       if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
-      last.set(agent.id, { message, path: queue.transcript, at: clock() });
+      last.set(agent.id, { message, rollout: queue.transcript, at: clock() });
       return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
       const queue = queueOf(agent);
-      if (queue !== null && isRecorded(queue.transcript, message)) return { kind: "handed", proof: "transcript" };
+      if (queue !== null && (await isRecorded(queue.transcript, message))) return { kind: "handed", proof: "transcript" };
       return { kind: "unknown", detail: "it may stand in Codex's queue" };
     },
 
@@ -64,10 +64,10 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
     watch: () => ({ [Symbol.dispose]: () => undefined }),
   };
 
-  function waits({ id }: Agent): boolean {
+  async function waits({ id }: Agent): Promise<boolean> {
     const queued = last.get(id);
     if (queued === undefined) return false;
-    if (clock() - queued.at < takenMs && !isRecorded(queued.path, queued.message)) return true;
+    if (clock() - queued.at < takenMs && !(await isRecorded(queued.rollout, queued.message))) return true;
     last.delete(id);
     return false;
   }

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CodexThreads, codexServerEndpoint } from "../../providers/codex/threads.ts";
@@ -16,7 +16,8 @@ interface Frame {
 /** As much of Codex's app server as its clients see: one thread, in which a model answers everything at once. */
 function scriptedAppServer(folder: string) {
   const unix = join(folder, "codex.sock");
-  const path = join(folder, "rollout.jsonl");
+  const path = join(folder, "sessions", "rollout.jsonl");
+  mkdirSync(join(folder, "sessions"));
   const threadId = "01a1dea3-0d87-7f31-a341-1fd2acea66a4";
   const everybody = "everybody";
 

@@ -18,7 +18,7 @@ import { holdOf } from "../../sensing/ownWord.ts";
 import type { Errand, Readiness, Transport } from "../port.ts";
 
 export interface CodexServerParts {
-  readonly threads: Pick<CodexThreads, "find" | "request" | "watch" | "transcriptOf">;
+  readonly threads: Pick<CodexThreads, "find" | "request" | "watch" | "transcriptOf" | "rolloutAt">;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -54,7 +54,8 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
       if (thread === null) return { kind: "gone", detail: `${agent.name} has no conversation` };
       const { id: threadId, path, status } = thread;
       if (path === null) return { kind: "error", detail: `Codex does not say where it writes down the thread ${threadId}` };
-      const offset = lengthOf(path);
+      const rollout = threads.rolloutAt(agent, path);
+      const offset = lengthOf(rollout);
       const { authority, ...turn } = turnWith(message);
       try {
         await threads.request(agent, "turn/start", { threadId, clientUserMessageId: message.id, ...turn }, signal);
@@ -62,20 +63,20 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
         const { message: detail, operands } = asTielineError(thrown);
         return operands["refused"] === true ? { kind: "error", detail } : { kind: "unknown", detail, authority };
       }
-      if (await untilRecorded(path, offset, message, signal)) return { kind: "handed", proof: "transcript", authority };
+      if (await untilRecorded(rollout, offset, message, signal)) return { kind: "handed", proof: "transcript", authority };
       return { kind: "unknown", detail: status.type === "active" ? "it joined the running turn; the model has not read it yet" : "the thread has no record of it yet", authority };
     },
 
     async inspect({ agent, message }: Errand): Promise<Outcome> {
-      const path = threads.transcriptOf(agent);
-      if (path === null) return { kind: "unknown", detail: "the thread's record is not to be found" };
+      const rollout = threads.transcriptOf(agent);
+      if (rollout === null) return { kind: "unknown", detail: "the thread's record is not to be found" };
       const { authority } = turnWith(message);
-      if (isRecorded(path, message)) return { kind: "handed", proof: "transcript", authority };
+      if (await isRecorded(rollout, message)) return { kind: "handed", proof: "transcript", authority };
       // Codex keeps what it was given until the turn ends; only then is it gone if it was not read.
       const thread = await threads.find(agent).catch(() => null);
       if (thread?.status.type === "active") return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet", authority };
       await pause(recordedMs);
-      return isRecorded(path, message) ? { kind: "handed", proof: "transcript", authority } : { kind: "absent", detail: "the turn ended before the model read it" };
+      return (await isRecorded(rollout, message)) ? { kind: "handed", proof: "transcript", authority } : { kind: "absent", detail: "the turn ended before the model read it" };
     },
 
     watch: (agent, _endpoint, changed) => threads.watch(agent, { changed }),

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { Agent } from "../../../model/agent.ts";
 import type { Submissions } from "../../submissions.ts";
 import { createTextParser } from "../../text/parser.ts";
@@ -6,7 +5,7 @@ import type { HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 
 /** Sends what the last message of a turn addresses to somebody, for agents whose profile asks for it. */
-export function turnText(submissions: Submissions, isWanted: (agent: Agent) => boolean): HookHandler {
+export function turnText(submissions: Submissions, isWanted: (agent: Agent) => boolean, lengthOf: (agent: Agent, transcript: string) => number | null): HookHandler {
   return {
     name: "turn-text",
     events: ["Stop"],
@@ -16,7 +15,7 @@ export function turnText(submissions: Submissions, isWanted: (agent: Agent) => b
       const said = call.payload["last_assistant_message"];
       if (typeof said !== "string" || call.subagent !== null || !isWanted(agent)) return undefined;
       const parser = createTextParser();
-      const turn = turnOf(call);
+      const turn = turnOf(call, call.transcriptPath === null ? null : lengthOf(agent, call.transcriptPath));
       for (const { at, ...marker } of [...parser.push(said), ...parser.end()]) await submissions.fromText(agent, marker, `${turn}:${at}`);
       return undefined;
     },
@@ -24,7 +23,4 @@ export function turnText(submissions: Submissions, isWanted: (agent: Agent) => b
 }
 
 /** The transcript has grown by the end of the next turn, so that its size names this one. */
-function turnOf({ sessionId, transcriptPath }: HookCall): string {
-  const size = transcriptPath === null ? undefined : statSync(transcriptPath, { throwIfNoEntry: false })?.size;
-  return `${sessionId}:${size ?? Date.now()}`;
-}
+const turnOf = ({ sessionId }: HookCall, transcriptLength: number | null): string => `${sessionId}:${transcriptLength ?? Date.now()}`;

@@ -18,7 +18,7 @@ export interface UrgencyParts {
   /** What the model reads of a message in a hook's answer. */
   readonly text: (message: Message, call: HookCall) => string;
   /** For programs without an event at the end of a batch: has the model been asked again since a call was refused? */
-  readonly hasReadRefusal?: (call: HookCall, refused: Refused) => boolean;
+  readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
   readonly clock?: Clock;
 }
 
@@ -39,7 +39,7 @@ const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
 const underwayMs = 10_000;
 
-export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, clock = systemClock }: UrgencyParts): Urgency {
+export function urgency({ courier, mailbox, text, hasReadRefusal = async () => false, clock = systemClock }: UrgencyParts): Urgency {
   const stands = new Map<AgentId, Stand>();
   const stopped = new Map<DeliveryId, Stand>();
   const turns = new Map<AgentId, Promise<unknown>>();
@@ -87,7 +87,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = () => false, 
   async function stopMain(call: HookCall, agent: Agent): Promise<Answer | undefined> {
     // The batch is over and here is another call: the model has been asked in between, and has read the refusal.
     const before = stands.get(agent.id);
-    if (before && (before.batchOver || hasReadRefusal(call, before))) lift(agent.id);
+    if (before && (before.batchOver || (await hasReadRefusal(agent, call, before)))) lift(agent.id);
     const collected = await courier.collect(agent, { transport: "hook", authority: "peer", whens: ["interrupt"] });
     if (collected.items.length > 0) return refuse(call, agent, collected);
     const stand = stands.get(agent.id);
