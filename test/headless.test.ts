@@ -63,6 +63,20 @@ describe("an agent without a terminal", () => {
     expect((await bodies(world)).toSorted()).toEqual(["in two parts", ...Array.from({ length: total }, (_, at) => `number ${at}`)].toSorted());
   });
 
+  test("a line that pauses is sent whole, colours are no part of it, and 1 MiB between markers is not too much", async () => {
+    const world = await aWorld(`  printer: { command: [sh, say.sh], headless: true }\n`, {
+      "say.sh": `
+printf '@user: first half'; sleep 2.5; printf ' second half\\n'
+printf '\\033[1;32m@user:\\033[0m in \\033[31mred\\033[0m\\n- **@user:** in a list\\n'
+echo '<<SWARM_MSG:TO=user:START>>'; head -c 1048576 /dev/zero | tr '\\0' x; echo; echo '<<SWARM_MSG:END>>'
+printf '@user: without a newline'`,
+    });
+    await until(async () => (await bodies(world)).length === 5, "all that it said");
+    const said = await bodies(world);
+    expect(said.filter((body) => body.length < 100)).toEqual(["first half second half", "in red", "in a list", "without a newline"]);
+    expect(said.find((body) => body.length > 100)).toBe("x".repeat(1 << 20));
+  });
+
   test("what it printed is thrown away once it was read, and nothing that it said is lost", async () => {
     const world = await aWorld(`  printer: { command: [sh, flood.sh], headless: true }\n`, {
       "flood.sh": `for part in 0 1; do

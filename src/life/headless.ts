@@ -18,7 +18,7 @@ type Prints = NonNullable<LaunchPlan["prints"]>;
  * What is printed is kept by `dd`, which takes a part of it and ends: between two parts nobody writes to the file, and
  * the rest waits in the pipe. Then what the readers of a text are through with is cut off: the rest begins a new file,
  * whose name says how much there was before it. Of records, which are read as they come, one old file is kept. A full
- * disk stops nobody.
+ * disk stops nobody. The end of the program completes its last line.
  */
 const script = `
 input=$1 output=$2 prints=$3 limit=$4; shift 4
@@ -37,6 +37,7 @@ keep() {
     told=$(LC_ALL=C dd bs=16384 count=256 2>&1 >>"$output") || sleep 1
     case $told in "0+0 records in"*) break ;; esac
   done
+  [ "$prints" = records ] || [ -z "$(tail -c 1 "$output")" ] || echo >>"$output"
   cat >/dev/null
 }
 rm -f "$input" "$input.new"

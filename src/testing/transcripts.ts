@@ -6,6 +6,7 @@ const piece = fc.oneof(
     "@a: ", "@b-c:", "@all: ", "ASST: ", "Done. ", "\n", "\n\n", "\r\n", "    ", "> ", "- ", "```", "~~~", "````\n", "`", '"', "'", "“", "”",
     "<<SWARM_MSG:TO=a:START>>", "<<SWARM_MSG:BROADCAST:START>>", "<<SWARM_MSG:END>>", "<<SWARM_MSG:TO=", "<<SWARM_", ">>", "USER: ",
     "[2026-01-31 09:00:00] RES: ", "me@x.com: ", "😀", "\ud83d", "text", " ", "@", ":",
+    "**", "_", "* ", "1. ", "**@a:** ", "\x1b", "\x1b[0m", "\x1b[3", "\x9b1m", "\x1b]0;", "\x07", "\x1b\\",
   ),
   fc.string({ unit: "binary", maxLength: 5 }),
 );

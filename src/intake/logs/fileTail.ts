@@ -46,8 +46,8 @@ export interface FileTailOptions {
   signal: AbortSignal;
   /** How long a file must be quiet until its last entry counts as ended. */
   settleMs?: number;
-  /** Plain: how long the pause must be to end a turn with a code fence that was never closed. */
-  fenceMs?: number;
+  /** How long the pause must be to end a turn in the middle of a line or a code fence. */
+  unfinishedMs?: number;
   clock?: Clock;
 }
 
@@ -186,29 +186,21 @@ export class FileTail {
     await this.deliver(messages);
   }
 
-  /** When the file is quiet, its last entry counts as ended. Later additions to it are read as its continuation. */
-  private async settle(): Promise<number> {
-    if (!this.inResponse) return Infinity;
-    const quietMs = this.now() - this.grewAt;
-    const settleMs = this.options.settleMs ?? 1_000;
-    if (!this.settled) {
-      if (quietMs < settleMs) return settleMs - quietMs;
-      await this.deliver(this.fresh(this.parser.peekEnd()));
-      this.settled = true;
-    }
-    return this.options.plain ? this.endTurn(quietMs) : Infinity;
-  }
-
   /**
-   * What a program printed has no entries, so its pauses end its turns. A block waits for its END however long that takes;
-   * a fence that nobody closes would silence the program for good, and is given up after a longer pause.
+   * When the file is quiet, its last entry counts as ended. Later additions to it are read as its continuation. A line
+   * or a fence that is not finished takes a longer pause: most writers go on, but one that never does must not be
+   * silenced. A block waits for its END however long that takes.
    */
-  private endTurn(quietMs: number): number {
-    const { fenceMs = 60_000 } = this.options;
+  private async settle(): Promise<number> {
+    if (!this.inResponse || this.settled) return Infinity;
+    const { settleMs = 1_000, unfinishedMs = 60_000, plain = false } = this.options;
     const unfinished = this.parser.unfinished();
-    if (unfinished === "fence" && quietMs < fenceMs) return fenceMs - quietMs;
-    if (unfinished === "block" || unfinished === "line" || this.position.offset === this.readTo) return Infinity;
-    this.nextTurn();
+    const leftMs = (unfinished === "line" || unfinished === "fence" ? unfinishedMs : settleMs) - (this.now() - this.grewAt);
+    if (leftMs > 0) return leftMs;
+    await this.deliver(this.fresh(this.parser.peekEnd()));
+    this.settled = true;
+    // What a program printed has no entries, so its pauses end its turns.
+    if (plain && unfinished !== "block" && unfinished !== "line" && this.position.offset !== this.readTo) this.nextTurn();
     return Infinity;
   }
 

@@ -139,7 +139,7 @@ describe("tailing logs", () => {
   });
 
   test("the last entry counts as ended when the file is quiet; what is added then is its continuation", async () => {
-    writeFileSync(file, res("@a: one").trimEnd());
+    writeFileSync(file, res("@a: one"));
     const tail = start({ settleMs: 1_000 });
     await tail.until(() => store.get(file)?.loggedAt !== "" && store.has(file));
     expect(tail.messages).toEqual([]);
@@ -147,7 +147,7 @@ describe("tailing logs", () => {
     await tail.until(() => tail.messages.length === 1);
     await tail.stop();
 
-    appendFileSync(file, "\nmore of one\n@b: two\n");
+    appendFileSync(file, "more of one\n@b: two\n");
     const again = start({ settleMs: 0 });
     await again.until(() => again.messages.length === 1);
     appendFileSync(file, res("@c: three"));
@@ -156,9 +156,22 @@ describe("tailing logs", () => {
     expect([...tail.contents(), ...again.contents()]).toEqual(["a: one", "b: two", "c: three"]);
   });
 
+  test("a line that pauses before its newline is sent whole; one that never gets it is sent after a minute", async () => {
+    writeFileSync(file, res("@a: first half").trimEnd());
+    const tail = start();
+    await tail.until(() => store.get(file)?.loggedAt !== "" && store.has(file));
+    tail.clock.nowMs += 59_000;
+    appendFileSync(file, " second half\n@b: never ended");
+    const passing = setInterval(() => (tail.clock.nowMs += 61_000), 5);
+    await tail.until(() => tail.messages.length === 2);
+    clearInterval(passing);
+    await tail.stop();
+    expect(tail.contents()).toEqual(["a: first half second half", "b: never ended"]);
+  });
+
   test("an open block waits for its end, however quiet the file is", async () => {
     writeFileSync(file, res("@z: first\n<<SWARM_MSG:TO=a:START>>half").trimEnd());
-    const tail = start({ settleMs: 0 });
+    const tail = start({ settleMs: 0, unfinishedMs: 0 });
     await tail.until(() => tail.messages.length === 1);
     appendFileSync(file, " and half<<SWARM_MSG:END>>\n");
     await tail.until(() => tail.messages.length === 2);
@@ -275,6 +288,35 @@ describe("what a program printed", () => {
     await again.until(() => again.messages.length === 1);
     await again.stop();
     expect([...tail.contents(), ...again.contents()]).toEqual(["a: one\nand more of it", "b: two", "c: three"]);
+  });
+
+  test("a line or a code fence that pauses is sent whole, also over a restart", async () => {
+    writeFileSync(output, "@a: first half");
+    const tail = start(plain);
+    await tail.until(() => store.has(output));
+    tail.clock.nowMs += 2_500;
+    appendFileSync(output, " second half\n```sh\nmake");
+    tail.clock.nowMs += 2_500;
+    await tail.stop();
+    const again = start(plain);
+    again.clock.nowMs += 2_500;
+    appendFileSync(output, " all\n```\n");
+    await pause(again, 2_000);
+    await again.stop();
+    expect([...tail.contents(), ...again.contents()]).toEqual(["a: first half second half\n```sh\nmake all\n```"]);
+  });
+
+  test("a line without its newline, such as a prompt, keeps nothing back for longer than a minute", async () => {
+    writeFileSync(output, "@a: one\n> ");
+    const tail = start(plain);
+    await tail.until(() => store.has(output));
+    const passing = setInterval(() => (tail.clock.nowMs += 61_000), 5);
+    await tail.until(() => tail.messages.length === 1);
+    clearInterval(passing);
+    appendFileSync(output, "ok\n@b: two\n");
+    await pause(tail, 2_000);
+    await tail.stop();
+    expect(tail.contents()).toEqual(["a: one\n>", "b: two"]);
   });
 
   test("a block waits for its END over any pause and a restart", async () => {

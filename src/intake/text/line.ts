@@ -2,12 +2,17 @@
 
 const indent = /^\s*/;
 const speaker = /^\s*ASST:\s*/;
+const listItem = /^(?:(?:[-*+]|\d{1,9}[.)])\s+)+/;
 const blockquote = /^\s*(?:ASST:\s*)?>/;
 const fenceOpening = /^\s*(?:ASST:\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}|~{3,})(.*)$/s;
 const turnMarker = /^\s*(?:(?:ASST|USER|SYS|SYSTEM|TOOL|REQ|RES):(?:\s|$)|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\])/;
 
-/** Group 1: the name of an address. Group 2: the name in a block marker; neither: a broadcast or a broken marker. */
-const marks = /@([A-Za-z_][A-Za-z0-9_-]{0,127}):(?=\s|$)|<<SWARM_MSG:(?:(?:TO=([A-Za-z_][A-Za-z0-9_-]{0,127})|BROADCAST):START>>)?/g;
+/**
+ * Group 2: the name of an address, which may be emphasised together with its colon or without it. Group 3: the name in
+ * a block marker. Neither: a broadcast or a broken marker.
+ */
+const marks =
+  /(\*{1,3}|_{1,3}|)@([A-Za-z_][A-Za-z0-9_-]{0,127}?)(?::\1|\1:)(?=\s|$)|<<SWARM_MSG:(?:(?:TO=([A-Za-z_][A-Za-z0-9_-]{0,127})|BROADCAST):START>>)?/g;
 
 export interface Fence {
   /** Three of the fence's character, to search for. */
@@ -44,15 +49,16 @@ export function isTurnMarker(line: string): boolean {
 /** Everything in the line that addresses somebody, left to right. */
 export function* marksOf(line: string): Generator<Mark> {
   if (blockquote.test(line)) return;
-  const bodyAt = bodyStart(line);
+  const body = bodyOf(line);
   const quoted = quotationsOf(line);
   for (const match of line.matchAll(marks)) {
     const at = match.index;
     const end = at + match[0].length;
-    if (match[0].startsWith("@")) {
-      if ((at === bodyAt || followsSentence(line, at)) && !quoted(at)) yield { kind: "address", to: addressOf(match[1]!), at, end };
+    if (match[2] !== undefined) {
+      const isFirst = at === body?.at;
+      if ((isFirst || followsSentence(line, at)) && !quoted(at)) yield { kind: "address", to: addressOf(match[2]), at: isFirst ? body.from : at, end };
     } else if (!quoted(at)) {
-      if (match[0].endsWith(">>")) yield { kind: "block", to: addressOf(match[2] ?? "all"), at, end };
+      if (match[0].endsWith(">>")) yield { kind: "block", to: addressOf(match[3] ?? "all"), at, end };
       else if (!line.startsWith("END>>", end)) yield { kind: "malformed", to: "", at, end };
     }
   }
@@ -62,12 +68,12 @@ export function addressOf(name: string): string {
   return name === "all" ? "@all" : name;
 }
 
-/** Where an address may stand as the first thing of the line; -1 for an indented line, which Markdown reads as code. */
-function bodyStart(line: string): number {
-  const prefix = speaker.exec(line)?.[0];
-  if (prefix !== undefined) return prefix.length;
-  const [space = ""] = indent.exec(line) ?? [];
-  return space.length <= 3 && !space.includes("\t") ? space.length : -1;
+/** Where an address may be the first thing of the line, and its list marker before it; null: Markdown reads it as code. */
+function bodyOf(line: string): { readonly from: number; readonly at: number } | null {
+  const speaking = speaker.exec(line)?.[0].length;
+  const from = speaking ?? indent.exec(line)![0].length;
+  if (speaking === undefined && (from > 3 || line.slice(0, from).includes("\t"))) return null;
+  return { from, at: from + (listItem.exec(line.slice(from))?.[0].length ?? 0) };
 }
 
 const closers = new Set(`"'”’»)]*_\``);

@@ -26,6 +26,18 @@ const cases: Record<string, [text: string, messages: [string, string][]]> = {
   ],
   "after a sentence in bold or brackets": ["**Done.** @a: x. (See it!) @b: y", [["a", "x. (See it!)"], ["b", "y"]]],
   "after a sentence without spaces, where the language has none": ["完成了。@a: 看", [["a", "看"]]],
+  "an address in bold or italics, with its colon or without": [
+    lines("**@a:** one", "**@b**: two", "*@c:* three. __@d:__ four. _@e_: five", "***@f:*** six"),
+    [["a", "one"], ["b", "two"], ["c", "three."], ["d", "four."], ["e", "five"], ["f", "six"]],
+  ],
+  "an address in a list": [lines("To do:", "- @a: one", "  * **@b:** two", "3. @c: three", "+ @d: four"), [["a", "one"], ["b", "two"], ["c", "three"], ["d", "four"]]],
+  "no address in emphasis that goes on": ["**@a: one** and *@b: two", []],
+  "a coloured address, and no colours in the text": ["\x1b[1;32m@a:\x1b[0m do \x1b[31mthis\x1b[0m\n\x1b[2m\x1b[K- \x1b[36m@b:\x1b[0m that\x1b[0m", [["a", "do this"], ["b", "that"]]],
+  "coloured markers, titles and links": [
+    "\x1b]0;title\x07\x1b[32m<<SWARM_MSG:TO=a:START>>\x1b[0mread \x1b]8;;http://x\x1b\\this\x1b]8;;\x1b\\\x1b[0m<<SWARM_MSG:END>>",
+    [["a", "read this"]],
+  ],
+  "escape sequences that are broken or never end": ["\x1b]never ends\n@a: one\n\x1b[31\n@b: two\x1b", [["a", "one"], ["b", "two"]]],
   "text on the lines after the address": ["@a:\nfirst\n\nsecond\n", [["a", "first\n\nsecond"]]],
   "until the next address": ["@a: one\n@b: two. @c: three", [["a", "one"], ["b", "two."], ["c", "three"]]],
   "until a blank line and a turn marker": ["@a: one\n\ntwo\n\nASST: something else", [["a", "one\n\ntwo"]]],
@@ -94,6 +106,17 @@ describe("what is rejected, with the reason", () => {
       messages: [["b", "y"], ["d", "z"]],
       rejected: [["too-long", "a"], ["too-long", "c"]],
     });
+  });
+
+  test("the limit is for the content alone, without the white space around it", () => {
+    const most = "x".repeat(1 << 20);
+    const expected = { messages: [["a", most]], rejected: [] };
+    expect(parse(block("TO=a", `\n${most}\n`))).toMatchObject(expected);
+    expect(parse(`@a: ${most}\n`)).toMatchObject(expected);
+    expect(parse(`@a:\n\n${most} \n\n`)).toMatchObject(expected);
+    expect(parse(block("TO=a", `\n${most}x\n`))).toMatchObject({ messages: [], rejected: [["too-long", "a"]] });
+    expect(parse(block("TO=a", `x${" ".repeat(1 << 20)}x`))).toMatchObject({ messages: [], rejected: [["too-long", "a"]] });
+    expect(parse(block("TO=a", `x${" ".repeat(3 << 20)}`))).toMatchObject({ messages: [["a", "x"]], rejected: [] });
   });
 
   test("what is held back stays bounded however long the line is", () => {

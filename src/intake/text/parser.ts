@@ -11,12 +11,14 @@
  * to the end of the turn. A block counts anywhere in a line; everything up to its END is content, unless another START
  * stands at the start of a line: then the first block was never ended. Neither counts inside a code fence, a quoted line,
  * inline code or a quotation on one line; an e-mail address is none because its "@" follows a letter. Content is trimmed.
+ * Terminal escape sequences (colours) are removed before anything is looked at.
  * docs/text-protocol.md says the same with examples.
  *
  * The result does not depend on how the text was cut into chunks: a line is looked at only when it is complete, and a
  * marker only when all of it is there. What is held back is bounded by `maxContent`: addresses are looked for in the first
  * `maxContent` + 1024 characters of a line, and a longer message is dropped and reported, not kept.
  */
+import { brokenOffAt, mayHoldEscapes, withoutEscapes } from "../../model/escapes.ts";
 import { addressOf, closesFence, type Fence, isTurnMarker, marksOf, opensFence } from "./line.ts";
 
 export interface ParsedMessage {
@@ -38,7 +40,7 @@ export interface RejectedFragment {
 }
 
 export interface TextParserOptions {
-  /** The longest content in UTF-16 units, before trimming. */
+  /** The longest content in UTF-16 units, without the white space around it. */
   maxContent?: number;
   onRejected?: (fragment: RejectedFragment) => void;
 }
@@ -67,8 +69,11 @@ interface Opened {
   kind: "address" | "block";
   to: string;
   at: number;
+  /** Without white space at either end; only an excerpt once it is too long. */
   content: string;
-  length: number;
+  /** White space behind the content, which counts only when more follows. */
+  blank: string;
+  tooLong: boolean;
   /** Where, in the text being scanned, the content not yet in `content` begins. */
   from: number;
   /** Address: the last line was blank. */
@@ -78,6 +83,8 @@ interface Opened {
 }
 
 interface Turn {
+  /** An escape sequence that waits for its end. */
+  escape: string;
   /** Text that waits for the rest of its line or marker. */
   held: string;
   /** How many characters of the turn came before `held`. */
@@ -89,7 +96,7 @@ interface Turn {
 }
 
 function startOfTurn(): Turn {
-  return { held: "", base: 0, pastHead: false, fence: undefined, open: undefined };
+  return { escape: "", held: "", base: 0, pastHead: false, fence: undefined, open: undefined };
 }
 
 class Scanner implements TextParser {
@@ -104,8 +111,9 @@ class Scanner implements TextParser {
     this.maxLine = maxContent + 1024;
   }
 
-  push(chunk: string): ParsedMessage[] {
+  push(raw: string): ParsedMessage[] {
     const { turn } = this;
+    const chunk = this.plain(raw);
     const waitsForLine = turn.open?.kind !== "block" && !turn.pastHead;
     // Joining without looking keeps a long line that comes in small pieces linear.
     if (waitsForLine && !chunk.includes("\n") && turn.held.length + chunk.length <= this.maxLine) {
@@ -116,7 +124,18 @@ class Scanner implements TextParser {
     return this.takeFound();
   }
 
+  /** The text without escape sequences, however they were cut. */
+  private plain(raw: string): string {
+    const { turn } = this;
+    if (turn.escape === "" && !mayHoldEscapes(raw)) return raw;
+    const text = turn.escape + raw;
+    const at = brokenOffAt(text);
+    turn.escape = text.slice(at);
+    return withoutEscapes(text.slice(0, at));
+  }
+
   end(): ParsedMessage[] {
+    this.turn.escape = "";
     const found = this.push("\n");
     const { open } = this.turn;
     if (open?.kind === "block") this.append(open, this.turn.held);
@@ -132,10 +151,10 @@ class Scanner implements TextParser {
   }
 
   unfinished(): ReturnType<TextParser["unfinished"]> {
-    const { open, fence, held, pastHead } = this.turn;
+    const { open, fence, held, pastHead, escape } = this.turn;
     if (open?.kind === "block") return "block";
     if (fence) return "fence";
-    if (held !== "" || pastHead) return "line";
+    if (held !== "" || pastHead || escape !== "") return "line";
     return open ? "message" : null;
   }
 
@@ -266,23 +285,32 @@ class Scanner implements TextParser {
 
   private append(open: Opened, text: string): void {
     if (text === "") return;
-    open.length += text.length;
     open.atLineStart = text.endsWith("\n");
-    if (open.length <= this.maxContent) open.content += text;
-    else if (open.content.length !== excerptLength) open.content = (open.content + text).slice(0, excerptLength);
+    if (open.tooLong) {
+      open.content = (open.content + text).slice(0, excerptLength);
+      return;
+    }
+    const words = open.content === "" ? text.trimStart() : text;
+    const said = words.trimEnd();
+    open.tooLong = said !== "" && open.content.length + open.blank.length + said.length > this.maxContent;
+    if (open.tooLong) open.content = (open.content + open.blank + words).slice(0, excerptLength);
+    else if (said !== "") open.content += open.blank + said;
+    // More white space than this can only come to nothing, or make the content too long.
+    const blank = said === "" ? open.blank + words : words.slice(said.length);
+    open.blank = open.content === "" ? "" : blank.slice(0, this.maxContent + excerptLength);
   }
 
   private finish(open: Opened, failure?: RejectedReason): void {
     this.turn.open = undefined;
-    const content = open.content.trim();
-    const reason = open.length > this.maxContent ? "too-long" : (failure ?? (content === "" ? "empty" : undefined));
+    const content = open.content.trimEnd();
+    const reason = open.tooLong ? "too-long" : (failure ?? (content === "" ? "empty" : undefined));
     if (reason) this.reject({ reason, to: open.to, at: open.at, excerpt: content.slice(0, excerptLength) });
     else this.found.push({ to: open.to, content, at: open.at });
   }
 }
 
 function opened(kind: Opened["kind"], to: string, at: number, from: number): Opened {
-  return { kind, to, at, from, content: "", length: 0, afterBlank: false, atLineStart: true };
+  return { kind, to, at, from, content: "", blank: "", tooLong: false, afterBlank: false, atLineStart: true };
 }
 
 function mayStillBecomeMark(text: string, at: number): boolean {
