@@ -142,6 +142,19 @@ describe("the import law", () => {
     expect(uses(quiet, /\b(console\.\w+|process\.(stdout|stderr)|Bun\.(stdout|stderr))/, law)).toEqual([]);
   });
 
+  test("one file prints, and makes what it prints safe for a terminal", () => {
+    // The daemon's process says one line to its starter; MCP speaks its protocol there; the log falls back to stderr.
+    const exempt = ["src/cli/terminal.ts", "src/cli/commands/mcp.ts", "src/daemon/main.ts", "src/daemon/log.ts"];
+    const others = below("cli", "daemon").filter(({ path }) => !exempt.includes(path));
+    const law = "only cli/terminal.ts writes to a terminal";
+    expect(uses(others, /\b(console\.\w+\(|process\.(stdout|stderr)|Bun\.(stdout|stderr))/, law)).toEqual([]);
+    expect(uses(others, /\\u001b|\\x1b\[(?!\(\[)/, law)).toEqual([]);
+    // Each entry of a list is one line: text that is joined by newlines would be shown as one.
+    const makers = ["src/cli/reference.ts", "src/cli/completions.ts", "src/cli/fenced-block.ts", "src/cli/tail.ts"];
+    const printers = below("cli").filter(({ path }) => !makers.includes(path));
+    expect(uses(printers, /\.join\("(\\n)+"\)/, "print takes a list of lines")).toEqual([]);
+  });
+
   test("nobody imports the contract suites or tests", () => {
     const allowed = (target: string): boolean => !isIn(target, "testing") && !target.endsWith(".test.ts") && target !== "bun:test";
     expect(forbidden(product, allowed, "what ships needs no test code")).toEqual([]);

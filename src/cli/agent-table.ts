@@ -33,8 +33,8 @@ export interface TableOptions {
 export const presentAgent = (agent: AgentView, context: Presenting): Promise<number> =>
   present(agent, agentTable([agent], context.terminal, { now: Date.now(), teams: true }), context);
 
-export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams }: TableOptions): string {
-  if (agents.length === 0) return terminal.paint("dim", "no agents; `tieline adopt <pane> --name NAME` or `tieline up` brings some");
+export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams }: TableOptions): string[] {
+  if (agents.length === 0) return [terminal.paint("dim", "no agents; `tieline adopt <pane> --name NAME` or `tieline up` brings some")];
   const titles = ["", "NAME", ...(teams ? ["TEAM"] : []), "STATE", "PROVIDER", "PANE", "MAIL", "WHY"];
   const shown = teams ? agents.toSorted((a, b) => Number(a.team > b.team) - Number(a.team < b.team)) : agents;
   const rows = shown.map((agent): Cell[] => {
@@ -50,7 +50,7 @@ export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal
       { text: whyOf(agent, now) },
     ];
   });
-  return table(titles, rows, terminal.paint, terminal.width()).join("\n");
+  return table(titles, rows, terminal.paint, terminal.width());
 }
 
 const styled = (text: string, style: Style | undefined): Cell => (style ? { text, style } : { text });

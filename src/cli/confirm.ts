@@ -6,8 +6,8 @@ export function canAsk({ interactive }: Pick<Terminal, "interactive">): boolean 
 }
 
 /** Yes only by saying so. */
-export async function confirm(question: string, terminal: Pick<Terminal, "write">): Promise<boolean> {
-  await terminal.write(`${question} [y/N] `);
+export async function confirm(question: string, terminal: Pick<Terminal, "ask">): Promise<boolean> {
+  await terminal.ask(`${question} [y/N]`);
   for await (const line of console) return /^y(es)?$/i.test(line.trim());
   return false;
 }

@@ -7,8 +7,7 @@ const typeWidth = "delivery.uncertain".length;
 
 /** `09:12:44  delivery.handed     ✓ MSG_USER_7f3a91c2 → engineer   by tmux, proof: screen` */
 export function eventLine(event: Event, paint: Paint, now: number): string {
-  const text = told(event, paint).replaceAll(/\s*\n\s*/g, " ⏎ ");
-  return `${paint("dim", clockTime(event.at, now))}  ${event.type.padEnd(typeWidth)}  ${text}`;
+  return `${paint("dim", clockTime(event.at, now))}  ${event.type.padEnd(typeWidth)}  ${told(event, paint)}`;
 }
 
 function told(event: Event, paint: Paint): string {

@@ -5,7 +5,6 @@ import { TielineError } from "../model/errors.ts";
 import type { Wanted } from "../model/receipt.ts";
 import { deliveryLine, receiptLines } from "./receipts.ts";
 import { exitCodeOf } from "./sending.ts";
-import { fit } from "./table.ts";
 import { errorText, type Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
 
@@ -77,10 +76,7 @@ function liveLines(terminal: Terminal): Live {
   const printed = new Map<string, string>();
 
   async function redraw(story: StoryView): Promise<void> {
-    const lines = receiptLines(story, terminal.paint, Date.now());
-    const up = drawn > 0 ? `\u001b[${drawn}A` : "";
-    await terminal.write(`${up}${lines.map((line) => `\r\u001b[2K${cut(line, terminal.width())}\n`).join("")}`);
-    drawn = lines.length;
+    drawn = await terminal.redraw(receiptLines(story, terminal.paint, Date.now()), drawn);
   }
 
   async function append(story: StoryView): Promise<void> {
@@ -100,9 +96,4 @@ function liveLines(terminal: Terminal): Live {
       if (error) await terminal.complain(errorText(error));
     },
   };
-}
-
-/** A line that wraps could not be redrawn. */
-function cut(line: string, width: number): string {
-  return Bun.stringWidth(line) < width ? line : fit(Bun.stripANSI(line), width - 1);
 }

@@ -1,10 +1,11 @@
 import { standardFlags } from "./args.ts";
 import type { AnyCommand, Argument, Flag, Flags, Group } from "./command.ts";
+import { apart } from "./rows.ts";
 import type { Paint } from "./terminal.ts";
 
 export const groups: readonly Group[] = ["Messages", "Agents", "Project", "Tieline itself"];
 
-export function overview(commands: readonly AnyCommand[], paint: Paint): string {
+export function overview(commands: readonly AnyCommand[], paint: Paint): string[] {
   const width = Math.max(...commands.map(({ name }) => name.length)) + 3;
   const listed = groups.flatMap((group) => [
     "",
@@ -18,19 +19,19 @@ export function overview(commands: readonly AnyCommand[], paint: Paint): string 
     ...listed,
     "",
     `\`tieline <command> --help\` shows how one is used. Every command takes --json, --team and --help.`,
-  ].join("\n");
+  ];
 }
 
-export function helpFor(command: AnyCommand, paint: Paint): string {
+export function helpFor(command: AnyCommand, paint: Paint): string[] {
   const sections = [
-    `tieline ${paint("bold", command.name)}: ${command.summary}`,
+    [`tieline ${paint("bold", command.name)}: ${command.summary}`],
     section("Usage", command.usage.map((form) => `tieline ${form}`), paint),
-    (command.details ?? []).map((paragraph) => wrap(paragraph, 96)).join("\n\n"),
+    apart((command.details ?? []).map((paragraph) => wrap(paragraph, 96))),
     section("Arguments", columns(command.args.map((argument: Argument) => [argumentName(argument), describe(argument)])), paint),
     section("Flags", columns(flagsOf(command).map(([name, flag]) => [flagName(name, flag), describe(flag)])), paint),
     section("Examples", command.examples.flatMap(([line, why]) => [paint("dim", `# ${why}`), line]), paint),
   ];
-  return sections.filter(Boolean).join("\n\n");
+  return apart(sections.filter((lines) => lines.length > 0));
 }
 
 export function flagsOf(command: AnyCommand): [string, Flag][] {
@@ -55,8 +56,8 @@ export function describe({ summary, choices }: { summary: string; choices?: read
   return choices ? `${summary} (${choices.join(", ")})` : summary;
 }
 
-function section(title: string, lines: readonly string[], paint: Paint): string {
-  return lines.length === 0 ? "" : [paint("bold", title), ...lines.map((line) => `  ${line}`)].join("\n");
+function section(title: string, lines: readonly string[], paint: Paint): string[] {
+  return lines.length === 0 ? [] : [paint("bold", title), ...lines.map((line) => `  ${line}`)];
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {
@@ -64,7 +65,7 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
   return rows.map(([name, text]) => name.padEnd(width) + text);
 }
 
-function wrap(text: string, width: number): string {
+function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
     const line = lines.at(-1)!;
@@ -72,5 +73,5 @@ function wrap(text: string, width: number): string {
     else if (line.length + word.length < width) lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(word);
   }
-  return lines.join("\n");
+  return lines;
 }

@@ -1,4 +1,4 @@
-import type { Terminal } from "./terminal.ts";
+import type { Lines, Terminal } from "./terminal.ts";
 
 export interface Presenting {
   readonly flags: { readonly json?: boolean | undefined };
@@ -6,8 +6,8 @@ export interface Presenting {
 }
 
 /** What a command found or did: JSON for scripts, text for people. Answers the exit code of success. */
-export async function present(value: unknown, text: string, { flags, terminal }: Presenting): Promise<number> {
+export async function present(value: unknown, lines: Lines, { flags, terminal }: Presenting): Promise<number> {
   if (flags.json) await terminal.json(value);
-  else await terminal.print(text);
+  else await terminal.print(lines);
   return 0;
 }

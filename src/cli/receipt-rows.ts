@@ -4,7 +4,7 @@ import type { Style, Terminal } from "./terminal.ts";
 import { clockTime } from "./times.ts";
 
 /** One line for each message: when, tag, from whom to whom, how far, and what about. */
-export function receiptRows(receipts: readonly ReceiptView[], { paint, width }: Pick<Terminal, "paint" | "width">, now: number): string {
+export function receiptRows(receipts: readonly ReceiptView[], { paint, width }: Pick<Terminal, "paint" | "width">, now: number): string[] {
   const rows = receipts.map((receipt): Cell[] => [
     { text: clockTime(receipt.acceptedAt, now), style: "dim" },
     { text: receipt.tag, style: "bold" },
@@ -12,7 +12,7 @@ export function receiptRows(receipts: readonly ReceiptView[], { paint, width }: 
     standing(receipt),
     { text: receipt.summary },
   ]);
-  return table(["TIME", "TAG", "WAY", "STATE", "ABOUT"], rows, paint, width()).join("\n");
+  return table(["TIME", "TAG", "WAY", "STATE", "ABOUT"], rows, paint, width());
 }
 
 /** The state when all share one, else how many are in each. A broadcast may have reached nobody. */

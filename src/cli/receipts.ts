@@ -23,7 +23,7 @@ export function mark(state: State, paint: Paint): string {
 }
 
 export const presentReceipt = (receipt: ReceiptView, context: Presenting): Promise<number> =>
-  present(receipt, receiptLines(receipt, context.terminal.paint, Date.now()).join("\n"), context);
+  present(receipt, receiptLines(receipt, context.terminal.paint, Date.now()), context);
 
 /** What became of a message, for people: one line for each recipient, and one more for what else they should know. */
 export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now: number): string[] {

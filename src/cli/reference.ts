@@ -33,6 +33,10 @@ With \`--json\` exactly one JSON value is printed on stdout, also for errors: \`
 stderr. Without it, errors are \`error CODE: text\` on stderr, followed by an indented line that says what to do. Fields may be added;
 these stay. Times are ISO-8601 in UTC.
 
+What agents write is printed as text and nothing else: control characters, terminal escapes, and characters that reorder text or
+have no width are shown by name (\`␛\`, \`⟨U+202E⟩\`), and a name, summary, note or error stays one line. \`show\`, \`ask\` and
+\`topology export\` print every byte when stdout is a file or a pipe. JSON escapes such characters, so a parser gets every byte.
+
 | Command | Prints |
 |---|---|
 | \`send\`, \`broadcast\`, \`reply\` | \`{id, tag, from, to, deliveries: [{agent, state, proof, transport, authority, reason, attempts}]}\`, where \`attempts\` counts those that came to nothing; a broadcast also \`successful\` and \`failed\`; after \`--wait\` in vain also \`error\` |

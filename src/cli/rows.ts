@@ -14,3 +14,6 @@ export function newRows(before: readonly string[], now: readonly string[]): read
 
 const begins = (rows: readonly string[], beginning: readonly string[]): boolean =>
   beginning.length <= rows.length && beginning.every((row, at) => row === rows[at]);
+
+/** Blocks of lines with an empty line between each two. */
+export const apart = (blocks: readonly (readonly string[])[]): string[] => blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]));

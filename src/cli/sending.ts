@@ -59,7 +59,7 @@ export async function conclude(receipt: ReceiptView, { home, flags, daemon, term
     return follow(receipt, flags.wait, { daemon, terminal, json: flags.json ?? false, timeoutMs });
   }
   if (flags.json) await terminal.json(receipt);
-  else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()).join("\n"));
+  else await terminal.print(receiptLines(receipt, terminal.paint, Date.now()));
   return exitCodeOf(receipt);
 }
 

@@ -18,9 +18,9 @@ export async function setUpMcp(name: string, { undo, json, env, home, terminal }
   return 0;
 }
 
-function told(title: string, note: string, { file, changed, undo }: { file: string; changed: boolean; undo: boolean }): string {
-  if (!changed) return `${title}: nothing to change in ${file}`;
-  return `${title}: tieline is ${undo ? "no longer" : "now"} an MCP server in ${file}\n  ${note}`;
+function told(title: string, note: string, { file, changed, undo }: { file: string; changed: boolean; undo: boolean }): string[] {
+  if (!changed) return [`${title}: nothing to change in ${file}`];
+  return [`${title}: tieline is ${undo ? "no longer" : "now"} an MCP server in ${file}`, `  ${note}`];
 }
 
 const unknownProgram = (name: string, known: readonly string[]): TielineError =>

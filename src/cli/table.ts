@@ -1,4 +1,5 @@
-import type { Paint, Style } from "./terminal.ts";
+import { oneLine } from "../model/visible.ts";
+import { fit, type Paint, type Style } from "./terminal.ts";
 
 export interface Cell {
   readonly text: string;
@@ -8,7 +9,7 @@ export interface Cell {
 /** Columns as wide as their content; the last one gives way when the terminal is narrow. */
 export function table(titles: readonly string[], rows: readonly (readonly Cell[])[], paint: Paint, width = Infinity): string[] {
   const head = titles.map((text): Cell => ({ text, style: "dim" }));
-  const all = [head, ...rows];
+  const all = [head, ...rows.map((row) => row.map((cell) => ({ ...cell, text: oneLine(cell.text) })))];
   const widths = titles.map((_, column) => Math.max(...all.map((row) => Bun.stringWidth(row[column]?.text ?? ""))));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + gap.length, 0);
   const last = Math.max(12, width - before - 1);
@@ -25,15 +26,4 @@ function line(row: readonly Cell[], widths: readonly number[], last: number, pai
     return (style ? paint(style, shown) : shown) + padding;
   });
   return cells.join(gap).trimEnd();
-}
-
-/** Cut to that many columns, with an ellipsis in the last one. */
-export function fit(text: string, width: number): string {
-  if (Bun.stringWidth(text) <= width) return text;
-  let kept = "";
-  for (const character of text) {
-    if (Bun.stringWidth(kept + character) > width - 1) break;
-    kept += character;
-  }
-  return `${kept}…`;
 }

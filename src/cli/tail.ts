@@ -11,13 +11,13 @@ export interface TailOptions {
 export async function printLog(path: string, terminal: Terminal, { lines, follow }: TailOptions): Promise<number> {
   const log = followFile(path);
   const last = log.rest().split("\n").slice(-lines - 1).join("\n");
-  await terminal.write(last);
+  await terminal.text(last);
   if (!follow) {
     log.close();
     if (last === "") await terminal.complain(`no log yet at ${path}`);
     return 0;
   }
-  for await (const _change of changesOf(path)) await terminal.write(log.rest());
+  for await (const _change of changesOf(path)) await terminal.text(log.rest());
   log.close();
   return 0;
 }

@@ -1,7 +1,9 @@
 /** `approve` and `deny`: the same command with another word. */
 import type { OpenRequest } from "../client/schemas/requests.ts";
 import type { Client } from "../client/client.ts";
+import { linesOf } from "../model/visible.ts";
 import { presentReceipt } from "./receipts.ts";
+import { apart } from "./rows.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
 
@@ -31,7 +33,7 @@ async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<
   const open = await daemon.call("requests", {});
   if (json) await terminal.json(open);
   else if (open.length === 0) await terminal.print(terminal.paint("dim", "nobody asks for anything"));
-  else await terminal.print(open.map((request) => requestLines(request, terminal.paint, Date.now())).join("\n\n"));
+  else await terminal.print(apart(open.map((request) => requestLines(request, terminal.paint, Date.now()))));
   return 0;
 }
 
@@ -41,9 +43,9 @@ const asks: Readonly<Record<OpenRequest["kind"], string>> = {
   shutdown_request: "asks for an end",
 };
 
-function requestLines({ tag, from, kind, text, at }: OpenRequest, paint: Paint, now: number): string {
+function requestLines({ tag, from, kind, text, at }: OpenRequest, paint: Paint, now: number): string[] {
   const head = `${paint("bold", tag)} ${from} ${asks[kind]}   ${paint("dim", `${span(now - at)} ago`)}`;
-  return [head, ...text.trimEnd().split("\n").map((line) => `  ${line}`), howToAnswer(tag, paint)].join("\n");
+  return [head, ...linesOf(text.trimEnd()).map((line) => `  ${line}`), howToAnswer(tag, paint)];
 }
 
 export const howToAnswer = (tag: string, paint: Paint): string => paint("dim", `  tieline approve ${tag}   ·   tieline deny ${tag} [why]`);

@@ -2,7 +2,6 @@ import type { Client } from "../client/client.ts";
 import type { AgentView } from "../client/schema.ts";
 import { pause, type StreamedEvent } from "../client/stream.ts";
 import { agentTable } from "./agent-table.ts";
-import { fit } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Watching {
@@ -13,9 +12,6 @@ export interface Watching {
   readonly stop: AbortSignal;
 }
 
-const hideCursor = "\u001b[?25l";
-const showCursor = "\u001b[?25h";
-const clearBelow = "\u001b[J";
 /** Several events of one moment make one picture. */
 const momentMs = 50;
 /** Times grow old without an event. */
@@ -27,15 +23,15 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
   let drawn = 0;
   let last = "";
   let news = Promise.withResolvers<void>();
-  if (inPlace) await terminal.write(hideCursor);
+  if (inPlace) await terminal.cursor(false);
   try {
     const { last: known } = await daemon.call("events", { limit: 0 }, stop);
     const listening = listen(eventsAfter(known));
     while (!stop.aborted) {
       const agents = await daemon.call("ls", all ? { all } : {}, stop);
       const seen = JSON.stringify(agents);
-      if (inPlace) drawn = await redraw(agents, drawn);
-      else if (seen !== last) await (json ? terminal.json(agents) : terminal.print(`${shown(agents)}\n`));
+      if (inPlace) drawn = await terminal.redraw(thatFit(shown(agents)), drawn);
+      else if (seen !== last) await (json ? terminal.json(agents) : terminal.print([...shown(agents), ""]));
       last = seen;
       await Promise.race([news.promise, listening, pause(ageMs, stop)]);
       await pause(momentMs, stop);
@@ -44,7 +40,7 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
-    if (inPlace) await terminal.write(showCursor);
+    if (inPlace) await terminal.cursor(true);
   }
   return 0;
 
@@ -52,16 +48,12 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
     for await (const _ of events) news.resolve();
   }
 
-  function shown(agents: readonly AgentView[]): string {
+  function shown(agents: readonly AgentView[]): string[] {
     return agentTable(agents, terminal, { now: Date.now(), teams: all });
   }
 
-  async function redraw(agents: readonly AgentView[], before: number): Promise<number> {
-    const rows = process.stdout.rows || 24;
-    const lines = shown(agents).split("\n");
-    const visible = lines.length < rows ? lines : [...lines.slice(0, rows - 2), fit(`… and ${lines.length - rows + 2} more`, terminal.width())];
-    const up = before > 0 ? `\u001b[${before}A` : "";
-    await terminal.write(`${up}\r${visible.map((line) => `${line}\u001b[K\n`).join("")}${clearBelow}`);
-    return visible.length;
+  function thatFit(lines: readonly string[]): readonly string[] {
+    const rows = terminal.height();
+    return lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… and ${lines.length - rows + 2} more`];
   }
 }

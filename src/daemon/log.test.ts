@@ -27,6 +27,15 @@ test("a fault says its code; only our own mistakes bring a stack", () => {
   expect(readFileSync(path, "utf8")).toContain("log.test.ts");
 });
 
+test("text from outside begins no line of its own and steers no terminal", () => {
+  const path = join(directory, "daemon.log");
+  const log = openLog(path, { maxBytes: 10_000, keep: 1, clock: () => new Date(0) });
+  log.info("GET /\u001b]0;owned\u0007\r\n1970-01-01T00:00:00.000Z info forged\rover\u009b2J\u202e");
+  expect(readFileSync(path, "utf8")).toBe(
+    "1970-01-01T00:00:00.000Z info GET /␛]0;owned␇\n    1970-01-01T00:00:00.000Z info forged␍over⟨U+009B⟩2J⟨U+202E⟩\n",
+  );
+});
+
 test("a log that can not be written ends nothing", () => {
   const log = openLog(join(directory, "gone", "daemon.log"), { maxBytes: 200, keep: 1 });
   const complained = spyOn(console, "error").mockImplementation(() => undefined);

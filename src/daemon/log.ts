@@ -1,5 +1,6 @@
 import { appendFileSync, chmodSync, existsSync, renameSync, statSync } from "node:fs";
 import { asTielineError } from "../model/errors.ts";
+import { linesOf, visible } from "../model/visible.ts";
 
 export interface Log {
   info(text: string): void;
@@ -14,12 +15,15 @@ export interface LogOptions {
   readonly clock?: () => Date;
 }
 
-/** Appends lines to a file that moves aside when it has grown: daemon.log, daemon.log.1, … */
+/**
+ * Appends lines to a file that moves aside when it has grown: daemon.log, daemon.log.1, … Paths, names and output of
+ * other programs are part of them, so a further line is indented, and what steers a terminal is shown by name.
+ */
 export function openLog(path: string, { maxBytes, keep, clock = () => new Date() }: LogOptions): Log {
   let size = existsSync(path) ? statSync(path).size : 0;
 
   function write(level: string, text: string): void {
-    const line = `${clock().toISOString()} ${level} ${text.replaceAll("\n", "\n    ")}\n`;
+    const line = `${clock().toISOString()} ${level} ${linesOf(text).map(visible).join("\n    ")}\n`;
     try {
       if (size > 0 && size + line.length > maxBytes) rotate();
       appendFileSync(path, line, { mode: 0o600 });

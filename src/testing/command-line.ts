@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf, type Home } from "../client/home.ts";
+import { runOnTerminal } from "./onTerminal.ts";
 
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 
@@ -48,13 +49,8 @@ export function commandLine(): CommandLine {
       return { code, stdout, stderr };
     },
     async runOnTerminal(args, { env: more = {} } = {}) {
-      let stdout = "";
-      const decoder = new TextDecoder();
-      const terminal = { cols: 80, rows: 24, data: (_terminal: unknown, chunk: Uint8Array) => void (stdout += decoder.decode(chunk, { stream: true })) };
-      const child = Bun.spawn([launcher, ...args], { cwd: dir, env: { ...env, ...more }, terminal });
-      const code = await child.exited;
-      child.terminal?.close();
-      return { code, stdout };
+      const { code, told } = await runOnTerminal([launcher, ...args], { cwd: dir, env: { ...env, ...more } });
+      return { code, stdout: told };
     },
     start(args, { env: more = {} } = {}) {
       return Bun.spawn([launcher, ...args], { cwd: dir, env: { ...env, ...more }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });

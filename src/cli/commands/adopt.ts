@@ -8,7 +8,7 @@ import type { Context } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
 import { complainOf } from "../not-started.ts";
 import { table, type Cell } from "../table.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Lines, Terminal } from "../terminal.ts";
 
 const args = [{ name: "pane", optional: true, summary: "the tmux pane that it runs in, or the exact name of its session" }] as const;
 const flags = {
@@ -71,7 +71,7 @@ async function adoptAll({ args: { pane }, flags: { name, yes, json }, daemon, te
   const failed = results.flatMap((result) => ("failed" in result ? [result.failed] : []));
   if (json) await terminal.json({ found, adopted, failed });
   else {
-    if (adopted.length > 0) await terminal.print(`\n${agentTable(adopted, terminal, { now: Date.now(), teams: true })}`);
+    if (adopted.length > 0) await terminal.print(["", ...agentTable(adopted, terminal, { now: Date.now(), teams: true })]);
     await complainOf(failed, terminal);
   }
   return failed.length === 0 ? 0 : 4;
@@ -87,7 +87,7 @@ async function adoptFound({ pane, name, provider }: FoundView, daemon: Running["
   }
 }
 
-function foundTable(found: readonly FoundView[], { paint, width }: Terminal): string {
+function foundTable(found: readonly FoundView[], { paint, width }: Terminal): Lines {
   if (found.length === 0) return paint("dim", "no agent program runs on this tmux server");
   const rows = found.map((one): Cell[] => [
     { text: one.pane },
@@ -98,5 +98,5 @@ function foundTable(found: readonly FoundView[], { paint, width }: Terminal): st
     { text: one.waysIn.map(({ transport }) => transport).join(", ") },
     { text: one.waysIn.map(({ bestProof }) => bestProof).join(", ") },
   ]);
-  return table(["PANE", "SESSION", "PROGRAM", "NAME", "FOUND BY", "REACHED BY", "PROOF"], rows, paint, width()).join("\n");
+  return table(["PANE", "SESSION", "PROGRAM", "NAME", "FOUND BY", "REACHED BY", "PROOF"], rows, paint, width());
 }

@@ -1,5 +1,6 @@
 import type { ProfileView } from "../../client/schemas/profiles.ts";
 import { TielineError } from "../../model/errors.ts";
+import { linesOf } from "../../model/visible.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { table, type Cell } from "../table.ts";
@@ -54,7 +55,7 @@ async function ls({ daemon, flags, terminal }: Running): Promise<number> {
     { text: profile.agents.map(({ name, state }) => (name === profile.name ? state : `${name} ${state}`)).join(", ") || "–" },
     { text: profile.description ?? profile.source, style: "dim" },
   ]);
-  return present(profiles, table(["PROFILE", "PROVIDER", "FROM", "AGENTS", "ABOUT"], rows, terminal.paint, terminal.width()).join("\n"), { flags, terminal });
+  return present(profiles, table(["PROFILE", "PROVIDER", "FROM", "AGENTS", "ABOUT"], rows, terminal.paint, terminal.width()), { flags, terminal });
 }
 
 async function add(context: Running): Promise<number> {
@@ -101,7 +102,7 @@ function nameOf({ args }: Running): string {
   throw usage(agents, "<name> is missing");
 }
 
-function portrait(profile: ProfileView, { paint }: Running["terminal"]): string {
+function portrait(profile: ProfileView, { paint }: Running["terminal"]): string[] {
   const facts: [string, string | null][] = [
     ["from", profile.source.startsWith(profile.origin) ? profile.source : `${profile.origin}: ${profile.source}`],
     ["provider", profile.provider],
@@ -118,8 +119,8 @@ function portrait(profile: ProfileView, { paint }: Running["terminal"]): string 
   return [
     `${paint("bold", profile.name)}   ${profile.description ?? ""}`.trimEnd(),
     ...known.map(([name, value]) => `  ${paint("dim", name.padEnd(16))}${value}`),
-    ...(profile.prompt === null ? [] : ["", profile.prompt]),
-  ].join("\n");
+    ...(profile.prompt === null ? [] : ["", ...linesOf(profile.prompt)]),
+  ];
 }
 
 const builtIn = (name: string): TielineError =>

@@ -1,4 +1,5 @@
 import { TielineError } from "../../model/errors.ts";
+import { linesOf } from "../../model/visible.ts";
 import { command } from "../args.ts";
 import { canAsk, confirm } from "../confirm.ts";
 import { present } from "../present.ts";
@@ -26,7 +27,7 @@ export default command({
     const dialog = await daemon.call("dialog", { agent: args.agent });
     const { paint } = terminal;
     if (!flags.json) {
-      await terminal.print(`${paint("bold", `${dialog.agent} (${dialog.pane}): ${dialog.state}`)}\n\n${dialog.text}\n`);
+      await terminal.print([paint("bold", `${dialog.agent} (${dialog.pane}): ${dialog.state}`), "", ...linesOf(dialog.text), ""]);
       if (args.choice === undefined) await terminal.print(paint("dim", `answer with: tieline answer ${args.agent} ${dialog.choices.map(({ choice }) => choice).join("|")}`));
     }
     if (args.choice === undefined) {

@@ -44,7 +44,7 @@ const ask = command({
       correlationId = tag;
       const answer = await untilAnswered(tag, startedAt + (flags.timeout ?? defaultTimeoutMs), daemon);
       if (flags.json) await terminal.json({ ok: true, result: answer.body, error: null, timeout: false, correlationId, durationMs: Date.now() - startedAt });
-      else await terminal.print(answer.body);
+      else await terminal.body(`${answer.body}\n`);
       if (answer.delivery !== undefined) await daemon.call("collected", { deliveries: [answer.delivery] });
       return 0;
     } catch (thrown) {

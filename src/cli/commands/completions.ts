@@ -17,7 +17,7 @@ export default command({
     const { scripts } = await import("../completions.ts");
     const script = scripts[args.shell as keyof typeof scripts](await loadAll());
     if (flags.json) await terminal.json({ shell: args.shell, script });
-    else await terminal.write(script);
+    else await terminal.body(script);
     return 0;
   },
 });

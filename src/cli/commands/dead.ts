@@ -15,7 +15,7 @@ export default command({
     const receipts = await daemon.call("dead", flags.limit === undefined ? {} : { limit: flags.limit });
     if (flags.json) await terminal.json(receipts);
     else if (receipts.length === 0) await terminal.print(terminal.paint("dim", "no dead letters"));
-    else await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now())).join("\n"));
+    else await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now())));
     return 0;
   },
 });

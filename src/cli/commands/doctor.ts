@@ -18,7 +18,7 @@ export default command({
     if (flags.json) await terminal.json(checks);
     else {
       const width = Math.max(...checks.map(({ name }) => name.length));
-      await terminal.print(checks.flatMap((check) => lines(check, width, terminal.paint)).join("\n"));
+      await terminal.print(checks.flatMap((check) => lines(check, width, terminal.paint)));
     }
     return checks.some(({ status }) => status === "failed") ? 5 : 0;
   },

@@ -65,7 +65,7 @@ function cursorAt(text: string): { x: number; y: number } {
 async function explainCapture({ provider, screen, ...known }: Capture, home: Home, terminal: Terminal, json: boolean): Promise<number> {
   const [{ explainScreen }, { UserScreens }] = await Promise.all([import("../../providers/screen.ts"), import("../../providers/userScreens.ts")]);
   const { state, draft, rule, why } = explainScreen(new UserScreens(home.screens).manifest(provider), await readCapture(screen), known);
-  return present({ state, draft, rule, why }, verdict(state, draft, rule, why, terminal).join("\n"), { flags: { json }, terminal });
+  return present({ state, draft, rule, why }, verdict(state, draft, rule, why, terminal), { flags: { json }, terminal });
 }
 
 async function readCapture(file: string): Promise<string> {
@@ -95,14 +95,12 @@ async function printExplanation(told: Output<"explain">, terminal: Terminal, jso
     ["composer", known.composer === null ? "not found" : JSON.stringify(known.composer)],
     ...(known.copyMode ? [["copy mode", "yes"]] : []),
   ];
-  await terminal.print(
-    [
-      `${paint("bold", told.agent)} (${told.provider}, ${told.pane})`,
-      ...verdict(told.state, told.draft, told.rule, told.why, terminal),
-      `mail: ${mailWords(told)}`,
-      ...(facts ?? []).map(([name = "", value = ""]) => paint("dim", `  ${name.padEnd(10)} ${value}`)),
-    ].join("\n"),
-  );
+  await terminal.print([
+    `${paint("bold", told.agent)} (${told.provider}, ${told.pane})`,
+    ...verdict(told.state, told.draft, told.rule, told.why, terminal),
+    `mail: ${mailWords(told)}`,
+    ...(facts ?? []).map(([name = "", value = ""]) => paint("dim", `  ${name.padEnd(10)} ${value}`)),
+  ]);
   return 0;
 }
 

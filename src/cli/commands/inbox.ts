@@ -1,7 +1,9 @@
 import type { Client } from "../../client/client.ts";
 import type { InboxView } from "../../client/schema.ts";
+import { linesOf } from "../../model/visible.ts";
 import { command } from "../args.ts";
 import { mark } from "../receipts.ts";
+import { apart } from "../rows.ts";
 import type { Paint } from "../terminal.ts";
 import { count, span } from "../times.ts";
 import { howToAnswer } from "../verdict.ts";
@@ -32,7 +34,7 @@ export default command({
     });
     if (flags.json) await terminal.json(mail);
     else if (mail.length === 0) await terminal.print(terminal.paint("dim", flags.pending ? "nothing waits" : "no mail"));
-    else await terminal.print(mail.map((message) => letter(message, terminal.paint, Date.now())).join("\n\n"));
+    else await terminal.print(apart(mail.map((message) => letter(message, terminal.paint, Date.now()))));
     await confirmShown(mail, daemon);
     return 0;
   },
@@ -44,11 +46,11 @@ async function confirmShown(mail: readonly InboxView[], daemon: Client): Promise
   if (deliveries.length > 0) await daemon.call("collected", { deliveries });
 }
 
-function letter(message: InboxView, paint: Paint, now: number): string {
+function letter(message: InboxView, paint: Paint, now: number): string[] {
   const fetched = message.delivery !== undefined;
   const state = fetched ? "new" : message.reason === null ? message.state : `${message.state}: ${message.reason}`;
   const answers = message.answers === null ? "" : `, answers ${message.answers}`;
   const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
-  const body = (message.request?.text ?? message.body).trimEnd().split("\n").map((line) => `  ${line}`);
-  return [head, ...body, ...(message.request ? [howToAnswer(message.tag, paint)] : [])].join("\n");
+  const body = linesOf((message.request?.text ?? message.body).trimEnd()).map((line) => `  ${line}`);
+  return [head, ...body, ...(message.request ? [howToAnswer(message.tag, paint)] : [])];
 }

@@ -28,7 +28,7 @@ export default command({
     }
     const verb = args.layout === "restore" ? "put back" : "in one view";
     const head = done.shown.length === 0 ? "nothing to do" : `${terminal.paint("green", "✓")} ${verb}: ${done.shown.join(", ")}`;
-    await terminal.print([head, ...done.leftOut.map(({ agent, reason }) => terminal.paint("dim", `  without ${agent}: ${reason}`))].join("\n"));
+    await terminal.print([head, ...done.leftOut.map(({ agent, reason }) => terminal.paint("dim", `  without ${agent}: ${reason}`))]);
     return 0;
   },
 });

@@ -31,7 +31,7 @@ export default command({
     }
     const agents = await daemon.call("ls", all);
     if (flags.json) await terminal.json(agents);
-    else if (flags.names) await terminal.write(agents.map(({ name }) => `${name}\n`).join(""));
+    else if (flags.names) await terminal.print(agents.map(({ name }) => name));
     else if (agents.length === 0 && flags.team !== undefined) await terminal.print(terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`));
     else await terminal.print(agentTable(agents, terminal, { now: Date.now(), teams: flags.all ?? false }));
     return 0;

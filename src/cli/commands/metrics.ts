@@ -25,8 +25,8 @@ export default command({
     const now = Date.now();
     const reports = metrics.reports.map(({ agent, reportedAt, count, data }) => [{ text: agent }, { text: `${span(now - reportedAt)} ago` }, { text: String(count) }, { text: JSON.stringify(data) }]);
     const counters = Object.entries(metrics.counters).map(([name, value]) => [{ text: name }, { text: String(value) }]);
-    if (reports.length > 0) await terminal.print(table(["AGENT", "REPORTED", "TIMES", "STATE"], reports, paint, width).join("\n"));
-    if (counters.length > 0) await terminal.print(table(["COUNTER", "VALUE"], counters, paint, width).join("\n"));
+    if (reports.length > 0) await terminal.print(table(["AGENT", "REPORTED", "TIMES", "STATE"], reports, paint, width));
+    if (counters.length > 0) await terminal.print(table(["COUNTER", "VALUE"], counters, paint, width));
     if (reports.length + counters.length === 0) await terminal.print(paint("dim", "nothing was reported yet"));
     return 0;
   },

@@ -17,7 +17,7 @@ export default command({
     const { overview } = await import("../help.ts");
     const { loadAll } = await import("../registry.ts");
     await context.terminal.print(overview(await loadAll(), context.terminal.paint));
-    await context.terminal.print("\nNo team runs here. `tieline init` writes a tieline.yaml to start one from, `tieline adopt` takes in what runs already.");
+    await context.terminal.print(["", "No team runs here. `tieline init` writes a tieline.yaml to start one from, `tieline adopt` takes in what runs already."]);
     return 0;
   },
 });

@@ -31,7 +31,7 @@ type Running = Context<typeof args, typeof flags>;
 
 async function readOnce({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
   const screen = await daemon.call("read", { agent, ...(lines !== undefined && { lines }) });
-  return present(screen, screen.text.trimEnd(), { flags: { json }, terminal });
+  return present(screen, screen.text.trimEnd().split("\n"), { flags: { json }, terminal });
 }
 
 async function follow({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
@@ -47,7 +47,7 @@ async function follow({ args: { agent }, flags: { lines, json }, daemon, termina
     const now = screen.text.split("\n");
     const added = newRows(rows, now);
     if (json) await terminal.json({ ...screen, added });
-    else if (added.length > 0) await terminal.print(added.join("\n"));
+    else if (added.length > 0) await terminal.print(added);
     rows = now;
     mark = screen.mark;
   }

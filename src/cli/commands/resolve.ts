@@ -21,7 +21,7 @@ export default command({
     if (flags.json) await terminal.json(resolution);
     else {
       const lines = [...(flags.explain ? explanation(resolution, terminal.paint) : []), ...meaning(resolution, terminal.paint)];
-      if (lines.length > 0) await terminal.print(lines.join("\n"));
+      if (lines.length > 0) await terminal.print(lines);
       if (error) await terminal.complain(errorText(error));
     }
     return error ? errorCodes[error.code as ErrorCode].exit : 0;

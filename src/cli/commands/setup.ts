@@ -55,10 +55,10 @@ async function setupOf(home: Context["home"], daemon: Context["daemon"]) {
   return { port: loadHomeConfig(home.config).http.port, hook, wait };
 }
 
-function told({ file, changed, notes }: { file: string; changed: boolean; notes: readonly string[] }, title: string, undo: boolean): string {
+function told({ file, changed, notes }: { file: string; changed: boolean; notes: readonly string[] }, title: string, undo: boolean): string[] {
   const what = undo ? "the hooks are out of" : "the hooks are in";
   const head = changed ? `${title}: ${what} ${file}` : `${title}: nothing to change in ${file}`;
-  return [head, ...notes.map((note) => `  ${note}`)].join("\n");
+  return [head, ...notes.map((note) => `  ${note}`)];
 }
 
 const unknownProgram = (name: string, known: readonly string[]): TielineError =>

@@ -38,7 +38,7 @@ export async function runShortcuts(
   const blocks = [{ file: conf, lines: keys }, ...shell];
 
   if (verb === "show") {
-    return present({ file: conf, lines: keys, installed: hasBlock(conf) }, [`# ${conf}${hasBlock(conf) ? "" : " (not installed)"}`, ...keys].join("\n"), { flags: { json }, terminal });
+    return present({ file: conf, lines: keys, installed: hasBlock(conf) }, [`# ${conf}${hasBlock(conf) ? "" : " (not installed)"}`, ...keys], { flags: { json }, terminal });
   }
   const files = verb === "install" ? blocks : [conf, ...shellStarts(env)].map((file) => ({ file, lines: [] }));
   const done = files.map(({ file, lines }) => ({ file, change: verb === "install" ? writeBlock(file, lines) : removeBlock(file) }));
@@ -48,6 +48,6 @@ export async function runShortcuts(
   }
   const told = done.filter(({ change }) => change !== "absent").map(({ file, change }) => `${terminal.paint("green", "✓")} ${file}: ${change}`);
   const next = verb === "install" ? [terminal.paint("dim", `in a tmux that runs already: tmux source-file ${conf}`)] : [];
-  await terminal.print(told.length === 0 ? "nothing of ours was there" : [...told, ...next].join("\n"));
+  await terminal.print(told.length === 0 ? "nothing of ours was there" : [...told, ...next]);
   return 0;
 }

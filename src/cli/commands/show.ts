@@ -5,7 +5,7 @@ export default command({
   group: "Messages",
   summary: "print the text of a message",
   usage: ["show <tag>"],
-  details: ["Prints the stored text byte for byte, without anything around it."],
+  details: ["Prints the stored text without anything around it: byte for byte into a file or a pipe; on a terminal, characters that would steer it or hide are shown by name."],
   args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
   flags: {},
   examples: [
@@ -15,7 +15,7 @@ export default command({
   async run({ args, flags, daemon, terminal }) {
     const message = await daemon.call("show", { tag: args.tag });
     if (flags.json) await terminal.json(message);
-    else await terminal.write(terminal.interactive && !message.body.endsWith("\n") ? `${message.body}\n` : message.body);
+    else await terminal.body(terminal.interactive && !message.body.endsWith("\n") ? `${message.body}\n` : message.body);
     return 0;
   },
 });

@@ -16,7 +16,7 @@ export default command({
     const { skillText, teaching } = await import("../../life/teaching.ts");
     const text = flags.agents ? teaching : skillText;
     if (flags.json) await terminal.json({ text });
-    else await terminal.write(text);
+    else await terminal.body(text);
     return 0;
   },
 });

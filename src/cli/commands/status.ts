@@ -22,7 +22,7 @@ export default command({
   },
 });
 
-function tell(story: StoryView, paint: Paint, now: number): string {
+function tell(story: StoryView, paint: Paint, now: number): string[] {
   const facts = [
     `${story.from} → ${story.to}`,
     `known by ${story.knownBy}`,
@@ -37,7 +37,7 @@ function tell(story: StoryView, paint: Paint, now: number): string {
     ...story.history.map((step) => timelineRow(story, step, paint, now)),
     "",
     ...receiptLines(story, paint, now),
-  ].join("\n");
+  ];
 }
 
 function expiry(expiresAt: number, now: number): string {

@@ -56,7 +56,7 @@ async function ls({ daemon, flags, terminal }: Running): Promise<number> {
   ]);
   if (flags.json) await terminal.json(teams);
   else if (teams.length === 0) await terminal.print(terminal.paint("dim", "no teams; `tieline team create NAME` makes one"));
-  else await terminal.print(table(["TEAM", "AGENTS", "MAIL", "TOPOLOGY", "PROJECT"], rows, terminal.paint, terminal.width()).join("\n"));
+  else await terminal.print(table(["TEAM", "AGENTS", "MAIL", "TOPOLOGY", "PROJECT"], rows, terminal.paint, terminal.width()));
   return 0;
 }
 
@@ -90,7 +90,7 @@ async function presentTeam(view: TeamView, { flags, terminal }: Running): Promis
   return present(view, portrait(view, terminal), { flags, terminal });
 }
 
-function portrait({ name, root, members, edges, aliases }: TeamView, { paint, width }: Running["terminal"]): string {
+function portrait({ name, root, members, edges, aliases }: TeamView, { paint, width }: Running["terminal"]): string[] {
   const rows = members.map((member): Cell[] => [
     { text: member.name, style: "bold" },
     { text: member.role ?? "–" },
@@ -102,5 +102,5 @@ function portrait({ name, root, members, edges, aliases }: TeamView, { paint, wi
     `${paint("bold", name)}   ${root ?? "no project"}   ${edges === null ? "no topology: everyone may write to everyone" : `${edges} edges`}`,
     ...Object.entries(aliases).map(([alias, of]) => `  @${alias}: ${of.join(", ")}`),
     ...(members.length === 0 ? [paint("dim", "  no agents yet")] : table(["NAME", "ROLE", "STATE", "MAIL", "WHY"], rows, paint, width())),
-  ].join("\n");
+  ];
 }

@@ -4,6 +4,7 @@ import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { present } from "../present.ts";
 import { table, type Cell } from "../table.ts";
+import type { Lines } from "../terminal.ts";
 
 const actions = ["show", "add", "rm", "check", "export"] as const;
 const args = [
@@ -51,7 +52,7 @@ async function check({ daemon, flags, terminal }: Running): Promise<number> {
   const { team, problems } = await daemon.call("topologyCheck", {});
   if (flags.json) await terminal.json(problems);
   else if (problems.length === 0) await terminal.print(`${terminal.paint("green", "✓")} every name in the topology of team ${team} is somebody`);
-  else for (const { message, remedy } of problems) await terminal.print(`${terminal.paint("red", "✗")} ${message}\n    ${terminal.paint("dim", remedy)}`);
+  else for (const { message, remedy } of problems) await terminal.print([`${terminal.paint("red", "✗")} ${message}`, `    ${terminal.paint("dim", remedy)}`]);
   return problems.length === 0 ? 0 : 2;
 }
 
@@ -59,7 +60,7 @@ async function write({ daemon, flags, terminal }: Running): Promise<number> {
   const format: ExportFormat = flags.format ?? "text";
   const { text } = await daemon.call("topologyExport", { format });
   if (flags.json) await terminal.json({ format, text });
-  else await terminal.write(text);
+  else await terminal.body(text);
   return 0;
 }
 
@@ -73,7 +74,7 @@ function presentTopology(view: TopologyView, context: Running): Promise<number> 
   return present(view, topologyText(view, context.terminal), context);
 }
 
-function topologyText({ team, edges }: TopologyView, { paint, width }: Running["terminal"]): string {
+function topologyText({ team, edges }: TopologyView, { paint, width }: Running["terminal"]): Lines {
   if (edges === null) return `team ${team} has no topology: everyone may write to everyone`;
   if (edges.length === 0) return `the topology of team ${team} has no edges: nobody may write, except to user and in reply`;
   const rows = edges.map(({ from, to, origin, place }): Cell[] => [
@@ -81,5 +82,5 @@ function topologyText({ team, edges }: TopologyView, { paint, width }: Running["
     { text: origin, ...(origin === "run time" && { style: "yellow" }) },
     { text: place ?? "", style: "dim" },
   ]);
-  return table(["EDGE", "FROM", "PLACE"], rows, paint, width()).join("\n");
+  return table(["EDGE", "FROM", "PLACE"], rows, paint, width());
 }

@@ -22,11 +22,11 @@ export default command({
     }
     const { paint } = terminal;
     const lines = [
-      ...(result.started.length === 0 ? [] : [agentTable(result.started, terminal, { now: Date.now(), teams: false }), ""]),
+      ...(result.started.length === 0 ? [] : [...agentTable(result.started, terminal, { now: Date.now(), teams: false }), ""]),
       ...(result.already.length === 0 ? [] : [paint("dim", `already there: ${result.already.join(", ")}`)]),
       `attach: ${paint("bold", result.attach)}`,
     ];
-    await terminal.print(lines.join("\n"));
+    await terminal.print(lines);
     await complainOf(result.failed, terminal);
     return result.failed.length === 0 ? 0 : 4;
   },

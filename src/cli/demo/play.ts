@@ -38,7 +38,7 @@ export async function runDemo(env: Environment, terminal: Terminal): Promise<num
     await print(paint("bold", "A team of three scripted agents: researcher → coder ⇄ reviewer. No model, no key."));
     const team = await client.call("up", { only: ["researcher", "coder"] });
     for (const { name, pane } of team.started) await print(`  ${paint("green", "●")} ${name} runs in pane ${pane}`);
-    await print(`  ${paint("dim", "○ reviewer is not running; mail will start it")}\n`);
+    await print([`  ${paint("dim", "○ reviewer is not running; mail will start it")}`, ""]);
 
     // From the first event of this home on, so that none is missed between sending and listening.
     const events = streamEvents({ socket: stage.home.socket }, stage.caller, { after: 0 }, ended.signal);
@@ -143,7 +143,7 @@ function tookMs(receipt: ReceiptView, agent: string): number {
 
 async function summary({ delivered, refused }: Seen, { print, paint }: Terminal): Promise<void> {
   const text = `${delivered.length} messages delivered into panes, 1 waits for you, ${refused} refused with the reason, 1 agent started by its mail`;
-  await print(`\n${paint("bold", text)}`);
+  await print(["", paint("bold", text)]);
 }
 
 async function whatNext(attach: string, { env, home }: Stage, { print, paint }: Terminal): Promise<void> {
@@ -160,7 +160,7 @@ async function whatNext(attach: string, { env, home }: Stage, { print, paint }: 
     "Your own project: bin/tieline init, then bin/tieline up.",
     "End the demo: bin/tieline demo --stop",
   ];
-  await print(`\n${lines.map((line) => (line.startsWith("  ") ? line : paint("bold", line))).join("\n")}`);
+  await print(["", ...lines.map((line) => (line.startsWith("  ") ? line : paint("bold", line)))]);
 }
 
 /** Nobody can attach to what is taken down; the next one who runs it may have a terminal. */
@@ -170,7 +170,7 @@ async function howToStay(attach: string, { print }: Terminal): Promise<void> {
     `  ${attach}`,
     "and write to it; you are told how. Your own project: bin/tieline init, then bin/tieline up.",
   ];
-  await print(`\n${lines.join("\n")}`);
+  await print(["", ...lines]);
 }
 
 const notFinished = (home: Home): TielineError =>
