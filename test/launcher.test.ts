@@ -2,20 +2,25 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plantBunSettings } from "../src/testing/bunSettings.ts";
 
 const checkout = join(import.meta.dir, "..");
 let root: string;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "tl-launcher-"));
-  for (const part of ["bin", "scripts", "src", "package.json"]) cpSync(join(checkout, part), join(root, part), { recursive: true });
+  for (const part of ["bin", "scripts", "src", "package.json", "tsconfig.json"]) cpSync(join(checkout, part), join(root, part), { recursive: true });
   symlinkSync(join(checkout, "node_modules"), join(root, "node_modules"));
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 async function run(...argv: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
+  return runIn(root, ...argv);
+}
+
+async function runIn(cwd: string, ...argv: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
   const env = { PATH: process.env["PATH"]!, HOME: root, TIELINE_HOME: join(root, "home"), TIELINE_SANDBOX: "1" };
-  const child = Bun.spawn(argv, { cwd: root, env, stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn(argv, { cwd, env, stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   return { stdout, stderr, code };
 }
@@ -45,5 +50,17 @@ test("errors keep their code and exit, whether the bundle threw them or a source
     expect(bundled).toEqual(plain);
     expect(bundled.stderr).toStartWith("error ");
     expect(bundled.stderr).not.toContain("INTERNAL");
+  }
+});
+
+test("the directory it is called in decides nothing about what runs", async () => {
+  const clone = join(root, "clone");
+  plantBunSettings(clone);
+  // Bun by itself obeys the directory, so that the test would fail without the launcher's options.
+  expect((await runIn(clone, process.execPath, join(root, "src/cli/main.ts"), "version")).stdout).toContain("planted");
+  for (const build of [false, true]) {
+    if (build) expect((await run(join(root, "scripts/build-cli"))).code).toBe(0);
+    expect((await runIn(clone, join(root, "bin/tieline"), "version")).stdout).toStartWith("tieline ");
+    expect((await runIn(clone, join(root, "bin/tieline"), "team", "ls")).stderr).toContain("DAEMON_UNAVAILABLE");
   }
 });

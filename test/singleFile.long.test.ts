@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plantBunSettings } from "../src/testing/bunSettings.ts";
 import { until } from "../src/testing/until.ts";
 
 /** The single file alone: no checkout beside it, no Bun and no Node on the PATH. */
@@ -74,6 +75,13 @@ agents:
     ]);
     expect(realpathSync(join(place.home, "bin/tieline"))).toBe(realpathSync(join(dir, "tieline")));
     expect(lstatSync(join(place.home, "bin/swarm-msg")).mode & 0o111).not.toBe(0);
+  });
+
+  test("obeys no settings for Bun in the directory it is called in", async () => {
+    const place = aPlace("team: one\n");
+    plantBunSettings(place.project);
+    expect(await mustRun(place, ["daemon", "start"])).toStartWith("✓ the daemon runs");
+    expect(existsSync(join(place.project, "planted"))).toBe(false);
   });
 
   test("runs objects of a project in their threads, and serves the page", async () => {
