@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { atomicWrite } from "../os/atomicWrite.ts";
 
 /**
  * Lines of ours in a file of somebody else's, between two marks. Taking the block out leaves every other byte as it
@@ -56,9 +57,7 @@ function replace(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const target = existsSync(file) ? realpathSync(file) : file;
   const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o644;
-  const draft = `${target}.tieline-${process.pid}`;
-  writeFileSync(draft, text, { encoding: "latin1", mode, flush: true });
-  renameSync(draft, target);
+  atomicWrite(target, Buffer.from(text, "latin1"), { mode });
 }
 
 /** A character per byte: whatever encoding the file is in, it comes out as it went in. */

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { createClient } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
+import { tooOpenIn } from "../config/privateHome.ts";
 import { daemonCommand } from "../install.ts";
 import { TielineError, asTielineError, type ErrorCode } from "../model/errors.ts";
 
@@ -48,8 +49,10 @@ function launch(home: Home, env: Environment, [program, ...argv]: readonly strin
 function openLog(home: Home): number {
   try {
     mkdirSync(home.root, { recursive: true, mode: 0o700 });
-    return openSync(home.log, "a", 0o600);
+    tooOpenIn(home);
+    return openSync(home.log, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);
   } catch (cause) {
+    if (cause instanceof TielineError) throw cause;
     throw new TielineError("STORE_UNAVAILABLE", `cannot write in ${home.root}: ${asTielineError(cause).message}`, {
       remedy: "make the directory writable, free some disk space, or set TIELINE_HOME to another place",
       operands: { home: home.root },

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
+import { atomicWrite } from "../os/atomicWrite.ts";
 import { copyModes } from "../model/profile.ts";
 import { check } from "./check.ts";
 import { parseJson, type Sourced } from "./text.ts";
@@ -96,9 +97,7 @@ export function setHomeValue<Section extends HomeSection>(
   const text = `${JSON.stringify(changed, null, 2)}\n`;
   const config = check(HomeConfig, parseJson(file, text));
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}.new`;
-  writeFileSync(draft, text, { mode: 0o600, flush: true });
-  renameSync(draft, file);
+  atomicWrite(file, text);
   return config;
 }
 

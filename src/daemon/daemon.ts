@@ -1,12 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Home } from "../client/home.ts";
 import { pathOf } from "../client/operations.ts";
 import { compose, type SwitchOptions } from "../compose.ts";
 import { loadHomeConfig } from "../config/home.ts";
+import { secureHome } from "../config/privateHome.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
 import { newToken } from "../directory/token.ts";
 import { TielineError } from "../model/errors.ts";
+import { secretIn } from "../os/secretFile.ts";
 import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
 import { HookDoor, hookRoute } from "./hooks.ts";
@@ -56,9 +58,10 @@ export interface Daemon {
  * earlier one left behind; the others throw DatabaseTaken.
  */
 export async function startDaemon({ home, version, tmuxSocket, env, binDirectory }: DaemonOptions): Promise<Daemon> {
-  mkdirSync(home.root, { recursive: true, mode: 0o700 });
+  const tightened = secureHome(home);
   const { logging } = loadHomeConfig(home.config);
   const log = openLog(home.log, logging);
+  for (const note of tightened) log.info(note);
   let loopback: Loopback | null = null;
   const options: SwitchOptions = {
     root: home.root,
@@ -78,10 +81,10 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const tieline = compose(options);
   layHookPlace(tieline.hookPlace, { socket: home.socket, tieline: join(binDirectory, "tieline") });
   const stopping = new AbortController();
-  const personToken = personTokenIn(home);
+  const personToken = secretIn(home.personToken, newToken, (note) => log.info(note));
   const callers = new Callers(tieline, personToken);
   const sessions = new PageSessions({ personToken });
-  const facts = { version, socket: home.socket, home: home.root, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback ?? { port: null, problem: null } };
+  const facts = { version, socket: home.socket, home: home.root, tightened, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback ?? { port: null, problem: null } };
   const standstill = watchStandstill();
   const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report, mayBeLate: () => standstill.isJustOver() });
   const agents = agentOperations(tieline, callers);
@@ -163,10 +166,4 @@ function listen(socket: string, fetch: (request: Request) => Promise<Response>):
   } finally {
     process.umask(before);
   }
-}
-
-/** Whoever can read this file is the person. */
-function personTokenIn(home: Home): string {
-  if (!existsSync(home.personToken)) writeFileSync(home.personToken, `${newToken()}\n`, { mode: 0o600, flush: true });
-  return readFileSync(home.personToken, "utf8").trim();
 }

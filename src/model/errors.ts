@@ -27,7 +27,9 @@ export const errorCodes = {
   SPAWN_FAILED: { exit: 4, http: 502, type: "transient" },
   DAEMON_UNAVAILABLE: { exit: 5, http: 503, type: "transient" },
   STORE_UNAVAILABLE: { exit: 5, http: 503, type: "transient" },
+  HOME_UNSAFE: { exit: 5, http: 503, type: "permanent" },
   STORE_CORRUPT: { exit: 5, http: 503, type: "permanent" },
+  TOO_MANY_FILES: { exit: 5, http: 503, type: "transient" },
   TMUX_UNAVAILABLE: { exit: 5, http: 503, type: "transient" },
   PANE_UNKNOWN: { exit: 3, http: 404, type: "permanent" },
   NOT_INSTALLED: { exit: 5, http: 503, type: "permanent" },
@@ -82,12 +84,46 @@ export class TielineError extends Error {
   }
 }
 
-/** Anything thrown, as a TielineError: ours stay as they are, the rest are INTERNAL with their cause kept. */
+/** Anything thrown, as a TielineError: ours stay as they are, what the machine lacks is named, the rest are INTERNAL. */
 export function asTielineError(thrown: unknown): TielineError {
   if (thrown instanceof TielineError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const fault = systemFaults[codeOf(thrown)];
+  if (fault) return new TielineError(fault.code, `${fault.problem} (${message})`, { remedy: fault.remedy, operands: { cause: codeOf(thrown) }, cause: thrown });
   return new TielineError("INTERNAL", message, {
     remedy: "this is a fault in Tieline; `tieline daemon logs` shows the details",
     cause: thrown,
   });
+}
+
+interface SystemFault {
+  readonly code: ErrorCode;
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+const diskFull: SystemFault = { code: "STORE_UNAVAILABLE", problem: "the disk is full", remedy: "free some space and try again; nothing that was accepted is lost" };
+const diskFault: SystemFault = {
+  code: "STORE_UNAVAILABLE",
+  problem: "the disk reported an I/O error",
+  remedy: "try again; if it happens again, check the disk (`dmesg` names it) and run `tieline doctor`",
+};
+
+/** What the system reports by its own codes, and is nobody's fault in here. */
+export const systemFaults: Readonly<Record<string, SystemFault>> = {
+  ENOSPC: diskFull,
+  EDQUOT: { ...diskFull, problem: "your disk quota is used up" },
+  EIO: diskFault,
+  EROFS: { code: "STORE_UNAVAILABLE", problem: "the file system is read-only", remedy: "mount it writable, or set TIELINE_HOME to another directory" },
+  EMFILE: {
+    code: "TOO_MANY_FILES",
+    problem: "this process may not open more files",
+    remedy: "try again; if it stays so, raise the limit (`ulimit -n 4096`) and run `tieline daemon stop` in that shell",
+  },
+  ENFILE: { code: "TOO_MANY_FILES", problem: "the machine cannot open more files", remedy: "close some programs, or raise fs.file-max (`sysctl fs.file-max`)" },
+};
+
+function codeOf(thrown: unknown): string {
+  const code: unknown = thrown instanceof Error ? (thrown as { code?: unknown }).code : undefined;
+  return typeof code === "string" ? code : "";
 }

@@ -2,9 +2,9 @@
  * A second OS user for tests of what other users of the machine can do: an ordinary account made for one test, with nothing
  * but what every account has. Needs root.
  */
-import { mkdtempSync, chmodSync, chownSync, rmSync } from "node:fs";
+import { mkdtempSync, chmodSync, chownSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { lackUnless, type Lack } from "./needing.ts";
 
 export interface OtherUser extends Disposable {
@@ -34,6 +34,7 @@ export function createOtherUser(): OtherUser {
   command(["useradd", "--no-create-home", "--shell", "/bin/sh", name]);
   const uid = Number(command(["id", "-u", name]));
   const gid = Number(command(["id", "-g", name]));
+  openPathTo(tmpdir());
   const dir = mkdtempSync(join(tmpdir(), "tl-other-"));
   chownSync(dir, uid, gid);
   chmodSync(dir, 0o755);
@@ -66,6 +67,13 @@ export function createOtherUser(): OtherUser {
       command(["userdel", name]);
     },
   };
+}
+
+/** Tests have a private temporary directory; only what is in it may keep another user out, as in /tmp. */
+function openPathTo(directory: string): void {
+  const { mode } = statSync(directory);
+  if ((mode & 0o001) === 0) chmodSync(directory, (mode & 0o7777) | 0o011);
+  if (dirname(directory) !== directory) openPathTo(dirname(directory));
 }
 
 function command(argv: string[]): string {

@@ -12,6 +12,8 @@ export interface DaemonFacts {
   readonly version: string;
   readonly socket: string;
   readonly home: string;
+  /** What the start found too open in the home, and closed. */
+  readonly tightened: readonly string[];
   readonly startedAt: number;
   readonly stop: () => void;
   /** The loopback port, or why there is none. */
@@ -48,6 +50,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
         check("bun", async () => ok(`Bun ${Bun.version}`)),
         check("tmux", async () => ok(`tmux ${(await tieline.servers.at(socket).version()).text}`)),
         check("tmux server", () => tmuxServer(socket)),
+        check("home", async () => privateHome()),
         check("socket", async () => daemonSocket(facts.socket)),
         check("http hooks", async () => httpHooks()),
         check("disk", async () => disk(facts.home)),
@@ -64,6 +67,11 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     if (!(await tieline.servers.at(socket).alive())) return warning(`no server at ${socket}`, "it is started with the first agent");
     const { pid } = await tieline.servers.at(socket).identity();
     return ok(`pid ${pid} at ${socket}`);
+  }
+
+  function privateHome(): Finding {
+    const { home, tightened } = facts;
+    return tightened.length === 0 ? ok(home) : warning(tightened.join("; "), "check that nothing in the home was changed by another user");
   }
 
   /** Settings files of other programs name the port, so another one would not help. */

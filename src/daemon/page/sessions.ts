@@ -19,6 +19,7 @@ export class PageSessions {
   readonly #codes = new Map<string, number>();
 
   constructor({ personToken, clock = Date.now }: PageSessionsOptions) {
+    if (personToken === "") throw new Error("an empty token signs nothing");
     this.#personToken = personToken;
     this.#clock = clock;
   }

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { atomicWrite } from "../../os/atomicWrite.ts";
 import { shellWord } from "../../providers/provider.ts";
 import hookScript from "./scripts/hook.sh" with { type: "text" };
 import waitScript from "./scripts/wait.sh" with { type: "text" };
@@ -48,10 +49,7 @@ function programText(script: string, { root }: HookPlace, { socket, tieline }: S
 
 /** Whole or not at all, because a hook may run it at this moment. */
 function writeProgram(path: string, text: string): void {
-  if (readIfThere(path) === text) return;
-  const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, text, { mode: 0o700 });
-  renameSync(draft, path);
+  if (readIfThere(path) !== text) atomicWrite(path, text, { mode: 0o700 });
 }
 
 function readIfThere(path: string): string | null {
