@@ -83,7 +83,7 @@ async function codexThread(board: Switchboard, bench: Bench): Promise<Comparison
 async function hooks(board: Switchboard, bench: Bench): Promise<Comparison[]> {
   const { sessionId, cwd } = (await bench.registry())!;
   const payload = JSON.stringify({ session_id: sessionId, cwd, hook_event_name: "PostToolUse", tool_name: "Bash", tool_input: { command: "ls" }, tool_response: { stdout: "x".repeat(2_000) }, tool_use_id: "toolu_1" });
-  const { http } = (await Bun.file(join(board.home, "config.json")).json()) as { http: { port: number } };
+  const apiPort = (await Bun.file(join(board.home, "port")).text()).trim();
   const idle = Bun.spawn([process.execPath, "-e", "const s = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: async (r) => (await r.json(), Response.json({})) }); console.log(s.port)"], { stdout: "pipe" });
   const port = Number(new TextDecoder().decode((await idle.stdout.getReader().read()).value));
   nothing.defer(() => idle.kill());
@@ -94,7 +94,7 @@ async function hooks(board: Switchboard, bench: Bench): Promise<Comparison[]> {
       if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
     });
   return [
-    { what: "http hook without mail | a server that does nothing", ours: post(`http://127.0.0.1:${http.port}/hooks/claude-code`), floor: post(`http://127.0.0.1:${port}/`), target: { addedMs: 3 } },
+    { what: "http hook without mail | a server that does nothing", ours: post(`http://127.0.0.1:${apiPort}/hooks/claude-code`), floor: post(`http://127.0.0.1:${port}/`), target: { addedMs: 3 } },
     { what: "command hook without mail | sh that does nothing", ours: run(join(board.home, "hooks", "hook"), "claude-code", "PostToolUse"), floor: run("sh", "-c", "cat >/dev/null"), target: { addedMs: 5 } },
   ];
 }

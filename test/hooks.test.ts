@@ -5,7 +5,7 @@ import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 const settingsOf = (world: World): Record<string, unknown> => JSON.parse(readFileSync(join(world.dir, ".claude", "settings.json"), "utf8")) as Record<string, unknown>;
-const portOf = (world: World): number => (JSON.parse(readFileSync(join(world.env["TIELINE_HOME"]!, "config.json"), "utf8")) as { http: { port: number } }).http.port;
+const portOf = (world: World): number => Number(readFileSync(join(world.env["TIELINE_HOME"]!, "port"), "utf8"));
 
 test("setup --hooks claude: in, again, out; a broken file is left alone", async () => {
   await using world = await startWorld();

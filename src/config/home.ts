@@ -66,7 +66,7 @@ export const HomeConfig = z.strictObject({
     layout: z.enum(["inboxes", "drop"]).default("inboxes").describe("Where mail of Claude Code teams lies. `inboxes`: `inboxes/<member>.json`, as Claude Code reads it. `drop`: the older `inbox/<member>/msg-*.json`."),
   }),
   http: section({
-    port: z.int().min(1).max(65_535).nullable().default(null).describe("The loopback port of the page and of http hooks. Drawn once and kept; `null` until then."),
+    port: z.int().min(1).max(65_535).nullable().default(null).describe("The loopback port of the dashboard and of the HTTP API. `null`: drawn once and kept in the file `port` of the home."),
   }),
 });
 export type HomeConfig = z.output<typeof HomeConfig>;

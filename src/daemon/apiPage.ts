@@ -13,14 +13,14 @@ Whatever the command line can do, a program can do: both are the same calls. \`d
 | | |
 |---|---|
 | unix socket | \`daemon.sock\` in the home (\`~/.tieline\`, or \`TIELINE_HOME\`), mode 0600 |
-| loopback | \`http://127.0.0.1:PORT\`; the port is drawn once and kept as \`http.port\` in \`config.json\` of the home |
+| loopback | \`http://127.0.0.1:PORT\`; the port is drawn once and stands in the file \`port\` of the home; \`http.port\` in \`config.json\` sets another |
 
 On the loopback port every request carries \`Authorization: Bearer TOKEN\`: an agent's own \`TIELINE_TOKEN\`, or the
 person's, which stands in \`user.token\` in the home. A Host that is not this machine and an Origin that is not the port's own
 page are refused. On the socket the token is optional: a caller may say in \`x-tieline-caller\` (URI-encoded JSON) which
 process, session or pane it is, and the daemon decides by its ladder who that is.
 
-    TOKEN=$(cat ~/.tieline/user.token); PORT=$(jq .http.port ~/.tieline/config.json)
+    TOKEN=$(cat ~/.tieline/user.token); PORT=$(cat ~/.tieline/port)
     curl -H "Authorization: Bearer $TOKEN" -d '{"to":"engineer","body":"please look"}' http://127.0.0.1:$PORT/v1/send
     curl --unix-socket ~/.tieline/daemon.sock -H "Authorization: Bearer $TOKEN" http://tieline/v1/ls
 

@@ -59,7 +59,7 @@ export interface Daemon {
  */
 export async function startDaemon({ home, version, tmuxSocket, env, binDirectory }: DaemonOptions): Promise<Daemon> {
   const tightened = secureHome(home);
-  const { logging } = loadHomeConfig(home.config);
+  const { logging, http } = loadHomeConfig(home.config);
   const log = openLog(home.log, logging);
   for (const note of tightened) log.info(note);
   let loopback: Loopback | null = null;
@@ -84,7 +84,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const personToken = secretIn(home.personToken, newToken, (note) => log.info(note));
   const callers = new Callers(tieline, personToken);
   const sessions = new PageSessions({ personToken });
-  const facts = { version, socket: home.socket, home: home.root, tightened, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback ?? { port: null, problem: null } };
+  const facts = { version, socket: home.socket, home: home.root, tightened, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback };
   const standstill = watchStandstill();
   const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report, mayBeLate: () => standstill.isJustOver() });
   const agents = agentOperations(tieline, callers);
@@ -115,7 +115,8 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   });
   const mcp = mcpWhenAsked({ operations, isPersons: callers.isPersons, report: options.report, version });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
-  loopback = openLoopback({ config: home.config, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
+  loopback = await openLoopback({ configured: http.port, file: home.portFile, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
+  if (loopback.moved) log.info(`${loopback.moved.why}: this daemon is at port ${loopback.port}`);
   await tieline.start();
   const spool = door.readSpool(stopping.signal);
   const socket = watchSocket(home.socket, () => {

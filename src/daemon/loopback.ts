@@ -1,66 +1,121 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { TielineError } from "../model/errors.ts";
+import { atomicWrite } from "../os/atomicWrite.ts";
 import { problem } from "./http.ts";
-import { loadHomeConfig, setHomeValue } from "../config/home.ts";
 
 /** What answers at a path of the loopback port; null: not mine. */
 export type LoopbackRoute = (request: Request, url: URL) => Promise<Response> | null;
 
 export interface Loopback {
-  readonly port: number | null;
-  /** Why the port is not ours, for people. */
-  readonly problem: string | null;
+  readonly port: number;
+  /** Set when the expected port could not be opened, so that this daemon is at another one. */
+  readonly moved: Moved | null;
+  /** Every port that this daemon answers at. */
+  readonly ports: ReadonlySet<number>;
   /** Answers at that port too, until it stops. */
   alsoAt(port: number): void;
   stop(): Promise<void>;
 }
 
+export interface Moved {
+  readonly from: number;
+  readonly why: string;
+}
+
 export interface LoopbackOptions {
-  /** The home's config.json, in which the port is kept. */
-  readonly config: string;
+  /** `http.port` of the user; null: the port in the file, or a new one. */
+  readonly configured: number | null;
+  /** Where the daemon keeps the port that it is at. */
+  readonly file: string;
   readonly routes: readonly LoopbackRoute[];
   readonly maxBodyBytes: number;
+  /** How long a port may stay taken by a daemon that is just ending. */
+  readonly patienceMs?: number;
 }
 
 /**
- * The port of http hooks and of the page. Settings files of other programs name it, so it is drawn once and then
- * always the same; when somebody else has it, there is none until it is free again.
+ * The port of the dashboard and of the HTTP API, drawn once and then kept. If another program has it, this daemon takes
+ * another one: the other program may have answered in our place, so what trusted the old port must know.
  */
-export function openLoopback({ config, routes, maxBodyBytes }: LoopbackOptions): Loopback {
-  const { port: kept } = loadHomeConfig(config).http;
-  const servers = new Map<number, Bun.Server<undefined>>();
+export async function openLoopback({ configured, file, routes, maxBodyBytes, patienceMs = 500 }: LoopbackOptions): Promise<Loopback> {
+  const servers = new Map<number, readonly Bun.Server<undefined>[]>();
+  const serve = (hostname: string, port: number): Bun.Server<undefined> =>
+    Bun.serve({ hostname, port, reusePort: false, idleTimeout: 0, maxRequestBodySize: maxBodyBytes, fetch: (request) => answer(request, routes) });
   const open = (port: number): number => {
-    const server = Bun.serve({
-      hostname: "127.0.0.1",
-      port,
-      reusePort: false,
-      idleTimeout: 0,
-      maxRequestBodySize: maxBodyBytes,
-      fetch: (request) => answer(request, routes),
-    });
-    servers.set(server.port!, server);
-    return server.port!;
+    const opened = openBoth(serve, port);
+    servers.set(opened[0]!.port!, opened);
+    return opened[0]!.port!;
   };
-  const alsoAt = (port: number): void => {
-    try {
-      if (!servers.has(port)) open(port);
-    } catch (thrown) {
-      throw isTaken(thrown) ? portTaken(port) : thrown;
-    }
+  const kept = keptIn(file);
+  const expected = configured ?? kept;
+  const refused = expected === null ? null : await refusalOf(() => open(expected), patienceMs);
+  const port = expected === null || refused !== null ? open(0) : expected;
+  if (port !== kept) atomicWrite(file, `${port}\n`);
+  return {
+    port,
+    moved: refused === null ? null : { from: expected!, why: wordsFor(refused, expected!) },
+    get ports() {
+      return new Set(servers.keys());
+    },
+    alsoAt(other) {
+      try {
+        if (!servers.has(other)) open(other);
+      } catch (thrown) {
+        throw isRefused(thrown) ? unusable(other, thrown) : thrown;
+      }
+    },
+    stop: async () => void (await Promise.all([...servers.values()].flat().map((server) => server.stop(true)))),
   };
-  const stop = async (): Promise<void> => void (await Promise.all([...servers.values()].map((server) => server.stop(true))));
+}
+
+/** 127.0.0.1 and ::1: browsers try both for names below `localhost`, and a stranger at one of them would be believed. */
+function openBoth(serve: (hostname: string, port: number) => Bun.Server<undefined>, port: number, draws = 20): Bun.Server<undefined>[] {
+  const first = serve("127.0.0.1", port);
   try {
-    const port = open(kept ?? 0);
-    if (kept === null) setHomeValue(config, "http", "port", port);
-    return { port, problem: null, alsoAt, stop };
+    return [first, serve("::1", first.port!)];
   } catch (thrown) {
-    if (!isTaken(thrown)) throw thrown;
-    return { port: null, problem: `port ${kept} is taken by another program`, alsoAt, stop };
+    if (codeOf(thrown) !== "EADDRINUSE" && codeOf(thrown) !== "EACCES") return [first]; // no IPv6 here
+    void first.stop(true);
+    if (port !== 0 || draws === 0) throw thrown;
+    return openBoth(serve, port, draws - 1);
   }
 }
 
-const isTaken = (thrown: unknown): boolean => (thrown as { code?: unknown }).code === "EADDRINUSE";
+/** null: it worked. A port is free a moment after its daemon has ended. */
+async function refusalOf(open: () => void, patienceMs: number): Promise<unknown> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      open();
+      return null;
+    } catch (thrown) {
+      if (!isRefused(thrown)) throw thrown;
+      if (performance.now() > end) return thrown;
+    }
+    await pause(25);
+  }
+}
 
-const portTaken = (port: number): TielineError => new TielineError("CONFLICT", `port ${port} is taken by another program`, { remedy: "choose another one", operands: { port } });
+function keptIn(file: string): number | null {
+  try {
+    const port = Number(readFileSync(file, "utf8"));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : null;
+  } catch (thrown) {
+    if (codeOf(thrown) === "ENOENT") return null;
+    throw thrown;
+  }
+}
+
+const codeOf = (thrown: unknown): unknown => (thrown as { code?: unknown }).code;
+
+const isRefused = (thrown: unknown): boolean => codeOf(thrown) === "EADDRINUSE" || codeOf(thrown) === "EACCES";
+
+const wordsFor = (thrown: unknown, port: number): string =>
+  codeOf(thrown) === "EACCES" ? `port ${port} is not open to this user` : `port ${port} is taken by another program`;
+
+const unusable = (port: number, thrown: unknown): TielineError =>
+  new TielineError("CONFLICT", wordsFor(thrown, port), { remedy: "choose another one", operands: { port } });
 
 async function answer(request: Request, routes: readonly LoopbackRoute[]): Promise<Response> {
   const url = new URL(request.url);

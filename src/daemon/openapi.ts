@@ -21,10 +21,10 @@ export function openapi(version: string): Json {
       title: "Tieline",
       version,
       summary: "The message switch for AI coding agents.",
-      description: "On the unix socket daemon.sock in the home, and on the loopback port http.port in its config.json. There, every request carries a token of the person or of an agent.",
+      description: "On the unix socket daemon.sock in the home, and on the loopback port that its file port names. There, every request carries a token of the person or of an agent.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "http://127.0.0.1:{port}", variables: { port: { default: "0", description: "http.port in config.json of the home" } } }],
+    servers: [{ url: "http://127.0.0.1:{port}", variables: { port: { default: "0", description: "the file port in the home" } } }],
     security: [{ token: [] }],
     paths: Object.fromEntries(names.map((name) => [pathOf(name), { [operations[name].toLowerCase()]: operation(name, ids) }])),
     components: {

@@ -23,8 +23,7 @@ export async function startBenchHome(): Promise<BenchHome> {
     if ((await Bun.spawn([launcher, ...args], { env, stdout: "ignore" }).exited) !== 0) throw new Error(`tieline ${args.join(" ")} failed`);
   };
   await tieline("daemon", "start");
-  const { port } = (JSON.parse(readFileSync(join(root, "config.json"), "utf8")) as { http: { port: number } }).http;
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${readFileSync(join(root, "port"), "utf8").trim()}`;
   const personToken = readFileSync(join(root, "user.token"), "utf8").trim();
   return {
     root,

@@ -25,8 +25,7 @@ export async function startTestDaemon({ config = {} }: { config?: object } = {})
   writeFileSync(home.config, JSON.stringify(config));
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: root };
   const daemon = await startDaemon({ home, version: "0.0.0", tmuxSocket: join(root, "tmux.sock"), env, binDirectory: new URL("../../bin", import.meta.url).pathname });
-  const { port } = (JSON.parse(readFileSync(home.config, "utf8")) as { http: { port: number } }).http;
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${readFileSync(home.portFile, "utf8").trim()}`;
   const personToken = readFileSync(home.personToken, "utf8").trim();
   const withToken = (token: string, caller: Caller = {}): Client => createClient({ url, token }, caller);
   const person = withToken(personToken);

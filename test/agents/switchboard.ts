@@ -33,8 +33,8 @@ export class Switchboard implements AsyncDisposable {
 
   /** What a session's settings say when its hooks reach this Tieline. */
   settings(): Json {
-    const { http } = JSON.parse(readFileSync(join(this.home, "config.json"), "utf8")) as { http: { port: number } };
-    return launchSettings({ port: http.port, hook: join(this.home, "hooks", "hook"), wait: join(this.home, "hooks", "wait") });
+    const port = Number(readFileSync(join(this.home, "port"), "utf8"));
+    return launchSettings({ port, hook: join(this.home, "hooks", "hook"), wait: join(this.home, "hooks", "wait") });
   }
 
   /** Claude Code with our hooks in its settings, adopted as `ana`. */

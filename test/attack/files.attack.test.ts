@@ -26,7 +26,7 @@ describeUnless(lackOfOtherUser())("another user and the files of a home", () => 
   });
 
   describe("cannot read", () => {
-    test.each(["mailbox.db", "mailbox.db-wal", "events.db", "user.token", "config.json", "daemon.log"])("%s", async (name) => {
+    test.each(["mailbox.db", "mailbox.db-wal", "events.db", "user.token", "port", "daemon.log"])("%s", async (name) => {
       const { code, stdout } = await other.run(["cat", join(world.env["TIELINE_HOME"]!, name)]);
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     });

@@ -16,7 +16,7 @@ export function pageOperations(tieline: Switch, callers: Callers, sessions: Page
       await callers.person(caller);
       if (wanted !== undefined) loopback()?.alsoAt(wanted);
       const port = wanted ?? loopback()?.port ?? null;
-      if (port === null) throw noPort(loopback()?.problem ?? "the page has no port yet");
+      if (port === null) throw notYet();
       return { url: `http://127.0.0.1:${port}/open?code=${sessions.newCode()}`, port };
     },
 
@@ -33,7 +33,7 @@ export function pageOperations(tieline: Switch, callers: Callers, sessions: Page
   };
 }
 
-const noPort = (why: string): TielineError => new TielineError("CONFLICT", why, { remedy: "`tieline dash --port N` serves the page at another port" });
+const notYet = (): TielineError => new TielineError("DAEMON_UNAVAILABLE", "the daemon is still starting", { remedy: "try again in a moment" });
 
 const notTyped = (agent: string, why: string): TielineError =>
   new TielineError("PANE_UNKNOWN", `nothing was typed to ${agent}: ${why}`, { remedy: "`tieline ls` shows where it is; leave copy mode in its pane first", operands: { agent } });

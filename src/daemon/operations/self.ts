@@ -7,6 +7,7 @@ import { endpointBy, isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import type { Loopback } from "../loopback.ts";
 
 export interface DaemonFacts {
   readonly version: string;
@@ -16,8 +17,8 @@ export interface DaemonFacts {
   readonly tightened: readonly string[];
   readonly startedAt: number;
   readonly stop: () => void;
-  /** The loopback port, or why there is none. */
-  readonly loopback: () => { readonly port: number | null; readonly problem: string | null };
+  /** null: not open yet. */
+  readonly loopback: () => Pick<Loopback, "port" | "moved"> | null;
 }
 
 export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop"> {
@@ -52,7 +53,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
         check("tmux server", () => tmuxServer(socket)),
         check("home", async () => privateHome()),
         check("socket", async () => daemonSocket(facts.socket)),
-        check("http hooks", async () => httpHooks()),
+        check("port", async () => loopbackPort()),
         check("disk", async () => disk(facts.home)),
         check("clock", async () => clock()),
         check("events", async () => eventLog()),
@@ -74,11 +75,15 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     return tightened.length === 0 ? ok(home) : warning(tightened.join("; "), "check that nothing in the home was changed by another user");
   }
 
-  /** Settings files of other programs name the port, so another one would not help. */
-  function httpHooks(): Finding {
-    const { port, problem } = facts.loopback();
-    if (port !== null) return ok(`http://127.0.0.1:${port}`);
-    return warning(`off: ${problem ?? "no port"}`, "urgent messages can not stop a tool call until then; end the other program, or set http.port in config.json, then run `tieline daemon stop` and `tieline setup --hooks` again");
+  function loopbackPort(): Finding {
+    const loopback = facts.loopback();
+    if (loopback === null) return warning("not open yet", "try again in a moment");
+    const { port, moved } = loopback;
+    if (moved === null) return ok(`http://127.0.0.1:${port}`);
+    return warning(
+      `http://127.0.0.1:${port}, because ${moved.why}; what named the old port does not reach Tieline`,
+      "run `tieline dash` for a new link and `tieline setup --hooks` again; set http.port in config.json to choose the port yourself",
+    );
   }
 
   function eventLog(): Finding {

@@ -1,8 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openLoopback } from "../loopback.ts";
 import { pageRoute } from "./route.ts";
 import type { PageBundle } from "./bundle.ts";
 import { PageSessions } from "./sessions.ts";
@@ -64,20 +60,6 @@ describe("the page", () => {
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain("unsafe");
   });
-});
-
-test("another port of this machine shows the same", async () => {
-  const root = mkdtempSync(join(tmpdir(), "tl-page-"));
-  const loopback = openLoopback({ config: join(root, "config.json"), routes: [() => Promise.resolve(new Response("here"))], maxBodyBytes: 1024 });
-  const other = openLoopback({ config: join(root, "other.json"), routes: [], maxBodyBytes: 1024 });
-  const free = other.port!;
-  expect(() => loopback.alsoAt(free)).toThrow(`port ${free} is taken`);
-  await other.stop();
-  loopback.alsoAt(free);
-  loopback.alsoAt(free);
-  expect(await (await fetch(`http://127.0.0.1:${free}`)).text()).toBe("here");
-  await loopback.stop();
-  rmSync(root, { recursive: true });
 });
 
 test("a row of a pane says its own style", () => {
