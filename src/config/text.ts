@@ -1,4 +1,4 @@
-import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { TielineError } from "../model/errors.ts";
 import { formatPlace, type Place } from "../model/place.ts";
 
@@ -22,15 +22,42 @@ export function parseYaml(file: string, text: string, firstLine = 1): Sourced {
     const [summary] = error.message.split(/ at line \d+|\n/, 1);
     throw invalid(place(error.pos[0]), summary!, "correct the YAML at this place");
   }
-  return { file, value: document.toJS() ?? {}, placeOf, line };
+  return { file, value: bounded(expanded(document, place(0)), place(0)) ?? {}, placeOf, line };
+}
+
+/** Aliases can make a few lines stand for billions of values; the parser refuses those. */
+function expanded(document: Document.Parsed, top: Place): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw invalid(top, `its aliases cannot be expanded: ${reason}`, "write the values out instead of repeating them by alias (*name)", cause);
+  }
+}
+
+/** No file that people write is as deep or as large; a value that contains itself is infinitely deep. */
+const maxDepth = 64;
+const maxValues = 1_000_000;
+
+function bounded(value: unknown, top: Place): unknown {
+  const pending = [{ value, depth: 0 }];
+  let seen = 0;
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if (next.depth > maxDepth) throw invalid(top, `it is nested deeper than ${maxDepth} levels, or contains itself by an alias`, "write it with fewer levels");
+    if (++seen > maxValues) throw invalid(top, `it has more than ${maxValues} values`, "split it, or write less");
+    if (typeof next.value !== "object" || next.value === null) continue;
+    for (const inner of Object.values(next.value)) pending.push({ value: inner, depth: next.depth + 1 });
+  }
+  return value;
 }
 
 /** Reads JSON. YAML's parser, which takes nearly all JSON, only tells where things stand. */
 export function parseJson(file: string, text: string): Sourced {
   const { document, place, placeOf, line } = located(file, text, 1);
   try {
-    return { file, value: JSON.parse(text), placeOf, line };
+    return { file, value: bounded(JSON.parse(text), place(0)), placeOf, line };
   } catch (cause) {
+    if (cause instanceof TielineError) throw cause;
     const reason = cause instanceof Error ? cause.message.replace(/^JSON Parse error: /, "") : String(cause);
     const where = place(document.errors[0]?.pos[0] ?? 0);
     throw invalid(where, `not valid JSON: ${reason}`, "correct the file, or remove it to get the defaults", cause);
