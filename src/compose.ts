@@ -146,7 +146,7 @@ export function compose(options: SwitchOptions): Switch {
 
   // What is kept: mail, agents, what happened.
   const connection = connect(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations });
-  const events = new Spine(openEventStore(join(options.root, "events.db"), report), { report, clock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
+  const events = new Spine(openEventStore(join(options.root, "events.db"), report, clock), { report, clock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
   const { emit, onEvent } = events;
   const mailbox = openMailbox(sqliteStore(connection, options.mailboxPath), { clock, maxAttempts: config.delivery.retries + 1 });
   const documents = sqliteDocuments(connection, options.mailboxPath);

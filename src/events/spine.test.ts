@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
@@ -131,5 +131,45 @@ describe("the events on disk", () => {
     expect(store.after(0, 1)).toEqual([]);
     expect(faults).toEqual(["events"]);
     expect(readdirSync(root).filter((name) => name.endsWith(".damaged"))).toHaveLength(1);
+  });
+});
+
+describe("a file for events that cannot be opened", () => {
+  test("holds nothing up: listeners hear events, their numbers are new, and they are kept once it can", () => {
+    const path = newPath();
+    const faults: string[] = [];
+    mkdirSync(path);
+    const store = openEventStore(path, (context) => void faults.push(context), () => 1_800_000_000_000);
+    expect(store.highest).toBe(1_800_000_000_000);
+    expect(store.problem()).toContain(path);
+    expect(faults).toEqual(["open the event log"]);
+    const heard: Event[] = [];
+    using spine = new Spine(store, { ...options, report: (context) => void faults.push(context) });
+    spine.onEvent((event) => void heard.push(event));
+    for (const text of ["one", "two"]) {
+      spine.emit(prompt(text));
+      spine.upTo(spine.last, 1);
+    }
+    expect(texts(heard)).toEqual(["one", "two"]);
+    expect([spine.lost, spine.problem]).toEqual([2, expect.stringContaining(path)]);
+    // A series of failures is told once.
+    expect(faults).toEqual(["open the event log", "write 1 events"]);
+  });
+
+  test("is opened by a later attempt, with numbers that go on", () => {
+    const path = newPath();
+    mkdirSync(path);
+    let now = 0;
+    const store = openEventStore(path, () => undefined, () => 1_800_000_000_000, () => now);
+    const event = (seq: number): Event => ({ ...prompt("x"), seq, at: 1 }) as Event;
+    expect(() => store.add([event(1_800_000_000_001)])).toThrow(path);
+    rmSync(path, { recursive: true });
+    expect(() => store.add([event(1_800_000_000_002)])).toThrow(path);
+    now += 5_000;
+    store.add([event(1_800_000_000_003)]);
+    expect(store.problem()).toBeNull();
+    expect(store.after(0, 10).map(({ seq }) => seq)).toEqual([1_800_000_000_003]);
+    store.close(1_800_000_000_003);
+    expect(openEventStore(path, noFault).highest).toBe(1_800_000_000_003);
   });
 });

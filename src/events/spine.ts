@@ -30,6 +30,7 @@ export class Spine implements Disposable {
   #recentFrom: number;
   #unwritten: Event[] = [];
   #lost = 0;
+  #isFailing = false;
   #flushing: Timer | null = null;
   readonly #pruning: Timer;
 
@@ -67,6 +68,11 @@ export class Spine implements Disposable {
     return this.#lost;
   }
 
+  /** Why events are not kept at present; null: they are. */
+  get problem(): string | null {
+    return this.#store.problem();
+  }
+
   /** The first events after a number. Asking again with the last number of the answer misses none and repeats none. */
   after(seq: number, limit: number): readonly Event[] {
     if (seq >= this.#recentFrom) {
@@ -92,7 +98,12 @@ export class Spine implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#pruning);
     this.#flush();
-    this.#store.close(this.#last);
+    try {
+      this.#store.close(this.#last);
+    } catch (fault) {
+      // The rest of the daemon stops in good order all the same.
+      this.#options.report("close the event log", fault);
+    }
   }
 
   #tell(listener: (event: Event) => void, event: Event): void {
@@ -118,9 +129,12 @@ export class Spine implements Disposable {
     if (events.length === 0) return;
     try {
       this.#store.add(events);
+      this.#isFailing = false;
     } catch (fault) {
       this.#lost += events.length;
-      this.#options.report(`write ${events.length} events`, fault);
+      // A full disk stays full for a while, and events come many times a second.
+      if (!this.#isFailing) this.#options.report(`write ${events.length} events`, fault);
+      this.#isFailing = true;
     }
   }
 

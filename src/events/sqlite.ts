@@ -1,7 +1,8 @@
 import { existsSync, renameSync } from "node:fs";
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
-import { connect, guarded, type Connection } from "../sqlite/connection.ts";
+import { systemClock, type Clock } from "../model/ids.ts";
+import { connect, DatabaseTaken, guarded, type Connection } from "../sqlite/connection.ts";
 import type { EventStore } from "./store.ts";
 
 const migrations = {
@@ -28,28 +29,103 @@ interface Row {
   readonly event: string;
 }
 
-/** A damaged file is moved aside: old events are not worth a daemon that does not start. */
-export function openEventStore(path: string, report: (context: string, fault: unknown) => void): EventStore {
-  const opened = (): EventStore => guarded(path, () => sqliteEvents(connect(path, migrations), path));
-  try {
-    return opened();
-  } catch (thrown) {
-    if (!(thrown instanceof TielineError) || thrown.code !== "STORE_CORRUPT") throw thrown;
-    report("events", thrown);
-    for (const suffix of ["", "-wal", "-shm"]) if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
-    return opened();
+/** How long a file that could not be opened is left alone. */
+const retryMs = 5_000;
+/** How long a predecessor may take to let go of the file. */
+const handoverMs = 500;
+
+/**
+ * Losing events loses no mail, so nothing about their file stops the daemon: a damaged one is moved aside, and one that
+ * cannot be opened, for lack of space or of rights, is tried again while the daemon runs. Until then events reach
+ * listeners, and are not kept.
+ */
+export function openEventStore(
+  path: string,
+  report: (context: string, fault: unknown) => void,
+  clock: Clock = systemClock,
+  elapsed: () => number = () => performance.now(),
+): EventStore {
+  let store: FileEvents | null = null;
+  let problem: unknown = null;
+  let triedAt = 0;
+
+  /** Without the file nobody knows the last number; the time in milliseconds is higher than any that was given out. */
+  const unknownHighest = clock();
+
+  function tryToOpen(): void {
+    triedAt = elapsed();
+    try {
+      store = patiently(() => opened(0));
+      problem = store.fault;
+    } catch (thrown) {
+      problem = thrown;
+    }
+  }
+
+  function opened(from: number): FileEvents {
+    try {
+      return guarded(path, () => sqliteEvents(connect(path, migrations), path, from));
+    } catch (thrown) {
+      if (!(thrown instanceof TielineError) || thrown.code !== "STORE_CORRUPT" || from > 0) throw thrown;
+      report("events", thrown);
+      for (const suffix of ["", "-wal", "-shm"]) if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
+      return opened(unknownHighest);
+    }
+  }
+
+  tryToOpen();
+  if (problem !== null) report("open the event log", problem);
+  return {
+    highest: store === null ? unknownHighest : (store as FileEvents).highest,
+    problem: () => (problem === null ? null : asTielineError(problem).message),
+    add(events) {
+      if (store === null && elapsed() - triedAt >= retryMs) tryToOpen();
+      if (store === null) throw problem;
+      try {
+        store.add(events);
+        problem = null;
+      } catch (thrown) {
+        problem = thrown;
+        throw thrown;
+      }
+    },
+    after: (seq, limit) => store?.after(seq, limit) ?? [],
+    upTo: (seq, limit) => store?.upTo(seq, limit) ?? [],
+    before: (at) => store?.before(at) ?? unknownHighest,
+    prune: (bounds) => store?.prune(bounds) ?? 0,
+    close: (last) => store?.close(last),
+  };
+}
+
+function patiently<T>(open: () => T): T {
+  for (const deadline = performance.now() + handoverMs; ; Bun.sleepSync(10)) {
+    try {
+      return open();
+    } catch (thrown) {
+      if (!(thrown instanceof DatabaseTaken) || performance.now() > deadline) throw thrown;
+    }
   }
 }
 
-function sqliteEvents(connection: Connection, path: string): EventStore {
+/** `fault`: what kept it from writing at the start; what is there can be read all the same. */
+type FileEvents = Omit<EventStore, "problem"> & { readonly fault: unknown };
+
+function sqliteEvents(connection: Connection, path: string, from: number): FileEvents {
   const { database, statement } = connection;
   // A power cut may take the last moments; nobody waits for the disk.
   database.run("PRAGMA synchronous = NORMAL");
   const reserve = (upTo: number): void => void statement("UPDATE numbers SET reserved = ?").run(upTo);
-  const highest = number(statement("SELECT max(reserved, ifnull((SELECT max(seq) FROM events), 0)) AS value FROM numbers"));
-  let reserved = highest + reservation;
+  const highest = Math.max(from, number(statement("SELECT max(reserved, ifnull((SELECT max(seq) FROM events), 0)) AS value FROM numbers")));
+  let reserved = highest;
   let last = highest;
-  reserve(reserved);
+  let fault: unknown = null;
+  try {
+    guarded(path, () => reserve(highest + reservation));
+    reserved += reservation;
+  } catch (thrown) {
+    // A full disk. The first events that fit reserve their numbers.
+    fault = thrown;
+  }
 
   const add = database.transaction((events: readonly Event[]) => {
     const insert = statement("INSERT INTO events VALUES (?, ?, ?)");
@@ -60,6 +136,7 @@ function sqliteEvents(connection: Connection, path: string): EventStore {
 
   return {
     highest,
+    fault,
     add: (events) => guarded(path, () => add(events)),
     after: (seq, limit) => guarded(path, () => rows(statement("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(seq, limit))),
     upTo: (seq, limit) => guarded(path, () => rows(statement("SELECT * FROM events WHERE seq <= ? ORDER BY seq DESC LIMIT ?").all(seq, limit)).toReversed()),

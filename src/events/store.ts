@@ -4,6 +4,8 @@ import type { Event } from "../model/event.ts";
 export interface EventStore {
   /** No event had a higher number than this, not even one that was given out and lost in a crash. */
   readonly highest: number;
+  /** Why events are not kept at present; null: they are. */
+  problem(): string | null;
   /** Adds events with ascending numbers. Throws, keeping none, when it can not. */
   add(events: readonly Event[]): void;
   /** The first events after a number, in order. */

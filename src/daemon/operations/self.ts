@@ -87,7 +87,8 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
   }
 
   function eventLog(): Finding {
-    const { last, lost } = tieline.events;
+    const { last, lost, problem } = tieline.events;
+    if (problem !== null) return warning(`not kept at present: ${problem}; ${lost} lost`, "mail is not affected; they are kept again as soon as the file can be written");
     return lost === 0 ? ok(last === 0 ? "none yet" : `the last is number ${last}`) : warning(`${lost} could not be written`, "see `tieline daemon logs`; a full disk is the usual cause");
   }
 
