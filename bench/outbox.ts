@@ -46,7 +46,7 @@ try {
   mkdirSync(outbox);
   await using team = await objectTeam();
   team.configure("");
-  const submissions = new Submissions({ mailbox: team.mailbox, router: team.router, report: (context, fault) => console.error(context, fault) });
+  const submissions = new Submissions({ mailbox: team.mailbox, router: team.router, getsNotices: () => true, report: (context, fault) => console.error(context, fault) });
   const writer = team.agent("writer");
   team.agent("coder");
   const accepted = await measure(outbox, async (arrived) => {

@@ -70,6 +70,7 @@ import type { ProbingTransport, Transport } from "./transports/port.ts";
 import { tmuxTransport } from "./transports/tmux/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
+import { getsNotices } from "./ways.ts";
 import { Witness } from "./witness.ts";
 
 export interface SwitchOptions {
@@ -190,7 +191,7 @@ export function compose(options: SwitchOptions): Switch {
   });
 
   // Mail that does not come by command, and those who are no programs.
-  const submissions = new Submissions({ mailbox, router, report });
+  const submissions = new Submissions({ mailbox, router, report, getsNotices: (agent) => getsNotices(directory.agent(agent.id) ?? agent, (name) => transports.get(name)!) });
   const workspaces = new Workspaces({
     ...{ mailbox, documents, report, reachable, submissions, clock },
     agents: () => directory.agents(),

@@ -95,9 +95,7 @@ describe("courier", () => {
     });
   }
 
-  const send = async (body: string, draft: Partial<Draft> = {}): Promise<Delivery> => {
-    return sendAs(draft.kind ? ana : person, body, draft);
-  };
+  const send = (body: string, draft: Partial<Draft> = {}): Promise<Delivery> => sendAs(draft.kind ? ana : person, body, draft);
   const sendAs = async (from: Sender, body: string, draft: Partial<Draft> = {}): Promise<Delivery> => {
     const message = seal({ to: "bob", body, ...draft }, from, { inReplyTo: null, hops: 0 });
     return (await mailbox.accept(message, [bob])).deliveries[0]!;
@@ -307,11 +305,14 @@ describe("courier", () => {
     expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, detail: "it has no record of it" });
   });
 
-  test("acks wake nobody", async () => {
+  test("acks wake nobody, and are written where text starts no turn", async () => {
     await courier.start();
     const ack = await send("ok", { kind: "ack" });
     await becomes(await send("real mail"), "handed");
     expect([stage.written, state(ack)]).toEqual([["real mail"], "queued"]);
+    stage.traits = { ...stage.traits, quiet: true };
+    courier.wake(bob.id);
+    await becomes(ack, "handed");
   });
 
   describe("order per sender and urgency, over both lanes", () => {

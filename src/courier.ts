@@ -10,7 +10,7 @@ import type { Agent, Endpoint } from "./model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
-import type { Message, When } from "./model/message.ts";
+import { wakes, type Message, type When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { comesBefore, Order } from "./serving/order.ts";
 import { Rounds } from "./serving/rounds.ts";
@@ -137,7 +137,7 @@ export function createCourier(parts: CourierParts): Courier {
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
       // A person's mail waits to be read; nobody pushes it.
-      const heads = agent === null || agent.kind === "person" ? [] : mailbox.heads(id, clock());
+      const heads = agent === null || agent.kind === "person" ? [] : [...mailbox.heads(id, clock()), ...noticesFor(agent)];
       const errand = agent && (await firstReady(agent, heads));
       if (!errand) {
         if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
@@ -162,6 +162,14 @@ export function createCourier(parts: CourierParts): Courier {
         return;
       }
     }
+  }
+
+  /** The oldest ack or bounce, where writing it starts no turn. Everywhere else it waits to be fetched. */
+  function noticesFor({ id, endpoints }: Agent): readonly Delivery[] {
+    if (mailbox.pending(id) === 0 || !endpoints.some(({ transport }) => transportOf(transport).traits.quiet)) return [];
+    const waiting = mailbox.inbox(id, { pending: true, oldest: true, limit: 1_000 });
+    const notice = waiting.find(({ message, delivery }) => delivery.state === "queued" && !wakes(message.kind));
+    return notice ? [notice.delivery] : [];
   }
 
   /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */

@@ -19,6 +19,10 @@ const protocolWay = "claude-inbox";
 /** Whether programs handle it between themselves. An agent that has no such way in is told it in text. */
 export const goesByProtocol = (agent: Agent, { kind }: Pick<Message, "kind">): boolean => isProtocol(kind) && agent.endpoints.some(({ transport }) => transport === protocolWay);
 
+/** Acks and bounces start no turn. Whether they reach the agent all the same: it fetches them, or they disturb nothing. */
+export const getsNotices = ({ endpoints }: Agent, transportOf: (name: string) => Transport): boolean =>
+  endpoints.some(({ transport }) => transport === "hook" || transport === "pull" || transportOf(transport).traits.quiet);
+
 export interface Way {
   readonly endpoint: Endpoint;
   /** Text counts as the user's own word there, although an agent wrote it: only when no other way is left. */

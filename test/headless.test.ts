@@ -77,6 +77,21 @@ printf '@user: without a newline'`,
     expect(said.find((body) => body.length > 100)).toBe("x".repeat(1 << 20));
   });
 
+  test("is told on its input what was not sent, and one that answers with the same mistake comes to an end", async () => {
+    const world = await aWorld(
+      `  speaker: { command: [sh, speaker.sh], headless: true }\n  other: { command: [sh, speaker.sh], headless: true }\n  echo: { command: [sh, -c, 'while read -r line; do echo "$line" >>echoed; echo "@noone: again"; done'], headless: true }\ntopology: [speaker -> user, echo -> user]\n`,
+    );
+    await world.tieline(["send", "speaker", "say @other: psst"]);
+    const heard = (): string => (existsSync(join(world.project, "heard")) ? readFileSync(join(world.project, "heard"), "utf8") : "");
+    await until(() => /^MSG_TIELINE_[0-9a-f]{8}: your message to other was not sent: .*speaker may write to: user$/m.test(heard()), "the refusal on its input");
+    await until(async () => (await world.ls()).find(({ name }) => name === "speaker")!.pending === 0, "no mail left");
+
+    await world.tieline(["send", "echo", "begin"]);
+    const log = async (): Promise<string> => (await world.tieline(["daemon", "logs"])).stdout;
+    await until(async () => (await log()).includes("The agent was not told: its last 8 messages were notices."), "the end of the notices");
+    expect(readFileSync(join(world.project, "echoed"), "utf8").trim().split("\n")).toHaveLength(9);
+  });
+
   test("what it printed is thrown away once it was read, and nothing that it said is lost", async () => {
     const world = await aWorld(`  printer: { command: [sh, flood.sh], headless: true }\n`, {
       "flood.sh": `for part in 0 1; do

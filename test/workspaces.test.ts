@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renam
 import { join } from "node:path";
 import { keeping } from "../src/testing/keeping.ts";
 import { aMomentWithin } from "../src/testing/moments.ts";
+import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
@@ -138,6 +139,17 @@ describe("agents with a workspace", () => {
     await until(() => inboxOf(world, "reader").some(({ content }) => content === "four"), "the last message");
     expect(inboxOf(world, "reader").map(({ content }) => content).sort()).toEqual(["four", "one", "three", "two, first half and second half"]);
     expect(await world.status(inboxOf(world, "reader")[0]!.tag)).toMatchObject({ from: "writer", knownBy: "stream" });
+  });
+
+  test("a program that speaks by its log is told in its pane what was not sent", async () => {
+    const heard = "heard";
+    const world = await aWorld(`team: files\nagents:\n  logger: { command: [${process.execPath}, ${promptAgentPath}, ${heard}], logs: "logs/*.txt" }\n`);
+    await up(world);
+    const log = world.file("logs/today.txt", "");
+    appendFileSync(log, "[2026-01-31 09:00:00] RES: @nobody: hello\n[2026-01-31 09:00:01] RES: .\n");
+    await until(() => submissions(join(world.project, heard)).length === 1, "the notice in its pane");
+    expect(submissions(join(world.project, heard))[0]).toMatch(/^\[MSG_TIELINE_[0-9a-f]{8} from tieline.*\]\nyour message to nobody was not sent: /);
+    await until(async () => (await world.ls())[0]!.pending === 0, "no mail left");
   });
 
   test("every outbox file becomes one message, wherever the daemon is killed", async () => {

@@ -5,7 +5,7 @@ import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 import { personName, type Agent, type Endpoint } from "../model/agent.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
-import { isRequest, type Message } from "../model/message.ts";
+import { isRequest, wakes, type Message } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
 import { requestIn, responseKinds } from "../providers/claude-code/teamProtocol.ts";
 import type { Sent } from "../router.ts";
@@ -13,14 +13,14 @@ import type { Transport } from "../transports/port.ts";
 
 export interface ViewParts {
   readonly courier: Pick<Courier, "holdOf">;
-  readonly mailbox: Pick<Mailbox, "pending" | "message" | "log">;
+  readonly mailbox: Pick<Mailbox, "pending" | "message" | "log" | "inbox">;
   readonly transports: ReadonlyMap<string, Transport>;
   readonly activities: Activities;
 }
 
 export function receiptView({ message, deliveries }: Receipt, parts: ViewParts): ReceiptView {
   const { id, tag, from, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt } = message;
-  const views = deliveries.map((delivery) => deliveryView(delivery, parts));
+  const views = deliveries.map((delivery) => deliveryView(delivery, message, parts));
   const to = addressee(message, deliveries);
   return { id, tag, from: from.name, knownBy: from.knownBy, to, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt, deliveries: views };
 }
@@ -57,7 +57,7 @@ export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, th
 export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): InboxView {
   const { id, tag, from, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
   const to = addressee(message, [delivery]);
-  const { state, reason } = deliveryView(delivery, parts);
+  const { state, reason } = deliveryView(delivery, message, parts);
   const answers = tagAnswered(message, parts);
   const request = openRequestIn(message, parts);
   return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, request, at: acceptedAt };
@@ -83,12 +83,23 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
   const activity = activities.of(agent);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
   const waysIn = waysInView(agent.endpoints, transports);
-  const held = { held: hold?.detail ?? null, heldAt: hold?.at ?? null };
+  const held = { held: hold?.detail ?? noticesOf(agent, mailbox), heldAt: hold?.at ?? null };
   return {
     ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
     ...{ sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity },
   };
 }
+
+/** Acks and bounces start no turn, and where nothing else waits they have no reason of their own. */
+function noticesOf({ id, name }: Agent, mailbox: Pick<Mailbox, "pending" | "inbox">): string | null {
+  if (mailbox.pending(id) === 0) return null;
+  const waiting = mailbox.inbox(id, { pending: true }).filter(({ delivery }) => delivery.state === "queued");
+  if (waiting.length === 0 || waiting.some(({ message }) => wakes(message.kind))) return null;
+  return waitsToBeRead(name, waiting.length);
+}
+
+const waitsToBeRead = (name: string, count = 1): string =>
+  `${count === 1 ? "a notice, which starts no turn, waits" : `${count} notices, which start no turn, wait`} until ${name} reads its inbox`;
 
 /** How somebody can be reached, and what can be proved there. */
 export function waysInView(endpoints: readonly Endpoint[], transports: ViewParts["transports"]): AgentView["waysIn"] {
@@ -99,9 +110,10 @@ export function waysInView(endpoints: readonly Endpoint[], transports: ViewParts
 }
 
 /** A delivery that waits behind others has no reason of its own; the one at the head speaks for it. */
-function deliveryView(delivery: Delivery, { courier }: ViewParts): DeliveryView {
+function deliveryView(delivery: Delivery, { kind }: Message, { courier }: ViewParts): DeliveryView {
   const { agentName: agent, state, proof, transport, authority, attempts, warning, answeredAt, updatedAt } = delivery;
-  const waitsBehind = state === "queued" && delivery.detail === null ? courier.holdOf(delivery.agent)?.detail : null;
+  const behind = wakes(kind) ? courier.holdOf(delivery.agent)?.detail : waitsToBeRead(agent);
+  const waitsBehind = state === "queued" && delivery.detail === null ? behind : null;
   return { agent, state, proof, transport, authority, reason: delivery.detail ?? waitsBehind ?? null, attempts, warning, answeredAt, updatedAt };
 }
 

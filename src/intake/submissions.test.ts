@@ -9,12 +9,12 @@ afterEach(async () => {
   for (const team of teams.splice(0)) await team[Symbol.asyncDispose]();
 });
 
-async function aTeam(yaml = ""): Promise<ObjectTeam & { submissions: Submissions; told: string[] }> {
+async function aTeam(yaml = "", getsNotices = true): Promise<ObjectTeam & { submissions: Submissions; told: string[] }> {
   const team = await objectTeam();
   teams.push(team);
   team.configure(yaml);
   const told: string[] = [];
-  const submissions = new Submissions({ mailbox: team.mailbox, router: team.router, report: (_, fault) => void told.push((fault as Error).message) });
+  const submissions = new Submissions({ mailbox: team.mailbox, router: team.router, getsNotices: () => getsNotices, report: (_, fault) => void told.push((fault as Error).message) });
   return { ...team, submissions, told };
 }
 
@@ -62,6 +62,24 @@ describe("submissions", () => {
     await submissions.fromText(writer, { to: "nobody", content: "x" }, "k");
     expect(await inbox(writer, 1)).toMatchObject([{ kind: "bounce", from: { name: "tieline" }, body: expect.stringContaining("nobody") }]);
     expect(told.join()).toContain("nobody");
+  });
+
+  test("a writer who would never read a notice is told by a message", async () => {
+    const { submissions, agent, inbox } = await aTeam("", false);
+    const writer = agent("writer");
+    await submissions.fromText(writer, { to: "nobody", content: "x" }, "k");
+    expect(await inbox(writer, 1)).toMatchObject([{ kind: "text", from: { name: "tieline" }, body: expect.stringContaining("nobody") }]);
+  });
+
+  test("a writer who answers each notice with the same mistake is told eight times, and again after other mail", async () => {
+    const { submissions, agent, mailbox, told, send } = await aTeam();
+    const writer = agent("writer");
+    const notices = (): number => mailbox.inbox(writer.id, { limit: 100 }).filter(({ message }) => message.kind === "bounce").length;
+    for (let at = 0; at < 20; at++) await submissions.fromText(writer, { to: "nobody", content: "x" }, `k${at}`);
+    expect([notices(), told.length]).toEqual([8, 20]);
+    await send({ to: "writer", body: "how is it?" }, agent("coder"));
+    await submissions.fromText(writer, { to: "nobody", content: "x" }, "k20");
+    expect(notices()).toBe(9);
   });
 
   test("the last message of a turn is read where the profile asks for it, and nowhere else", async () => {

@@ -10,10 +10,15 @@ import type { Router } from "../router.ts";
 import type { OutboxEntry } from "./outbox/parse.ts";
 
 export interface SubmissionsParts {
-  readonly mailbox: Pick<Mailbox, "accept" | "message" | "messageWithKey" | "receipt">;
+  readonly mailbox: Pick<Mailbox, "accept" | "message" | "messageWithKey" | "receipt" | "inbox">;
   readonly router: Router;
+  /** Whether a bounce, which starts no turn, reaches the agent. */
+  readonly getsNotices: (agent: Agent) => boolean;
   readonly report: (context: string, fault: unknown) => void;
 }
+
+/** A program that answers notices with what is refused again would go on for ever. */
+const mostInARow = 8;
 
 export interface Marker {
   /** A name, or `@all`. */
@@ -48,11 +53,20 @@ export class Submissions {
     }
   }
 
-  /** Something that an agent wanted sent was not. It wakes nobody, like every bounce. */
+  /**
+   * Something that an agent wanted sent was not. It is told like every bounce, which starts no turn, or as text where a
+   * bounce would never be read; after some of these with no other mail between them only the log tells.
+   */
   async tell(agent: Agent, text: string): Promise<void> {
-    this.parts.report(`written by ${agent.team}:${agent.name}`, new TielineError("USAGE", text, { remedy: "the agent was told" }));
+    const { mailbox, getsNotices, report } = this.parts;
+    const before = mailbox.inbox(agent.id, { limit: mostInARow });
+    const isTold = before.length < mostInARow || before.some(({ message }) => message.from.id !== switchId);
+    const outcome = isTold ? "The agent was told." : `The agent was not told: its last ${mostInARow} messages were notices.`;
+    report(`written by ${agent.team}:${agent.name}`, new TielineError("USAGE", `${text} ${outcome}`, { remedy: "correct the address, or the edges of the topology" }));
+    if (!isTold) return;
     const from: Sender = { id: switchId, name: switchName, team: agent.team, knownBy: "switch" };
-    await this.parts.mailbox.accept(seal({ to: agent.name, body: text, kind: "bounce" }, from, { inReplyTo: null, hops: 0 }), [agent]);
+    const kind = getsNotices(agent) ? "bounce" : "text";
+    await mailbox.accept(seal({ to: agent.name, body: text, kind }, from, { inReplyTo: null, hops: 0 }), [agent]);
   }
 
   private isKnown({ id }: Agent, key: string): boolean {

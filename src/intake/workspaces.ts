@@ -7,8 +7,8 @@ import type { Change, Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Delivery, DeliveryState } from "../model/delivery.ts";
 import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
-import { wakes, type Message } from "../model/message.ts";
-import { filesTransport, readsFiles } from "../transports/filesEndpoint.ts";
+import type { Message } from "../model/message.ts";
+import { filesTransport } from "../transports/filesEndpoint.ts";
 import { watchOutbox } from "./outbox/watch.ts";
 import { readOutput, type Output } from "./outputs.ts";
 import { ownIdOf, senderName, type Submissions } from "./submissions.ts";
@@ -33,7 +33,7 @@ export interface Inbox {
 
 export interface WorkspacesParts {
   readonly agents: () => readonly Agent[];
-  readonly mailbox: Pick<Mailbox, "message" | "inbox" | "claim" | "settle" | "onTransitions">;
+  readonly mailbox: Pick<Mailbox, "message" | "inbox" | "onTransitions">;
   readonly submissions: Submissions;
   readonly documents: Documents;
   readonly openInbox: (workspace: string) => Inbox;
@@ -208,7 +208,6 @@ export class Workspaces {
     const room = this.rooms.get(delivery.agent);
     if (room === undefined || room.agent.workspace === null) return;
     if (isArrival(transition.from, transition.to) && delivery.transport !== filesTransport) this.copy(room, message, delivery);
-    if (transition.to === "queued" && !wakes(message.kind)) this.inBackground(room.agent, this.bring(delivery.agent));
   }
 
   /** Every message that is delivered is also in the inbox. */
@@ -222,7 +221,7 @@ export class Workspaces {
       .catch((fault: unknown) => this.fault(room.agent, fault));
   }
 
-  /** What was delivered just before a crash may lack its copy, and notices may wait. */
+  /** What was delivered just before a crash may lack its copy. */
   private catchUp(room: Room): void {
     const { documents, mailbox } = this.parts;
     const { id } = room.agent;
@@ -233,21 +232,6 @@ export class Workspaces {
         const arrived = arrivedStates.includes(delivery.state) && delivery.transport !== filesTransport && delivery.updatedAt >= copied.at;
         if (arrived && !this.wrote(room.agent, message)) this.copy(room, message, delivery);
       }
-    }
-    this.inBackground(room.agent, this.bring(id));
-  }
-
-  /** Bounces and acks wake nobody. For those who have nothing but files a file is the place to find them later. */
-  private async bring(id: AgentId): Promise<void> {
-    const { mailbox } = this.parts;
-    const agent = this.parts.agents().find((one) => one.id === id);
-    if (agent === undefined || !readsFiles(agent)) return;
-    for (const { message, delivery } of mailbox.inbox(id, { pending: true, limit: 1_000 })) {
-      if (wakes(message.kind)) continue;
-      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.clock(), transport: filesTransport });
-      if (claimed === null) continue;
-      if (!this.wrote(agent, message)) await this.write(agent, message);
-      await mailbox.settle(delivery.id, { kind: "handed", proof: "written" }, { transport: filesTransport, authority: "peer" });
     }
   }
 

@@ -47,6 +47,8 @@ export interface TransportTraits {
   /** The best proof that this way can ever give. */
   readonly bestProof: Proof;
   readonly authority: Authority;
+  /** Text here starts no turn, so acks and bounces are written too. */
+  readonly quiet?: boolean;
 }
 
 export interface Errand {

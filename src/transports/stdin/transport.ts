@@ -21,7 +21,7 @@ const inlineLimit = 4 << 20;
 export function standardInputTransport({ pause = Bun.sleep }: { readonly pause?: (ms: number) => Promise<void> } = {}): Transport {
   return {
     name: stdinTransport,
-    traits: { bestProof: "written", authority: "user" },
+    traits: { bestProof: "written", authority: "user", quiet: true },
 
     async ready({ agent, endpoint }) {
       if (hasReader(inputOf(endpoint))) return { kind: "ready" };

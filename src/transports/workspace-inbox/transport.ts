@@ -15,7 +15,7 @@ export interface InboxWriter {
 export function workspaceInboxTransport(writer: InboxWriter): Transport {
   return {
     name: filesTransport,
-    traits: { bestProof: "written", authority: "peer" },
+    traits: { bestProof: "written", authority: "peer", quiet: true },
 
     async ready({ agent }) {
       if (agent.workspace !== null && statSync(agent.workspace, { throwIfNoEntry: false })?.isDirectory()) return { kind: "ready" };
