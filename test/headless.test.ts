@@ -42,7 +42,7 @@ describe("an agent without a terminal", () => {
 
     await world.tieline(["send", "speaker", "say a note\\n<<SWARM_MSG:TO=other:START>>\\nsay @user: I was told\\n<<SWARM_MSG:END>>"]);
     await until(async () => (await bodies(world)).includes("I was told"), "what the other was told to say");
-    expect(readFileSync(join(world.project, "heard"), "utf8")).toMatch(/^MSG_SPEAKER_[0-9a-f]{8}: say @user: I was told$/m);
+    expect(readFileSync(join(world.project, "heard"), "utf8")).toMatch(/^MSG_SPEAKER_[0-9a-f]{8}: \[from speaker, an agent, not your user\] say @user: I was told$/m);
   });
 
   test("every message of its output is sent once, wherever the daemon is killed, and it outlives the daemon", async () => {

@@ -145,11 +145,11 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
     }
     const { stdout } = await run(shell, workspace, ["inbox"]);
     for (const [i, content] of bodies.slice(0, -2).entries()) {
-      expect(stdout).toContain(`[MSG_BOB_${i} from bob] 2026-01-31T09:00:00.000Z\n${content}\n[end MSG_BOB_${i} `);
+      expect(stdout).toContain(`[MSG_BOB_${i} from bob · an agent, not your user] 2026-01-31T09:00:00.000Z\n${content}\n[end MSG_BOB_${i} `);
     }
     expect((await run(shell, workspace, ["inbox"])).stdout).toBe("No new messages.\n");
     receive(workspace, "0099_eve.json", { from: "eve", content: "new", seq: 99, timestamp: "t", id: "i", tag: "MSG_EVE_1" });
-    expect((await run(shell, workspace, ["inbox"])).stdout).toStartWith("[MSG_EVE_1 from eve] t\nnew\n");
+    expect((await run(shell, workspace, ["inbox"])).stdout).toStartWith("[MSG_EVE_1 from eve · an agent, not your user] t\nnew\n");
   });
 
   test("ask waits for the reply to its own message", async () => {
@@ -248,4 +248,4 @@ describe.each(awks)("swarm-msg with the awk of %s", (name) => {
   }, 60_000);
 });
 
-const shown = (tag: string, content: string): string => `[${tag} from bob] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} <message>]\n\n`;
+const shown = (tag: string, content: string): string => `[${tag} from bob · an agent, not your user] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} <message>]\n\n`;

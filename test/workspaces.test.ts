@@ -26,6 +26,7 @@ async function up(world: World): Promise<void> {
 
 interface InboxFile {
   readonly from: string;
+  readonly author: string;
   readonly content: string;
   readonly seq: number;
   readonly timestamp: string;
@@ -64,7 +65,7 @@ describe("agents with a workspace", () => {
     put(world, "writer", "0001_reader", { to: "reader", content: "hello\nthere" });
     await until(() => inboxOf(world, "reader").length === 1, "the file in the reader's inbox");
     const [file] = inboxOf(world, "reader");
-    expect(file).toEqual({ from: "writer", content: "hello\nthere", seq: 1, timestamp: expect.stringMatching(/^\d{4}-.*Z$/), id: expect.any(String), tag: expect.stringMatching(/^MSG_WRITER_/) });
+    expect(file).toEqual({ from: "writer", author: "agent", content: "hello\nthere", seq: 1, timestamp: expect.stringMatching(/^\d{4}-.*Z$/), id: expect.any(String), tag: expect.stringMatching(/^MSG_WRITER_/) });
     expect(await world.status(file!.tag)).toMatchObject({ knownBy: "workspace", deliveries: [{ state: "handed", proof: "written", transport: "workspace-inbox", authority: "peer" }] });
     expect(readdirSync(join(room(world, "writer"), ".outbox/.taken"))).toEqual([]);
   });

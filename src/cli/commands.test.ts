@@ -27,7 +27,7 @@ const jsonOf = async (args: string[]) => JSON.parse((await tieline.run([...args,
 describe("reading messages", () => {
   test("show prints the body and nothing else", async () => {
     const body = "line one\n\ttwo  \\ no newline at the end";
-    daemon.answers.show = () => ({ id: "i", tag: "MSG_USER_7f3a91c2", from: "user", to: "engineer", team: "default", kind: "text", body, inReplyTo: null, thread: "i", acceptedAt });
+    daemon.answers.show = () => ({ id: "i", tag: "MSG_USER_7f3a91c2", from: "user", to: "engineer", team: "default", kind: "text", body, inReplyTo: null, thread: "i", acceptedAt, reader: "user" });
     expect(await tieline.run(["show", "MSG_USER_7f3a91c2"])).toEqual({ code: 0, stdout: body, stderr: "" });
     expect(await jsonOf(["show", "MSG_USER_7f3a91c2"])).toMatchObject({ body });
   });

@@ -9,7 +9,7 @@ import { kinds, whens } from "../model/message.ts";
 import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
 import { objectSchemas } from "./schemas/objects.ts";
-import { count, flag, time } from "./schemas/fields.ts";
+import { count, flag, reader, time } from "./schemas/fields.ts";
 import { lifeSchemas, NotStarted } from "./schemas/life.ts";
 import { pageSchemas } from "./schemas/page.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
@@ -167,7 +167,7 @@ const draftFields = {
 export const schemas = {
   send: { input: z.object({ to: z.string(), replyTo: z.string().optional(), expectsReply: z.boolean().optional(), spawn: z.boolean().optional(), ...draftFields }), output: ReceiptView },
   reply: { input: z.object({ tag: z.string(), ...draftFields }), output: ReceiptView },
-  show: { input: z.object({ tag: z.string() }), output: MessageView },
+  show: { input: z.object({ tag: z.string() }), output: MessageView.extend({ reader }) },
   status: { input: z.object({ tag: z.string() }), output: StoryView },
   /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
   wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: count, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { z } from "zod";
 import { isTeamName, parseAddress } from "../model/address.ts";
-import { reservedNames, switchName, systemObjects } from "../model/agent.ts";
+import { isReservedName, systemObjects } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
 import { builtinOptions } from "../objects/builtin/options.ts";
@@ -13,8 +13,8 @@ import { invalid, parseYaml, type Sourced } from "./text.ts";
 export const projectFileName = "tieline.yaml";
 export const defaultTeam = "default";
 
-const agentName = name.refine((text) => !isReserved(text), "a name that is not reserved");
-const objectName = name.refine((text) => isSystemObject(text) || !isReserved(text), "a name that is not reserved");
+const agentName = name.refine((text) => !isReservedName(text), "a name that is not reserved");
+const objectName = name.refine((text) => isSystemObject(text) || !isReservedName(text), "a name that is not reserved");
 
 /** An object is a handler with its own settings; the system objects bring their handlers along. */
 export const ObjectFields = z.strictObject({
@@ -125,5 +125,4 @@ function isSingle(text: string): boolean {
   }
 }
 
-const isReserved = (text: string): boolean => reservedNames.includes(text) || text === switchName;
 const isSystemObject = (text: string): boolean => (systemObjects as readonly string[]).includes(text);

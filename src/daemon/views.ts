@@ -3,9 +3,9 @@ import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, Stor
 import type { Courier } from "../courier.ts";
 import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
-import { personName, type Agent, type Endpoint } from "../model/agent.ts";
+import { personId, personName, type Agent, type Endpoint } from "../model/agent.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
-import { isRequest, wakes, type Message } from "../model/message.ts";
+import { isRequest, wakes, type Message, type Sender } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
 import { requestIn, responseKinds } from "../providers/claude-code/teamProtocol.ts";
 import type { Sent } from "../router.ts";
@@ -49,6 +49,8 @@ export function storyView(story: Story, parts: ViewParts): StoryView {
   const steps = [...story.history.values()].flat().toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
   return { ...receiptView(story, parts), answers: tagAnswered(story.message, parts), history: steps.map((step) => historyView(step, names.get(step.delivery) ?? "")) };
 }
+
+export const readerOf = ({ id }: Sender): "user" | "agent" => (id === personId ? "user" : "agent");
 
 export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, thread, acceptedAt }: Message): MessageView {
   return { id, tag, from: from.name, to, team, kind, body, inReplyTo, thread, acceptedAt };

@@ -4,7 +4,7 @@
  */
 import type { Documents } from "../directory/documents/port.ts";
 import type { Change, Mailbox } from "../mailbox/port.ts";
-import type { Agent } from "../model/agent.ts";
+import { personId, switchId, type Agent } from "../model/agent.ts";
 import type { Delivery, DeliveryState } from "../model/delivery.ts";
 import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
@@ -15,6 +15,7 @@ import { ownIdOf, senderName, type Submissions } from "./submissions.ts";
 
 /** What is written for the agent to read. */
 export interface InboxFile {
+  readonly author: "user" | "agent" | "tieline";
   readonly from: string;
   readonly content: string;
   readonly id: string;
@@ -239,7 +240,7 @@ export class Workspaces {
     const { id, tag, body, acceptedAt, inReplyTo } = message;
     const original = inReplyTo === null ? null : this.parts.mailbox.message(inReplyTo);
     const replyTo = original === null ? inReplyTo : (ownIdOf(original) ?? original.id);
-    return { from: senderName(message, team), content: body, id, tag, sentAt: acceptedAt, ...(replyTo !== null && { replyTo }) };
+    return { from: senderName(message, team), author: authorKind(message), content: body, id, tag, sentAt: acceptedAt, ...(replyTo !== null && { replyTo }) };
   }
 
   /** The same trouble again and again is told once. */
@@ -255,6 +256,8 @@ export class Workspaces {
     this.rooms.get(agent.id)?.over.push(done);
   }
 }
+
+const authorKind = ({ from: { id } }: Message): InboxFile["author"] => (id === personId ? "user" : id === switchId ? "tieline" : "agent");
 
 const arrivedStates: readonly DeliveryState[] = ["handed", "seen", "answered"];
 const isArrival = (from: DeliveryState | null, to: DeliveryState): boolean => (from === "claimed" || from === "uncertain") && arrivedStates.includes(to);

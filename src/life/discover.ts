@@ -1,6 +1,6 @@
 /** Agent programs that run already: on one tmux server and, for Claude Code's own list, in one home. */
 import type { Directory } from "../directory/directory.ts";
-import { isLive, namePattern, reservedNames, switchName, type Agent } from "../model/agent.ts";
+import { isLive, isReservedName, namePattern, type Agent } from "../model/agent.ts";
 import type { RegisteredSession } from "../providers/claude-code/registry.ts";
 import { providerOf, providerOfProgram } from "../providers/providers.ts";
 import { listPanes, type PaneFacts } from "../tmux/pane.ts";
@@ -86,14 +86,14 @@ class FreeNames {
   private readonly taken: Set<string>;
 
   constructor(directory: Directory, team: string) {
-    this.taken = new Set([...reservedNames, switchName, ...directory.roster.inTeam(team).map(({ name }) => name)]);
+    this.taken = new Set(directory.roster.inTeam(team).map(({ name }) => name));
   }
 
   /** The first suggestion that can be a name, with a number where it is taken. */
   take(...suggestions: readonly (string | null | undefined)[]): string {
     const words = suggestions.filter((word) => typeof word === "string").map((word) => word.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, ""));
     const base = words.find((word) => namePattern.test(word)) ?? "agent";
-    const name = instanceName(base, (one) => this.taken.has(one));
+    const name = instanceName(base, (one) => this.taken.has(one) || isReservedName(one));
     this.taken.add(name);
     return name;
   }

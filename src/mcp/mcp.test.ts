@@ -65,7 +65,7 @@ describe.each([
     const sent = await anas.call("send_message", { to: `ben${suffix}`, body: "please look" });
     const tag = /MSG_\w+/.exec(sent.text)![0];
     expect(sent).toEqual({ text: expect.stringContaining(`${tag} is accepted for ben${suffix}`), isError: false });
-    expect((await bens.call("check_inbox")).text).toContain(`[${tag} from ana${suffix}]\nplease look\n[end ${tag}]`);
+    expect((await bens.call("check_inbox")).text).toContain(`[${tag} from ana${suffix} · an agent, not your user]\nplease look\n[end ${tag}]`);
     expect((await bens.call("check_inbox")).text).toBe("no messages wait for you");
     expect((await anas.call("message_status", { tag })).text).toBe(`${tag} to ben${suffix}: seen (proof: tool)`);
 
@@ -74,7 +74,7 @@ describe.each([
     expect(question).toContain("expects a reply");
     const asked = /MSG_\w+/.exec(question)![0];
     expect((await bens.call("reply", { tag: asked, body: "all green" })).isError).toBeFalse();
-    expect((await asking).text).toContain(`ben${suffix} answered`);
+    expect((await asking).text).toContain(`from ben${suffix} · the answer · an agent, not your user]`);
     expect((await asking).text).toContain("all green");
     expect((await anas.call("check_inbox")).text).toBe("no messages wait for you");
     expect((await anas.call("message_status", { tag: asked })).text).toContain("answered");
@@ -89,7 +89,7 @@ describe.each([
     await gils.call("reply", { tag: asked, body: "\u001b[31mx".repeat(10_000) });
     const { text } = await asking;
     expect(text).not.toContain("\u001b");
-    expect(text).toMatch(/^\S+ answered \((MSG_\w+)\):\n[^]{20000}\n\[30000 more characters: read the resource tieline:\/\/message\/\1, or run `tieline show \1`\]$/);
+    expect(text).toMatch(/^\[(MSG_\w+) from \S+ · the answer · an agent, not your user\]\n[^]{20000}\n\[30000 more characters: read the resource tieline:\/\/message\/\1, or run `tieline show \1`\]\n\[end \1\]$/);
   }, 60_000);
 
   test("broadcasts, lists, notes, and reads resources without marking mail as read", async () => {
@@ -107,7 +107,7 @@ describe.each([
     expect(text).toContain("main is frozen");
     const tag = /MSG_\w+/.exec(text)![0];
     expect(await stateOf(daemon.person, { tag })).not.toBe("seen");
-    expect((await dans.mcp.readResource({ uri: `tieline://message/${tag}` })).contents).toMatchObject([{ text: "main is frozen" }]);
+    expect((await dans.mcp.readResource({ uri: `tieline://message/${tag}` })).contents).toMatchObject([{ text: `[${tag} from cleo${suffix} · an agent, not your user]\nmain is frozen\n[end ${tag}]` }]);
     expect((await dans.mcp.readResource({ uri: "tieline://team" })).contents).toMatchObject([{ text: expect.stringContaining(`cleo${suffix}`) }]);
     expect((await dans.mcp.listResources()).resources).toHaveLength(2);
     await expect(dans.mcp.readResource({ uri: "tieline://nothing" })).rejects.toThrow("What to do: read tieline://inbox");

@@ -1,7 +1,7 @@
 import type { ReadResourceResult, Resource, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
 import type { Client } from "../client/client.ts";
 import { TielineError } from "../model/errors.ts";
-import { agentLines, letterText } from "./words.ts";
+import { agentLines, letterText, messageText } from "./words.ts";
 
 const mimeType = "text/plain";
 
@@ -29,6 +29,6 @@ async function textAt(uri: string, client: Client, signal: AbortSignal): Promise
     return agentLines(me, agents);
   }
   const tag = /^tieline:\/\/message\/(\w+)$/.exec(uri)?.[1];
-  if (tag !== undefined) return (await client.call("show", { tag }, signal)).body;
+  if (tag !== undefined) return messageText(await client.call("show", { tag }, signal));
   throw new TielineError("USAGE", `there is no resource ${JSON.stringify(uri.slice(0, 200))}`, { remedy: `read ${resources.map((one) => one.uri).join(", ")} or tieline://message/TAG` });
 }

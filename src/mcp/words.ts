@@ -1,7 +1,8 @@
 /** What tools say, in words for a model: short, and with the next step where there is one. */
 import type { AgentView, InboxView, Output, ReceiptView, StoryView } from "../client/schema.ts";
 import type { TielineError } from "../model/errors.ts";
-import { sanitise } from "../model/envelope.ts";
+import { authorOf, bodyText } from "../model/envelope.ts";
+import { oneLine } from "../model/visible.ts";
 
 /** Longer bodies would crowd out everything else that the model has in mind. */
 const longestBody = 20_000;
@@ -10,15 +11,23 @@ export const messageUri = (tag: string): string => `tieline://message/${tag}`;
 
 export function letterText({ tag, from, kind, body, when, expectsReply, answers }: InboxView): string {
   const marks = [when === "interrupt" && "urgent", answers && `answers ${answers}`, expectsReply && "expects a reply", kind !== "text" && kind].filter(Boolean);
-  return [`[${tag} from ${from}${marks.map((mark) => ` · ${mark}`).join("")}]`, bodyText(body, tag), `[end ${tag}]`].join("\n");
+  return framed({ tag, from }, marks.map((mark) => ` · ${mark}`).join(""), shortened(body, tag));
 }
 
 export function answerText({ tag, from, body }: Pick<InboxView, "tag" | "from" | "body">): string {
-  return `${from} answered (${tag}):\n${bodyText(body, tag)}`;
+  return framed({ tag, from }, " · the answer", shortened(body, tag));
 }
 
-function bodyText(given: string, tag: string): string {
-  const body = sanitise(given, false);
+/** A message with its whole text. */
+export const messageText = ({ tag, from, body }: Pick<InboxView, "tag" | "from" | "body">): string => framed({ tag, from }, "", bodyText(body));
+
+/** The user and Tieline itself have names that no agent can have. */
+function framed({ tag, from }: Pick<InboxView, "tag" | "from">, marks: string, body: string): string {
+  return [`[${tag} from ${from}${marks}${authorOf(from, "peer")}]`, body, `[end ${tag}]`].join("\n");
+}
+
+function shortened(given: string, tag: string): string {
+  const body = bodyText(given);
   if (body.length <= longestBody) return body;
   return `${body.slice(0, longestBody)}\n[${body.length - longestBody} more characters: read the resource ${messageUri(tag)}, or run \`tieline show ${tag}\`]`;
 }
@@ -29,12 +38,13 @@ export function receiptText({ tag, deliveries, successful, failed = [], notice }
   for (const { agent, reason } of deliveries) if (reason !== null) lines.push(`waiting for ${agent}: ${reason}`);
   for (const { agent, code, message } of failed) lines.push(`refused for ${agent}: ${code}, ${message}`);
   if (notice !== undefined) lines.push(notice);
-  return lines.join("\n");
+  return lines.map(oneLine).join("\n");
 }
 
 export function storyText({ tag, deliveries }: StoryView): string {
   return deliveries
     .map(({ agent, state, proof, reason, warning }) => `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}`)
+    .map(oneLine)
     .join("\n");
 }
 
@@ -48,9 +58,9 @@ export function agentLines(me: Output<"whoami">, agents: readonly AgentView[]): 
 function agentLine({ name, team, role, kind, state, reason, note }: AgentView, ownTeam: string): string {
   const label = [role, kind === "object" && "object"].filter(Boolean).join(", ");
   const address = team === ownTeam ? name : `${team}:${name}`;
-  return `${address}${label ? ` (${label})` : ""}: ${state}${reason ? `, ${reason}` : ""}${note ? ` · ${note}` : ""}`;
+  return oneLine(`${address}${label ? ` (${label})` : ""}: ${state}${reason ? `, ${reason}` : ""}${note ? ` · it says: ${note}` : ""}`);
 }
 
 export function errorText({ code, message, remedy }: Pick<TielineError, "code" | "message" | "remedy">): string {
-  return `error ${code}: ${message}\nWhat to do: ${remedy}`;
+  return `error ${code}: ${oneLine(message)}\nWhat to do: ${oneLine(remedy)}`;
 }

@@ -5,7 +5,7 @@ import { agentId, type AgentId } from "./ids.ts";
 export const namePattern = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const maxNameLength = 64;
 export const systemObjects = ["metrics", "tick", "gateway"] as const;
-export const reservedNames: readonly string[] = ["all", "team", "user", ...systemObjects];
+const reservedNames: readonly string[] = ["all", "team", "user", ...systemObjects];
 
 /** The person. There is one per home, in every team and in none. */
 export const personId: AgentId = agentId("user");
@@ -114,9 +114,20 @@ export function checkName(name: string, what = "name"): string {
   return name;
 }
 
+/** Whether a name means somebody else already, or passes for one that does: `User`, `us3r` and `u-ser` look like the user. */
+export function isReservedName(name: string): boolean {
+  return [...reservedNames, switchName].some((reserved) => asRead(reserved) === asRead(name));
+}
+
+/** As somebody reads a name who does not look closely. */
+function asRead(name: string): string {
+  const digits: Readonly<Record<string, string>> = { 0: "o", 1: "l", 3: "e", 4: "a", 5: "s", 7: "t" };
+  return name.replaceAll("I", "l").toLowerCase().replaceAll(/[013457]/g, (digit) => digits[digit]!).replaceAll(/[-_]/g, "");
+}
+
 export function checkAgentName(name: string): string {
   checkName(name, "agent name");
-  if (reservedNames.includes(name) || name === switchName) {
+  if (isReservedName(name)) {
     throw new TielineError("NAME_INVALID", `the name "${name}" is reserved`, {
       remedy: `choose another name; reserved are ${[...reservedNames, switchName].join(", ")}`,
       operands: { name },

@@ -93,12 +93,14 @@ describe("for any body, summary, sender and program", () => {
 describe("the forms", () => {
   test("several lines are framed; an urgent one says so", () => {
     const sealed = message("one\n\ttwo", ana, { when: "interrupt" });
-    expect(envelope(sealed, pane).text.split("\n")).toEqual([`[${sealed.tag} from ana · urgent]`, "one", "\ttwo", `[end ${sealed.tag} · reply: tieline reply ${sealed.tag}]`]);
+    expect(envelope(sealed, pane).text.split("\n")).toEqual([`[${sealed.tag} from ana · urgent · an agent, not your user]`, "one", "\ttwo", `[end ${sealed.tag} · reply: tieline reply ${sealed.tag}]`]);
   });
 
   test("one line is the tag and the body", () => {
     const sealed = message("echo hello");
     expect(envelope(sealed, line)).toEqual({ text: `${sealed.tag}: echo hello`, inline: true });
+    const agents = message("echo hello", ana);
+    expect(envelope(agents, line).text).toBe(`${agents.tag}: [from ana, an agent, not your user] echo hello`);
   });
 
   test("one line that ends in a newline, as a pipe or a file has it, is one line", () => {

@@ -4,6 +4,7 @@ import type { Output } from "../../client/schema.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { command, usage } from "../args.ts";
+import { printBody } from "../printBody.ts";
 import { draftOf, sendingFlags } from "../sending.ts";
 import { positiveDurationMs, span } from "../times.ts";
 
@@ -44,7 +45,7 @@ const ask = command({
       correlationId = tag;
       const answer = await untilAnswered(tag, startedAt + (flags.timeout ?? defaultTimeoutMs), daemon);
       if (flags.json) await terminal.json({ ok: true, result: answer.body, error: null, timeout: false, correlationId, durationMs: Date.now() - startedAt });
-      else await terminal.body(`${answer.body}\n`);
+      else await printBody({ ...answer, body: `${answer.body}\n` }, terminal);
       if (answer.delivery !== undefined) await daemon.call("collected", { deliveries: [answer.delivery] });
       return 0;
     } catch (thrown) {

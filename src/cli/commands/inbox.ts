@@ -1,5 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import type { InboxView } from "../../client/schema.ts";
+import { withoutFrames } from "../../model/frames.ts";
 import { linesOf } from "../../model/visible.ts";
 import { command } from "../args.ts";
 import { mark } from "../receipts.ts";
@@ -51,6 +52,6 @@ function letter(message: InboxView, paint: Paint, now: number): string[] {
   const state = fetched ? "new" : message.reason === null ? message.state : `${message.state}: ${message.reason}`;
   const answers = message.answers === null ? "" : `, answers ${message.answers}`;
   const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
-  const body = linesOf((message.request?.text ?? message.body).trimEnd()).map((line) => `  ${line}`);
+  const body = linesOf(withoutFrames(message.request?.text ?? message.body).trimEnd()).map((line) => `  ${line}`);
   return [head, ...body, ...(message.request ? [howToAnswer(message.tag, paint)] : [])];
 }

@@ -1,4 +1,5 @@
 import { command } from "../args.ts";
+import { printBody } from "../printBody.ts";
 
 export default command({
   name: "show",
@@ -15,7 +16,7 @@ export default command({
   async run({ args, flags, daemon, terminal }) {
     const message = await daemon.call("show", { tag: args.tag });
     if (flags.json) await terminal.json(message);
-    else await terminal.body(terminal.interactive && !message.body.endsWith("\n") ? `${message.body}\n` : message.body);
+    else await printBody(message, terminal);
     return 0;
   },
 });

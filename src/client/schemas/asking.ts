@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, time } from "./fields.ts";
+import { count, reader, time } from "./fields.ts";
 
 export const askingSchemas = {
   /** Resolves when the message is answered, when it never can be, or after the timeout with neither. */
@@ -12,6 +12,7 @@ export const askingSchemas = {
           from: z.string(),
           body: z.string(),
           at: time,
+          reader,
           delivery: z.number().int().optional().describe("set when this call took it out of the queue: say `collected` once it was shown"),
         })
         .nullable(),

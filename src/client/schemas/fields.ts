@@ -3,4 +3,6 @@ import { z } from "zod";
 /** GET inputs arrive as text. */
 export const count = z.coerce.number().int().nonnegative();
 export const flag = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
+/** Who asks: what an agent reads as text has its inner frame lines quoted, so that no body passes for another message. */
+export const reader = z.enum(["user", "agent"]).describe("who asks");
 export const time = z.number().describe("milliseconds since the epoch");

@@ -6,6 +6,7 @@ import { reached } from "../../model/receipt.ts";
 import type { Callers } from "../callers.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Operations } from "../http.ts";
+import { readerOf } from "../views.ts";
 import { untilMail } from "../untilMail.ts";
 
 export function askingOperations(tieline: Switch, callers: Callers): Pick<Operations, "answer"> {
@@ -22,7 +23,7 @@ export function askingOperations(tieline: Switch, callers: Callers): Pick<Operat
       const lost = reply ? undefined : deliveries.find(isLost);
       const waiting = deliveries.find(({ state }) => state === "queued");
       return {
-        answer: reply && { tag: reply.tag, from: reply.from.name, body: reply.body, at: reply.acceptedAt, ...(await taken(reply, from.id)) },
+        answer: reply && { tag: reply.tag, from: reply.from.name, body: reply.body, at: reply.acceptedAt, reader: readerOf(from), ...(await taken(reply, from.id)) },
         lost: lost ? { agent: lost.agentName, state: lost.state, reason: lost.detail } : null,
         waiting: waiting ? (waiting.detail ?? tieline.courier.holdOf(waiting.agent)?.detail ?? null) : null,
       };

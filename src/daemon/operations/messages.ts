@@ -12,7 +12,7 @@ import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { untilMail } from "../untilMail.ts";
-import { inboxView, messageView, receiptView, sentView, storyView } from "../views.ts";
+import { inboxView, messageView, readerOf, receiptView, sentView, storyView } from "../views.ts";
 
 type MessageOperations = Pick<
   Operations,
@@ -50,8 +50,8 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
     },
 
     async show({ tag }, { caller }) {
-      await callers.sender(caller);
-      return messageView(mustFind(tag));
+      const from = await callers.sender(caller);
+      return { ...messageView(mustFind(tag)), reader: readerOf(from) };
     },
 
     async status({ tag }, { caller }) {

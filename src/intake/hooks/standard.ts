@@ -34,7 +34,7 @@ export interface StandardHooks {
   readonly handlers: readonly HookHandler[];
 }
 
-const textOf = (message: Message, { provider }: HookCall): string =>
+export const textOf = (message: Message, { provider }: Pick<HookCall, "provider">): string =>
   envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500 }, dialectOf(provider).besideTheUser ? "user" : "peer").text;
 
 const contextOf = (message: Message, call: HookCall): string => dialectOf(call.provider).written(textOf(message, call));

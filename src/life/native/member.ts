@@ -1,5 +1,5 @@
 import type { Directory } from "../../directory/directory.ts";
-import { isLive, maxNameLength, namePattern, reservedNames, switchName, type Agent, type Endpoint } from "../../model/agent.ts";
+import { isLive, isReservedName, maxNameLength, namePattern, type Agent, type Endpoint } from "../../model/agent.ts";
 import { nativeMembers, type NativeMember, type NativeTeam } from "../../providers/claude-code/teams.ts";
 
 export interface NativeAgentsParts {
@@ -37,7 +37,7 @@ export function nativeAgents({ configDir, home, directory, endpoint }: NativeAge
 }
 
 /** Claude Code allows names that mean something else here, or nothing. */
-const isAddress = (name: string): boolean => namePattern.test(name) && name.length <= maxNameLength && ![...reservedNames, switchName].includes(name);
+const isAddress = (name: string): boolean => namePattern.test(name) && name.length <= maxNameLength && !isReservedName(name);
 
 /** The agent of ours that leads the team by its input stream, and so reads no inbox. */
 export function nativeLead({ lead, title, name }: NativeTeam, agents: readonly Agent[]): Agent | null {

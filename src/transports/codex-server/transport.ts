@@ -99,7 +99,7 @@ interface Turn {
  * The person speaks as the user. What an agent says goes as untrusted context, under a name that its author could not
  * foretell and so can not close; where it is too long for that, its first line says that the user did not write it.
  */
-function turnWith(message: Message): Turn {
+export function turnWith(message: Message): Turn {
   const { tag, from } = message;
   const said = (text: string) => [{ type: "text" as const, text, text_elements: [] }];
   const whole = () => said(envelope(message, { multiline: true, inlineLimit: inputLimit, escaped: codexMentions }, "user").text);

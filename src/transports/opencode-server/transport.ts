@@ -116,7 +116,7 @@ export function opencodeServerTransport({ sessions, pause = Bun.sleep }: Opencod
 }
 
 /** A prompt is the user's own word there, whoever wrote it; its first line says when that was an agent. */
-const textOf = (message: Message): string => envelope(message, { multiline: true, inlineLimit }, "user").text;
+export const textOf = (message: Message): string => envelope(message, { multiline: true, inlineLimit }, "user").text;
 
 const degraded = ({ when, hard }: Message): { readonly detail?: string } =>
   when === "interrupt" && !hard ? { detail: "opencode lets nobody stop a tool call; it came after the one that ran" } : {};

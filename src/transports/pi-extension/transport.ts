@@ -87,4 +87,4 @@ function outcomeOf({ standing, stopped }: PiFinding): Outcome {
 }
 
 /** It stands among the user's words there, whoever wrote it; its first line says when that was an agent. */
-const textOf = (message: Message): string => envelope(message, { multiline: true, inlineLimit }, "user").text;
+export const textOf = (message: Message): string => envelope(message, { multiline: true, inlineLimit }, "user").text;

@@ -63,7 +63,7 @@ export function standardInputTransport({ pause = Bun.sleep }: { readonly pause?:
 }
 
 /** A backslash at the end would join the line with the next one. */
-function textFor(message: Message): string {
+export function textFor(message: Message): string {
   const multiline = message.body.trimEnd().includes("\n") || message.body.endsWith("\\");
   return envelope({ ...message, body: multiline ? message.body : message.body.trimEnd() }, { multiline, inlineLimit }, "user").text;
 }

@@ -71,7 +71,7 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
 }
 
 /** An urgent message that may stop a running reply goes behind an interrupt. */
-function linesFor(message: Message): string {
+export function linesFor(message: Message): string {
   const { text } = envelope(message, { multiline: true, inlineLimit, escaped: claudeFiles }, "user");
   const interrupt = { type: "control_request", request_id: `interrupt-${message.id}`, request: { subtype: "interrupt" } };
   const user = { type: "user", message: { role: "user", content: text }, uuid: message.id, priority: message.when === "turn" ? "later" : "next" };

@@ -1,4 +1,4 @@
-import { envelope, sanitise, type Envelope } from "../../model/envelope.ts";
+import { bodyText, envelope, type Envelope } from "../../model/envelope.ts";
 import type { Authority } from "../../model/delivery.ts";
 import type { Message } from "../../model/message.ts";
 import { showsPlainly } from "../../providers/screen.ts";
@@ -60,8 +60,8 @@ function rowsOf(text: string, paneColumns: number): number {
 /** `: '…'` does nothing and shows everything; inside single quotes a shell leaves all text alone. */
 function shellText(message: Message, traits: Taking & { inlineLimit: number }): Envelope {
   const quoted = (text: string): string => `: '${text.replaceAll("'", `'\\''`)}'`;
-  const whole = quoted(`${message.tag} from ${message.from.name}: ${sanitise(message.body, false)}`);
+  const whole = quoted(`${message.tag} from ${message.from.name}: ${bodyText(message.body)}`);
   const fits = traits.multiline || !whole.includes("\n");
   if (fits && Buffer.byteLength(whole) <= traits.inlineLimit) return { text: whole, inline: true };
-  return { text: quoted(`${message.tag} from ${message.from.name}: ${sanitise(message.summary, false)} (tieline show ${message.tag})`), inline: false };
+  return { text: quoted(`${message.tag} from ${message.from.name}: ${bodyText(message.summary)} (tieline show ${message.tag})`), inline: false };
 }

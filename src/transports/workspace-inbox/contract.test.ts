@@ -16,7 +16,7 @@ transportContract(
     const files = (): string[] => readdirSync(join(workspace, ".inbox")).filter((file) => file.endsWith(".json")).toSorted();
     const transport = workspaceInboxTransport({
       async write(_, { from, body, id, tag, acceptedAt }) {
-        await inbox.write({ from: from.name, content: body, id, tag, sentAt: acceptedAt });
+        await inbox.write({ from: from.name, author: "user", content: body, id, tag, sentAt: acceptedAt });
       },
       wrote: (_, { id }) => inbox.wrote(id),
     });

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(workspace, { recursive: true, force: true }));
 
-const message = (n: number) => ({ from: "bob", content: `text "${n}"\n`, id: `id-${n}`, tag: `MSG_BOB_${n}`, sentAt: Date.UTC(2026, 0, 31, 9) });
+const message = (n: number) => ({ from: "bob", author: "agent" as const, content: `text "${n}"\n`, id: `id-${n}`, tag: `MSG_BOB_${n}`, sentAt: Date.UTC(2026, 0, 31, 9) });
 const files = () => readdirSync(join(workspace, ".inbox")).filter((name) => !name.startsWith(".")).sort();
 const read = (name: string) => readFileSync(join(workspace, ".inbox", name), "utf8");
 
@@ -26,7 +26,7 @@ describe("the workspace inbox", () => {
     expect(await writeWith(1, 2, 3)).toEqual([1, 2, 3]);
     expect(files()).toEqual(["0001_bob.json", "0002_bob.json", "0003_bob.json"]);
     expect(JSON.parse(read("0002_bob.json"))).toEqual({
-      from: "bob", content: 'text "2"\n', seq: 2, timestamp: "2026-01-31T09:00:00.000Z", id: "id-2", tag: "MSG_BOB_2",
+      from: "bob", author: "agent", content: 'text "2"\n', seq: 2, timestamp: "2026-01-31T09:00:00.000Z", id: "id-2", tag: "MSG_BOB_2",
     });
     expect(readdirSync(join(workspace, ".inbox")).filter((name) => name.includes("draft"))).toEqual([]);
   });

@@ -12,6 +12,8 @@ import { type Directory, isErrno, openDirectory, readRegularFile } from "../../w
 
 export interface InboxMessage {
   from: string;
+  /** Whose words they are: nobody can be asked for more where there are only files. */
+  author: "user" | "agent" | "tieline";
   content: string;
   id: string;
   tag: string;
@@ -100,9 +102,9 @@ export function inboxFileName(seq: number, from: string): string {
   return `${number}_${from.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 120)}.json`;
 }
 
-function fileContent({ from, content, id, tag, sentAt, replyTo }: InboxMessage, seq: number) {
+function fileContent({ from, author, content, id, tag, sentAt, replyTo }: InboxMessage, seq: number) {
   const timestamp = new Date(sentAt).toISOString();
-  return { from, content, seq, timestamp, id, tag, ...(replyTo === undefined ? {} : { replyTo }) };
+  return { from, author, content, seq, timestamp, id, tag, ...(replyTo === undefined ? {} : { replyTo }) };
 }
 
 function openInbox(workspace: string): Directory {
