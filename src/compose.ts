@@ -23,7 +23,7 @@ import { loopGuard } from "./guards.ts";
 import { ClaudeReplies } from "./intake/claudeReplies.ts";
 import { serveNativeTeams } from "./intake/claudeTeams/serve.ts";
 import type { HookChain } from "./intake/hooks/chain.ts";
-import { flagWaitingMail } from "./intake/hooks/flags.ts";
+import { HookFlags } from "./intake/hooks/flags.ts";
 import { emitters } from "./intake/hooks/handlers/emitters.ts";
 import { nativeSend } from "./intake/hooks/handlers/nativeSend.ts";
 import { turnText } from "./intake/hooks/handlers/turnText.ts";
@@ -87,8 +87,6 @@ export interface SwitchOptions {
   readonly env: Record<string, string>;
   /** Where the `tieline` command is, for agents that we start. */
   readonly binDirectory: string;
-  /** The loopback port of http hooks; null while there is none. */
-  readonly httpPort?: () => number | null;
   readonly report: (context: string, fault: unknown) => void;
   /** Told every tmux command and its answer; null: nobody wants to know. */
   readonly debug?: ((line: string) => void) | null;
@@ -236,14 +234,14 @@ export function compose(options: SwitchOptions): Switch {
       ...emitters(emit),
     ],
   });
-  const stopFlags = flagWaitingMail(mailbox, agentOf, hookPlace);
+  const flags = new HookFlags({ mailbox, agentOf, place: hookPlace, isRefusing: (id) => hooks.urgency.isRefusing(id), report, clock });
   const links = linksTo(programs, { directory, mailbox, courier, events, report });
 
   // Agents that are started, by command or by their mail.
   const starter = new AgentStarter({
     ...{ directory, lookups, servers, processes, config, courier, mailbox, tmux, reachable, options },
     directoryOf: (team) => teams.projectOf(team)?.root ?? null,
-    hooks: () => ({ port: options.httpPort?.() ?? null, hook: hookPlace.hook, wait: hookPlace.wait }),
+    hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
   });
   const spawner = new Spawner({
     ...{ mailbox, clock, report, agent: agentOf, mayStart: ways.mayStart },
@@ -286,7 +284,7 @@ export function compose(options: SwitchOptions): Switch {
   for (const one of [programs, courier]) open.use(one);
   for (const one of [objects, workspaces]) open.defer(() => one.close());
   for (const one of [borders, sensing, viewers, witness, replies]) open.use(one);
-  open.defer(stopFlags);
+  open.use(flags);
   for (const link of links) open.use(link);
   open.defer(async () => {
     stopping.abort();
@@ -299,13 +297,14 @@ export function compose(options: SwitchOptions): Switch {
     claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
     starter, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
     running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
-    witness, hooks: hooks.chain, hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
+    witness, hooks: flags.follow(hooks.chain), hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
     events, activities, metrics, nats, natsUrl,
     async start() {
       objects.start();
       nativeTeams = serveTeams(stopping.signal);
       for (const link of links) link.start();
       witness.start();
+      flags.start();
       await courier.start();
       workspaces.start();
       spawner.start();

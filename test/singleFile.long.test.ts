@@ -24,6 +24,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 interface Place {
   readonly project: string;
   readonly home: string;
+  readonly env: Record<string, string>;
   run(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   leave(): Promise<void>;
 }
@@ -37,6 +38,7 @@ function aPlace(yaml: string): Place {
   const place: Place = {
     project,
     home,
+    env,
     async run(args) {
       const child = Bun.spawn([join(dir, "tieline"), ...args], { cwd: project, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
       const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
@@ -75,6 +77,17 @@ agents:
     ]);
     expect(realpathSync(join(place.home, "bin/tieline"))).toBe(realpathSync(join(dir, "tieline")));
     expect(lstatSync(join(place.home, "bin/swarm-msg")).mode & 0o111).not.toBe(0);
+  });
+
+  test("answers hooks by itself, without a Bun beside it", async () => {
+    const place = aPlace("team: one\n");
+    await Bun.spawn(["tmux", "-L", "private", "new-session", "-d", "cat"], { env: place.env }).exited;
+    await mustRun(place, ["adopt", "%0", "--name", "ana", "--provider", "generic"]);
+    const socket = await new Response(Bun.spawn(["tmux", "-L", "private", "display-message", "-p", "#{socket_path}"], { env: place.env }).stdout).text();
+    const call = { session_id: "s", hook_event_name: "PreToolUse", tool_name: "SendMessage", tool_input: { to: "user", message: "hello" }, tool_use_id: "t" };
+    const hook = Bun.spawn([join(place.home, "hooks/hook"), "claude-code", "PreToolUse"], { env: { ...place.env, TMUX: `${socket.trim()},1,0`, TMUX_PANE: "%0" }, stdin: new Blob([JSON.stringify(call)]) });
+    expect(await new Response(hook.stdout).text()).toContain("The message is sent.");
+    expect(await inbox(place)).toMatchObject([{ from: "ana", body: "hello" }]);
   });
 
   test("obeys no settings for Bun in the directory it is called in", async () => {

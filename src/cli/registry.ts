@@ -48,7 +48,6 @@ export const registry: Readonly<Record<string, Load>> = {
   daemon: () => import("./commands/daemon.ts"),
   setup: () => import("./commands/setup.ts"),
   shortcuts: () => import("./commands/shortcuts.ts"),
-  hook: () => import("./commands/hook.ts"),
   doctor: () => import("./commands/doctor.ts"),
   demo: () => import("./commands/demo.ts"),
   whoami: () => import("./commands/whoami.ts"),

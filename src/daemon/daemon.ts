@@ -11,7 +11,7 @@ import { TielineError } from "../model/errors.ts";
 import { secretIn } from "../os/secretFile.ts";
 import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
-import { HookDoor, hookRoute } from "./hooks.ts";
+import { HookDoor } from "./hooks.ts";
 import { watchStandstill } from "./standstill.ts";
 import { createHandle, unboundedBytes, type Handle, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
@@ -73,13 +73,12 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     tmuxSocket,
     env,
     binDirectory,
-    httpPort: () => loopback?.port ?? null,
     natsUrl: env["TIELINE_NATS_URL"] || env["GENIE_NATS_URL"] || null,
     report: (context, fault) => log.fault(context, fault),
     debug: logging.tmuxDebug ? (line) => log.info(line) : null,
   };
   const tieline = compose(options);
-  layHookPlace(tieline.hookPlace, { socket: home.socket, tieline: join(binDirectory, "tieline") });
+  layHookPlace(tieline.hookPlace, { socket: home.socket, bun: process.execPath });
   const stopping = new AbortController();
   const personToken = secretIn(home.personToken, newToken, (note) => log.info(note));
   const callers = new Callers(tieline, personToken);
@@ -115,7 +114,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   });
   const mcp = mcpWhenAsked({ operations, isPersons: callers.isPersons, report: options.report, version });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
-  loopback = await openLoopback({ configured: http.port, file: home.portFile, maxBodyBytes: unboundedBytes, routes: [hookRoute(door), guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
+  loopback = await openLoopback({ configured: http.port, file: home.portFile, maxBodyBytes: unboundedBytes, routes: [guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
   if (loopback.moved) log.info(`${loopback.moved.why}: this daemon is at port ${loopback.port}`);
   await tieline.start();
   const spool = door.readSpool(stopping.signal);

@@ -20,8 +20,8 @@ export interface PrepareParts {
   readonly home: string;
   readonly binDirectory: string;
   readonly socketsDirectory: string;
-  /** How its hooks reach us; null: they can not. */
-  readonly hooks: () => HookSetup | null;
+  /** The programs that its hooks run. */
+  readonly hooks: HookSetup;
   /** What the tmux server gives to programs: where they look for theirs, and the person's own home. */
   readonly env: Readonly<Record<string, string>>;
   /** Where agents work when nobody said otherwise; null: wherever tmux happens to be. */
@@ -91,7 +91,7 @@ export function providerFor(profile: Profile): Provider {
 /** Whoever is in a sandbox reaches us by files only. */
 function planOf({ agent, profile, provider, conversation }: Preparation, prompt: Prompt | null, { hooks, socketsDirectory }: PrepareParts): LaunchPlan {
   const { permissions, model } = profile;
-  const waysToUs = isSandboxed(profile) ? { hooks: null, ownSocket: null, ownPort: null } : { hooks: hooks(), ownSocket: ownSocketOf(agent, socketsDirectory), ownPort: ownPort() };
+  const waysToUs = isSandboxed(profile) ? { hooks: null, ownSocket: null, ownPort: null } : { hooks, ownSocket: ownSocketOf(agent, socketsDirectory), ownPort: ownPort() };
   return provider.launchCommand(profile, { ...conversation, permissions, model, prompt, ...waysToUs });
 }
 

@@ -30,7 +30,7 @@ export interface AgentStarterParts {
   readonly directoryOf: (team: string) => string | null;
   /** Whom an agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
-  readonly hooks: () => HookSetup | null;
+  readonly hooks: HookSetup;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }
 

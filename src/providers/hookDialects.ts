@@ -11,3 +11,6 @@ export const commonName = (provider: string, event: string): string => dialectOf
 export function ownName(provider: string, event: string): string {
   return Object.entries(dialectOf(provider).events).find(([, common]) => common === event)?.[0] ?? event;
 }
+
+/** What an event is called by any of the programs. */
+export const allNames = (event: string): string[] => [...new Set([event, ...Object.keys(own).map((provider) => ownName(provider, event))])];

@@ -46,9 +46,7 @@ export interface LaunchOptions {
 }
 
 export interface HookSetup {
-  /** The loopback port of http hooks; null: there is none now. */
-  readonly port: number | null;
-  /** The programs that command hooks run: one takes a call, the other waits until mail comes. */
+  /** The programs that hooks run: one takes a call, the other waits until mail comes. */
   readonly hook: string;
   readonly wait: string;
 }

@@ -63,6 +63,8 @@ export class Transcripts {
   async hasReadRefusal(agent: Agent, { provider, transcriptPath: path, tool }: RefusingCall, { firstCall, words }: Refused): Promise<boolean> {
     if (path === null) return false;
     if (provider === "gemini") return gemini.hasReadRefusal(path, this.gemini.folderOf(agent), words);
+    // Claude Code says itself when a batch of calls is over.
+    if (provider !== "codex") return false;
     return rollout.hasReadRefusal(this.codex.rolloutAt(agent, path), firstCall, tool?.id ?? "");
   }
 }

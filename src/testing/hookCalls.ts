@@ -1,4 +1,19 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createClient } from "../client/client.ts";
+import type { Home } from "../client/home.ts";
+import type { Output } from "../client/schema.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
+import { hookPlaceIn } from "../intake/hooks/place.ts";
+
+let asked = 0;
+
+/** The daemon's answer to a hook call of Claude Code, asked for as the hook script does it. */
+export async function askHook(home: Home, token: string, payload: object): Promise<Output<"hook">> {
+  const call = String(++asked);
+  writeFileSync(join(hookPlaceIn(home.root).spool, `${call}.call`), `claude-code\t\t\t\n${JSON.stringify(payload)}`);
+  return createClient({ socket: home.socket }, { token }).call("hook", { call });
+}
 
 export function hookCall(change: Partial<HookCall> = {}): HookCall {
   const event = change.event ?? "PreToolUse";

@@ -288,6 +288,6 @@ claudeTest("hooks time out: the agent goes on without us, and its mail comes whe
 });
 
 function impatient(hooks: Record<string, HookGroup[]>): Record<string, HookGroup[]> {
-  const hurried = (hook: Readonly<Record<string, unknown>>) => (hook["type"] === "http" ? { ...hook, timeout: 1 } : hook);
+  const hurried = (hook: Readonly<Record<string, unknown>>) => (hook["asyncRewake"] === true ? hook : { ...hook, timeout: 1 });
   return Object.fromEntries(Object.entries(hooks).map(([event, entries]) => [event, entries.map((entry) => ({ ...entry, hooks: entry.hooks.map(hurried) }))]));
 }

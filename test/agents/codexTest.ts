@@ -31,7 +31,7 @@ export async function untilIdle(bench: Bench): Promise<void> {
 
 /** A Codex on its own, as a person starts it, adopted as `ana`. With `hooks`, its hooks reach us. */
 export async function embedded(board: Switchboard, { hooks = false, settings = {}, ...options }: BenchOptions & { hooks?: boolean } = {}): Promise<Bench> {
-  const ours = hooks ? { hooks: launchHooks({ port: null, hook: join(board.home, "hooks", "hook"), wait: "" }) } : {};
+  const ours = hooks ? { hooks: launchHooks({ hook: join(board.home, "hooks", "hook"), wait: "" }) } : {};
   const bench = await startBench("codex", { settings: { ...ours, ...settings }, ...options });
   return bench.after(async () => {
     await board.adopt(bench);

@@ -12,5 +12,5 @@ export const shell = (command: string): ToolCall => ({ name: "run_shell_command"
 
 /** Started by Tieline, with our hooks in the person's settings, as `tieline setup --hooks gemini` puts them there. */
 export function hooked(board: Switchboard, options: BenchOptions = {}): Promise<Bench> {
-  return board.spawned("gemini", { settings: withHooks({}, { port: null, hook: join(board.home, "hooks", "hook"), wait: "" }), ...options });
+  return board.spawned("gemini", { settings: withHooks({}, { hook: join(board.home, "hooks", "hook"), wait: "" }), ...options });
 }

@@ -33,8 +33,7 @@ export class Switchboard implements AsyncDisposable {
 
   /** What a session's settings say when its hooks reach this Tieline. */
   settings(): Json {
-    const port = Number(readFileSync(join(this.home, "port"), "utf8"));
-    return launchSettings({ port, hook: join(this.home, "hooks", "hook"), wait: join(this.home, "hooks", "wait") });
+    return launchSettings({ hook: join(this.home, "hooks", "hook"), wait: join(this.home, "hooks", "wait") });
   }
 
   /** Claude Code with our hooks in its settings, adopted as `ana`. */

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
@@ -17,20 +17,14 @@ async function inbox(bench: Bench): Promise<string> {
   return (await bench.untilStatus("idle")).messagingSocketPath!;
 }
 
-/** Answers every hook call from one function and keeps the payloads. */
-function hookServer(answer: (payload: Json) => Json) {
-  const payloads: Json[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      const payload = (await request.json()) as Json;
-      payloads.push(payload);
-      return Response.json(answer(payload));
-    },
-  });
-  return { url: server.url.href, payloads, [Symbol.dispose]: () => void server.stop(true) };
-}
+/** A hook that gives the same answer to every call, and notes its payloads in a file of the program's temporary directory. */
+const notingHook = (answer: Json) => ({ type: "command", command: `{ cat; echo; } >>"$TMPDIR/calls"; echo '${JSON.stringify(answer)}'`, timeout: 5 });
+
+const notedCalls = (bench: Bench): Json[] =>
+  readFileSync(join(bench.place.temporary, "calls"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Json);
 
 claudeTest("inbox socket, idle: the model gets the text as a peer's, the draft stays, the transcript has our id", async () => {
   await using bench = await startBench("claude-code", { settings: { crossSessionInbound: "accept" } });
@@ -116,17 +110,11 @@ claudeTest("a killed session stays in the registry as idle, and is told apart as
   expect(await bench.registry()).toMatchObject({ status: "idle", alive: false });
 });
 
-claudeTest("an http PreToolUse refusal stops every call of a batch, and the model reads why", async () => {
-  using hooks = hookServer(() => ({
-    hookSpecificOutput: {
-      hookEventName: "PreToolUse",
-      permissionDecision: "deny",
-      permissionDecisionReason: "do not touch auth.ts",
-    },
-  }));
+claudeTest("a PreToolUse refusal stops every call of a batch, and the model reads why", async () => {
+  const refusal = { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "do not touch auth.ts" };
   await using bench = await startBench("claude-code", {
     permissions: "allow",
-    settings: { hooks: { PreToolUse: [{ hooks: [{ type: "http", url: hooks.url, timeout: 5 }] }] } },
+    settings: { hooks: { PreToolUse: [{ hooks: [notingHook({ hookSpecificOutput: refusal })] }] } },
     script: [batch(shell("touch one"), shell("touch two")), say("stopped")],
   });
   await bench.prompt("edit auth.ts");
@@ -137,8 +125,9 @@ claudeTest("an http PreToolUse refusal stops every call of a batch, and the mode
     [true, "PreToolUse:Bash hook error: do not touch auth.ts"],
     [true, "PreToolUse:Bash hook error: do not touch auth.ts"],
   ]);
-  expect(hooks.payloads.map((payload) => payload["hook_event_name"])).toEqual(["PreToolUse", "PreToolUse"]);
-  expect(hooks.payloads[0]!["session_id"]).toBe((await bench.registry())!.sessionId);
+  const calls = notedCalls(bench);
+  expect(calls.map((call) => call["hook_event_name"])).toEqual(["PreToolUse", "PreToolUse"]);
+  expect(calls[0]!["session_id"]).toBe((await bench.registry())!.sessionId);
   expect(existsSync(join(bench.place.project, "one"))).toBe(false);
   expect(existsSync(join(bench.place.project, "two"))).toBe(false);
 });
@@ -157,11 +146,10 @@ claudeTest("an asyncRewake hook wakes an idle session, twice, without a keystrok
 });
 
 claudeTest("a subagent's calls carry the session id and an agent id, in hooks and at the model", async () => {
-  using hooks = hookServer(() => ({}));
   const delegate = { description: "scripted", prompt: "the subtask", subagent_type: "general-purpose" };
   await using bench = await startBench("claude-code", {
     permissions: "allow",
-    settings: { hooks: { PreToolUse: [{ hooks: [{ type: "http", url: hooks.url, timeout: 5 }] }] } },
+    settings: { hooks: { PreToolUse: [{ hooks: [notingHook({})] }] } },
     script: [
       { ...batch({ name: "Agent", input: delegate }), when: (request) => freshHas(request, "delegate it") },
       { ...batch(shell("echo in the subagent")), when: (request) => freshHas(request, "the subtask") },
@@ -172,7 +160,7 @@ claudeTest("a subagent's calls carry the session id and an agent id, in hooks an
   const { sessionId } = (await bench.registry())!;
   expect(request.agentId).toBeString();
   expect(request.sessionId).toBe(sessionId);
-  const calls = hooks.payloads.map((one) => [one["tool_name"], one["session_id"], one["agent_id"]]);
+  const calls = notedCalls(bench).map((one) => [one["tool_name"], one["session_id"], one["agent_id"]]);
   expect(calls).toEqual([
     ["Agent", sessionId, undefined],
     ["Bash", sessionId, request.agentId],

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { TielineError } from "../../model/errors.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
@@ -47,12 +46,12 @@ const setup = command({
 
 export default setup;
 
-/** The daemon draws the port and writes the programs that hooks run, so it has to have been there once. */
+/** The daemon writes the programs that hooks run, so it has to have been there once. */
 async function setupOf(home: Context["home"], daemon: Context["daemon"]) {
   await daemon.call("daemonStatus", {});
   const { hookPlaceIn } = await import("../../intake/hooks/place.ts");
   const { hook, wait } = hookPlaceIn(home.root);
-  return { port: Number(readFileSync(home.portFile, "utf8")), hook, wait };
+  return { hook, wait };
 }
 
 function told({ file, changed, notes }: { file: string; changed: boolean; notes: readonly string[] }, title: string, undo: boolean): string[] {

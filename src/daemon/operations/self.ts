@@ -82,7 +82,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     if (moved === null) return ok(`http://127.0.0.1:${port}`);
     return warning(
       `http://127.0.0.1:${port}, because ${moved.why}; what named the old port does not reach Tieline`,
-      "run `tieline dash` for a new link and `tieline setup --hooks` again; set http.port in config.json to choose the port yourself",
+      "run `tieline dash` for a new link; set http.port in config.json to choose the port yourself",
     );
   }
 

@@ -1,20 +1,100 @@
+import { readdirSync } from "node:fs";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
-import type { AgentId } from "../../model/ids.ts";
-import { raiseFlag, type HookPlace } from "./place.ts";
+import type { Delivery } from "../../model/delivery.ts";
+import type { AgentId, Clock, DeliveryId } from "../../model/ids.ts";
+import { allNames } from "../../providers/hookDialects.ts";
+import type { HookChain } from "./chain.ts";
+import { eventsWithMail } from "./handlers/mail.ts";
+import { underwayMs } from "./handlers/urgency.ts";
+import { flagEvents, type HookPlace } from "./place.ts";
 
-/** Keeps a flag per session while mail waits for it, so that command hooks need not ask us in vain. */
-export function flagWaitingMail(mailbox: Pick<Mailbox, "onTransitions" | "waiting">, agentOf: (id: AgentId) => Agent | null, place: HookPlace): () => void {
-  const raised = new Set<string>();
-  const update = (id: AgentId): void => {
-    const sessionId = agentOf(id)?.sessionId ?? null;
-    if (sessionId === null) return;
-    const waits = mailbox.waiting().includes(id);
-    if (raised.has(sessionId) === waits) return;
-    raiseFlag(place, sessionId, waits);
-    if (waits) raised.add(sessionId);
-    else raised.delete(sessionId);
-  };
-  mailbox.waiting().forEach(update);
-  return mailbox.onTransitions((changes) => new Set(changes.map(({ delivery }) => delivery.agent)).forEach(update));
+export interface HookFlagParts {
+  readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "heads">;
+  readonly agentOf: (id: AgentId) => Agent | null;
+  readonly place: HookPlace;
+  /** Whether an urgent message still refuses the agent's tool calls. */
+  readonly isRefusing: (id: AgentId) => boolean;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly clock: Clock;
+}
+
+/**
+ * Keeps a file per session with the events at which its hooks have to ask the daemon, because there may be an answer. At
+ * every other event the hook script need not ask. A file that names too much costs one vain question, after which it is
+ * corrected; one that names too little would let a tool call pass.
+ */
+export class HookFlags implements Disposable {
+  private readonly raised = new Map<AgentId, { readonly session: string; readonly events: string }>();
+  /** Urgent messages that were given to an agent, and until when they count as unread. */
+  private readonly underway = new Map<AgentId, Map<DeliveryId, number>>();
+  private stopListening = (): void => undefined;
+
+  constructor(private readonly parts: HookFlagParts) {}
+
+  /** What an earlier daemon left behind is removed. */
+  start(): void {
+    const { mailbox, place } = this.parts;
+    for (const session of readdirSync(place.mail)) flagEvents(place, session, []);
+    for (const id of mailbox.waiting()) this.update(id);
+    this.stopListening = mailbox.onTransitions((changes) => {
+      for (const { delivery } of changes) if (delivery.when === "interrupt") this.followUrgent(delivery);
+      for (const id of new Set(changes.map(({ delivery }) => delivery.agent))) this.update(id);
+    });
+  }
+
+  /** The chain, with the flags brought up to date after each call. */
+  follow(chain: HookChain): HookChain {
+    return {
+      run: (call, agent) => chain.run(call, agent).finally(() => this.update(agent.id)),
+      observe: (call, agent) => chain.observe(call, agent).finally(() => this.update(agent.id)),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.stopListening();
+  }
+
+  private followUrgent({ agent, id, state }: Delivery): void {
+    const unread = this.underway.get(agent) ?? new Map<DeliveryId, number>();
+    if (["claimed", "handed", "uncertain"].includes(state)) unread.set(id, this.parts.clock() + underwayMs);
+    else unread.delete(id);
+    if (unread.size === 0) this.underway.delete(agent);
+    else this.underway.set(agent, unread);
+  }
+
+  private update(id: AgentId): void {
+    const agent = this.parts.agentOf(id);
+    const session = agent?.sessionId ?? null;
+    const events = agent === null || session === null ? [] : this.eventsOf(agent);
+    const known = this.raised.get(id);
+    if (known && (known.session !== session || events.length === 0)) this.flag(id, known.session, []);
+    if (session !== null && events.length > 0 && (known?.session !== session || known.events !== events.join(" "))) this.flag(id, session, events);
+  }
+
+  private eventsOf(agent: Agent): string[] {
+    const { mailbox, isRefusing } = this.parts;
+    const whens = new Set(mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER).map(({ when }) => when));
+    // Mail that does not wake anybody goes out at the ends of a turn, too.
+    if (mailbox.waiting().includes(agent.id)) whens.add("turn");
+    const mayRefuse = whens.has("interrupt") || isRefusing(agent.id) || this.hasUnread(agent.id);
+    const events = new Set([...eventsWithMail(whens, agent), ...(mayRefuse ? ["PreToolUse"] : [])]);
+    return [...events].flatMap(allNames).toSorted();
+  }
+
+  private hasUnread(agent: AgentId): boolean {
+    const unread = this.underway.get(agent);
+    for (const [delivery, until] of unread ?? []) if (until <= this.parts.clock()) unread!.delete(delivery);
+    return unread !== undefined && unread.size > 0;
+  }
+
+  private flag(id: AgentId, session: string, events: readonly string[]): void {
+    try {
+      flagEvents(this.parts.place, session, events);
+      if (events.length === 0) this.raised.delete(id);
+      else this.raised.set(id, { session, events: events.join(" ") });
+    } catch (fault) {
+      this.parts.report("the flag for waiting mail", fault);
+    }
+  }
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { atomicWrite } from "../../os/atomicWrite.ts";
 import { shellWord } from "../../providers/provider.ts";
+import askProgram from "./scripts/ask.mjs" with { type: "text" };
 import hookScript from "./scripts/hook.sh" with { type: "text" };
 import waitScript from "./scripts/wait.sh" with { type: "text" };
 
@@ -10,14 +11,16 @@ import waitScript from "./scripts/wait.sh" with { type: "text" };
  * same when Tieline itself is moved or updated:
  *
  *     hook, wait      the programs that hooks run
- *     spool/          calls that no answer was needed for
- *     mail/<session>  there while mail waits for a session
+ *     ask.mjs         what the hook program runs to ask for an answer
+ *     spool/          calls, until the daemon has read them
+ *     mail/<session>  the events at which a session's hooks have to ask
  *     bells/<session> the FIFO on which an idle session is rung for
  */
 export interface HookPlace {
   readonly root: string;
   readonly hook: string;
   readonly wait: string;
+  readonly ask: string;
   readonly spool: string;
   readonly mail: string;
   readonly bells: string;
@@ -25,14 +28,14 @@ export interface HookPlace {
 
 export function hookPlaceIn(home: string): HookPlace {
   const root = join(home, "hooks");
-  return { root, hook: join(root, "hook"), wait: join(root, "wait"), spool: join(root, "spool"), mail: join(root, "mail"), bells: join(root, "bells") };
+  return { root, hook: join(root, "hook"), wait: join(root, "wait"), ask: join(root, "ask.mjs"), spool: join(root, "spool"), mail: join(root, "mail"), bells: join(root, "bells") };
 }
 
 export interface Surroundings {
   /** The daemon's socket. */
   readonly socket: string;
-  /** The `tieline` command. */
-  readonly tieline: string;
+  /** The Bun that the daemon runs on. */
+  readonly bun: string;
 }
 
 /** Makes the folder and brings its programs up to date. */
@@ -40,10 +43,11 @@ export function layHookPlace(place: HookPlace, surroundings: Surroundings): void
   for (const folder of [place.root, place.spool, place.mail, place.bells]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeProgram(place.hook, programText(hookScript, place, surroundings));
   writeProgram(place.wait, programText(waitScript, place, surroundings));
+  writeProgram(place.ask, askProgram);
 }
 
-function programText(script: string, { root }: HookPlace, { socket, tieline }: Surroundings): string {
-  const variables = Object.entries({ hooks: root, socket, tieline }).map(([name, value]) => `${name}=${shellWord(value)}`);
+function programText(script: string, { root }: HookPlace, { socket, bun }: Surroundings): string {
+  const variables = Object.entries({ hooks: root, socket, bun }).map(([name, value]) => `${name}=${shellWord(value)}`);
   return ["#!/bin/sh", ...variables, script].join("\n");
 }
 
@@ -64,10 +68,12 @@ function readIfThere(path: string): string | null {
 /** Session ids become file names. */
 export const isPlainSessionId = (sessionId: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(sessionId);
 
-/** Tells command hooks of a session that asking us is worth while. */
-export function raiseFlag(place: HookPlace, sessionId: string, mailWaits: boolean): void {
+/** Tells the hooks of a session at which events they have to ask; none: no file. Whole at every moment, because hooks read it. */
+export function flagEvents(place: HookPlace, sessionId: string, events: readonly string[]): void {
   if (!isPlainSessionId(sessionId)) return;
   const flag = join(place.mail, sessionId);
-  if (mailWaits) writeFileSync(flag, "");
-  else rmSync(flag, { force: true });
+  if (events.length === 0) return rmSync(flag, { force: true });
+  const draft = join(place.root, `flag.${process.pid}.new`);
+  writeFileSync(draft, `${events.join(" ")}\n`, { mode: 0o600 });
+  renameSync(draft, flag);
 }

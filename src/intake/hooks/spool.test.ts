@@ -1,106 +1,212 @@
-import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plantBunSettings } from "../../testing/bunSettings.ts";
 import { until } from "../../testing/until.ts";
-import { hookPlaceIn, layHookPlace, raiseFlag } from "./place.ts";
-import { watchSpool, type SpooledCall } from "./spool.ts";
+import { flagEvents, hookPlaceIn, layHookPlace } from "./place.ts";
+import { Spool, type SpooledCall } from "./spool.ts";
 
-/** A home with its hook programs, and a client that writes down what it was called with. */
-async function aHome({ daemon = true } = {}) {
+const payload = { session_id: "s-1", hook_event_name: "PostToolUse", text: "x".repeat(300_000) };
+const answer = { answer: "of the daemon" };
+
+/** A home with its hook programs, and a daemon that answers every question and notes what it was asked. */
+function aHome({ daemon = true, answers = true } = {}) {
   const home = mkdtempSync(join(tmpdir(), "tl-it's "));
   const place = hookPlaceIn(home);
-  const tieline = join(home, "tieline");
-  writeFileSync(tieline, `#!/bin/sh\necho '{"answer":"of the client"}'\necho "$@" >'${home.replaceAll("'", `'\\''`)}/called'\n`, { mode: 0o700 });
   const socket = join(home, "daemon.sock");
-  layHookPlace(place, { socket, tieline });
-  const server = createServer();
-  if (daemon) await new Promise<void>((listening) => server.listen(socket, listening));
+  layHookPlace(place, { socket, bun: process.execPath });
+  const asked: { path: string; body: unknown; token: string | null }[] = [];
+  const fetch = async (request: Request): Promise<Response> => {
+    asked.push({ path: new URL(request.url).pathname, body: await request.json(), token: request.headers.get("authorization") });
+    return answers ? Response.json({ answer, receipt: "r-1", known: true }) : new Response("no", { status: 500 });
+  };
+  const server = daemon ? Bun.serve({ unix: socket, fetch }) : null;
   return {
     home,
     place,
-    async hook(event: string, payload: object, env: Record<string, string> = {}) {
-      const child = Bun.spawn([place.hook, "claude-code", event], {
+    asked,
+    spool: () => readdirSync(place.spool).toSorted(),
+    async hook(event: string, stdin: string, env: Record<string, string> = {}, provider = "claude-code") {
+      const child = Bun.spawn([place.hook, provider, event], {
         env: { PATH: process.env["PATH"]!, TMUX: "/tmp/tmux.sock,1,2", TMUX_PANE: "%3", CLAUDE_PID: "77", ...env },
-        stdin: new Blob([JSON.stringify(payload)]),
+        stdin: new Blob([stdin]),
         stdout: "pipe",
+        stderr: "pipe",
       });
-      return { code: await child.exited, stdout: await new Response(child.stdout).text() };
+      const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      return { code, stdout, stderr };
     },
     [Symbol.dispose]() {
-      server.close();
+      void server?.stop(true);
       rmSync(home, { recursive: true, force: true });
     },
   };
 }
 
-const payload = { session_id: "s-1", hook_event_name: "PostToolUse", text: "x".repeat(300_000) };
+const silent = { code: 0, stdout: "", stderr: "" };
+const answered = { ...silent, stdout: `${JSON.stringify(answer)}\n` };
+const inEnvironment = { CLAUDE_CODE_SESSION_ID: "s-1" };
+const text = (change: object = {}): string => JSON.stringify({ ...payload, ...change });
 
-async function firstOf(folder: string): Promise<SpooledCall> {
-  const stop = new AbortController();
-  const found = Promise.withResolvers<SpooledCall>();
-  const watching = watchSpool({ folder, take: async (call) => found.resolve(call), report: (_, fault) => found.reject(fault), signal: stop.signal });
-  const call = await found.promise;
-  stop.abort();
-  await watching;
-  return call;
+const ends = new Set<AbortController>();
+afterEach(() => ends.forEach((end) => end.abort()));
+
+/** Takes calls until so many have come. */
+async function taken(folder: string, count: number): Promise<SpooledCall[]> {
+  const calls: SpooledCall[] = [];
+  const end = new AbortController();
+  ends.add(end);
+  const take = async (call: SpooledCall): Promise<void> => {
+    if (calls.push(call) === count) end.abort();
+  };
+  await new Spool({ folder, take, report: (context, fault) => expect([context, fault]).toEqual([]) }).watch(end.signal);
+  return calls;
 }
 
-test("without mail a hook leaves its call in the spool and says nothing", async () => {
-  using home = await aHome();
-  const spooled = firstOf(home.place.spool);
-  expect(await home.hook("PostToolUse", payload, { CLAUDE_CODE_SESSION_ID: "s-1" })).toEqual({ code: 0, stdout: "" });
-  expect(await spooled).toEqual({ provider: "claude-code", payload, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid: 77 } });
-  expect(readdirSync(home.place.spool)).toEqual([]);
-});
-
-test("calls are taken in the order in which they ended, whatever the files are called", async () => {
-  using home = await aHome();
-  const { spool } = home.place;
-  const names = Array.from({ length: 40 }, (_, i) => String((i * 7_919) % 10_007));
-  names.forEach((name, i) => {
-    writeFileSync(join(spool, `${name}.call`), `codex\t\t\t\n{"number":${i}}`);
-    writeFileSync(join(spool, `${name}.done`), "");
-    utimesSync(join(spool, `${name}.done`), 1_000, 1_000 + i / 1_000);
+describe("without mail", () => {
+  test.each([
+    ["the session in the environment", "claude-code", inEnvironment],
+    ["the session in the payload", "claude-code", {}],
+    ["another program", "codex", {}],
+  ])("a hook leaves its call in the spool and says nothing: %s", async (_, provider, env) => {
+    using home = aHome();
+    for (const event of ["PreToolUse", "PostToolUse"]) {
+      const spooled = taken(home.place.spool, 1);
+      expect(await home.hook(event, text(), env, provider)).toEqual(silent);
+      const pid = provider === "codex" ? process.pid : 77;
+      expect(await spooled).toEqual([{ provider, payload, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid } }]);
+    }
+    expect(home.spool()).toEqual([]);
+    expect(home.asked).toEqual([]);
   });
-  const taken: unknown[] = [];
-  const stop = new AbortController();
-  const take = async ({ payload: call }: SpooledCall): Promise<void> => {
-    if (taken.push((call as { number: number }).number) === names.length) stop.abort();
-  };
-  await watchSpool({ folder: spool, take, report: (_, fault) => expect(fault).toBe(null), signal: stop.signal });
-  expect(taken).toEqual(names.map((_, i) => i));
+
+  test("a payload that is written with spaces, or that has no usable session, is taken as well", async () => {
+    using home = aHome();
+    const odd = [JSON.stringify(payload, null, 2), `{ "session_id" : "s-1" }`, `{"session_id":7}`, `{"session_id":"../../etc"}`, "{}"];
+    for (const one of odd) expect(await home.hook("PostToolUse", one)).toEqual(silent);
+    expect((await taken(home.place.spool, odd.length)).map((call) => JSON.stringify(call.payload)).toSorted()).toEqual(odd.map((one) => JSON.stringify(JSON.parse(one))).toSorted());
+    expect(home.spool()).toEqual([]);
+  });
+
+  test("without a daemon only the start of a session is left there", async () => {
+    using home = aHome({ daemon: false });
+    expect(await home.hook("PostToolUse", text())).toEqual(silent);
+    expect(home.spool()).toEqual([]);
+    expect(await home.hook("SessionStart", text())).toEqual(silent);
+    expect(home.spool()).toHaveLength(2);
+  });
+
+  test("a home that is gone does not stop the agent", async () => {
+    using home = aHome();
+    rmSync(home.place.spool, { recursive: true });
+    for (const event of ["PreToolUse", "PostToolUse"]) expect(await home.hook(event, text(), inEnvironment)).toEqual(silent);
+  });
 });
 
-test("with mail the client answers, whether the session is in the environment or only in the payload", async () => {
-  using home = await aHome();
-  raiseFlag(home.place, "s-1", true);
-  for (const env of [{ CLAUDE_CODE_SESSION_ID: "s-1" }, {}]) {
-    expect(await home.hook("PostToolUse", payload, env)).toEqual({ code: 0, stdout: '{"answer":"of the client"}\n' });
-    expect(readFileSync(join(home.home, "called"), "utf8")).toStartWith(`hook ${home.place.spool}/`);
-  }
-  raiseFlag(home.place, "s-1", false);
-  expect((await home.hook("PostToolUse", payload)).stdout).toBe("");
+describe("with mail", () => {
+  test("the daemon's answer is printed, and confirmed", async () => {
+    using home = aHome();
+    flagEvents(home.place, "s-1", ["PostToolUse", "PreToolUse"]);
+    const spaced = JSON.stringify(payload, null, 2);
+    for (const [stdin, env] of [[text(), inEnvironment], [text(), {}], [spaced, {}]] as const) {
+      for (const event of ["PostToolUse", "PreToolUse"]) {
+        home.asked.length = 0;
+        expect(await home.hook(event, stdin, { ...env, TIELINE_TOKEN: "secret" })).toEqual(answered);
+        const [question, word] = home.asked;
+        expect(question).toMatchObject({ path: "/v1/hook", token: "Bearer secret" });
+        expect(home.spool()).toContain(`${(question!.body as { call: string }).call}.call`);
+        expect(word).toMatchObject({ path: "/v1/hookWritten", body: { receipt: "r-1" } });
+      }
+    }
+  });
+
+  test("only the events that are named are asked for", async () => {
+    using home = aHome();
+    flagEvents(home.place, "s-1", ["Stop", "UserPromptSubmit"]);
+    expect(await home.hook("PreToolUse", text(), inEnvironment)).toEqual(silent);
+    expect(await home.hook("Stop", text(), inEnvironment)).toEqual(answered);
+    expect(await home.hook("Stop", text({ session_id: "s-2" }))).toEqual(silent);
+    flagEvents(home.place, "s-1", []);
+    expect(await home.hook("Stop", text(), inEnvironment)).toEqual(silent);
+  });
+
+  test("Claude Code's SendMessage is asked for without mail", async () => {
+    using home = aHome();
+    const sending = text({ tool_name: "SendMessage", tool_input: { to: "bob" } });
+    expect(await home.hook("PreToolUse", sending, inEnvironment)).toEqual(answered);
+    expect(await home.hook("PreToolUse", sending, {}, "codex")).toEqual(silent);
+  });
+
+  test("a daemon that refuses or is gone leaves the call to the next one", async () => {
+    using home = aHome({ answers: false });
+    flagEvents(home.place, "s-1", ["PreToolUse"]);
+    expect(await home.hook("PreToolUse", text(), inEnvironment)).toEqual(silent);
+    expect(await taken(home.place.spool, 1)).toMatchObject([{ payload }]);
+  });
+
+  test("the settings for Bun in the agent's directory are not obeyed", async () => {
+    using home = aHome();
+    flagEvents(home.place, "s-1", ["PreToolUse"]);
+    const project = join(home.home, "project");
+    plantBunSettings(project);
+    const child = Bun.spawn([home.place.hook, "claude-code", "PreToolUse"], { cwd: project, env: { PATH: process.env["PATH"]!, ...inEnvironment }, stdin: new Blob([text()]), stdout: "pipe" });
+    expect(await new Response(child.stdout).text()).toBe(answered.stdout);
+  });
 });
 
-test("without a daemon only the start of a session is written down", async () => {
-  using home = await aHome({ daemon: false });
-  expect((await home.hook("PostToolUse", payload)).code).toBe(0);
-  expect(readdirSync(home.place.spool)).toEqual([]);
-  expect((await home.hook("SessionStart", payload)).code).toBe(0);
-  expect(readdirSync(home.place.spool)).toHaveLength(2);
-});
+describe("the spool", () => {
+  test("is taken in the order in which the hooks ended, whatever the files are called", async () => {
+    using home = aHome();
+    const { spool } = home.place;
+    const names = Array.from({ length: 40 }, (_, i) => String((i * 7_919) % 10_007));
+    names.forEach((name, i) => {
+      writeFileSync(join(spool, `${name}.call`), `codex\t\t\t\n{"number":${i}}`);
+      writeFileSync(join(spool, `${name}.done`), "");
+      utimesSync(join(spool, `${name}.done`), 1_000, 1_000 + i / 1_000);
+    });
+    expect((await taken(spool, names.length)).map((call) => (call.payload as { number: number }).number)).toEqual(names.map((_, i) => i));
+  });
 
-test("a home that is gone, or a session id that is no file name, does not stop the agent", async () => {
-  using home = await aHome();
-  expect(await home.hook("PostToolUse", { ...payload, session_id: "../../etc" })).toEqual({ code: 0, stdout: "" });
-  rmSync(home.place.spool, { recursive: true });
-  expect((await home.hook("PostToolUse", payload)).code).toBe(0);
+  test("a call is handled once, by whoever claims it first", async () => {
+    using home = aHome();
+    writeFileSync(join(home.place.spool, "7.call"), "codex\t\t\t\n{}");
+    writeFileSync(join(home.place.spool, "7.done"), "");
+    const calls: SpooledCall[] = [];
+    const spool = new Spool({ folder: home.place.spool, take: async (call) => void calls.push(call), report: (_, fault) => expect(fault).toBe(null) });
+    expect(spool.claim("7")).toMatchObject({ provider: "codex", payload: {} });
+    await spool.drain();
+    expect(spool.claim("7")).toBeNull();
+    expect(calls).toEqual([]);
+  });
+
+  test("goes on after a folder that was gone, a payload that is no JSON, and calls that their hooks abandoned", async () => {
+    using home = aHome();
+    const { spool: folder } = home.place;
+    const end = new AbortController();
+    ends.add(end);
+    const calls: SpooledCall[] = [];
+    const faults: string[] = [];
+    rmSync(folder, { recursive: true });
+    const watching = new Spool({ folder, take: async (call) => void calls.push(call), report: (context) => void faults.push(context), sweepMs: 20 }).watch(end.signal);
+    await until(() => faults.length > 0, "the missing folder to be reported");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "1.call"), "codex\t\t\t\n{");
+    writeFileSync(join(folder, "1.done"), "");
+    writeFileSync(join(folder, "2.call"), "codex\t\t\t\n{}");
+    utimesSync(join(folder, "2.call"), 1_000, 1_000);
+    writeFileSync(join(folder, "3.call"), "codex\t\t\t\n{}");
+    writeFileSync(join(folder, "3.done"), "");
+    await until(() => home.spool().length === 0, "the spool to be empty");
+    expect(calls).toHaveLength(1);
+    expect(faults).toContain("a spooled hook call");
+    end.abort();
+    await watching;
+  });
 });
 
 test("a waiter ends with 2 and the text of the mail; one that is not alone leaves it to the other", async () => {
-  using home = await aHome();
+  using home = aHome();
   const bell = join(home.place.bells, "s-1");
   const wait = () => Bun.spawn([home.place.wait], { env: { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1" }, stdin: "ignore", stderr: "pipe" });
   const first = wait();

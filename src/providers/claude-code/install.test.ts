@@ -7,7 +7,18 @@ import { claudeHooks } from "./install.ts";
 
 const { with: withHooks, without: withoutHooks } = claudeHooks;
 
-const setup = { port: 4711, hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
+const setup = { hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
+
+const elsewhere = { hook: "/srv/tieline/hooks/hook", wait: "/srv/tieline/hooks/wait" };
+
+/** As version 0.1.0 wrote them. */
+const http = {
+  type: "http",
+  url: "http://127.0.0.1:4711/hooks/claude-code",
+  headers: { "X-Tieline-Token": "$TIELINE_TOKEN" },
+  allowedEnvVars: ["TIELINE_TOKEN"],
+  timeout: 5,
+};
 
 function folder() {
   const path = mkdtempSync(join(tmpdir(), "tl-settings-"));
@@ -28,12 +39,20 @@ test("hooks are added beside the person's own, once, and taken out without a tra
   const once = withHooks(own, setup);
   const pre = (once["hooks"] as typeof own.hooks).PreToolUse;
   expect(pre[0]).toEqual(own.hooks.PreToolUse[0]!);
-  expect(pre[1]).toMatchObject({ hooks: [{ type: "http", url: "http://127.0.0.1:4711/hooks/claude-code" }] });
+  expect(pre[1]).toEqual({ hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook claude-code PreToolUse", timeout: 5 }] } as never);
   expect(withHooks(once, setup)).toEqual(once);
-  expect(JSON.stringify(withHooks(once, { ...setup, port: 5000 }))).not.toContain("4711");
+  expect(JSON.stringify(withHooks(once, elsewhere))).not.toContain("/home/ana/");
   expect(withoutHooks(once, own)).toEqual(own);
   expect(Object.keys(withoutHooks(once, own))).toEqual(["model", "permissions", "hooks"]);
   expect(withoutHooks(withHooks({}, setup), {})).toEqual({});
+});
+
+test("http hooks of an earlier version are replaced, and taken out, too", () => {
+  const waiter = { type: "command", command: setup.wait, asyncRewake: true, timeout: 604_800 };
+  const before = { ...own, hooks: { ...own.hooks, PreToolUse: [...own.hooks.PreToolUse, { hooks: [http] }], Stop: [{ hooks: [http, waiter] }] } };
+  expect(withHooks(before, setup)).toEqual(withHooks(own, setup));
+  expect(JSON.stringify(withHooks(before, setup))).not.toMatch(/127\.0\.0\.1|TOKEN/);
+  expect(withoutHooks(before, own)).toEqual(own);
 });
 
 test("a decision of the person about other sessions stays", () => {
@@ -42,7 +61,7 @@ test("a decision of the person about other sessions stays", () => {
 });
 
 test("a path with a quote is still known as ours", () => {
-  const odd = { port: null, hook: "/home/o'neil x/hooks/hook", wait: "/home/o'neil x/hooks/wait" };
+  const odd = { hook: "/home/o'neil x/hooks/hook", wait: "/home/o'neil x/hooks/wait" };
   expect(withoutHooks(withHooks({}, odd), {})).toEqual({});
 });
 
@@ -68,7 +87,7 @@ test("a file keeps its mode, its indentation and its link, and is back to the le
 test("a file that was not there is gone again, unless somebody has written into it", () => {
   using here = folder();
   installHooks(claudeHooks, here.file, setup, here.memory);
-  installHooks(claudeHooks, here.file, { ...setup, port: 5000 }, here.memory);
+  installHooks(claudeHooks, here.file, elsewhere, here.memory);
   removeHooks(claudeHooks, here.file, here.memory);
   expect(existsSync(here.file)).toBe(false);
   installHooks(claudeHooks, here.file, setup, here.memory);
@@ -82,7 +101,7 @@ test("what the person changed while our hooks were in stays changed", () => {
   writeFileSync(here.file, JSON.stringify(own));
   installHooks(claudeHooks, here.file, setup, here.memory);
   writeFileSync(here.file, JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), model: "sonnet" }));
-  installHooks(claudeHooks, here.file, { ...setup, port: 5000 }, here.memory);
+  installHooks(claudeHooks, here.file, elsewhere, here.memory);
   removeHooks(claudeHooks, here.file, here.memory);
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ ...own, model: "sonnet" });
 });

@@ -1,4 +1,4 @@
-/** Our hooks in a settings file of Claude Code. What is ours is known by the paths and headers that only we use. */
+/** Our hooks in a settings file of Claude Code. What is ours is known by the paths that only we use. */
 import { join } from "node:path";
 import { claudeFolder } from "../folders.ts";
 import { runsHookOf } from "../hookCommand.ts";
@@ -10,16 +10,15 @@ import { hookSettings } from "./settings.ts";
 export const claudeHooks: HookedProgram = {
   title: "Claude Code",
 
-  // A project's settings are shared with others; what names a port of this machine goes into its local ones.
+  // A project's settings are shared with others; what names a path of this machine goes into its local ones.
   file: (scope, { cwd, env }) => (scope === "project" ? join(cwd, ".claude", "settings.local.json") : join(claudeFolder(env), "settings.json")),
 
   with: withHooks,
   without: withoutHooks,
-  notes: ({ port }, { crossSessionInbound: wish }) => [
+  notes: (_setup, { crossSessionInbound: wish }) => [
     "sessions that run already read the hooks when they are started again",
     ...(wish === undefined ? ['"crossSessionInbound": "accept" opens the sessions to messages without keystrokes; --undo closes them again'] : []),
     ...(wish !== undefined && wish !== "accept" ? [`"crossSessionInbound" is "${String(wish)}" and stays so; messages reach idle sessions through a waiting hook or the terminal`] : []),
-    ...(port === null ? ["the loopback port is taken, so urgent messages can not stop a tool call; see `tieline doctor`"] : []),
   ],
 };
 
@@ -40,7 +39,7 @@ function withoutHooks(settings: Settings, found: Settings | null): Settings {
 
 const runsOurHook = runsHookOf("claude-code");
 
-/** By the header for http hooks, by the folder's name for programs. */
+/** By the folder's name; earlier versions had http hooks, which are known by their header. */
 function isOurs({ type, headers, command }: Readonly<Record<string, unknown>>): boolean {
   if (type === "http") return typeof headers === "object" && headers !== null && "X-Tieline-Token" in headers;
   return runsOurHook({ command }) || (typeof command === "string" && /\/hooks\/wait'?$/.test(command));

@@ -3,30 +3,23 @@ import { hookCommand } from "../hookCommand.ts";
 import { shellWord, type HookSetup } from "../provider.ts";
 import type { HookGroup } from "../settingsFile.ts";
 
-/** What http hooks are good for: no process per tool call. Claude Code has none for the start of a session. */
-const httpEvents = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "PermissionRequest", "SubagentStart", "Stop", "SessionEnd"];
+const events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "PermissionRequest", "SubagentStart", "Stop", "SessionEnd"];
+/** Where a session comes to rest. */
+const restsAt = ["SessionStart", "Stop"];
 
-/** Seconds. A daemon that takes longer is out of order, and the agent goes on. */
-const httpTimeout = 5;
+/** Seconds. A daemon that takes longer is out of order, and the agent continues. */
+const hookTimeout = 5;
 /** Seconds: as long as a session may lie idle and still be woken. */
 const waitTimeout = 7 * 86_400;
 
-export function hookSettings({ port, hook, wait }: HookSetup): Record<string, readonly HookGroup[]> {
-  const command = { type: "command", command: hookCommand({ hook }, "claude-code", "SessionStart"), timeout: httpTimeout };
+/** Paths and nothing else: a port could be taken by another program, and a token has no place in a settings file. */
+export function hookSettings({ hook, wait }: HookSetup): Record<string, readonly HookGroup[]> {
   const waiter = { type: "command", command: shellWord(wait), asyncRewake: true, timeout: waitTimeout };
-  const http = {
-    type: "http",
-    url: `http://127.0.0.1:${port}/hooks/claude-code`,
-    headers: { "X-Tieline-Token": "$TIELINE_TOKEN" },
-    allowedEnvVars: ["TIELINE_TOKEN"],
-    timeout: httpTimeout,
-  };
-  const events = port === null ? [] : httpEvents;
-  return {
-    SessionStart: [{ hooks: [command, waiter] }],
-    ...Object.fromEntries(events.map((event) => [event, [{ hooks: event === "Stop" ? [http, waiter] : [http] }]])),
-    ...(port === null && { Stop: [{ hooks: [waiter] }] }),
-  };
+  const groups = events.map((event) => {
+    const own = { type: "command", command: hookCommand({ hook }, "claude-code", event), timeout: hookTimeout };
+    return [event, [{ hooks: restsAt.includes(event) ? [own, waiter] : [own] }]] as const;
+  });
+  return Object.fromEntries(groups);
 }
 
 /** The settings of a session that we start. */

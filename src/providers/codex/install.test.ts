@@ -6,7 +6,7 @@ import { installHooks, removeHooks } from "../hookInstaller.ts";
 import { hookEvents, trustHash } from "./hooks.ts";
 import { codexHooks } from "./install.ts";
 
-const setup = { port: null, hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
+const setup = { hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
 const foreign = { matcher: "Bash", hooks: [{ type: "command", command: "/x/lint", timeout: 20 }] };
 
 function inFolder(run: (file: string) => void): void {

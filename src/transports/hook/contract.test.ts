@@ -46,7 +46,7 @@ async function aSession() {
   const session = claudeSession("s-1", endpoint);
   const place = hookPlaceIn(session.folder);
   const { bells, wait } = place;
-  layHookPlace(place, { socket: join(session.folder, "daemon.sock"), tieline: "tieline" });
+  layHookPlace(place, { socket: join(session.folder, "daemon.sock"), bun: process.execPath });
   const waiters = waitersOf(session, wait);
   const { sessions, agent, given, traceOf } = session;
   return {

@@ -22,6 +22,10 @@ const dueAt: Readonly<Record<string, readonly When[]>> = {
   Stop: ["interrupt", "tool", "turn"],
 };
 
+/** The events at which queued mail of these urgencies may go out. */
+export const eventsWithMail = (whens: ReadonlySet<When>, agent: Agent): string[] =>
+  Object.keys(dueAt).filter((event) => dueAt[event]!.some((when) => whens.has(when)) && (event !== "PreToolUse" || speaksBefore(agent.provider, agent)));
+
 /** Waiting mail goes to the model with what it reads next anyway: a tool's result, a prompt, the end of its turn. */
 export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
   return {
@@ -31,7 +35,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
     kind: "speaker",
 
     async handle(call, agent) {
-      if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call, agent))) return undefined;
+      if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call.provider, agent))) return undefined;
       let room = hookTextLimit;
       const collected = await courier.collect(agent, {
         transport: "hook",
@@ -54,7 +58,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
   };
 }
 
-const speaksBefore = ({ provider }: HookCall, agent: Agent): boolean => dialectOf(provider).speaksBeforeTools && !isServed(agent);
+const speaksBefore = (provider: string, agent: Agent): boolean => dialectOf(provider).speaksBeforeTools && !isServed(agent);
 
 /** At idle a person's message goes as the user's own word, which a hook's text is not; it waits for that. */
 const goesHere = ({ from, when }: Message, agent: Agent): boolean => when !== "turn" || (from.id !== personId && !isServed(agent));

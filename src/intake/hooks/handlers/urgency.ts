@@ -30,6 +30,8 @@ export interface Refused {
 
 export interface Urgency {
   readonly handlers: readonly HookHandler[];
+  /** Whether the calls of this agent are refused until its main thread has read why. */
+  isRefusing(agent: AgentId): boolean;
   /** The calls that a message stopped, once the batch of calls is over; undefined when it stopped none. */
   stoppedBy(delivery: DeliveryId): Promise<string | undefined>;
 }
@@ -37,7 +39,7 @@ export interface Urgency {
 /** How long a receipt waits for the end of the batch. */
 const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
-const underwayMs = 10_000;
+export const underwayMs = 10_000;
 
 export function urgency({ courier, mailbox, text, hasReadRefusal = async () => false, clock = systemClock }: UrgencyParts): Urgency {
   const stands = new Map<AgentId, Stand>();
@@ -77,6 +79,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
 
   return {
     handlers: [guard, batchEnds, turnEnds],
+    isRefusing: (agent) => stands.has(agent),
     async stoppedBy(delivery) {
       const stand = stopped.get(delivery);
       stopped.delete(delivery);
