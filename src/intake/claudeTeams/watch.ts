@@ -4,7 +4,7 @@
  * that reads it itself is only looked at.
  */
 import { join } from "node:path";
-import { asTielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
 import { isRequest, type Kind } from "../../model/message.ts";
 import { rowId, type InboxRow, type NativeInbox } from "../../providers/claude-code/teamInbox.ts";
 import { kindOf } from "../../providers/claude-code/teamProtocol.ts";
@@ -53,6 +53,7 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
   const stopListening = options.onChange?.(bell.ring);
   const watchers = new Map<string, Watcher | undefined>();
   const looked = new Map<string, Set<string>>();
+  const faults = new LastingFaults(options.report);
   while (!signal.aborted) {
     const teams = nativeTeams(configDir);
     for (const folder of [join(configDir, "teams"), ...teams.flatMap((team) => foldersOf(team, options))]) {
@@ -60,9 +61,10 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
     }
     for (const team of teams) {
       await options.met?.(team);
-      for (const taking of inboxesOf(team, options)) await take(team, taking, options);
-      if (!options.relays(team)) looked.set(team.folder, await lookAtLead(team, looked.get(team.folder) ?? new Set(), options));
+      for (const taking of inboxesOf(team, options)) await take(team, taking, options, faults);
+      if (!options.relays(team)) looked.set(team.folder, await lookAtLead(team, looked.get(team.folder) ?? new Set(), options, faults));
     }
+    faults.swept();
     await bell.wait(sweepMs);
   }
   for (const watcher of watchers.values()) watcher?.close();
@@ -87,43 +89,79 @@ function foldersOf(team: NativeTeam, options: ClaudeTeamsOptions): string[] {
   return [team.folder, ...names.map((name) => dropFolderOf(inboxPathOf(team.folder, name)))];
 }
 
-/** A row that can not be accepted now stays where it is; the others go on. */
-async function take(team: NativeTeam, { name, how }: Taking, { accept, layout, report }: ClaudeTeamsOptions): Promise<void> {
+/** A row that cannot be accepted now stays where it is; the others go on. */
+async function take(team: NativeTeam, { name, how }: Taking, { accept, layout }: ClaudeTeamsOptions, faults: LastingFaults): Promise<void> {
   const inbox = inboxAt(inboxPathOf(team.folder, name), layout);
-  try {
+  await faults.in(inboxCalled(name, team), async () => {
     const done = new Set<string>();
-    for (const row of unread(inbox)) {
-      const mail = mailOf(team, name, row);
-      await accept(mail).then(
-        () => done.add(mail.id),
-        (fault: unknown) => report(`a row for ${name} in the Claude Code team ${team.name}`, asTielineError(fault)),
-      );
+    for (const mail of mailIn(inbox, team, name, faults)) {
+      await faults.in(rowCalled(mail), async () => {
+        await accept(mail);
+        done.add(mail.id);
+      });
     }
     if (done.size > 0) await inbox.finish((row) => done.has(rowId(row)), how);
-  } catch (thrown) {
-    report(`the inbox of ${name} in the Claude Code team ${team.name}`, asTielineError(thrown));
-  }
+  });
 }
 
 /** Who became idle and who agreed to end is heard in passing. What nobody else would show is shown to the person. */
-async function lookAtLead(team: NativeTeam, known: ReadonlySet<string>, { accept, layout, leadLives, report }: ClaudeTeamsOptions): Promise<Set<string>> {
+async function lookAtLead(team: NativeTeam, known: ReadonlySet<string>, { accept, layout, leadLives }: ClaudeTeamsOptions, faults: LastingFaults): Promise<Set<string>> {
   const now = new Set<string>();
-  try {
-    const rows = unread(inboxAt(inboxPathOf(team.folder, team.lead.name), layout)).map((row) => mailOf(team, team.lead.name, row));
+  await faults.in(inboxCalled(team.lead.name, team), async () => {
+    const rows = mailIn(inboxAt(inboxPathOf(team.folder, team.lead.name), layout), team, team.lead.name, faults);
     const shows = rows.some(({ kind }) => isRequest(kind)) && !(await leadLives(team));
     for (const mail of rows) {
       const concerns = mail.kind === "idle_notification" || mail.kind === "shutdown_response" || (shows && isRequest(mail.kind));
       if (!concerns) continue;
-      if (!known.has(mail.id)) await accept(mail);
-      now.add(mail.id);
+      await faults.in(rowCalled(mail), async () => {
+        if (!known.has(mail.id)) await accept(mail);
+        now.add(mail.id);
+      });
     }
-  } catch (thrown) {
-    report(`the inbox of the lead of the Claude Code team ${team.name}`, asTielineError(thrown));
-  }
+  });
   return now;
 }
 
-const unread = (inbox: NativeInbox): InboxRow[] => inbox.rows().filter(({ read }) => read !== true);
+/** Faults that last are reported once, and again only after they were gone for a while. */
+class LastingFaults {
+  private before = new Set<string>();
+  private now = new Set<string>();
+
+  constructor(private readonly report: ClaudeTeamsOptions["report"]) {}
+
+  /** Does the work; what it throws is reported and goes no further. */
+  async in(context: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      this.add(context, asTielineError(thrown));
+    }
+  }
+
+  add(context: string, fault: TielineError): void {
+    const key = `${context}: ${fault.message}`;
+    if (!this.before.has(key) && !this.now.has(key)) this.report(context, fault);
+    this.now.add(key);
+  }
+
+  /** Everything was looked at once. */
+  swept(): void {
+    this.before = this.now;
+    this.now = new Set();
+  }
+}
+
+const inboxCalled = (name: string, team: NativeTeam): string => `the inbox of ${name} in the Claude Code team ${team.name}`;
+const rowCalled = ({ id, from, to, team }: NativeMail): string => `the row ${id.slice(0, 80)} from ${JSON.stringify(from.slice(0, 80))} in ${inboxCalled(to, team)}`;
+
+/** What is unread there. What is damaged hides nothing. */
+function mailIn(inbox: NativeInbox, team: NativeTeam, to: string, faults: LastingFaults): NativeMail[] {
+  for (const place of inbox.damaged()) faults.add(inboxCalled(to, team), damaged(place));
+  return inbox.rows().filter(({ read }) => read !== true).map((row) => mailOf(team, to, row));
+}
+
+const damaged = (place: string): TielineError =>
+  new TielineError("DELIVERY_FAILED", `${place} is no message: it has no sender or no text`, { remedy: "repair or remove it; the others are read", operands: { place } });
 
 function mailOf(team: NativeTeam, to: string, row: InboxRow): NativeMail {
   return { team, from: row.from, to, kind: kindOf(row.text), body: row.text, summary: row.summary, id: rowId(row), at: Date.parse(row.timestamp) || Date.now() };

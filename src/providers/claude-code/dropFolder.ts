@@ -5,22 +5,25 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFile, textIn } from "./lockedFile.ts";
-import { unreadableInbox, type InboxRow, type NativeInbox } from "./teamInbox.ts";
+import { isRow, type InboxRow, type NativeInbox } from "./teamInbox.ts";
 
 const fileName = /^msg-.*\.json$/;
 
 export function dropFolder(folder: string): NativeInbox {
-  const entries = (): { path: string; row: InboxRow }[] =>
+  const files = (): { path: string; row: InboxRow | null }[] =>
     namesIn(folder).flatMap((name) => {
       const path = join(folder, name);
       const text = textIn(path);
       // Its reader was quicker.
-      return text === "" ? [] : [{ path, row: parse(path, text) }];
+      return text === "" ? [] : [{ path, row: parse(text) }];
     });
+  const entries = (): { path: string; row: InboxRow }[] => files().flatMap(({ path, row }) => (row === null ? [] : [{ path, row }]));
   const holds = (messageId: string | undefined): boolean => entries().some(({ row }) => row.messageId === messageId);
 
   return {
     rows: () => entries().map(({ row }) => row),
+
+    damaged: () => files().flatMap(({ path, row }) => (row === null ? [path] : [])),
 
     async append(row) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -42,10 +45,12 @@ export function dropFolder(folder: string): NativeInbox {
 
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).filter((name) => fileName.test(name)).toSorted() : []);
 
-function parse(path: string, text: string): InboxRow {
+/** null: it is no row, or not all of it is there yet. */
+function parse(text: string): InboxRow | null {
   try {
-    return JSON.parse(text) as InboxRow;
-  } catch (cause) {
-    throw unreadableInbox(path, cause);
+    const row: unknown = JSON.parse(text);
+    return isRow(row) ? row : null;
+  } catch {
+    return null;
   }
 }

@@ -24,6 +24,8 @@ export type Fate = "present" | "consumed" | "lost";
 export interface NativeInbox {
   /** In the order in which they were written. */
   rows(): readonly InboxRow[];
+  /** What is there and is no row, by its place. It stays as it is. */
+  damaged(): readonly string[];
   /** Adds a row, and looks what became of it. */
   append(row: InboxRow): Promise<Fate>;
   /** Rows that are done with stay, marked as read, or go away. */
@@ -33,26 +35,30 @@ export interface NativeInbox {
 }
 
 export function inboxFile(file: string, patience: LockPatience = {}): NativeInbox {
-  const change = (rows: (before: readonly InboxRow[]) => readonly InboxRow[]): Promise<void> =>
-    changeFile(file, (text) => JSON.stringify(rows(parse(file, text)), null, 2), patience);
+  const rows = (): InboxRow[] => parse(file, textIn(file)).filter(isRow);
+  const change = (changed: (before: readonly unknown[]) => readonly unknown[]): Promise<void> =>
+    changeFile(file, (text) => JSON.stringify(changed(parse(file, text)), null, 2), patience);
 
   return {
-    rows: () => parse(file, textIn(file)),
+    rows,
+
+    damaged: () => parse(file, textIn(file)).flatMap((row, at) => (isRow(row) ? [] : [`row ${at + 1} of ${file}`])),
 
     async append(row) {
-      let before: readonly InboxRow[] = [];
-      await change((rows) => [...(before = rows), row]);
-      const now = parse(file, textIn(file));
+      let before: readonly unknown[] = [];
+      await change((all) => [...(before = all), row]);
+      const now = rows();
       if (now.some(({ messageId }) => messageId === row.messageId)) return "present";
       return holdsAny(now, before) ? "lost" : "consumed";
     },
 
     async finish(isDone, how) {
-      await change((rows) => (how === "remove" ? rows.filter((row) => !isDone(row)) : rows.map((row) => (isDone(row) ? { ...row, read: true } : row))));
+      const done = (row: unknown): row is InboxRow => isRow(row) && isDone(row);
+      await change((all) => (how === "remove" ? all.filter((row) => !done(row)) : all.map((row) => (done(row) ? { ...row, read: true } : row))));
     },
 
     fateOf({ messageId, timestamp }) {
-      const now = parse(file, textIn(file));
+      const now = rows();
       if (now.some((row) => row.messageId === messageId)) return "present";
       return now.some((row) => row.read !== true && row.timestamp < timestamp) ? "lost" : "consumed";
     },
@@ -67,15 +73,21 @@ export function rowId({ messageId, msg_id, from, timestamp, text }: InboxRow): s
 }
 
 /** A reader takes all rows at once: older ones that are left while ours is gone mean that ours was overwritten. */
-function holdsAny(now: readonly InboxRow[], before: readonly InboxRow[]): boolean {
+function holdsAny(now: readonly InboxRow[], before: readonly unknown[]): boolean {
   const left = new Set(now.map((row) => JSON.stringify(row)));
   return before.some((row) => left.has(JSON.stringify(row)));
 }
 
-function parse(file: string, text: string): InboxRow[] {
+/** Any program may have written it: what has no sender or no text is none. */
+export const isRow = (value: unknown): value is InboxRow => {
+  const { from, text } = (value ?? {}) as { from?: unknown; text?: unknown };
+  return typeof from === "string" && typeof text === "string";
+};
+
+function parse(file: string, text: string): unknown[] {
   try {
     const rows: unknown = text.trim() === "" ? [] : JSON.parse(text);
-    if (Array.isArray(rows)) return rows as InboxRow[];
+    if (Array.isArray(rows)) return rows;
     throw new Error("it is not a list");
   } catch (cause) {
     throw unreadableInbox(file, cause);
