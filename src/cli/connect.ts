@@ -1,5 +1,5 @@
 import { callerIn } from "../client/caller.ts";
-import { createClient, mayHaveArrived, type Client } from "../client/client.ts";
+import { createClient, mayHaveArrived, type Client, type Noticed } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
 import { operations, repeatable } from "../client/operations.ts";
 import type { Caller, OperationName } from "../client/schema.ts";
@@ -21,17 +21,18 @@ export interface ConnectOptions {
   readonly as?: (caller: Caller) => Caller;
   /** The person's token, if it is being read already; good for the first try, before any daemon was started. */
   readonly token?: Promise<string>;
+  readonly noticed?: Noticed;
 }
 
 /** Calls that start a daemon when none answers, and are made again after that. */
-export function connect(home: Home, env: Environment, { team, start = lazyStart, as = (caller) => caller, token }: ConnectOptions = {}): Client {
+export function connect(home: Home, env: Environment, { team, start = lazyStart, as = (caller) => caller, token, noticed }: ConnectOptions = {}): Client {
   let early = token;
   return {
     async call(name, input, signal) {
       for (let starts = 0; ; starts++) {
         const caller = callerOf(home, env, team, early);
         early = undefined;
-        const client = createClient({ socket: home.socket }, as(await caller));
+        const client = createClient({ socket: home.socket }, as(await caller), noticed);
         try {
           return await client.call(name, input, signal);
         } catch (error) {

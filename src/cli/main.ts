@@ -1,3 +1,4 @@
+import type { Noticed } from "../client/client.ts";
 import { homeOf } from "../client/home.ts";
 import { asTielineError } from "../model/errors.ts";
 import { parse } from "./args.ts";
@@ -39,10 +40,20 @@ async function main(name: string, argv: readonly string[]): Promise<number> {
     flags,
     env: process.env,
     home,
-    daemon: connect(home, process.env, { team, token }),
+    daemon: connect(home, process.env, { team, token, noticed: onceEach(terminal) }),
     runningDaemon: connectToRunning(home, process.env, team),
     terminal,
   });
+}
+
+/** Each notice once, however many calls a command makes. */
+function onceEach({ complain }: Terminal): Noticed {
+  const told = new Set<string>();
+  return async (notices) => {
+    const news = notices.filter((notice) => !told.has(notice));
+    for (const notice of news) told.add(notice);
+    if (news.length > 0) await complain(news.map((notice) => `note: ${notice}`));
+  };
 }
 
 async function load(name: string): Promise<AnyCommand> {

@@ -1,5 +1,5 @@
 import { TielineError, type ErrorCode, type Operands } from "../model/errors.ts";
-import { callerHeader, operations, pathOf } from "./operations.ts";
+import { callerHeader, noticeHeader, operations, pathOf } from "./operations.ts";
 import type { Caller, Input, OperationName, Output } from "./schema.ts";
 
 /** Where a daemon listens: at its socket, which only Bun can speak to, or at its loopback port, which wants a token. */
@@ -9,8 +9,11 @@ export interface Client {
   call<Name extends OperationName>(name: Name, input: Input<Name>, signal?: AbortSignal): Promise<Output<Name>>;
 }
 
+/** Given what the user should know besides an answer. */
+export type Noticed = (notices: readonly string[]) => Promise<void>;
+
 /** Typed calls to a daemon. Failures are TielineErrors: the daemon's own, or DAEMON_UNAVAILABLE. */
-export function createClient(daemon: Daemon, caller: Caller): Client {
+export function createClient(daemon: Daemon, caller: Caller, noticed: Noticed = async () => undefined): Client {
   const { base, headers: identity, unix } = lineTo(daemon, caller);
 
   return {
@@ -26,8 +29,10 @@ export function createClient(daemon: Daemon, caller: Caller): Client {
       const query = method === "GET" ? queryOf(input) : "";
       const response = await fetch(`${base}${pathOf(name)}${query}`, request).catch(unavailable);
       const body: unknown = await response.json().catch(unavailable);
-      if (response.ok) return body as Output<typeof name>;
-      throw fromProblem(body);
+      if (!response.ok) throw fromProblem(body);
+      const notices = response.headers.get(noticeHeader);
+      if (notices !== null) await noticed(JSON.parse(decodeURIComponent(notices)) as string[]);
+      return body as Output<typeof name>;
     },
   };
 }

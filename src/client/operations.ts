@@ -75,6 +75,8 @@ export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;
 export const callerHeader = "x-tieline-caller";
+/** What the user should know besides the answer: a list of texts, as JSON. */
+export const noticeHeader = "x-tieline-notice";
 
 /** Who waits longer asks again: shorter than what anything in between takes for a dead connection. */
 export const longestPollMs = 20_000;

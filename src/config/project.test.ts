@@ -113,8 +113,8 @@ describe("finding the project and the team", () => {
   afterAll(() => rmSync(root, { recursive: true }));
 
   test("upward from the working directory", () => {
-    expect(findProject(deep)).toBe(file);
-    expect(findProject("/")).toBeNull();
+    expect(findProject(deep)).toEqual({ file, ignored: [] });
+    expect(findProject("/").file).toBeNull();
   });
 
   test("the one that was named, then the project's, then default", () => {
@@ -134,6 +134,6 @@ describe("finding the project and the team", () => {
     utimesSync(file, 1, 1);
     expect(projects.load(file).team).toBe("api");
     rmSync(file);
-    expect(() => projects.load(file)).toThrow("is not there any more");
+    expect(() => projects.load(file)).toThrow("does not exist any more");
   });
 });

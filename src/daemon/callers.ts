@@ -1,12 +1,13 @@
 import type { Caller } from "../client/schema.ts";
 import type { Switch } from "../compose.ts";
-import { teamOf } from "../config/projects.ts";
+import { findProject, teamOf } from "../config/projects.ts";
 import { personId, type Agent, type Permission, isLive } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
 import { isClaude } from "../providers/claude-code/sessions.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import { digestOf } from "../directory/token.ts";
+import { userWords } from "../os/accounts.ts";
 import { Lineages } from "../tmux/process.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import type { HookCaller } from "./hooks.ts";
@@ -73,6 +74,12 @@ export class Callers {
     if (project !== null) this.tieline.directory.joinTeam(team, project.root);
     this.tieline.objects.see(team);
     return team;
+  }
+
+  /** About the files that decide for the caller's directory; agents are not bothered with it. */
+  noticesFor({ cwd, token }: Caller): string[] {
+    if (cwd === undefined || token !== undefined) return [];
+    return findProject(cwd).ignored.map(({ file, owner }) => `${file} belongs to ${userWords(owner)} and is ignored`);
   }
 
   /** Only the person. */

@@ -110,6 +110,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     operations,
     report: options.report,
     isPersons: callers.isPersons,
+    notices: (caller) => callers.noticesFor(caller),
     answers: { "/metrics": metricsAnswer(tieline), [pathOf("events")]: eventStreams(tieline, callers), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   });
   const mcp = mcpWhenAsked({ operations, isPersons: callers.isPersons, report: options.report, version });

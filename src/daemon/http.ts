@@ -1,7 +1,7 @@
 /** The daemon's HTTP face: finds the operation, validates, answers JSON or problem+json. No rules of its own. */
 import type { z } from "zod";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { callerHeader, operations, pathOf } from "../client/operations.ts";
+import { callerHeader, noticeHeader, operations, pathOf } from "../client/operations.ts";
 import { Caller, schemas, type OperationName } from "../client/schema.ts";
 
 export interface Call {
@@ -33,9 +33,11 @@ export interface HandleParts {
   /** Tells a bearer that is the person from one that is an agent. */
   readonly isPersons: (token: string) => boolean;
   readonly answers?: Readonly<Record<string, Answer>>;
+  /** What a caller should know besides the answer. */
+  readonly notices?: (caller: Caller) => readonly string[];
 }
 
-export function createHandle({ operations: implementations, report, isPersons, answers = {} }: HandleParts): Handle {
+export function createHandle({ operations: implementations, report, isPersons, answers = {}, notices = () => [] }: HandleParts): Handle {
   const byPath = new Map(Object.keys(operations).map((name) => [pathOf(name as OperationName), name as OperationName]));
 
   return async (request, signal) => {
@@ -57,13 +59,17 @@ export function createHandle({ operations: implementations, report, isPersons, a
       const input = parse(schemas[name].input, await inputOf(request, url), name);
       const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
       const output = await run(input, call);
-      return Response.json(output);
+      return Response.json(output, { headers: noticed(notices(caller)) });
     } catch (thrown) {
       const error = asTielineError(thrown);
       if (error.code === "INTERNAL") report(`${request.method} ${url.pathname}`, thrown);
       return problem(error);
     }
   };
+}
+
+function noticed(notices: readonly string[]): Record<string, string> {
+  return notices.length === 0 ? {} : { [noticeHeader]: encodeURIComponent(JSON.stringify(notices)) };
 }
 
 export function problem(error: TielineError): Response {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseProfileFile } from "./profileFile.ts";
 import { builtinProfiles } from "./builtin.ts";
@@ -8,6 +8,7 @@ import { maxNameLength, namePattern } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { didYouMean, nearNames } from "../model/near.ts";
 import type { Profile, ProfileOrigin } from "../model/profile.ts";
+import { openUntrusted, refusalError } from "../os/untrustedFile.ts";
 
 /** One place where a profile of a name is written. */
 interface Entry {
@@ -16,6 +17,8 @@ interface Entry {
   readonly root: string;
   readonly fields: ProfileFields;
 }
+
+export const maxProfileBytes = 1024 * 1024;
 
 export const projectProfilesDirectory = (root: string): string => join(root, ".tieline", "agents");
 
@@ -102,11 +105,15 @@ export class Profiles {
     yield* this.#builtin(name);
   }
 
+  /** A file in the home may be a link to where the user keeps it; what is in a project must be there itself. */
   *#file(origin: ProfileOrigin, source: string, root: string): Iterable<Entry> {
-    const stat = statSync(source, { throwIfNoEntry: false });
-    if (!stat?.isFile()) return;
-    const version = `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
-    yield { origin, source, root, fields: this.#parsed(source, version, () => readFileSync(source, "utf8")) };
+    const opened = openUntrusted(source, { maxBytes: maxProfileBytes, link: origin === "user" ? "resolve" : "refuse" });
+    if (!opened.ok && opened.why === "missing") return;
+    if (!opened.ok) throw refusalError(source, opened);
+    using file = opened;
+    const { ino, mtimeMs, ctimeMs, size } = file.stats;
+    const read = (): string => file.read(0, maxProfileBytes).toString("utf8");
+    yield { origin, source, root, fields: this.#parsed(source, `${ino}:${mtimeMs}:${ctimeMs}:${size}`, read) };
   }
 
   *#builtin(name: string): Iterable<Entry> {

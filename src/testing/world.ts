@@ -12,7 +12,7 @@ export interface World extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   tieline(args: readonly string[], options?: { env?: Record<string, string>; cwd?: string; stdin?: string }): Promise<Result>;
   /** The JSON that a command printed; throws when it did not exit with 0. */
-  json<T>(args: readonly string[], options?: { env?: Record<string, string> }): Promise<T>;
+  json<T>(args: readonly string[], options?: { env?: Record<string, string>; cwd?: string }): Promise<T>;
   ls(): Promise<AgentView[]>;
   inbox(agent: string): Promise<InboxView[]>;
   status(tag: string): Promise<StoryView>;
