@@ -1,7 +1,17 @@
-/** How the page talks to its daemon: as the person, whom the browser's cookie proves. */
-import { createClient, TielineError, type Client } from "../src/client/browser.ts";
+/** How the page talks to its daemon: as the user, by requests that are signed with the key of this tab. */
+import { createClient, TielineError, type Client, type Daemon } from "../src/client/browser.ts";
+import { deviceStore } from "./session/deviceStore.ts";
+import { createSession } from "./session/session.ts";
 
-export const daemon = { url: location.origin };
+export const session = createSession({
+  origin: location.origin,
+  fetch: (url, request) => fetch(url, request),
+  store: deviceStore(indexedDB),
+  now: () => performance.now(),
+  isIntercepted: () => Boolean(navigator.serviceWorker?.controller),
+});
+
+export const daemon: Daemon = { url: location.origin, fetch: session.fetch };
 
 const clients = new Map<string, Client>();
 
@@ -14,7 +24,7 @@ export function inTeam(team: string | null): Client {
 }
 
 export async function metricsText(): Promise<string> {
-  const response = await fetch("/metrics");
+  const response = await session.fetch("/metrics", {});
   if (!response.ok) throw new TielineError("INTERNAL", `/metrics answered ${response.status}`, { remedy: "`tieline daemon logs` shows why" });
   return response.text();
 }

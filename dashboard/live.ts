@@ -3,10 +3,11 @@ import { batch, effect, signal } from "@preact/signals";
 import { streamEvents, TielineError, type StreamedEvent } from "../src/client/browser.ts";
 import { failureOf, tell } from "./actions.ts";
 import { beat, heed, presenceIn, removeAgent, say, setAgents, setTool, update } from "./agents.ts";
-import { daemon, inTeam } from "./api.ts";
+import { daemon, inTeam, session } from "./api.ts";
+import { adopt } from "./kept.ts";
 import { applyDelivery, mergeReceipts, noteFact, type DeliveryFact } from "./messages.ts";
 import { catchUp, queueChanged, refresh, refreshOwn, refreshTopologies, refreshWaiting, soon } from "./refresh.ts";
-import { view } from "./route.ts";
+import { signInLink, view } from "./route.ts";
 import * as state from "./state.ts";
 
 const pastEvents = 5_000;
@@ -21,24 +22,71 @@ export async function start(): Promise<void> {
   setInterval(() => (state.now.value = Date.now()), 10_000);
   for (;;) {
     try {
+      await signIn();
       const { last } = await load();
       await follow(last);
     } catch (thrown) {
-      if (thrown instanceof TielineError && thrown.code === "IDENTITY_UNKNOWN") {
-        state.connection.value = "refused";
-        return;
+      if (thrown instanceof TielineError && thrown.code === "SESSION_EXPIRED") {
+        state.signedOut.value = { reason: thrown.message, isExpired: state.agents.peek().length > 0 };
+        state.connection.value = "signed out";
+        await another();
+        continue;
       }
-      state.connection.value = "away";
+      state.connection.value = lostTo(thrown);
       if (!(thrown instanceof TielineError)) tell(failureOf(thrown).message, { bad: true });
     }
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }
 
+/** Uses the link that the page was opened with. It stays until a daemon has answered. */
+async function signIn(): Promise<void> {
+  const link = signInLink.peek();
+  if (link === null) return;
+  try {
+    await session.signIn(link);
+    signInLink.value = null;
+  } catch (thrown) {
+    if (!(thrown instanceof TielineError) || thrown.code !== "SESSION_EXPIRED") throw thrown;
+    signInLink.value = null;
+    // The link was used before, perhaps by this browser.
+    if (!(await isSignedIn())) throw thrown;
+  }
+}
+
+const isSignedIn = (): Promise<boolean> =>
+  inTeam(null)
+    .call("whoami", {})
+    .then(
+      () => true,
+      () => false,
+    );
+
+/** Another link was opened here, or the user has come back, perhaps from signing in in another tab. */
+function another(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const over = new AbortController();
+  const stop = signInLink.subscribe((link) => link !== null && resolve());
+  document.addEventListener("visibilitychange", () => document.hidden || resolve(), { signal: over.signal });
+  window.addEventListener("focus", () => resolve(), { signal: over.signal });
+  return promise.finally(() => {
+    stop();
+    over.abort();
+  });
+}
+
+const lostTo = (problem: unknown): state.Connection => (problem instanceof TielineError && problem.operands["stranger"] === true ? "stranger" : "away");
+
 async function load(): Promise<{ last: number }> {
   const client = inTeam(null);
-  const [events, agents, log] = await Promise.all([client.call("events", { limit: pastEvents }), client.call("ls", { all: true }), client.call("log", { limit: 200 })]);
+  const [events, agents, log, preferences] = await Promise.all([
+    client.call("events", { limit: pastEvents }),
+    client.call("ls", { all: true }),
+    client.call("log", { limit: 200 }),
+    client.call("preferences", {}),
+  ]);
   batch(() => {
+    adopt(preferences);
     setAgents(agents);
     mergeReceipts(log);
     heed(log);
@@ -52,9 +100,10 @@ async function load(): Promise<{ last: number }> {
 }
 
 async function follow(after: number): Promise<void> {
-  const onConnection = (connected: boolean): void => {
-    const back = connected && state.connection.value === "away";
-    state.connection.value = connected ? "live" : "away";
+  const onConnection = (connected: boolean, problem?: TielineError): void => {
+    const back = connected && state.connection.value !== "live";
+    state.connection.value = connected ? "live" : lostTo(problem);
+    if (!connected) session.distrust();
     if (back) soon(refresh);
   };
   for await (const event of streamEvents(daemon, {}, { after, onConnection })) enqueue(event);

@@ -7,6 +7,7 @@ import { lagMs, start } from "./live.ts";
 import { keepTold } from "./notify.ts";
 import { Panels } from "./parts/panels.tsx";
 import { Navigation, Notices, TopBar } from "./parts/shell.tsx";
+import { SignIn } from "./parts/signIn.tsx";
 import { view, type View } from "./route.ts";
 import { connection, theme } from "./state.ts";
 import { GraphView } from "./views/graph.tsx";
@@ -21,7 +22,7 @@ const drawn: Record<View, () => VNode> = { team: TeamView, messages: MessagesVie
 
 function Page(): VNode {
   const Shown = drawn[view.value];
-  if (connection.value === "refused") return <Refused />;
+  if (connection.value === "signed out") return <SignIn />;
   return (
     <div class="page">
       <Navigation />
@@ -34,15 +35,6 @@ function Page(): VNode {
     </div>
   );
 }
-
-const Refused = (): VNode => (
-  <div class="empty refused-page">
-    <h1>This browser is not let in any more</h1>
-    <p>
-      Run <code>tieline dash</code> in a terminal for a fresh link.
-    </p>
-  </div>
-);
 
 effect(() => {
   if (theme.value === "system") document.documentElement.removeAttribute("data-theme");

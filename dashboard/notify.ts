@@ -2,13 +2,13 @@
 import { effect } from "@preact/signals";
 import { titleOf } from "./parts/shell.tsx";
 import { go, view } from "./route.ts";
-import { asking, openMail, requests, waitingCount } from "./state.ts";
+import { asking, connection, openMail, requests, waitingCount } from "./state.ts";
 import { badges, notifies } from "./views/waiting.tsx";
 
 export function keepTold(): void {
   effect(() => {
     const count = badges.value && waitingCount.value > 0 ? `(${waitingCount.value}) ` : "";
-    document.title = `${count}${titleOf(view.value)} · Tieline`;
+    document.title = connection.value === "signed out" ? "Signed out · Tieline" : `${count}${titleOf(view.value)} · Tieline`;
   });
   let known: ReadonlySet<string> | null = null;
   effect(() => {

@@ -1,11 +1,24 @@
 import { computed, signal } from "@preact/signals";
+import { linkIn, type SignInLink } from "../src/client/pageProtocol.ts";
 
 export const views = ["team", "messages", "waiting", "queue", "graph", "numbers", "terminal"] as const;
 export type View = (typeof views)[number];
 
+/** The link that this page was opened with. It leaves the address at once, because it works only once. */
+export const signInLink = signal<SignInLink | null>(takeLink());
+
 /** `#/messages/MSG_USER_7f3a91c2`: a view, and what is open in it. */
 const hash = signal(location.hash);
-addEventListener("hashchange", () => (hash.value = location.hash));
+addEventListener("hashchange", () => {
+  signInLink.value = takeLink() ?? signInLink.peek();
+  hash.value = location.hash;
+});
+
+function takeLink(): SignInLink | null {
+  const link = linkIn(location.hash);
+  if (link !== null) history.replaceState(null, "", "/");
+  return link;
+}
 
 const parts = computed(() => hash.value.replace(/^#\/?/, "").split("/").map(decodeURIComponent));
 

@@ -3,8 +3,11 @@ import { computed, signal, type ReadonlySignal, type Signal } from "@preact/sign
 import type { AgentView, InboxView, Output, ReceiptView } from "../src/client/browser.ts";
 import { kept } from "./kept.ts";
 
-export type Connection = "connecting" | "live" | "away" | "refused";
+/** `stranger`: another program answers at the daemon's port. */
+export type Connection = "connecting" | "live" | "away" | "stranger" | "signed out";
 export const connection = signal<Connection>("connecting");
+/** Why this browser is signed out, and whether it was signed in before. */
+export const signedOut = signal<{ readonly reason: string; readonly isExpired: boolean }>({ reason: "", isExpired: false });
 /** Advances while somebody looks, so that ages grow. */
 export const now = signal(Date.now());
 

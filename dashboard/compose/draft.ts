@@ -1,7 +1,7 @@
-/** What the person is writing. It survives a reload, because losing words is unforgivable. */
-import { effect, signal } from "@preact/signals";
+/** What the user is writing. It survives a reload and a restart of the daemon. */
+import { signal } from "@preact/signals";
 import type { AgentView, ReceiptView } from "../../src/client/browser.ts";
-import { keep, read } from "../kept.ts";
+import { kept } from "../kept.ts";
 import { panel } from "../state.ts";
 
 export interface Draft {
@@ -12,17 +12,18 @@ export interface Draft {
   readonly ttl: string;
   /** The tag of the message that this one answers. */
   readonly replyTo: string | null;
+  /** What sending it is known by, so that sending it again after a failure is not a second message. */
+  readonly key: string;
 }
 
-export const emptyDraft: Draft = { to: "", team: null, body: "", when: "turn", ttl: "", replyTo: null };
-export const draft = signal<Draft>({ ...emptyDraft, ...read("draft", emptyDraft) });
-effect(() => keep("draft", draft.value));
+export const emptyDraft = (): Draft => ({ to: "", team: null, body: "", when: "turn", ttl: "", replyTo: null, key: crypto.randomUUID() });
+export const draft = kept<Draft>("draft", emptyDraft());
 
 /** The tags that were sent from here, newest last, so that their receipts can be watched. */
 export const sent = signal<readonly string[]>([]);
 
 export function change(fields: Partial<Draft>): void {
-  draft.value = { ...draft.value, ...fields };
+  draft.value = { ...emptyDraft(), ...draft.value, ...fields, key: crypto.randomUUID() };
 }
 
 export function writeTo({ name, team }: Pick<AgentView, "name" | "team">): void {

@@ -29,7 +29,7 @@ export function ComposePanel(): VNode {
     failure.value = null;
     try {
       await send();
-      draft.value = emptyDraft;
+      draft.value = emptyDraft();
       text.current?.focus();
     } catch (thrown) {
       failure.value = failureOf(thrown);
@@ -127,8 +127,8 @@ function Body({ text }: { text: { current: HTMLTextAreaElement | null } }): VNod
 }
 
 async function send(): Promise<void> {
-  const { to, team, body, when, ttl, replyTo } = draft.value;
-  const words = { body, when, key: crypto.randomUUID(), ...(ttl !== "" && { ttlMs: Number(ttl) }) };
+  const { to, team, body, when, ttl, replyTo, key } = draft.value;
+  const words = { body, when, key, ...(ttl !== "" && { ttlMs: Number(ttl) }) };
   const client = inTeam(team ?? teamNamed(to) ?? actingTeam.value);
   const receipt = replyTo === null ? await client.call("send", { to, ...words }) : await client.call("reply", { tag: replyTo, ...words });
   mergeReceipts([receipt]);

@@ -24,6 +24,15 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
+/** Tieline's own: two ends and the line between them. */
+export const Mark = (): VNode => (
+  <svg class="mark" viewBox="0 0 32 20" aria-hidden="true">
+    <path d="M6 10H26" />
+    <circle cx="6" cy="10" r="5" />
+    <circle cx="26" cy="10" r="5" class="second" />
+  </svg>
+);
+
 export function Icon({ name }: { name: IconName }): VNode {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">

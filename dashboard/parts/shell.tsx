@@ -3,7 +3,7 @@ import { linkTo, view, views, type View } from "../route.ts";
 import { connection, notices, panel, search, team, teamNames, unread, pendingCount, waitingCount } from "../state.ts";
 import { dropNotice } from "../actions.ts";
 import { Count } from "./badges.tsx";
-import { Icon } from "./icons.tsx";
+import { Icon, Mark } from "./icons.tsx";
 import { ThemeSwitch } from "./theme.tsx";
 
 const labels: Record<View, string> = { team: "Team", messages: "Messages", waiting: "Waiting for you", queue: "Queue", graph: "Graph", numbers: "Numbers", terminal: "Terminal" };
@@ -20,11 +20,7 @@ export function Navigation(): VNode {
   return (
     <nav class="navigation" aria-label="Views">
       <a class="brand" href={linkTo("team")} aria-label="Tieline">
-        <svg viewBox="0 0 32 20" aria-hidden="true">
-          <path d="M6 10H26" />
-          <circle cx="6" cy="10" r="5" />
-          <circle cx="26" cy="10" r="5" class="second" />
-        </svg>
+        <Mark />
         <span>Tieline</span>
       </a>
       {views.map((one) => (
@@ -79,7 +75,13 @@ function leaveOnEscape(event: KeyboardEvent): void {
   (event.currentTarget as HTMLInputElement).blur();
 }
 
-const said = { connecting: "connecting…", live: "live", away: "daemon away, reconnecting…", refused: "not let in" } as const;
+const said = {
+  connecting: "connecting…",
+  live: "live",
+  away: "daemon away, reconnecting…",
+  stranger: "another program has the daemon's port; nothing is sent to it",
+  "signed out": "signed out",
+} as const;
 
 function ConnectionState(): VNode {
   return (

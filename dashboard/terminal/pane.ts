@@ -1,7 +1,9 @@
 /** An agent's pane, drawn by xterm.js from the rows that the daemon sends. */
 import { Terminal, type ITheme } from "@xterm/xterm";
-import type { PaneEnd, PaneFrame } from "../../src/daemon/paneStream.ts";
-import { inTeam } from "../api.ts";
+import type { PaneFrame } from "../../src/daemon/paneStream.ts";
+import { failureOf } from "../actions.ts";
+import { inTeam, session } from "../api.ts";
+import { watchPane } from "./paneStream.ts";
 import { withStyleNonce } from "./styleNonce.ts";
 
 export interface PaneOptions {
@@ -22,23 +24,19 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onL
   let keys = "";
   let sending: Promise<unknown> | null = null;
 
-  const source = new EventSource(`/v1/pane?${new URLSearchParams({ agent: `${team}:${agent}` })}`);
-  source.addEventListener("message", ({ data }) => {
+  const onFrame = (frame: PaneFrame): void => {
     onProblem(null);
-    const frame = JSON.parse(String(data)) as PaneFrame;
     const isResized = terminal.cols !== frame.cols || terminal.rows !== frame.rows;
     draw(terminal, frame);
     if (!isResized) return;
     fit(terminal, box);
     // The prompt is what people look for, and it is at the end.
     requestAnimationFrame(() => (box.scrollTop = box.scrollHeight));
-  });
-  source.addEventListener("over", ({ data }) => {
-    source.close();
-    const { message, remedy } = JSON.parse(String(data)) as PaneEnd;
-    onProblem(`${message}; ${remedy}`);
-  });
-  source.addEventListener("error", () => onProblem(source.readyState === EventSource.CLOSED ? "This pane can not be shown; look at the team for what became of its agent." : "The picture stopped; looking again…"));
+  };
+  watchPane({ send: session.fetch, address: `${team}:${agent}`, signal, onFrame, onBreak: () => onProblem("The connection broke; trying again…") }).then(
+    (end) => end && onProblem(`${end.message}; ${end.remedy}`),
+    (thrown: unknown) => onProblem(failureOf(thrown).message),
+  );
   terminal.attachCustomKeyEventHandler((event) => {
     if (!event.ctrlKey || event.key !== "]") return true;
     if (event.type === "keydown") onLeave();
@@ -49,7 +47,6 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onL
     sending ??= sendKeys().finally(() => (sending = null));
   });
   signal.addEventListener("abort", () => {
-    source.close();
     observer.disconnect();
     terminal.dispose();
   });

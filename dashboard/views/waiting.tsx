@@ -16,7 +16,7 @@ import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, req
 import { dedented, plain, visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
-export const notifies = kept("notifies", false);
+export const notifies = kept("notifies", false, { local: true });
 export const badges = kept("badges", true);
 
 export function WaitingView(): VNode {

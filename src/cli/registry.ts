@@ -44,6 +44,7 @@ export const registry: Readonly<Record<string, Load>> = {
   up: () => import("./commands/up.ts"),
   down: () => import("./commands/down.ts"),
   dash: () => import("./commands/dash.ts"),
+  devices: () => import("./commands/devices.ts"),
   events: () => import("./commands/events.ts"),
   daemon: () => import("./commands/daemon.ts"),
   setup: () => import("./commands/setup.ts"),

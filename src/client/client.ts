@@ -2,8 +2,13 @@ import { TielineError, type ErrorCode, type Operands } from "../model/errors.ts"
 import { callerHeader, noticeHeader, operations, pathOf } from "./operations.ts";
 import type { Caller, Input, OperationName, Output } from "./schema.ts";
 
-/** Where a daemon listens: at its socket, which only Bun can speak to, or at its loopback port, which wants a token. */
-export type Daemon = { readonly socket: string } | { readonly url: string; readonly token?: string };
+/**
+ * Where a daemon listens: at its socket, which only Bun can speak to, or at its loopback port, which wants a token. `fetch`
+ * sends the requests in another way, as the dashboard does, which signs them.
+ */
+export type Daemon = { readonly socket: string } | { readonly url: string; readonly token?: string; readonly fetch?: Fetch };
+
+export type Fetch = (url: string, request: RequestInit) => Promise<Response>;
 
 export interface Client {
   call<Name extends OperationName>(name: Name, input: Input<Name>, signal?: AbortSignal): Promise<Output<Name>>;
@@ -14,7 +19,7 @@ export type Noticed = (notices: readonly string[]) => Promise<void>;
 
 /** Typed calls to a daemon. Failures are TielineErrors: the daemon's own, or DAEMON_UNAVAILABLE. */
 export function createClient(daemon: Daemon, caller: Caller, noticed: Noticed = async () => undefined): Client {
-  const { base, headers: identity, unix } = lineTo(daemon, caller);
+  const { base, headers: identity, unix, send } = lineTo(daemon, caller);
 
   return {
     async call(name, input, signal) {
@@ -27,7 +32,7 @@ export function createClient(daemon: Daemon, caller: Caller, noticed: Noticed = 
         ...unix,
       };
       const query = method === "GET" ? queryOf(input) : "";
-      const response = await fetch(`${base}${pathOf(name)}${query}`, request).catch(unavailable);
+      const response = await send(`${base}${pathOf(name)}${query}`, request).catch(unavailable);
       const body: unknown = await response.json().catch(unavailable);
       if (!response.ok) throw fromProblem(body);
       const notices = response.headers.get(noticeHeader);
@@ -41,13 +46,15 @@ export interface Line {
   readonly base: string;
   readonly headers: Record<string, string>;
   readonly unix: { readonly unix?: string };
+  readonly send: Fetch;
 }
 
 /** What every request to a daemon has in common. */
 export function lineTo(daemon: Daemon, caller: Caller): Line {
   const headers = { [callerHeader]: encodeURIComponent(JSON.stringify(caller)) };
-  if ("socket" in daemon) return { base: "http://tieline", headers, unix: { unix: daemon.socket } };
-  return { base: daemon.url, headers: { ...headers, ...(daemon.token !== undefined && { authorization: `Bearer ${daemon.token}` }) }, unix: {} };
+  if ("socket" in daemon) return { base: "http://tieline", headers, unix: { unix: daemon.socket }, send: fetch };
+  const { url: base, token, fetch: send = fetch } = daemon;
+  return { base, headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, unix: {}, send };
 }
 
 /**
@@ -71,7 +78,7 @@ export function fromProblem(body: unknown): TielineError {
 const notConnected = ["ENOENT", "ECONNREFUSED", "EAGAIN", "EACCES", "EPERM", "ConnectionRefused", "FailedToOpenSocket"];
 
 export function unavailable(cause: unknown): never {
-  if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
+  if ((cause instanceof DOMException && cause.name === "AbortError") || cause instanceof TielineError) throw cause;
   const code = codeOf(cause) ?? codeOf((cause as Error).cause) ?? "no answer";
   throw new TielineError("DAEMON_UNAVAILABLE", `the daemon does not answer (${code})`, {
     remedy: "run `tieline daemon start`, then see `tieline daemon logs`",

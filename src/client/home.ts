@@ -10,6 +10,8 @@ export interface Home {
   readonly mailbox: string;
   readonly events: string;
   readonly log: string;
+  /** Keys, signed-in browsers and preferences of the dashboard. */
+  readonly page: string;
   /** The loopback port that the daemon is at, or was at last. */
   readonly portFile: string;
   /** The person's own token, mode 0600. */
@@ -35,6 +37,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     mailbox: `${root}/mailbox.db`,
     events: `${root}/events.db`,
     log: `${root}/daemon.log`,
+    page: `${root}/page`,
     portFile: `${root}/port`,
     personToken: `${root}/user.token`,
     agents: `${root}/agents`,

@@ -67,11 +67,15 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   answerRequest: "POST",
   metrics: "GET",
   dash: "POST",
+  devices: "GET",
+  devicesRevoke: "POST",
+  preferences: "GET",
+  preferencesSet: "POST",
   typeKeys: "POST",
 };
 
 /** Besides reads: what does no harm when it is done twice, because the second time finds it done. */
-export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect", "collected", "adopt", "up", "note", "doctor", "topologyAdd", "teamCreate", "teamJoin", "answerRequest"]);
+export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect", "collected", "adopt", "up", "note", "doctor", "topologyAdd", "teamCreate", "teamJoin", "answerRequest", "preferencesSet"]);
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;
 export const callerHeader = "x-tieline-caller";

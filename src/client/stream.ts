@@ -9,8 +9,8 @@ export type StreamedEvent = Event;
 export interface StreamOptions extends EventFilter {
   /** Everything after this number; left out: what happens from now on. */
   readonly after?: number;
-  /** Told each time that the connection is made or lost. */
-  readonly onConnection?: (connected: boolean) => void;
+  /** Told each time that the connection is made or lost, and why it is lost if that is known. */
+  readonly onConnection?: (connected: boolean, problem?: TielineError) => void;
 }
 
 const firstPauseMs = 100;
@@ -25,6 +25,7 @@ export async function* streamEvents(daemon: Daemon, caller: Caller, options: Str
   let pauseMs = firstPauseMs;
   let connected = false;
   while (!signal?.aborted) {
+    let problem: TielineError | undefined;
     try {
       const body = await open(daemon, caller, { ...options, ...(after !== undefined && { after }) }, signal);
       connected = true;
@@ -37,15 +38,16 @@ export async function* streamEvents(daemon: Daemon, caller: Caller, options: Str
     } catch (thrown) {
       if (signal?.aborted) return;
       if (!connected || !isBroken(thrown)) throw thrown;
+      if (thrown instanceof TielineError) problem = thrown;
     }
-    options.onConnection?.(false);
+    options.onConnection?.(false, problem);
     await pause(pauseMs, signal);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
 }
 
 async function open(daemon: Daemon, caller: Caller, { after, agent, team, types }: StreamOptions, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
-  const { base, headers, unix } = lineTo(daemon, caller);
+  const { base, headers, unix, send } = lineTo(daemon, caller);
   const query = new URLSearchParams();
   if (agent !== undefined) query.set("agent", agent);
   if (team !== undefined) query.set("team", team);
@@ -59,18 +61,19 @@ async function open(daemon: Daemon, caller: Caller, { after, agent, team, types 
     ...(signal && { signal }),
     ...unix,
   };
-  const response = await fetch(`${base}${pathOf("events")}?${query}`, request).catch(unavailable);
+  const response = await send(`${base}${pathOf("events")}?${query}`, request).catch(unavailable);
   if (response.ok && response.body) return response.body as ReadableStream<Uint8Array>;
   throw fromProblem(await response.json().catch(unavailable));
 }
 
-interface Block {
+export interface StreamBlock {
+  readonly event: string;
   readonly id: number | null;
   readonly data: string;
 }
 
 /** The fields of a text/event-stream that we use; comments keep the connection alive and say nothing. */
-async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<Block, void, void> {
+export async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamBlock, void, void> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of chunksOf(body)) {
@@ -90,14 +93,16 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-function blockOf(text: string): Block {
+function blockOf(text: string): StreamBlock {
+  let event = "message";
   let id: number | null = null;
   let data = "";
   for (const line of text.split("\n")) {
     if (line.startsWith("id: ")) id = Number(line.slice(4));
+    if (line.startsWith("event: ")) event = line.slice(7);
     if (line.startsWith("data: ")) data += line.slice(6);
   }
-  return { id, data };
+  return { event, id, data };
 }
 
 /** The daemon went away, or left us behind; both end the connection and neither ends the stream. */

@@ -1,24 +1,27 @@
 /** The API on the loopback port, where anybody on this machine and any page in a browser can knock. */
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import { bearerOf, problem, type Handle } from "./http.ts";
 import type { LoopbackRoute } from "./loopback.ts";
 import type { PageSessions } from "./page/sessions.ts";
 
 /** Serves everything below a path to those who have a token, and to no page but our own. */
 export function guardedRoute(prefix: string, handle: Handle, stopping: AbortSignal, sessions?: PageSessions): LoopbackRoute {
-  return (request, { pathname }) => {
+  return (request, url) => {
+    const { pathname } = url;
     if (pathname !== prefix && !pathname.startsWith(`${prefix}/`)) return null;
     if (!isOurPage(request)) return Promise.resolve(problem(foreignPage(request)));
     if (bearerOf(request) !== null) return handle(request, stopping);
-    if (sessions?.admits(request)) return forPage(request, sessions);
+    if (sessions?.claims(request)) return forPage(request, url, sessions);
     return Promise.resolve(problem(noToken()));
   };
 
-  /** A browser sends its cookie along with whatever asks, so it must also say that our own page does. */
-  function forPage(request: Request, sessions: PageSessions): Promise<Response> {
-    const saysWhere = request.headers.has("origin") || request.headers.get("sec-fetch-site") === "same-origin";
-    if (!saysWhere && !isPlainRead(request)) return Promise.resolve(problem(foreignPage(request)));
-    return handle(sessions.asPerson(request), AbortSignal.any([request.signal, stopping]));
+  async function forPage(request: Request, url: URL, sessions: PageSessions): Promise<Response> {
+    try {
+      const admitted = await sessions.admit(request, url);
+      return await handle(admitted.request, AbortSignal.any([request.signal, stopping, admitted.signal]));
+    } catch (thrown) {
+      return problem(asTielineError(thrown));
+    }
   }
 }
 
@@ -28,8 +31,6 @@ function isOurPage(request: Request): boolean {
   if (origin !== null && origin !== `http://${request.headers.get("host")}`) return false;
   return ["same-origin", "none", null].includes(request.headers.get("sec-fetch-site"));
 }
-
-const isPlainRead = (request: Request): boolean => request.method === "GET" && !request.headers.get("accept")?.includes("text/event-stream");
 
 function foreignPage(request: Request): TielineError {
   const origin = request.headers.get("origin") ?? "another site";

@@ -19,6 +19,7 @@ import { openLoopback, type Loopback } from "./loopback.ts";
 import type { McpDoor } from "./mcp.ts";
 import { openapi } from "./openapi.ts";
 import { pageRoute } from "./page/route.ts";
+import { preferencesIn } from "./page/preferences.ts";
 import { PageSessions } from "./page/sessions.ts";
 import { paneStreams } from "./paneStream.ts";
 import { watchSocket } from "./socketWatch.ts";
@@ -82,7 +83,13 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const stopping = new AbortController();
   const personToken = secretIn(home.personToken, newToken, (note) => log.info(note));
   const callers = new Callers(tieline, personToken);
-  const sessions = new PageSessions({ personToken });
+  const sessions = new PageSessions({
+    directory: home.page,
+    personToken,
+    ports: () => loopback?.ports ?? new Set(),
+    told: (note) => log.info(note),
+    report: options.report,
+  });
   const facts = { version, socket: home.socket, home: home.root, tightened, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback };
   const standstill = watchStandstill();
   const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report, mayBeLate: () => standstill.isJustOver() });
@@ -102,7 +109,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...eventOperations(tieline, callers),
     ...watchingOperations(tieline, callers),
     ...seeingOperations(tieline, callers),
-    ...pageOperations(tieline, callers, sessions, () => loopback),
+    ...pageOperations(tieline, callers, { sessions, preferences: preferencesIn(join(home.page, "preferences.json"), options.report), loopback: () => loopback }),
     ...door.operations,
     ...selfOperations(tieline, callers, facts),
   };
@@ -115,8 +122,11 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   });
   const mcp = mcpWhenAsked({ operations, isPersons: callers.isPersons, report: options.report, version });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));
-  loopback = await openLoopback({ configured: http.port, file: home.portFile, maxBodyBytes: unboundedBytes, routes: [guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions)] });
-  if (loopback.moved) log.info(`${loopback.moved.why}: this daemon is at port ${loopback.port}`);
+  loopback = await openLoopback({ configured: http.port, file: home.portFile, maxBodyBytes: unboundedBytes, routes: [guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions, { report: options.report })] });
+  if (loopback.moved) {
+    log.info(`${loopback.moved.why}: this daemon is at port ${loopback.port}, and every browser is signed out`);
+    sessions.revokeAll();
+  }
   await tieline.start();
   const spool = door.readSpool(stopping.signal);
   const socket = watchSocket(home.socket, () => {
@@ -130,6 +140,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
       await Promise.all([server.stop(), loopback?.stop(), spool]);
       await tieline[Symbol.asyncDispose]();
       standstill[Symbol.dispose]();
+      sessions[Symbol.dispose]();
       socket[Symbol.dispose]();
       // At the same place there may be the socket of another one by now.
       if (socket.isThere()) rmSync(home.socket, { force: true });

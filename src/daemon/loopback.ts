@@ -128,7 +128,7 @@ async function answer(request: Request, routes: readonly LoopbackRoute[]): Promi
   return problem(nothingThere(url.pathname));
 }
 
-const isLoopback = (host: string): boolean => /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);
+const isLoopback = (host: string): boolean => /^(127\.0\.0\.1|([a-z0-9-]+\.)?localhost|\[::1\])(:\d+)?$/.test(host);
 
 const wrongHost = (): TielineError => new TielineError("NOT_PERMITTED", "Tieline answers only under the names of this machine", { remedy: "use http://127.0.0.1 with the port of the home" });
 

@@ -14,6 +14,7 @@ export const errorCodes = {
   TARGET_NOT_FOUND: { exit: 3, http: 404, type: "permanent" },
   ROUTE_DENIED: { exit: 3, http: 403, type: "permanent" },
   IDENTITY_UNKNOWN: { exit: 3, http: 401, type: "permanent" },
+  SESSION_EXPIRED: { exit: 3, http: 401, type: "permanent" },
   NOT_PERMITTED: { exit: 3, http: 403, type: "permanent" },
   RATE_LIMITED: { exit: 3, http: 429, type: "transient" },
   FILE_REFUSED: { exit: 3, http: 403, type: "permanent" },

@@ -214,7 +214,7 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
         Object.assign(window, { told, Notification: Told });
         Object.defineProperty(document, "hidden", { get: () => sessionStorage.getItem("hidden") === "yes" });
       });
-      await hidden.goto(`${stage.url}/#/waiting`);
+      await hidden.goto(`${stage.origin}/#/waiting`);
       await hidden.reload();
       await hidden.locator(".connection.live").waitFor();
       const told = (): Promise<string[]> => hidden.evaluate(() => (window as unknown as { told: string[] }).told);

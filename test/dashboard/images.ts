@@ -49,7 +49,7 @@ for (const { name, viewport, colorScheme } of looks) {
 /** A page that was loaded anew, at rest: the graph lays itself out, and pictures are made by hand, so a wait is fine here. */
 async function open(page: Page, hash: string): Promise<void> {
   await page.goto("about:blank");
-  await page.goto(`${stage.url}/${hash}`);
+  await page.goto(`${stage.origin}/${hash}`);
   await page.locator(".connection.live").waitFor();
   await page.waitForTimeout(hash === "#/graph" ? 2_500 : 900);
 }

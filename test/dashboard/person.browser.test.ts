@@ -127,18 +127,6 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await page.keyboard.press("Enter");
   });
 
-  test("says that the daemon is away, and goes on when it is back", async () => {
-    await show("#/team");
-    await stage.world.killDaemon();
-    await page.locator(".connection.away").waitFor();
-    await page.getByText("daemon away, reconnecting").waitFor();
-    await stage.world.json(["daemon", "start"]);
-    await page.locator(".connection.live").waitFor();
-    await stage.direct("engineer", { state: "working" });
-    await card("engineer").and(page.locator('[data-state="working"]')).waitFor();
-    await stage.direct("engineer", { state: "idle" });
-  });
-
   test("a narrow window has everything within reach", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const hash of ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers"]) {

@@ -84,7 +84,7 @@ await onStage("the speed of the dashboard", ({ stage, page, card }) => {
       const first = Math.max(0, end - limit);
       return route.fulfill({ json: Array.from({ length: end - first }, (_, at) => receipt(first + at)) });
     });
-    await page.goto(`${stage.url}/#/messages`);
+    await page.goto(`${stage.origin}/#/messages`);
     await page.reload();
     await page.locator(".row").first().waitFor();
     const result = await page.evaluate(async (wanted) => {

@@ -12,7 +12,10 @@ import { startWorld, type World } from "../../src/testing/world.ts";
 export interface Stage extends AsyncDisposable {
   readonly world: World;
   readonly browser: Browser;
+  /** Where the API is. */
   readonly url: string;
+  /** Where the page is, until the daemon is restarted. */
+  readonly origin: string;
   /** A browser of its own that came in by a link. It closes with the stage. */
   visit(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
   direct(agent: string, script: Script): Promise<void>;
@@ -33,13 +36,13 @@ const deadlineMs = 20_000;
 const edges = ["user -> *", "lead -> engineer", "lead -> reviewer", "lead -> tester", "engineer -> reviewer", "reviewer -> lead", "tester -> engineer"];
 const scripted = { lead: "planning", engineer: "frontend", reviewer: "review" };
 
-const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
+export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
 export const lackOfChromium = lackUnless(chromiumPath !== null, "there is no Chromium here");
 
-export const launchBrowser = (): Promise<Browser> =>
+export const launchBrowser = (more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath!,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...more],
   });
 
 export async function startStage({ config = {} }: { config?: object } = {}): Promise<Stage> {
@@ -52,8 +55,9 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
   world.file("tieline.yaml", JSON.stringify({ team: "web", agents, topology: edges }));
   for (const name of Object.keys(agents)) await world.json(["spawn", name]);
   for (const name of Object.keys(scripted)) await until(() => isListening(join(world.dir, name)), `${name} to come up`);
-  const { url: link } = await world.json<{ url: string }>(["dash"]);
-  const url = new URL(link).origin;
+  const { url: link, port } = await world.json<{ url: string; port: number }>(["dash"]);
+  const { origin } = new URL(link);
+  const url = `http://127.0.0.1:${port}`;
   const personToken = (await Bun.file(join(world.env["TIELINE_HOME"]!, "user.token")).text()).trim();
   const person = createClient({ url, token: personToken }, { team: "web" });
   const { token: scout } = await person.call("register", { name: "scout", role: "research" });
@@ -64,6 +68,7 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
     world,
     browser,
     url,
+    origin,
     async visit(options = {}) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       const page = await context.newPage();
@@ -71,7 +76,6 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
       const faults = faultsOf(page);
       const { url: fresh } = await world.json<{ url: string }>(["dash"]);
       await page.goto(fresh);
-      await page.waitForURL(`${url}/`);
       await page.locator(".connection.live").waitFor();
       return { context, page, faults };
     },

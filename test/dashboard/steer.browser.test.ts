@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView } from "../../src/client/schema.ts";
 import { logOf } from "../../src/testing/scriptedAgent.ts";
 import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
@@ -148,12 +147,11 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     for (let count = 0; count < 5; count++) await stage.person.call("send", { to: "scout", body: `unproved ${count}` });
     const { page: own, context, faults: ownFaults } = await stage.visit();
     await own.route("**/v1/log?*", async (route) => {
-      const response = await route.fetch();
-      const receipts = (await response.json()) as ReceiptView[];
+      const receipts = await stage.person.call("log", { limit: 200 });
       await route.fulfill({ json: receipts.map((one) => (one.summary.startsWith("unproved") ? { ...one, deliveries: one.deliveries.map((delivery) => ({ ...delivery, warning: "it left no trace" })) } : one)) });
     });
     await own.goto("about:blank");
-    await own.goto(`${stage.url}/#/waiting`);
+    await own.goto(`${stage.origin}/#/waiting`);
     const need = own.locator('.need[data-kind="warning"]');
     await need.getByText("Nothing proves yet that scout has read 5 messages").waitFor();
     expect(await need.count()).toBe(1);

@@ -7,17 +7,52 @@ import { agentCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import type { Loopback } from "../loopback.ts";
+import type { Preferences } from "../page/preferences.ts";
 import type { PageSessions } from "../page/sessions.ts";
 
-/** What only the page and the person behind it need. */
-export function pageOperations(tieline: Switch, callers: Callers, sessions: PageSessions, loopback: () => Loopback | null): Pick<Operations, "dash" | "typeKeys"> {
+type PageOperations = Pick<Operations, "dash" | "devices" | "devicesRevoke" | "preferences" | "preferencesSet" | "typeKeys">;
+
+export interface PageParts {
+  readonly sessions: PageSessions;
+  readonly preferences: Preferences;
+  /** null: not open yet. */
+  readonly loopback: () => Loopback | null;
+}
+
+/** What only the page and the user behind it need. */
+export function pageOperations(tieline: Switch, callers: Callers, { sessions, preferences, loopback }: PageParts): PageOperations {
   return {
-    async dash({ port: wanted }, { caller }) {
+    async dash({ port: wanted, byAddress = false, fileIn = null }, { caller }) {
       await callers.person(caller);
-      if (wanted !== undefined) loopback()?.alsoAt(wanted);
-      const port = wanted ?? loopback()?.port ?? null;
-      if (port === null) throw notYet();
-      return { url: `http://127.0.0.1:${port}/open?code=${sessions.newCode()}`, port };
+      const open = loopback();
+      if (open === null) throw notYet();
+      if (wanted !== undefined) open.alsoAt(wanted);
+      const port = wanted ?? open.port;
+      return { ...sessions.link({ port, byAddress, fileIn }), port };
+    },
+
+    async devices(_, { caller }) {
+      await callers.person(caller);
+      return sessions.devices.list();
+    },
+
+    async devicesRevoke(input, { caller }) {
+      await callers.person(caller);
+      const known = sessions.devices.list().map(({ id }) => id);
+      const wanted = "all" in input ? known : input.devices;
+      const unknown = wanted.find((id) => !known.includes(id));
+      if (unknown !== undefined) throw noDevice(unknown);
+      return { revoked: sessions.devices.revoke(wanted) };
+    },
+
+    async preferences(_, { caller }) {
+      await callers.person(caller);
+      return preferences.read();
+    },
+
+    async preferencesSet({ values }, { caller }) {
+      await callers.person(caller);
+      return { bytes: preferences.set(values) };
     },
 
     async typeKeys({ agent: address, keys }, { caller }) {
@@ -34,6 +69,9 @@ export function pageOperations(tieline: Switch, callers: Callers, sessions: Page
 }
 
 const notYet = (): TielineError => new TielineError("DAEMON_UNAVAILABLE", "the daemon is still starting", { remedy: "try again in a moment" });
+
+const noDevice = (id: string): TielineError =>
+  new TielineError("TARGET_NOT_FOUND", `no device has the id ${id}`, { remedy: "`tieline devices ls` lists them", operands: { device: id } });
 
 const notTyped = (agent: string, why: string): TielineError =>
   new TielineError("PANE_UNKNOWN", `nothing was typed to ${agent}: ${why}`, { remedy: "`tieline ls` shows where it is; leave copy mode in its pane first", operands: { agent } });

@@ -81,7 +81,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     const { port, moved } = loopback;
     if (moved === null) return ok(`http://127.0.0.1:${port}`);
     return warning(
-      `http://127.0.0.1:${port}, because ${moved.why}; what named the old port does not reach Tieline`,
+      `http://127.0.0.1:${port}, because ${moved.why}; every browser was signed out, and what names the old port does not reach Tieline`,
       "run `tieline dash` for a new link; set http.port in config.json to choose the port yourself",
     );
   }

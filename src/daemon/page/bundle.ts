@@ -3,6 +3,8 @@ import { TielineError } from "../../model/errors.ts";
 export interface Asset {
   readonly body: Blob;
   readonly type: string;
+  /** As `integrity` attributes have it. */
+  readonly integrity: string;
 }
 
 export interface PageBundle {
@@ -10,6 +12,8 @@ export interface PageBundle {
   readonly assets: ReadonlyMap<string, Asset>;
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
+  /** Scripts that only some views need. */
+  readonly later: readonly string[];
 }
 
 const entry = new URL("../../../dashboard/main.tsx", import.meta.url).pathname;
@@ -39,8 +43,13 @@ export async function bundlePage(): Promise<PageBundle> {
 
 const types: Readonly<Record<string, string>> = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" };
 
-function bundleOf(files: readonly { readonly name: string; readonly body: Blob }[]): PageBundle {
-  const named = (ending: string): string[] => files.map(({ name }) => name).filter((name) => name.startsWith(first) && name.endsWith(ending));
+async function bundleOf(files: readonly { readonly name: string; readonly body: Blob }[]): Promise<PageBundle> {
+  const those = (ending: string, isFirst: boolean): string[] => files.map(({ name }) => name).filter((name) => name.startsWith(first) === isFirst && name.endsWith(ending));
   const typeOf = (name: string): string => types[name.split(".").at(-1)!] ?? "application/octet-stream";
-  return { assets: new Map(files.map(({ name, body }) => [name, { body, type: typeOf(name) }])), scripts: named(".js"), styles: named(".css") };
+  const assets = await Promise.all(files.map(async ({ name, body }) => [name, { body, type: typeOf(name), integrity: await integrityOf(body) }] as const));
+  return { assets: new Map(assets), scripts: those(".js", true), styles: those(".css", true), later: those(".js", false) };
+}
+
+async function integrityOf(body: Blob): Promise<string> {
+  return `sha256-${new Bun.CryptoHasher("sha256").update(await body.arrayBuffer()).digest("base64")}`;
 }

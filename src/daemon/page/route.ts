@@ -1,39 +1,80 @@
-/** The dashboard: one page, its files, and the link that lets a browser in. */
-import { TielineError } from "../../model/errors.ts";
-import { problem } from "../http.ts";
+/** The dashboard: its shell, which is the same for all and holds no data, and how a page signs in. */
+import { z } from "zod";
+import { pagePaths } from "../../client/pageProtocol.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
+import { parse, parseJson, problem, textOf } from "../http.ts";
 import type { LoopbackRoute } from "../loopback.ts";
 import { bundlePage, type PageBundle } from "./bundle.ts";
-import { portOf, type PageSessions } from "./sessions.ts";
+import type { PageSessions } from "./sessions.ts";
 
-export function pageRoute(sessions: PageSessions, bundle: () => Promise<PageBundle> = bundlePage): LoopbackRoute {
+const maxBodyBytes = 4096;
+const word = z.string().max(1024);
+const bodies = {
+  [pagePaths.hello]: z.object({ nonce: z.string().min(16).max(64) }),
+  [pagePaths.signIn]: z.object({ code: word, deviceKey: word, tabKey: word, proof: word }),
+  [pagePaths.openTab]: z.object({ device: word, tabKey: word, signature: word }),
+};
+
+export interface PageRouteOptions {
+  readonly report: (context: string, fault: unknown) => void;
+  readonly bundle?: () => Promise<PageBundle>;
+}
+
+export function pageRoute(sessions: PageSessions, { report, bundle = bundlePage }: PageRouteOptions): LoopbackRoute {
   let bundling: Promise<PageBundle> | null = null;
 
-  return (request, { pathname, searchParams }) => {
+  return (request, { pathname }) => {
+    if (request.method === "POST" && Object.hasOwn(bodies, pathname)) return enter(request, pathname as keyof typeof bodies);
     if (request.method !== "GET") return null;
-    if (pathname === "/open") return Promise.resolve(letIn(request, searchParams.get("code") ?? ""));
-    if (pathname === "/") return sessions.admits(request) ? page() : Promise.resolve(closedDoor());
-    if (pathname.startsWith("/assets/")) return sessions.admits(request) ? asset(pathname.slice("/assets/".length)) : Promise.resolve(closedDoor());
+    if (pathname === "/") return shell();
+    if (pathname.startsWith("/assets/")) return asset(pathname.slice("/assets/".length));
     return null;
   };
 
-  function letIn(request: Request, code: string): Response {
-    const cookie = sessions.redeem(code, portOf(request));
-    if (cookie === null) return closedDoor("This link was used already, or is older than a minute.");
-    // A page, not a redirect: a cookie that is strict about its site does not follow a redirect that began elsewhere.
-    const body = html({ title: "Tieline", head: `<meta http-equiv="refresh" content="0;url=/">`, body: `<p><a href="/">Open the dashboard</a></p>` });
-    return answer(body, { "set-cookie": cookie });
+  async function enter(request: Request, path: keyof typeof bodies): Promise<Response> {
+    try {
+      const body = parseJson(await textOf(request, maxBodyBytes), "the request body");
+      return Response.json(answerTo(request, path, body), { headers: { "cache-control": "no-store" } });
+    } catch (thrown) {
+      const error = asTielineError(thrown);
+      if (error.code === "INTERNAL") report(`POST ${path}`, thrown);
+      return problem(error);
+    }
   }
 
-  async function page(): Promise<Response> {
-    const { scripts, styles } = await bundled();
+  function answerTo(request: Request, path: keyof typeof bodies, body: unknown): object {
+    switch (path) {
+      case pagePaths.hello:
+        return sessions.hello(request, parse(bodies[path], body, path).nonce);
+      case pagePaths.signIn:
+        return sessions.signIn(request, parse(bodies[path], body, path));
+      case pagePaths.openTab:
+        return sessions.openTab(request, parse(bodies[path], body, path));
+    }
+  }
+
+  /**
+   * Every script is loaded with the page, also those that only some views need: a page that is open while the daemon is
+   * down must not take code from whoever has the port then.
+   */
+  async function shell(): Promise<Response> {
+    const { assets, scripts, styles, later } = await bundled();
     const nonce = crypto.randomUUID();
+    const linked = (name: string): string => `"/assets/${name}" integrity="${assets.get(name)!.integrity}"`;
     const head = [
+      `<meta charset="utf-8">`,
+      `<meta name="viewport" content="width=device-width, initial-scale=1">`,
+      `<title>Tieline</title>`,
+      `<link rel="icon" href="${icon}">`,
       `<meta name="style-nonce" content="${nonce}">`,
       `<meta name="color-scheme" content="light dark">`,
-      ...styles.map((name) => `<link rel="stylesheet" href="/assets/${name}">`),
-      ...scripts.map((name) => `<script type="module" src="/assets/${name}"></script>`),
+      ...styles.map((name) => `<link rel="stylesheet" href=${linked(name)}>`),
+      ...scripts.map((name) => `<script type="module" src=${linked(name)}></script>`),
+      ...later.map((name) => `<link rel="modulepreload" href=${linked(name)}>`),
     ];
-    return answer(html({ title: "Tieline", head: head.join(""), body: `<div id="page"></div><noscript>The dashboard needs JavaScript.</noscript>` }), {}, nonce);
+    const body = `<div id="page"></div><noscript>The dashboard needs JavaScript.</noscript>`;
+    const html = `<!doctype html><html lang="en"><head>${head.join("")}</head><body>${body}</body></html>`;
+    return new Response(html, { headers: { ...guards(nonce), "content-type": "text/html; charset=utf-8", "cache-control": "no-store" } });
   }
 
   async function asset(name: string): Promise<Response> {
@@ -52,24 +93,29 @@ export function pageRoute(sessions: PageSessions, bundle: () => Promise<PageBund
   }
 }
 
-const closedDoor = (why = "This browser has not been let in."): Response =>
-  answer(html({ title: "Tieline", head: "", body: `<h1>Tieline</h1><p>${why}</p><p>Run <code>tieline dash</code> in a terminal: it opens the dashboard with a fresh link.</p>` }), {}, null, 401);
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='4' cy='8' r='3' fill='%232f9e6e'/%3E%3Ccircle cx='12' cy='8' r='3' fill='%234c6ef5'/%3E%3Cpath d='M4 8h8' stroke='%23888' stroke-width='1.5'/%3E%3C/svg%3E";
 
-function answer(body: string, headers: Record<string, string>, nonce: string | null = null, status = 200): Response {
-  return new Response(body, { status, headers: { ...guards(nonce), "content-type": "text/html; charset=utf-8", "cache-control": "no-store", ...headers } });
-}
+const policy = {
+  "default-src": "'none'",
+  "script-src": "'self'",
+  "connect-src": "'self'",
+  "img-src": "'self' data:",
+  "font-src": "'self'",
+  "worker-src": "'none'",
+  "base-uri": "'none'",
+  "form-action": "'none'",
+  "frame-ancestors": "'none'",
+};
 
 /** Nothing inline runs or styles; the nonce is for the terminal, which makes its style sheet from the theme. */
 function guards(nonce: string | null = null): Record<string, string> {
-  const styles = nonce === null ? "'self'" : `'self' 'nonce-${nonce}'`;
+  const directives = { ...policy, "style-src": nonce === null ? "'self'" : `'self' 'nonce-${nonce}'` };
   return {
-    "content-security-policy": `default-src 'none'; script-src 'self'; style-src ${styles}; connect-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    "content-security-policy": Object.entries(directives).map((directive) => directive.join(" ")).join("; "),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
   };
 }
-
-const html = ({ title, head, body }: { title: string; head: string; body: string }): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='4' cy='8' r='3' fill='%232f9e6e'/%3E%3Ccircle cx='12' cy='8' r='3' fill='%234c6ef5'/%3E%3Cpath d='M4 8h8' stroke='%23888' stroke-width='1.5'/%3E%3C/svg%3E">${head}</head><body>${body}</body></html>`;

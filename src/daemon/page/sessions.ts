@@ -1,73 +1,191 @@
-/** Who may use the page: a link that works once becomes a cookie that works for a week. */
-import { sameSecret } from "../identity.ts";
-
-const codeLifeMs = 60_000;
-const cookieLifeMs = 7 * 24 * 3_600_000;
+/** Who may use the dashboard: checks what src/client/pageProtocol.ts describes, in this run of the daemon. */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  fragmentOf,
+  helloText,
+  openTabText,
+  requestHeadIn,
+  requestText,
+  signedHeaders,
+  signInText,
+  tabScheme,
+  type Context,
+  type HelloAnswer,
+  type OpenTabBody,
+  type SignInAnswer,
+  type SignInBody,
+} from "../../client/pageProtocol.ts";
+import { TielineError } from "../../model/errors.ts";
+import { textOf } from "../http.ts";
+import { LoginCodes } from "./codes.ts";
+import { deviceName } from "./deviceName.ts";
+import { Devices, type OpenTab } from "./devices.ts";
+import { isSignedBy, pageKeyIn, publicKeyIn, type PageKey } from "./key.ts";
+import { LinkFiles } from "./linkFiles.ts";
+import { ReplayWindow } from "./replayWindow.ts";
 
 export interface PageSessionsOptions {
+  /** A directory of the home for keys, devices and link files. */
+  readonly directory: string;
   readonly personToken: string;
+  /** The ports that this daemon answers at. */
+  readonly ports: () => ReadonlySet<number>;
+  /** The time of day. */
   readonly clock?: () => number;
+  /** Milliseconds since the daemon started; never jumps. */
+  readonly now?: () => number;
+  readonly told: (note: string) => void;
+  readonly report: (context: string, fault: unknown) => void;
 }
 
-/**
- * Codes are kept in memory, since a link is used at once or never. Cookies are signed with the person's token instead
- * of being kept, so that an open page outlives a restart of the daemon, and none outlives a new token.
- */
+export interface LinkWish {
+  readonly port: number;
+  /** Link to 127.0.0.1 instead of the private host name of this boot. */
+  readonly byAddress: boolean;
+  /** Write a file that leads there into this directory. */
+  readonly fileIn: string | null;
+}
+
+export interface Admitted {
+  /** The request in the user's name. */
+  readonly request: Request;
+  /** Aborted when the tab is signed out. */
+  readonly signal: AbortSignal;
+}
+
+/** How far a page's idea of the daemon's clock may be off. */
+const clockSlackMs = 30_000;
+
 export class PageSessions {
-  readonly #personToken: string;
-  readonly #clock: () => number;
-  readonly #codes = new Map<string, number>();
+  readonly boot = randomBytes(16).toString("base64url");
+  /**
+   * A host name below `localhost` that is new with every boot. A program that has the port while the daemon is down can
+   * leave service workers, cached pages and open tabs behind for the origin it was visited at; nothing can have been left
+   * for a name that did not exist yet.
+   */
+  readonly host = `tieline-${randomBytes(10).toString("hex")}.localhost`;
+  readonly devices: Devices;
+  readonly #options: PageSessionsOptions;
+  readonly #now: () => number;
+  readonly #key: PageKey;
+  readonly #codes: LoginCodes;
+  readonly #files: LinkFiles;
+  readonly #windows = new WeakMap<OpenTab, ReplayWindow>();
 
-  constructor({ personToken, clock = Date.now }: PageSessionsOptions) {
-    if (personToken === "") throw new Error("an empty token signs nothing");
-    this.#personToken = personToken;
-    this.#clock = clock;
+  constructor(options: PageSessionsOptions) {
+    const { directory, clock = Date.now, report, told } = options;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.#options = options;
+    const startedAt = performance.now();
+    this.#now = options.now ?? (() => Math.round(performance.now() - startedAt));
+    this.#key = pageKeyIn(join(directory, "daemon.key"), told);
+    this.#codes = new LoginCodes({ now: this.#now });
+    this.#files = new LinkFiles(directory, report);
+    this.devices = new Devices({ file: join(directory, "devices.json"), boot: this.boot, clock, report });
   }
 
-  newCode(): string {
-    const now = this.#clock();
-    for (const [code, until] of this.#codes) if (until < now) this.#codes.delete(code);
-    const code = crypto.randomUUID().replaceAll("-", "");
-    this.#codes.set(code, now + codeLifeMs);
-    return code;
+  /** A link that signs one browser in, once. */
+  link({ port, byAddress, fileIn }: LinkWish): { url: string; file: string | null } {
+    const origin = `http://${byAddress ? "127.0.0.1" : this.host}:${port}`;
+    let file: string | null = null;
+    const { id, secret } = this.#codes.create(origin, () => file && this.#files.remove(file));
+    const url = `${origin}/${fragmentOf({ code: id, secret, fingerprint: this.#key.fingerprint })}`;
+    if (fileIn !== null) file = this.#files.write(url, fileIn);
+    return { url, file };
   }
 
-  /** The Set-Cookie header that the code is worth; null: it was used before, or is too old. */
-  redeem(code: string, port: string): string | null {
-    const until = this.#codes.get(code);
-    this.#codes.delete(code);
-    if (until === undefined || until < this.#clock()) return null;
-    const expiresAt = String(this.#clock() + cookieLifeMs);
-    return `${cookieName(port)}=${expiresAt}.${this.#signature(expiresAt, port)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${cookieLifeMs / 1000}`;
+  /** Proves to a page that this is the daemon. Only for origins of its own: another port could pass the proof on. */
+  hello(request: Request, nonce: string): HelloAnswer {
+    const context = this.#contextOf(request);
+    const clockMs = this.#now();
+    return { boot: this.boot, clockMs, key: this.#key.spki, signature: this.#key.sign(helloText(context, nonce, clockMs)) };
   }
 
-  /** Does this request come from a browser that was let in? */
-  admits(request: Request): boolean {
-    const port = portOf(request);
-    const value = cookiesOf(request).get(cookieName(port));
-    const [expiresAt = "", signature = ""] = value?.split(".") ?? [];
-    return sameSecret(signature, this.#signature(expiresAt, port)) && Number(expiresAt) > this.#clock();
+  signIn(request: Request, { proof, ...body }: SignInBody): SignInAnswer {
+    const context = this.#contextOf(request);
+    if (!publicKeyIn(body.deviceKey) || !publicKeyIn(body.tabKey)) throw expired("key", "the key is not an ECDSA P-256 key");
+    if (!this.#codes.redeem(body.code, context.origin, signInText(context, body), proof)) {
+      throw expired("code", "this link was used already, or is older than a minute");
+    }
+    const name = deviceName(request.headers.get("user-agent") ?? "");
+    const { id, device } = this.devices.add({ name, key: body.deviceKey, origin: context.origin }, body.tabKey);
+    this.#options.told(`${name} signed in to the dashboard (device ${device.id})`);
+    return { device: device.id, tab: id };
   }
 
-  /** The same request, in the person's name. */
-  asPerson(request: Request): Request {
+  openTab(request: Request, { signature, ...body }: OpenTabBody): SignInAnswer {
+    const context = this.#contextOf(request);
+    const device = this.devices.device(body.device);
+    const key = device && publicKeyIn(device.key);
+    if (!device || !key || device.origin !== context.origin) throw expired("device", "this browser is not signed in");
+    if (!this.devices.isActive(device)) throw expired("device", "the daemon was restarted after this browser signed in");
+    if (!isSignedBy(key, openTabText(context, body), signature)) throw expired("signature", "the signature is not the device's");
+    if (!publicKeyIn(body.tabKey)) throw expired("key", "the key is not an ECDSA P-256 key");
+    return { device: device.id, tab: this.devices.openTab(device, body.tabKey).id };
+  }
+
+  /** Whether a request claims to come from a signed-in tab. */
+  claims(request: Request): boolean {
+    return request.headers.get("authorization")?.startsWith(`${tabScheme} `) ?? false;
+  }
+
+  /** The request of a signed-in tab, each only once. Nothing of the body is read before the signature was checked. */
+  async admit(request: Request, url: URL): Promise<Admitted> {
+    const head = requestHeadIn(request.headers.get("authorization") ?? "");
+    const tab = head && this.devices.tab(head.tab);
+    if (!head || !tab) throw expired("tab", "this browser is not signed in");
+    const { origin } = this.#contextOf(request);
+    if (origin !== tab.origin) throw foreign(origin);
+    if (head.boot !== this.boot) throw expired("boot", "the daemon was restarted");
+    if (Math.abs(this.#now() - head.clockMs) > clockSlackMs) throw expired("clock", "the request is too old");
+    const headers = signedHeaders.map((name) => request.headers.get(name) ?? "");
+    const facts = { ...head, origin, method: request.method, target: `${url.pathname}${url.search}`, headers };
+    if (!isSignedBy(tab.key, requestText(facts), head.signature)) throw expired("signature", "the signature is not the tab's");
+    if (!this.#windowOf(tab).accept(head.number)) throw expired("replay", "the request was made before");
+    const body = request.method === "GET" ? "" : await textOf(request);
+    if (createHash("sha256").update(body).digest("base64url") !== head.digest) throw expired("body", "the body is not what was signed");
+    this.devices.used(tab);
+    return { request: this.#asUser(request, body), signal: tab.signal };
+  }
+
+  /** Signs out every browser, and voids every link. */
+  revokeAll(): void {
+    this.#codes.clear();
+    this.devices.revoke(this.devices.list().map(({ id }) => id));
+  }
+
+  [Symbol.dispose](): void {
+    this.#codes.clear();
+    this.devices.flush();
+  }
+
+  /** Where a request of the page counts. Browsers name the origin in POSTs, and whether it is the same in all. */
+  #contextOf(request: Request): Context {
+    const host = request.headers.get("host") ?? "";
+    const own = `http://${host}`;
+    const origin = request.headers.get("origin") ?? (request.headers.get("sec-fetch-site") === "same-origin" ? own : "no page");
+    const port = Number(/:(\d+)$/.exec(host)?.[1] ?? 80);
+    if (origin !== own || !this.#options.ports().has(port)) throw foreign(origin);
+    return { boot: this.boot, origin };
+  }
+
+  #windowOf(tab: OpenTab): ReplayWindow {
+    const known = this.#windows.get(tab) ?? new ReplayWindow();
+    this.#windows.set(tab, known);
+    return known;
+  }
+
+  #asUser(request: Request, body: string): Request {
     const headers = new Headers(request.headers);
-    headers.set("authorization", `Bearer ${this.#personToken}`);
-    headers.delete("cookie");
-    return new Request(request, { headers });
-  }
-
-  #signature(expiresAt: string, port: string): string {
-    return new Bun.CryptoHasher("sha256", this.#personToken).update(`page ${port} ${expiresAt}`).digest("hex");
+    headers.set("authorization", `Bearer ${this.#options.personToken}`);
+    return new Request(request.url, { method: request.method, headers, ...(request.method !== "GET" && { body }) });
   }
 }
 
-export const portOf = (request: Request): string => /:(\d+)$/.exec(request.headers.get("host") ?? "")?.[1] ?? "80";
+const expired = (reason: string, message: string): TielineError =>
+  new TielineError("SESSION_EXPIRED", message, { remedy: "run `tieline dash` for a new link", operands: { reason } });
 
-/** Cookies know no ports, and another home may have a page of its own on this machine. */
-const cookieName = (port: string): string => `tieline_${port}`;
-
-function cookiesOf(request: Request): ReadonlyMap<string, string> {
-  const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim().split("=", 2));
-  return new Map(pairs.map(([name = "", value = ""]) => [name, value]));
-}
+const foreign = (origin: string): TielineError =>
+  new TielineError("NOT_PERMITTED", `the dashboard is not at ${origin}`, { remedy: "run `tieline dash` for a link to it", operands: { origin } });
