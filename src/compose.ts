@@ -33,7 +33,7 @@ import { outputsOf } from "./intake/outputs.ts";
 import { Submissions } from "./intake/submissions.ts";
 import { Workspaces } from "./intake/workspaces.ts";
 import type { AdoptParts } from "./life/adopt.ts";
-import { nativeAgents } from "./life/native/member.ts";
+import { NativeMembers } from "./life/native/members.ts";
 import { sessionOf } from "./life/place.ts";
 import { TmuxServers } from "./life/servers.ts";
 import { Spawner } from "./life/spawner.ts";
@@ -118,6 +118,7 @@ export interface Switch extends AsyncDisposable {
   readonly claude: Programs["claude"];
   readonly codex: Programs["codex"];
   readonly running: AdoptParts["running"];
+  readonly native: NativeMembers;
   readonly witness: Pick<Witness, "canProve">;
   readonly hooks: HookChain;
   readonly hookPlace: HookPlace;
@@ -157,8 +158,12 @@ export function compose(options: SwitchOptions): Switch {
   const programs = agentPrograms(env, clock, report);
 
   // Who may write to whom.
-  const native = nativeAgents({ configDir: programs.claudeConfig, home: mailbox.id, directory, endpoint: claudeInboxEndpoint });
-  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, foundedTeams: teams.founded, nativeMember: native.member, nativeNames: native.names });
+  const native = new NativeMembers({
+    ...{ configDir: programs.claudeConfig, home: mailbox.id, directory, mailbox, endpoint: claudeInboxEndpoint },
+    isDeclared: (team, name) => lookups.profile(team, name)?.origin === "project",
+    changed: (agent) => courier.wake(agent),
+  });
+  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, foundedTeams: teams.founded, nativeMembers: (asker, team, name) => native.find(asker, team, name), nativeNames: () => native.names() });
   const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
   const profileOf = ({ team, profile }: Agent): Profile | null => (profile === null ? null : lookups.profile(team, profile));
   const ways = routes(directory, lookups, emit);
@@ -265,7 +270,8 @@ export function compose(options: SwitchOptions): Switch {
       followUpInboxes({ mailbox, report, agent: agentOf, layout, signal, clock }),
       serveNativeTeams({
         ...{ directory, mailbox, router, documents, events, report, signal, root: options.root, ...config.claudeTeams },
-        memberOf: native.member,
+        members: native,
+        processes,
         endpoint: claudeInboxEndpoint,
         policy: config.delivery.policy,
         argv: (pid) => processes.argv(pid),
@@ -297,7 +303,7 @@ export function compose(options: SwitchOptions): Switch {
     claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
     starter, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
     running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
-    witness, hooks: flags.follow(hooks.chain), hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
+    native, witness, hooks: flags.follow(hooks.chain), hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
     events, activities, metrics, nats, natsUrl,
     async start() {
       objects.start();

@@ -4,6 +4,7 @@ import type { Lookups } from "./addressing/rules.ts";
 import type { Directory } from "./directory/directory.ts";
 import { personAgent } from "./directory/roster.ts";
 import { agentOf } from "./life/enlist.ts";
+import { isNativeOnly } from "./life/native/shutdown.ts";
 import { personId, type Agent } from "./model/agent.ts";
 import type { TielineError } from "./model/errors.ts";
 import type { Emit } from "./model/event.ts";
@@ -26,7 +27,9 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
       const answers = (agent: Agent): boolean => inReplyTo !== null && inReplyTo.from.id === agent.id;
       const reply = agents.length > 0 && agents.every(answers);
       const everyone = address === "*";
-      const { permitted, denied } = permit(topology, party, agents, { reply, everyone });
+      const { denied } = permit(topology, party, agents.map((agent) => asNamed(agent, address, party)), { reply, everyone });
+      const deniedIds = new Set(denied.map(({ id }) => id));
+      const permitted = agents.filter(({ id }) => !deniedIds.has(id));
       const allowed = allowedTargets(topology, party);
       if (denied.length === 0) return { recipients: permitted, refused: [], allowed };
       emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed });
@@ -52,6 +55,9 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
     },
   };
 }
+
+/** A member of a Claude Code team that is named without its team counts as one of the sender's: edges name it so, too. */
+const asNamed = (agent: Agent, address: string, { team }: Party): Agent => (isNativeOnly(agent) && !address.includes(":") ? { ...agent, team } : agent);
 
 /** The person speaks in the team that they call from. */
 export function partyOf(from: Sender, directory: Directory): Party {

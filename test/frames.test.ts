@@ -33,7 +33,7 @@ const transports: Readonly<Record<string, (message: Message) => string>> = {
   "standard input": stdinText,
   "stream-json": (message) => streamLines(message).trim().split("\n").map((line) => (JSON.parse(line) as { message?: { content: string } }).message?.content ?? "").join("\n"),
   "Claude Code's inbox socket": (message) => envelope(message, { multiline: true, inlineLimit: 1 << 20 }, "peer").text,
-  "Claude Code's team inbox": (message) => rowOf(message).text,
+  "Claude Code's team inbox": (message) => rowOf(message, null).text,
   "hooks of Claude Code": (message) => hookText(message, { provider: "claude-code" }),
   "hooks of Codex": (message) => hookText(message, { provider: "codex" }),
   "Codex's app server": (message) => {

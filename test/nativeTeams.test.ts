@@ -39,6 +39,10 @@ function crewIn(world: World, config: Fields = {}) {
   };
 }
 
+/** The members but for the user, who is in every team. */
+const others = (crew: ReturnType<typeof crewIn>): Fields[] => crew.config().members.filter(({ agentType }) => agentType !== "user");
+const namesIn = (agents: readonly AgentView[]): string[] => agents.map(({ team, name }) => `${team}:${name}`).toSorted();
+
 const mail = (world: World): Promise<InboxView[]> => world.json<InboxView[]>(["inbox", "--peek"]);
 const agentIn = async (world: World, name: string): Promise<AgentView | undefined> => (await world.json<AgentView[]>(["ls", "--all"])).find((one) => one.name === name);
 /** Writes down every line that it reads. */
@@ -50,8 +54,10 @@ test("a member of a Claude Code team is written to by name, and what it writes t
   const crew = crewIn(world);
   const row = crew.post("user", "scout", "found it");
 
+  await world.ls();
+  await until(() => crew.config().members.some(({ name }) => name === "the-user"), "the user's record");
   const { tag } = await world.json<{ tag: string }>(["send", "--wait", "handed", "scout", "look in the cellar"]);
-  expect(crew.rows("scout")).toMatchObject([{ from: "user", read: false, messageId: expect.stringMatching(/^[0-9a-f-]{36}$/), summary: "look in the cellar", text: expect.stringContaining(`[${tag} from user]\nlook in the cellar\n`) }]);
+  expect(crew.rows("scout")).toMatchObject([{ from: "the-user", read: false, messageId: expect.stringMatching(/^[0-9a-f-]{36}$/), summary: "look in the cellar", text: expect.stringContaining(`[${tag} from user]\nlook in the cellar\n[end ${tag} · reply: SendMessage to "the-user"]`) }]);
   // A direct message never passes through the lead.
   expect(crew.rows("team-lead")).toEqual([]);
   expect((await world.status(tag)).deliveries[0]).toMatchObject({ proof: "written", transport: "claude-inbox", authority: "peer" });
@@ -72,18 +78,136 @@ test("a member of a Claude Code team is written to by name, and what it writes t
   expect(crew.rows("scout")).toHaveLength(1);
 });
 
+test("what a member writes to the user under the name that Claude Code reaches arrives, and is taken out", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world);
+  await world.ls();
+  await until(() => crew.config().members.length === 4, "the user's records");
+  expect(crew.config().members.slice(2)).toMatchObject(["user", "the-user"].map((name) => ({ agentId: `${name}@crew`, name, agentType: "user", backendType: "tieline", isActive: false, tieline: { agent: "user" } })));
+  crew.post("the-user", "scout", "found it");
+  await until(async () => (await mail(world)).length > 0, "the message");
+  expect((await mail(world)).map(({ from, body }) => [from, body])).toEqual([["scout", "found it"]]);
+  await until(() => crew.rows("the-user").length === 0, "an empty inbox");
+});
+
+test("members are listed before anyone writes to them, where their team belongs, and are forgotten when they leave", async () => {
+  await using world = await startWorld({ files: { "tieline.yaml": "team: web\n" } });
+  const elsewhere = { members: [{ ...lead, cwd: "/elsewhere" }, { ...scout, cwd: "/elsewhere" }] };
+  const crew = crewIn(world, elsewhere);
+  await until(async () => namesIn(await world.json(["ls", "--all"])).length === 2, "the members");
+  expect(namesIn(await world.json(["ls", "--all"]))).toEqual(["crew:scout", "crew:team-lead"]);
+  expect((await world.json<AgentView[]>(["ls", "--all"]))[1]).toMatchObject({ presence: "active", state: "unknown", reason: "it has not reported to the Claude Code team crew yet", waysIn: [{ transport: "claude-inbox" }] });
+  expect(await world.ls()).toEqual([]);
+  // The lead works in the project's directory.
+  crew.configure({ members: [{ ...lead, cwd: world.project }, { ...scout, cwd: world.project }] });
+  expect(namesIn(await world.ls())).toEqual(["crew:scout", "crew:team-lead"]);
+  expect((await world.tieline(["team", "show", "crew"])).stdout).toContain("scout");
+  await world.json(["send", "scout", "--wait", "handed", "hello"]);
+
+  crew.configure({ members: [] });
+  await until(async () => namesIn(await world.json(["ls", "--all"])).length === 1, "the end of the one without mail");
+  expect(await agentIn(world, "scout")).toMatchObject({ state: "gone", reason: "it is not in its Claude Code team any more" });
+});
+
+test("a member whose process has ended is not listed, and its mail waits until it runs again", async () => {
+  await using world = await startWorld();
+  const ended = { leadSessionId: crypto.randomUUID(), members: [{ ...lead, backendType: "in-process" }, { ...scout, backendType: "tmux", tmuxPaneId: "%9" }, { agentId: "mate@crew", name: "mate", backendType: "in-process" }] };
+  const crew = crewIn(world, ended);
+  await world.ls();
+  await until(() => crew.config().members.length === 5, "the user's records");
+  expect(await world.json(["ls", "--all"])).toEqual([]);
+  const { tag } = await world.json<{ tag: string }>(["send", "scout", "are you there?"]);
+  await until(async () => (await world.status(tag)).deliveries[0]!.reason === "scout is not running: no process of Claude Code runs it any more", "the reason");
+  expect(crew.rows("scout")).toEqual([]);
+
+  const dir = join(world.dir, "worker");
+  mkdirSync(dir);
+  await world.pane([...scriptedAgentCommand(dir), "--agent-id", "scout@crew"]);
+  await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the mail after it came back");
+  expect(await agentIn(world, "scout")).toMatchObject({ state: "unknown", team: "crew" });
+});
+
+test("team-lead is the lead of the team who runs, and a new one only where none does", async () => {
+  await using world = await startWorld({ files: { "tieline.yaml": "team: web\n" } });
+  const crew = crewIn(world, { members: [{ ...lead, cwd: world.project }, scout] });
+  await until(async () => (await agentIn(world, "team-lead")) !== undefined, "the lead");
+  await world.json(["send", "team-lead", "--wait", "handed", "how is it going?"]);
+  expect(crew.rows("team-lead")).toHaveLength(1);
+  expect((await world.tieline(["resolve", "team-lead", "--explain"])).stdout).toContain("a member of a Claude Code team of web is called team-lead, and runs");
+  expect((await world.tieline(["resolve", "researcher", "--explain"])).stdout).toContain("mail may start the built in profile researcher");
+
+  const folder = join(world.dir, ".claude", "teams", "second");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ name: "second", leadAgentId: "team-lead@second", members: [{ ...lead, cwd: world.project }] }));
+  const both = await world.tieline(["send", "team-lead", "who?"]);
+  expect([both.code, both.stderr]).toEqual([3, expect.stringContaining("team-lead could be crew:team-lead or second:team-lead")]);
+  await world.json(["send", "second:team-lead", "--wait", "handed", "you"]);
+});
+
+test("a member that runs in a pane is made one with the agent that is adopted there, and named by it", async () => {
+  await using world = await startWorld({ files: { "tieline.yaml": "team: crew\n" } });
+  crewIn(world, { members: [lead, { ...scout, backendType: "tmux" }] });
+  const dir = join(world.dir, "worker");
+  mkdirSync(dir);
+  const pane = await world.pane([...scriptedAgentCommand(dir), "--agent-id", "scout@crew"]);
+  await until(async () => (await agentIn(world, "scout")) !== undefined, "the member");
+  const { id } = (await agentIn(world, "scout"))!;
+  await world.json(["send", "scout", "--wait", "handed", "before it was adopted"]);
+  expect(await world.json(["adopt", "--all"])).toMatchObject({ found: [{ pane, name: "scout", agent: null }] });
+  const adopted = await world.json<AgentView>(["adopt", pane, "--name", "scout", "--provider", "claude-code"]);
+  expect(adopted).toMatchObject({ id, name: "scout", team: "crew", pane });
+  expect(adopted.waysIn.map(({ transport }) => transport)).toContain("claude-inbox");
+  expect(namesIn(await world.ls())).toEqual(["crew:scout", "crew:team-lead"]);
+});
+
+test("a bad row in a lead's inbox, a team of the same name and a restart hide no plan", async () => {
+  await using world = await startWorld({ files: { "tieline.yaml": "team: crew\nagents: { engineer: { command: [cat] } }\n" } });
+  const crew = crewIn(world, { members: [lead, scout, { agentId: "mate@crew", name: "mate" }] });
+  await world.tieline(["up"]);
+  await world.json(["send", "scout", "--wait", "handed", "hi"]);
+  crew.post("team-lead", "scout", { type: "idle_notification", from: "scout", timestamp: new Date().toISOString(), idleReason: "available" });
+  await until(async () => (await agentIn(world, "scout"))?.state === "idle", "its idle notice");
+  await world.json(["stop", "scout"]);
+  await until(() => crew.rows("scout").length === 2, "the request");
+  const { requestId } = JSON.parse(crew.rows("scout")[1]!.text) as Fields;
+  crew.post("team-lead", "scout", { type: "shutdown_approved", requestId, from: "scout", timestamp: new Date().toISOString() });
+  await until(async () => (await agentIn(world, "scout"))!.state === "gone", "its end");
+  await world.tieline(["daemon", "stop"]);
+  crew.post("team-lead", "mate", { type: "plan_approval_request", requestId: "plan-1", from: "mate", planContent: "1. dig", timestamp: new Date().toISOString() });
+  let open: OpenRequest[] = [];
+  await until(async () => (open = await world.json<OpenRequest[]>(["approve"])).length === 1, "the plan");
+  expect(open[0]).toMatchObject({ from: "mate", text: "1. dig" });
+  expect((await world.tieline(["daemon", "logs"])).stdout).not.toContain("CONFLICT");
+});
+
+test("a member with the name of an agent of yours has the next name, and both are written to", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world);
+  const noted = join(world.dir, "noted");
+  world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { scout: { command: notes(noted) } } }));
+  await until(async () => namesIn(await world.ls()).includes("crew:scout-2"), "the member");
+  expect(namesIn(await world.ls())).toEqual(["crew:scout-2", "crew:team-lead"]);
+  await world.json(["send", "scout", "--wait", "handed", "for your agent"]);
+  await world.json(["send", "scout-2", "--wait", "handed", "for the member"]);
+  expect(textIn(noted)).toContain("for your agent");
+  expect(crew.rows("scout")).toMatchObject([{ text: expect.stringContaining("for the member") }]);
+  crew.post("user", "scout", "from the member");
+  await until(async () => (await mail(world)).length > 0, "its answer");
+  expect(await mail(world)).toMatchObject([{ from: "scout-2", body: "from the member" }]);
+});
+
 test("agents are registered as members of the team of their name, get mail that its members write, and leave it", async () => {
   await using world = await startWorld();
   const crew = crewIn(world, { hiddenPaneIds: ["%9"], members: [{ ...lead, color: "red" }, scout] });
   const noted = join(world.dir, "noted");
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: notes(noted), role: "builder" }, other: { command: ["cat"] } } }));
   await world.json(["spawn", "engineer"]);
-  await until(() => crew.config().members.length === 3, "the record");
+  await until(() => others(crew).length === 3, "the record");
   const { pane } = (await agentIn(world, "engineer"))!;
   expect(crew.config()).toMatchObject({ name: "crew", leadAgentId: "team-lead@crew", hiddenPaneIds: ["%9"] });
   expect(crew.config().members.slice(0, 2)).toEqual([{ ...lead, color: "red" }, scout]);
   const record = { agentId: "engineer@crew", name: "engineer", agentType: "builder", joinedAt: expect.any(Number), tmuxPaneId: pane, cwd: world.project, backendType: "tieline", color: expect.any(String), planModeRequired: false, isActive: expect.any(Boolean) };
-  expect(crew.config().members[2]).toMatchObject(record);
+  expect(others(crew)[2]).toMatchObject(record);
 
   crew.post("engineer", "scout", "the door is open");
   await until(() => textIn(noted).includes("the door is open"), "the member's words");
@@ -95,11 +219,11 @@ test("agents are registered as members of the team of their name, get mail that 
 
   crew.configure({ members: crew.config().members.map((one) => (one["name"] === "engineer" ? { ...one, note: "by another program" } : one)) });
   await world.json(["spawn", "other"]);
-  await until(() => crew.config().members.length === 4, "the second record");
-  expect(crew.config().members[2]).toMatchObject({ ...record, note: "by another program" });
+  await until(() => others(crew).length === 4, "the second record");
+  expect(others(crew)[2]).toMatchObject({ ...record, note: "by another program" });
   await world.json(["kill", "engineer"]);
-  await until(() => crew.config().members.length === 3, "the end of the record");
-  expect(crew.config().members.map(({ name }) => name)).toEqual(["team-lead", "scout", "other"]);
+  await until(() => others(crew).length === 3, "the end of the record");
+  expect(others(crew).map(({ name }) => name)).toEqual(["team-lead", "scout", "other"]);
 });
 
 test("with the setting off nobody is registered, and who was no longer is", async () => {
@@ -107,7 +231,7 @@ test("with the setting off nobody is registered, and who was no longer is", asyn
   const crew = crewIn(world);
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] } } }));
   await world.json(["spawn", "engineer"]);
-  await until(() => crew.config().members.length === 3, "the record");
+  await until(() => others(crew).length === 3, "the record");
   await world.tieline(["daemon", "stop"]);
   writeFileSync(join(world.dir, "home", "config.json"), JSON.stringify({ claudeTeams: { register: false } }));
   await world.ls();
@@ -119,7 +243,7 @@ test("a member that is refused is told so, and a stranger's words reach the pers
   const crew = crewIn(world);
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] } }, topology: ["engineer -> user"] }));
   await world.json(["spawn", "engineer"]);
-  await until(() => crew.config().members.length === 3, "the record");
+  await until(() => others(crew).length === 3, "the record");
   crew.post("engineer", "scout", "psst");
   await until(() => crew.rows("scout").length === 1, "the refusal");
   expect(crew.rows("scout")[0]).toMatchObject({ from: "tieline", text: expect.stringContaining("your message to engineer was not sent") });
@@ -163,7 +287,7 @@ test("a lead's wish to end an agent of ours is the person's to grant", async () 
   const crew = crewIn(world);
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] }, tester: { command: ["cat"] } } }));
   for (const name of ["engineer", "tester"]) await world.json(["spawn", name]);
-  await until(() => crew.config().members.length === 4, "the records");
+  await until(() => others(crew).length === 4, "the records");
   for (const name of ["engineer", "tester"]) crew.post(name, "team-lead", { type: "shutdown_request", requestId: `shutdown-1@${name}`, from: "team-lead", reason: "all done", timestamp: new Date().toISOString() });
   let open: OpenRequest[] = [];
   await until(async () => (open = await world.json<OpenRequest[]>(["approve"])).length === 2, "the requests");
@@ -196,7 +320,7 @@ test("both: a member in a pane of ours gets a message in its inbox and its pane,
     expect(crew.rows("scout").filter(({ text }) => text.includes(tag))).toHaveLength(policy === "both" ? 1 : 0);
     expect((await world.status(tag)).deliveries[0]).toMatchObject({ transport: policy === "both" ? "both" : "tmux" });
     // It is a member by birth, and so not one that we register.
-    expect(crew.config().members).toHaveLength(2);
+    expect(others(crew)).toHaveLength(2);
   }
 });
 
@@ -207,7 +331,7 @@ test("the older layout: a message is a file in the member's folder", async () =>
   const folder = join(world.dir, ".claude", "teams", "crew", "inbox", "scout");
   const [name] = readdirSync(folder);
   expect(name).toMatch(/^msg-[0-9]+-.*\.json$/);
-  expect(JSON.parse(readFileSync(join(folder, name!), "utf8"))).toMatchObject({ from: "user", messageId: id, read: false, text: expect.stringContaining(tag) });
+  expect(JSON.parse(readFileSync(join(folder, name!), "utf8"))).toMatchObject({ messageId: id, read: false, text: expect.stringContaining(tag) });
   mkdirSync(join(folder, "..", "user"));
   writeFileSync(join(folder, "..", "user", "msg-1.json"), JSON.stringify({ from: "scout", text: "an answer", timestamp: new Date().toISOString(), read: false }));
   await until(async () => (await mail(world)).some(({ body }) => body === "an answer"), "the answer");

@@ -17,10 +17,11 @@ interface World {
   readonly profiles?: readonly Profile[];
   readonly edges?: readonly string[];
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
-  readonly native?: Agent;
+  readonly natives?: readonly Agent[];
+  readonly nativesAreOwn?: boolean;
 }
 
-function lookups({ agents = [], profiles = [], edges, aliases = {}, native }: World): Lookups {
+function lookups({ agents = [], profiles = [], edges, aliases = {}, natives = [], nativesAreOwn = true }: World): Lookups {
   const roster = new IndexedRoster();
   for (const agent of [me, ...agents]) roster.put(agent);
   return {
@@ -30,7 +31,7 @@ function lookups({ agents = [], profiles = [], edges, aliases = {}, native }: Wo
     topology: (team) => topologyOf({ team, edges: edges?.flatMap((edge) => parseEdge(edge, team)) ?? null }),
     alias: (_, name) => aliases[name] ?? null,
     aliasNames: () => Object.keys(aliases),
-    nativeMember: (_, name) => (native?.name === name ? native : null),
+    nativeMembers: (_asker, _team, name) => ({ agents: natives.filter((one) => one.name === name), own: nativesAreOwn }),
   };
 }
 
@@ -108,7 +109,22 @@ describe("one recipient", () => {
   });
 
   test("last, a native team member", () => {
-    expect(resolved("scout", { native: anAgent({ name: "scout", id: "native" }) })).toEqual(hit("native", "scout"));
+    expect(resolved("scout", { natives: [anAgent({ name: "scout", id: "native" })] })).toEqual(hit("native", "scout"));
+  });
+
+  test("a native member of the sender's team who runs goes before a built-in profile, not before the project's own", () => {
+    const lead = anAgent({ name: "team-lead", id: "native" });
+    const builtIn = aProfile({ name: "team-lead", origin: "built in" });
+    expect(resolved("team-lead", { profiles: [builtIn], natives: [lead] })).toEqual(hit("native", "team-lead"));
+    expect(resolved("team-lead", { profiles: [builtIn], natives: [lead], nativesAreOwn: false }).start).toEqual(["team-lead"]);
+    expect(resolved("team-lead", { profiles: [builtIn], natives: [{ ...lead, ...offline }] }).start).toEqual(["team-lead"]);
+    expect(resolved("team-lead", { profiles: [aProfile({ name: "team-lead" })], natives: [lead] }).start).toEqual(["team-lead"]);
+  });
+
+  test("native members of one name in two Claude Code teams are ambiguous", () => {
+    const natives = ["one", "two"].map((team) => anAgent({ name: "team-lead", team, id: team }));
+    const error = refusal("team-lead", { profiles: [aProfile({ name: "team-lead", origin: "built in" })], natives });
+    expect([error.code, error.message]).toEqual(["ADDRESS_AMBIGUOUS", "team-lead could be one:team-lead or two:team-lead"]);
   });
 
   test("a label never means the sender, a name does", () => {

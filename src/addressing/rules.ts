@@ -17,8 +17,8 @@ export interface Lookups {
   aliasNames(team: string): Iterable<string>;
   /** Teams that are there although nobody may be in them: of a project, made by hand, or `default`. */
   foundedTeams?(): Iterable<string>;
-  /** A member of a Claude Code team that we did not start. */
-  nativeMember?(team: string, name: string): Agent | null;
+  /** Members of Claude Code teams that we did not start, and whether they belong to the sender's own team. */
+  nativeMembers?(asker: Asker, team: string, name: string): { readonly agents: readonly Agent[]; readonly own: boolean };
   /** The names for which there may be one. */
   nativeNames?(): Iterable<string>;
 }
@@ -116,15 +116,23 @@ function findOffline({ team, name, asker }: NameQuery, lookups: Lookups): Findin
   const earlier = roster.ofProfile(team, name).filter((agent) => canStart(agent) && !isInstance(agent, name));
   if (earlier.length > 0) return { hits: earlier, why: `offline, started from profile ${name}` };
   const startable = startableIn(team, name, asker, lookups);
+  if (startable?.profile.origin === "built in" && runsNatively(team, name, asker, lookups)) return miss(`a member of a Claude Code team of ${team} is called ${name}, and runs`);
   if (startable) return { hits: [], startable, why: `mail may start the ${startable.profile.origin} profile ${name}` };
   const holders = roster.withRole(team, name).filter(canStart);
   if (holders.length > 0) return { hits: holders, why: `offline, role ${name}` };
   return miss("nothing of this name can be started");
 }
 
-function findNative({ team, name }: NameQuery, lookups: Lookups): Finding {
-  const member = lookups.nativeMember?.(team, name);
-  return member ? hit(member, "its native inbox") : miss(`no Claude Code team ${team} with such a member`);
+/** Several of one name in different Claude Code teams are as ambiguous as several of one role. */
+function findNative({ team, name, asker }: NameQuery, lookups: Lookups): Finding {
+  const hits = lookups.nativeMembers?.(asker, team, name).agents ?? [];
+  return hits.length > 0 ? { hits, why: "its native inbox" } : miss(`no Claude Code team has a member ${name}`);
+}
+
+/** What comes with Tieline is a default; a teammate who is there is meant before it. */
+function runsNatively(team: string, name: string, asker: Asker, lookups: Lookups): boolean {
+  const { agents = [], own = false } = lookups.nativeMembers?.(asker, team, name) ?? {};
+  return own && agents.some(isLive);
 }
 
 /** In another team only what its own project declares: a misspelt team must not come to life. */

@@ -25,7 +25,7 @@ const stateStyles: Partial<Record<AgentView["state"], Style>> = {
 
 export interface TableOptions {
   readonly now: number;
-  /** Show the team of each agent, and those of a team together. */
+  /** Show the team of each agent, and those of a team together; shown in any case where they are of several. */
   readonly teams: boolean;
 }
 
@@ -33,8 +33,9 @@ export interface TableOptions {
 export const presentAgent = (agent: AgentView, context: Presenting): Promise<number> =>
   present(agent, agentTable([agent], context.terminal, { now: Date.now(), teams: true }), context);
 
-export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams }: TableOptions): string[] {
+export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams: wanted }: TableOptions): string[] {
   if (agents.length === 0) return [terminal.paint("dim", "no agents; `tieline adopt <pane> --name NAME` or `tieline up` brings some")];
+  const teams = wanted || agents.some(({ team }) => team !== agents[0]!.team);
   const titles = ["", "NAME", ...(teams ? ["TEAM"] : []), "STATE", "PROVIDER", "PANE", "MAIL", "WHY"];
   const shown = teams ? agents.toSorted((a, b) => Number(a.team > b.team) - Number(a.team < b.team)) : agents;
   const rows = shown.map((agent): Cell[] => {

@@ -73,6 +73,7 @@ export class Callers {
     const { team, project } = teamOf(named, cwd, this.tieline.projects);
     if (project !== null) this.tieline.directory.joinTeam(team, project.root);
     this.tieline.objects.see(team);
+    this.tieline.native.makeRoom(team);
     return team;
   }
 

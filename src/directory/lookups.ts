@@ -1,7 +1,6 @@
 import type { Roster } from "../addressing/roster.ts";
 import type { Lookups } from "../addressing/rules.ts";
 import type { Project } from "../config/project.ts";
-import type { Agent } from "../model/agent.ts";
 import { noOverlay, type Overlay } from "../topology/overlay.ts";
 import { type Topology, topologyOf } from "../topology/topology.ts";
 import type { Profiles } from "./profiles.ts";
@@ -14,7 +13,7 @@ export interface LookupSources {
   /** The team's run-time edges; the same object until they change. */
   overlayOf?(team: string): Overlay;
   foundedTeams?(): Iterable<string>;
-  nativeMember?(team: string, name: string): Agent | null;
+  nativeMembers?: Lookups["nativeMembers"];
   nativeNames?(): Iterable<string>;
 }
 
@@ -41,7 +40,7 @@ export function lookupsOver(sources: LookupSources): Lookups {
     alias: (team, name) => sources.projectOf(team)?.aliases.get(name) ?? null,
     aliasNames: (team) => sources.projectOf(team)?.aliases.keys() ?? [],
     foundedTeams: () => sources.foundedTeams?.() ?? [],
-    nativeMember: (team, name) => sources.nativeMember?.(team, name) ?? null,
+    nativeMembers: (asker, team, name) => sources.nativeMembers?.(asker, team, name) ?? { agents: [], own: false },
     nativeNames: () => sources.nativeNames?.() ?? [],
   };
 }

@@ -13,6 +13,9 @@ import { foreground, isSameProcess, type ProcessFacts, type Processes } from "..
 import type { TmuxServer } from "../tmux/server.ts";
 import { groupBelow, isBareShell, isShell } from "../tmux/shell.ts";
 import { endpointsInPane, paneLocator, type PaneLocator } from "../transports/paneLocator.ts";
+import type { NativeMembers } from "./native/members.ts";
+import { agentIdIn } from "./native/presence.ts";
+import { isNativeOnly } from "./native/shutdown.ts";
 import { lookFor, type Patience } from "./patience.ts";
 import { claimWorkspace } from "./workspace.ts";
 
@@ -33,6 +36,8 @@ export interface AdoptParts extends Patience {
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   /** What running programs tell of themselves, by provider. */
   readonly running: Readonly<Record<string, (program: ProgramProcess) => Promise<RunningProgram>>>;
+  /** Members of Claude Code teams, one of which the program may be. */
+  readonly native: Pick<NativeMembers, "runningAs">;
 }
 
 /** Makes a program that already runs in a pane reachable under a name. */
@@ -55,9 +60,16 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? found?.sessionId;
   const change = { provider, endpoints, ...(sessionId && { sessionId }), ...(role && { role }), ...(workspace && { workspace }) };
   const known = directory.roster.named(team, name);
+  const member = provider === "claude-code" ? parts.native.runningAs(agentIdIn(argv), sessionId ?? null) : null;
+  if (member !== null && isNativeOnly(member) && (known === null || known.id === member.id)) return merge(member, { name, team, ...change }, directory);
   if (known === null) return directory.register({ name, team, ...change });
   if (isLive(known) && !isIn(known, pane, server.socketPath) && (await stillRuns(known, processes))) throw nameIsLive(known);
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
+}
+
+/** It stays the agent that others have written to, with its inbox, and is called as its adopter wants from now on. */
+function merge(member: Agent, change: Pick<Agent, "name" | "team" | "endpoints">, directory: Directory): Agent {
+  return directory.update(member.id, { ...change, endpoints: [...change.endpoints, ...member.endpoints], state: "unknown", stateReason: null });
 }
 
 /** The program in the foreground. In a pane that just came there is none until its process has the terminal, and its arguments. */
@@ -202,7 +214,7 @@ const severalPanes = (session: string, panes: readonly PaneFacts[]): TielineErro
   });
 
 const nameIsLive = (agent: Agent): TielineError =>
-  new TielineError("CONFLICT", `the agent ${agent.team}:${agent.name} is running elsewhere`, {
-    remedy: `choose another name, or stop the other one first (tieline rm ${agent.name})`,
+  new TielineError("CONFLICT", `the agent ${agent.team}:${agent.name} is running elsewhere${isNativeOnly(agent) ? ", as a member of a Claude Code team" : ""}`, {
+    remedy: isNativeOnly(agent) ? "choose another name" : `choose another name, or stop the other one first (tieline rm ${agent.name})`,
     operands: { agent: agent.name, team: agent.team },
   });

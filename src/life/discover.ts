@@ -9,6 +9,8 @@ import { sessionName } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { isBareShell } from "../tmux/shell.ts";
 import { isIn, isTmux, otherProvider } from "./adopt.ts";
+import type { NativeMembers } from "./native/members.ts";
+import { agentIdIn } from "./native/presence.ts";
 
 export const evidences = ["process", "registry", "session name"] as const;
 export type Evidence = (typeof evidences)[number];
@@ -29,10 +31,11 @@ export interface DiscoverParts {
   readonly directory: Directory;
   readonly processes: Processes;
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
+  readonly native: Pick<NativeMembers, "runningAs">;
 }
 
 /** Everything in a pane that is an agent program by one sign or another, in the order of the panes. */
-export async function discover(server: TmuxServer, team: string, { directory, processes, claudeSessions }: DiscoverParts): Promise<Found[]> {
+export async function discover(server: TmuxServer, team: string, { directory, processes, claudeSessions, native }: DiscoverParts): Promise<Found[]> {
   if (!(await server.alive())) return [];
   const [panes, running, sessions] = await Promise.all([listPanes(server), processes.all(), claudeSessions()]);
   const byPid = new Map(running.map((one) => [one.pid, one]));
@@ -46,7 +49,9 @@ export async function discover(server: TmuxServer, team: string, { directory, pr
     const signs = await signsOf(pane, program, group, sessions);
     if (signs === null) continue;
     const agent = directory.roster.byPane(pane.id).find((one) => isLive(one) && isIn(one, pane, server.socketPath)) ?? null;
-    const name = agent?.name ?? names.take(signs.registered?.name, nameInSession(pane.sessionName, team), providerOf(signs.provider).program, program.command);
+    // What `adopt` makes one with the member that is known already keeps its name.
+    const member = agent ?? native.runningAs(signs.agentId, signs.registered?.sessionId ?? null);
+    const name = member?.name ?? names.take(signs.agentId?.split("@")[0], signs.registered?.name, nameInSession(pane.sessionName, team), providerOf(signs.provider).program, program.command);
     found.push({ pane, program, name, agent, provider: signs.provider, foundBy: signs.foundBy, sessionId: signs.registered?.sessionId ?? null });
   }
   return found;
@@ -58,7 +63,7 @@ export async function discover(server: TmuxServer, team: string, { directory, pr
     const named = pane.sessionName.startsWith(sessionPrefix) && !isBareShell(program, argv);
     const foundBy = evidences.filter((evidence) => ({ process: provider !== null, registry: registered !== undefined, "session name": named })[evidence]);
     if (foundBy.length === 0) return null;
-    return { provider: registered ? "claude-code" : (provider ?? otherProvider(program, argv)), registered, foundBy };
+    return { provider: registered ? "claude-code" : (provider ?? otherProvider(program, argv)), registered, foundBy, agentId: agentIdIn(argv) };
   }
 }
 

@@ -15,6 +15,8 @@ export interface EnvelopeTraits {
   /** Whether invisible and bidirectional marks upset the program's composer. */
   readonly stripInvisible?: boolean;
   readonly escaped?: Escaped | null;
+  /** How the reader answers, where that is not `tieline reply` with the tag. */
+  readonly reply?: string;
 }
 
 /** What a program gives a meaning of its own inside of a text too. */
@@ -35,7 +37,7 @@ export function envelope(message: Message, traits: EnvelopeTraits, authority: Au
   const text = bodyText(message.body, traits.stripInvisible);
   // The Enter that sends a line is the newline at its end.
   const body = traits.multiline ? text : text.replace(/\n$/, "");
-  const whole = literal(traits.multiline ? framed(message, body, authority) : `${lineHead(message)}${body}`, message, traits);
+  const whole = literal(traits.multiline ? framed(message, body, authority, traits.reply) : `${lineHead(message)}${body}`, message, traits);
   const fits = traits.multiline || !body.includes("\n");
   if (fits && new TextEncoder().encode(whole).length <= traits.inlineLimit && !whole.endsWith("\\")) {
     return { text: whole, inline: true };
@@ -53,11 +55,11 @@ function literal(text: string, { from }: Message, { escaped = null, multiline }:
   return `${written}${multiline ? "\n" : " "}${note}`;
 }
 
-function framed(message: Message, body: string, authority: Authority): string {
+function framed(message: Message, body: string, authority: Authority, reply = `tieline reply ${message.tag}`): string {
   return [
     header(message, authority),
     body,
-    `[end ${message.tag}${canReply(message) ? ` · reply: tieline reply ${message.tag}` : ""}]`,
+    `[end ${message.tag}${canReply(message) ? ` · reply: ${reply}` : ""}]`,
   ].join("\n");
 }
 

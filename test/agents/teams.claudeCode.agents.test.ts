@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type ModelRequest, type Script, type Step } from "../../fixtures/model-servers/server.ts";
 import type { AgentView, InboxView } from "../../src/client/schema.ts";
 import type { OpenRequest } from "../../src/client/schemas/requests.ts";
-import { prepareBench, type Bench } from "./bench.ts";
+import { prepareBench, startBench, type Bench } from "./bench.ts";
 import { claudeTest } from "./claudeCode.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
@@ -56,7 +56,7 @@ claudeTest("a native teammate: our message reaches its model, its SendMessage re
   bench.model.add({ ...batch({ name: "SendMessage", input: { to: "carol", message: "the tests are green", summary: "green" } }), when: (one) => freshHas(one, "tell carol") });
   const tag = await board.send("bob", "tell carol\nhow the tests are");
   const request = await bench.model.next((one) => freshHas(one, tag));
-  expect(freshTexts(request, "user").join("\n")).toContain(`<teammate-message teammate_id="user" summary="tell carol">\n[${tag} from user]\ntell carol\nhow the tests are\n[end ${tag} · reply: tieline reply ${tag}]\n</teammate-message>`);
+  expect(freshTexts(request, "user").join("\n")).toContain(`<teammate-message teammate_id="the-user" summary="tell carol">\n[${tag} from user]\ntell carol\nhow the tests are\n[end ${tag} · reply: SendMessage to "the-user"]\n</teammate-message>`);
   expect((await board.status(tag)).deliveries[0]).toMatchObject({ state: "handed", proof: "written", transport: "claude-inbox", authority: "peer" });
 
   const mail = () => board.json<InboxView[]>("inbox", "carol");
@@ -65,6 +65,59 @@ claudeTest("a native teammate: our message reaches its model, its SendMessage re
   await until(() => rowsOf(bench, "carol").length === 0, { what: async () => "carol's inbox is empty" });
   await until(async () => (await named(board, "bob"))?.state === "idle", { what: async () => "bob told that he is idle" });
   expect(await mail()).toHaveLength(1);
+
+  bench.model.add({ ...batch({ name: "SendMessage", input: { to: "the-user", message: "carol knows", summary: "told" } }), when: (one) => freshHas(one, "tell me, too") });
+  await board.send("bob", "tell me, too");
+  const own = () => board.json<InboxView[]>("inbox", "--peek");
+  await until(async () => (await own()).length > 0, { what: async () => `the user has mail; bob shows ${(await bench.capture()).text}` });
+  expect((await own()).map(({ from, body }) => [from, body])).toEqual([["bob", "carol knows"]]);
+});
+
+claudeTest("a native teammate is listed while it runs, and adopted as the agent that it is", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await withTeammate(board);
+  await until(async () => (await named(board, "bob")) !== undefined, { what: async () => "bob is listed" });
+  const { id, state, waysIn } = (await named(board, "bob"))!;
+  expect([state, waysIn.map(({ transport }) => transport)]).toEqual(["unknown", ["claude-inbox"]]);
+  // The lead of the file has ended.
+  expect((await board.json<AgentView[]>("ls", "--all")).map(({ name }) => name)).toEqual(["bob"]);
+  expect(await board.json("adopt", "--all")).toMatchObject({ found: [{ name: "bob", agent: null }] });
+  expect(await board.json<AgentView>("adopt", bench.pane, "--name", "bob")).toMatchObject({ id, pane: bench.pane, state: "idle" });
+  const tag = await board.send("bob", "--wait", "handed", "in your pane now");
+  await bench.model.next((one) => freshHas(one, tag));
+  expect((await board.status(tag)).deliveries[0]).toMatchObject({ transport: "tmux" });
+});
+
+claudeTest("a real lead and its teammate are listed and written to by name, answer the user, and are forgotten when they end", async () => {
+  await using board = await Switchboard.start();
+  const script: Script = (request) => {
+    const told = freshTexts(request, "user").join("\n");
+    if (told.includes("start scout")) return batch({ name: "Agent", input: { name: "scout", description: "scouts", prompt: "wait for mail", subagent_type: "general-purpose", run_in_background: true } });
+    const words = /tell the user (\w+)/.exec(told)?.[1];
+    return words === undefined ? say(`ok ${request.index}`) : batch({ name: "SendMessage", input: { to: "the-user", message: words, summary: words } });
+  };
+  await using bench = await startBench("claude-code", { script, env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1" }, permissions: "allow" });
+  await board.serve(bench);
+  await bench.prompt("start scout please");
+  const listed = () => board.json<AgentView[]>("ls");
+  await until(async () => (await listed()).length === 2, { what: async () => `both are listed: ${JSON.stringify(await listed())}` });
+  expect((await listed()).map(({ name }) => name).toSorted()).toEqual(["scout", "team-lead"]);
+  const folder = (await listed())[0]!.team;
+  const config = () => readFileSync(join(bench.place.home, ".claude/teams", folder, "config.json"), "utf8");
+  await until(() => config().includes('"the-user"'), { what: async () => "the user is a member" });
+  await until(async () => (await named(board, "team-lead"))!.state === "idle", { what: async () => "the lead is idle" });
+
+  const inbox = () => board.json<InboxView[]>("inbox", "--peek");
+  for (const [name, word] of [["scout", "found"], ["team-lead", "done"]] as const) {
+    const tag = await board.send(name, `tell the user ${word}`);
+    await bench.model.next((one) => freshHas(one, tag));
+    await until(async () => (await inbox()).some(({ body }) => body === word), { what: async () => `${name} answers; it shows ${(await bench.capture()).text}` });
+  }
+  expect((await inbox()).map(({ from, body }) => [from, body])).toEqual([["scout", "found"], ["team-lead", "done"]]);
+
+  process.kill(bench.agentPid, "SIGTERM");
+  await bench.waitForScreen((screen) => screen.dead);
+  await until(async () => (await listed()).every(({ state }) => state === "gone"), { what: async () => `they have ended: ${JSON.stringify(await listed())}` });
 });
 
 claudeTest("a native teammate: a message attaches none of the files that it names", async () => {

@@ -24,7 +24,7 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
   return {
     async ls({ all = false }, { caller }) {
       const { team } = await callers.sender(caller);
-      const wanted = (): readonly Agent[] => directory.agents().filter((agent) => all || agent.team === team);
+      const wanted = (): readonly Agent[] => directory.agents().filter((agent) => all || agent.team === team || tieline.native.homeOfAgent(agent) === team);
       const unread = await sensing.refresh(wanted());
       return wanted().map((agent) => {
         const view = agentView(agent, tieline);

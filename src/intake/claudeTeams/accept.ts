@@ -2,7 +2,8 @@
 import type { Directory } from "../../directory/directory.ts";
 import { giveBackMail } from "../../life/giveBack.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
-import { isLive, namePattern, personName, switchId, switchName, type Agent, type Endpoint } from "../../model/agent.ts";
+import { teamNameOf } from "../../life/native/members.ts";
+import { isLive, personName, switchId, switchName, type Agent } from "../../model/agent.ts";
 import { asTielineError, type TielineError } from "../../model/errors.ts";
 import { seal, type Message, type Sender } from "../../model/message.ts";
 import { fieldsOf, requestIn, shutdownVerdict } from "../../providers/claude-code/teamProtocol.ts";
@@ -14,8 +15,8 @@ export interface AcceptParts {
   readonly directory: Directory;
   readonly mailbox: Pick<Mailbox, "message" | "messageWithKey" | "accept" | "inbox" | "claim" | "settle">;
   readonly router: Pick<Router, "send">;
-  /** The member of that name, as an agent that nobody may know yet. */
-  readonly memberOf: (team: string, name: string) => Agent | null;
+  /** The member of that name, as an agent that the directory may not hold yet. */
+  readonly memberOf: (team: NativeTeam, name: string) => Agent | null;
   /** The agent of ours that leads the team; null: somebody else does. */
   readonly leadOf: (team: NativeTeam) => Agent | null;
   /** The agent of ours that is registered in the team under that name. */
@@ -45,16 +46,6 @@ export class NativeIntake {
     }
   };
 
-  /** A member that agreed to end and has joined again since can be written to again. */
-  readonly met = (team: NativeTeam, endpoint: (inbox: string) => Endpoint): void => {
-    const { directory } = this.parts;
-    for (const { name, joinedAt, inbox, registered } of team.members) {
-      const agent = directory.roster.named(teamNameOf(team), name);
-      const hasEnded = agent !== null && agent.kind === "program" && agent.launch === null && agent.endpoints.length === 0;
-      if (registered === null && hasEnded && joinedAt !== null && joinedAt > agent.stateAt) directory.update(agent.id, { endpoints: [endpoint(inbox)], state: "unknown", stateReason: null });
-    }
-  };
-
   /** What we have written ourselves, wherever we find it, is delivered already. */
   private isOurOwn({ id }: NativeMail): boolean {
     return this.parts.mailbox.message(id) !== null;
@@ -63,7 +54,7 @@ export class NativeIntake {
   private memberCalled({ team, from }: NativeMail): Agent | null {
     const { leadOf, memberOf, directory } = this.parts;
     const lead = from === team.lead.name ? leadOf(team) : null;
-    return lead ?? memberOf(teamNameOf(team), from) ?? directory.roster.named(teamNameOf(team), from);
+    return lead ?? memberOf(team, from) ?? directory.roster.named(teamNameOf(team), from);
   }
 
   private async send(mail: NativeMail, member: Agent): Promise<void> {
@@ -124,9 +115,6 @@ export class NativeIntake {
     await giveBackMail(mailbox, id, `${name} has shut down`);
   }
 }
-
-/** The team of ours that a Claude Code team is. */
-export const teamNameOf = ({ title, name }: NativeTeam): string => [title, name].find((one) => namePattern.test(one)) ?? "default";
 
 const keyOf = ({ to, id }: NativeMail): string => `native ${to} ${id}`;
 

@@ -2,19 +2,23 @@
 import type { Project } from "../../config/project.ts";
 import type { Spine } from "../../events/spine.ts";
 import { NativeLink, type NativeLinkParts } from "../../life/native/link.ts";
-import { nativeLead } from "../../life/native/member.ts";
+import { nativeLead, type NativeMembers } from "../../life/native/members.ts";
 import { keepNativeMembers } from "../../life/native/membership.ts";
+import { MemberPresences } from "../../life/native/presence.ts";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { agentId } from "../../model/ids.ts";
 import { readRegistry } from "../../providers/claude-code/registry.ts";
 import type { InboxLayout, NativeTeam } from "../../providers/claude-code/teams.ts";
+import type { Processes } from "../../tmux/process.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
 import { relayLeadText, type LeadTextParts } from "./leadText.ts";
 import { NativeIntake, type AcceptParts } from "./accept.ts";
 import { watchClaudeTeams } from "./watch.ts";
 
-export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "router" | "memberOf">, Pick<LeadTextParts, "documents" | "root">, Pick<NativeLinkParts, "argv" | "policy"> {
+export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "router">, Pick<LeadTextParts, "documents" | "root">, Pick<NativeLinkParts, "argv" | "policy"> {
   readonly mailbox: Mailbox;
+  readonly members: NativeMembers;
+  readonly processes: Processes;
   readonly events: Pick<Spine, "onEvent">;
   readonly configDir: string;
   readonly register: boolean;
@@ -28,17 +32,18 @@ export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "route
 
 /** Runs until the signal aborts. Never rejects. */
 export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
-  const { directory, mailbox, events, configDir, register, layout, endpoint, projectOf, report, signal } = parts;
+  const { directory, mailbox, members, processes, events, configDir, register, layout, projectOf, report, signal } = parts;
   const common = { configDir, home: mailbox.id, report, signal };
   const leadOf = (team: NativeTeam): Agent | null => nativeLead(team, directory.agents());
-  const intake = new NativeIntake({ ...parts, leadOf, registered });
+  const intake = new NativeIntake({ ...parts, leadOf, registered, memberOf: (team, name) => members.called(team, name) });
   const link = new NativeLink(parts);
+  const presences = new MemberPresences({ processes, sessions: async () => (await readRegistry(configDir)).sessions });
   const met = async (team: NativeTeam): Promise<void> => {
-    intake.met(team, endpoint);
-    await link.met(team).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name} among our agents`, fault));
+    await link.met(team);
+    members.met(team, await presences.of(team));
   };
   await Promise.all([
-    watchClaudeTeams({ ...common, layout, leadLives, onChange: onArrival, accept: intake.accept, relays: (team) => leadOf(team) !== null, met }),
+    watchClaudeTeams({ ...common, layout, leadLives, onChange: onArrival, accept: intake.accept, relays: (team) => leadOf(team) !== null, met, metAll: () => members.forgetLeavers() }),
     relayLeadText({ ...parts, agents: () => directory.agents() }),
     keepNativeMembers({
       ...{ ...common, register, agents: () => directory.agents() },
@@ -52,8 +57,8 @@ export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
     return events.onEvent((event) => (event.type === "agent.registered" || (event.type === "agent.changed" && event.state === "starting")) && changed());
   }
 
-  function registered({ members }: NativeTeam, name: string): Agent | null {
-    const own = members.find((member) => member.name === name && member.registered?.home === mailbox.id);
+  function registered(team: NativeTeam, name: string): Agent | null {
+    const own = team.members.find((member) => member.name === name && member.registered?.home === mailbox.id);
     return own?.registered ? directory.agent(agentId(own.registered.agent)) : null;
   }
 

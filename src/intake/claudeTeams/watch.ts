@@ -39,6 +39,8 @@ export interface ClaudeTeamsOptions {
   readonly leadLives: (team: NativeTeam) => Promise<boolean>;
   /** Called for each team as it is found. */
   readonly met?: (team: NativeTeam) => Promise<void>;
+  /** Called when all of them were. */
+  readonly metAll?: () => void;
   /** Calls back when another look is worth while, besides at changed files. */
   readonly onChange?: (changed: () => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
@@ -60,10 +62,11 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
       watchers.set(folder, renewWatcher(watchers.get(folder), folder, bell.ring));
     }
     for (const team of teams) {
-      await options.met?.(team);
+      await faults.in(`the members of the Claude Code team ${team.name}`, async () => options.met?.(team));
       for (const taking of inboxesOf(team, options)) await take(team, taking, options, faults);
       if (!options.relays(team)) looked.set(team.folder, await lookAtLead(team, looked.get(team.folder) ?? new Set(), options, faults));
     }
+    await faults.in("the members of Claude Code teams", async () => options.metAll?.());
     faults.swept();
     await bell.wait(sweepMs);
   }
@@ -78,7 +81,7 @@ interface Taking {
 }
 
 function inboxesOf(team: NativeTeam, { home, relays }: ClaudeTeamsOptions): Taking[] {
-  const ours = team.members.filter(({ registered }) => registered?.home === home).map(({ name }) => name);
+  const ours = team.members.filter(({ name, registered }) => registered?.home === home && name !== personName).map(({ name }) => name);
   const removed = relays(team) ? [...ours, team.lead.name] : ours;
   return [{ name: personName, how: "mark" }, ...removed.map((name) => ({ name, how: "remove" }) as const)];
 }

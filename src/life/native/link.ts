@@ -3,6 +3,7 @@ import type { Directory } from "../../directory/directory.ts";
 import { endpointBy, isLive, type Agent, type Endpoint } from "../../model/agent.ts";
 import type { NativeMember, NativeTeam } from "../../providers/claude-code/teams.ts";
 import { bothEndpoint } from "../../transports/bothEndpoint.ts";
+import { agentIdIn } from "./presence.ts";
 
 export interface NativeLinkParts {
   readonly directory: Pick<Directory, "agents" | "agent" | "update">;
@@ -41,10 +42,11 @@ export class NativeLink {
     const { agentPid: pid, agentStartMark: mark } = endpointBy("tmux", agent)?.locator ?? {};
     if (typeof pid !== "number") return Promise.resolve(null);
     const key = `${pid}:${String(mark)}`;
-    const known = this.identities.get(key) ?? this.parts.argv(pid).then((argv) => argv[argv.indexOf("--agent-id") + 1 || argv.length] ?? null);
+    const known = this.identities.get(key) ?? this.parts.argv(pid).then(agentIdIn);
     this.identities.set(key, known);
     return known;
   }
 }
 
-const isCalled = ({ name, registered }: NativeMember, team: NativeTeam, identity: string): boolean => registered === null && [team.name, team.title].some((one) => identity === `${name}@${one}`);
+const isCalled = ({ name, agentId, registered }: NativeMember, team: NativeTeam, identity: string): boolean =>
+  registered === null && [agentId, `${name}@${team.name}`, `${name}@${team.title}`].includes(identity);

@@ -1,8 +1,10 @@
 /** Keeps our agents registered in the Claude Code teams that they belong to, as long as they live. */
 import { join } from "node:path";
-import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
+import { endpointBy, isLive, personId, personName, type Agent } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
+import { systemClock, type Clock } from "../../model/ids.ts";
 import { registerMembers, type Registration } from "../../providers/claude-code/teamMembers.ts";
+import { personMember } from "../../providers/claude-code/teamProtocol.ts";
 import { folderNameOf, nativeTeams, type NativeTeam } from "../../providers/claude-code/teams.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 
@@ -19,20 +21,21 @@ export interface NativeMembershipOptions {
   readonly report: (context: string, fault: unknown) => void;
   readonly signal: AbortSignal;
   readonly sweepMs?: number;
+  readonly clock?: Clock;
 }
 
 const restMs = 200;
 
 /** Runs until the signal aborts. Never rejects. Agents outlive the daemon, so they stay registered then. */
 export async function keepNativeMembers(options: NativeMembershipOptions): Promise<void> {
-  const { configDir, signal, report, sweepMs = 5_000 } = options;
+  const { configDir, signal, report, sweepMs = 5_000, clock = systemClock } = options;
   const bell = createBell(signal);
   const stopListening = options.onChange(bell.ring);
   let watcher: Watcher | undefined;
   while (!signal.aborted) {
     watcher = renewWatcher(watcher, join(configDir, "teams"), bell.ring);
     for (const team of nativeTeams(configDir)) {
-      await registerMembers(team.folder, options.home, wantedIn(team, options)).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)));
+      await registerMembers(team.folder, options.home, wantedIn(team, options, clock())).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)));
     }
     await bell.wait(sweepMs);
     // Agents change many times a second; who looks at members does not mind a moment.
@@ -42,16 +45,19 @@ export async function keepNativeMembers(options: NativeMembershipOptions): Promi
   stopListening();
 }
 
-function wantedIn(team: NativeTeam, { register, agents, cwdOf }: NativeMembershipOptions): Registration[] {
+function wantedIn(team: NativeTeam, { register, agents, cwdOf }: NativeMembershipOptions, now: number): Registration[] {
   if (!register) return [];
+  // Two names for the user: what Claude Code makes of `user` depends on its version.
+  const user = [personName, personMember].map((name) => ({ agent: personId, name, agentType: "user", joinedAt: now, pane: null, cwd: "", isActive: false }));
   const live = agents().filter((agent) => agent.kind === "program" && isLive(agent));
   const teams = new Set(live.map((agent) => agent.team).filter((name) => belongs(team, name, live)));
-  return live
+  const ours = live
     .filter((agent) => teams.has(agent.team) && !isNative(team, agent))
     .map((agent) => ({
       ...{ agent: agent.id, name: agent.name, agentType: agent.role ?? agent.provider, joinedAt: agent.createdAt },
       ...{ pane: paneOf(agent), cwd: cwdOf(agent), isActive: agent.state === "working" },
     }));
+  return [...user, ...ours];
 }
 
 /** A team of ours and one of Claude Code's are the same when they have one name, or when one of ours leads it. */

@@ -108,7 +108,8 @@ export class ClaudeSessions {
     const sessions = foldersIn(join(configDir, "sessions")).map((file) => settingsIn(join(configDir, "sessions", file)));
     if (sessions.some((session) => session?.["name"] === name || session?.["sessionId"] === name)) return true;
     const teams = foldersIn(join(configDir, "teams")).map((team) => settingsIn(join(configDir, "teams", team, "config.json")));
-    return teams.some((team) => (team?.["members"] as { name?: string }[] | undefined)?.some((member) => member.name === name));
+    // Whom we registered there is ours to reach, not Claude Code's.
+    return teams.some((team) => (team?.["members"] as { name?: string; tieline?: unknown }[] | undefined)?.some((member) => member.name === name && member.tieline === undefined));
   }
 
   /** Whether the person allows other sessions to write to this one, in the settings that it reads. */
@@ -148,7 +149,8 @@ function lineageOf(pid: number): number[] {
   return lineage;
 }
 
-function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentState {
+/** What a registered session says that it does. */
+export function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentState {
   if (status === "idle") return "idle";
   if (status === "busy") return "working";
   if (waitingFor === "permission prompt") return "permission";

@@ -78,7 +78,7 @@ test("members of teams are found, and names that are no file names are not", () 
   mkdirSync(join(here.path, "teams", "broken"), { recursive: true });
   writeFileSync(join(here.path, "teams", "t1", "config.json"), config([{ name: "bob", tmuxPaneId: "%1" }, { name: "../../evil" }]));
   writeFileSync(join(here.path, "teams", "broken", "config.json"), "{");
-  expect(nativeMembers(here.path)).toEqual([{ team: "t1", name: "bob", agentType: null, pane: "%1", joinedAt: null, registered: null, inbox: join(here.path, "teams", "t1", "inboxes", "bob.json") }]);
+  expect(nativeMembers(here.path)).toEqual([{ team: "t1", name: "bob", agentId: "bob@t1", agentType: null, backend: null, cwd: null, pane: "%1", joinedAt: null, registered: null, inbox: join(here.path, "teams", "t1", "inboxes", "bob.json") }]);
 });
 
 test("a row that is gone was taken, unless older ones are still there", async () => {

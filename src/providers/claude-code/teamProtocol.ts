@@ -8,6 +8,9 @@ import { isRequest, type Kind, type Message, type RequestKind } from "../../mode
 /** What the lead of a team is called in it, if the team does not say. */
 export const leadName = "team-lead";
 
+/** What the user is called there: under the name `user`, Claude Code 2.1.325 reaches nobody, whoever is registered. */
+export const personMember = "the-user";
+
 export interface Request {
   readonly kind: RequestKind;
   /** The asker's own id for it. */

@@ -12,15 +12,28 @@ export interface NativeTeam {
   /** What the team calls itself. */
   readonly title: string;
   readonly folder: string;
-  readonly lead: { readonly name: string; readonly sessionId: string | null };
+  readonly lead: { readonly name: string; readonly sessionId: string | null; readonly process: LeadProcess | null };
   readonly members: readonly NativeMember[];
+}
+
+/** The process that leads a team, as it wrote itself down. */
+export interface LeadProcess {
+  readonly pid: number;
+  readonly startMark: string;
+  /** Ends with the name of the namespace in which the pid means something. */
+  readonly pidSpace: string;
 }
 
 export interface NativeMember {
   readonly team: string;
   readonly name: string;
+  /** `bob@crew`, by which a process of its own is called. */
+  readonly agentId: string;
   readonly agentType: string | null;
   readonly pane: string | null;
+  /** `in-process`: it runs in the process of its lead; otherwise in one of its own. null: it does not say. */
+  readonly backend: string | null;
+  readonly cwd: string | null;
   readonly joinedAt: number | null;
   /** The member's inbox file, which also names the member among all teams. */
   readonly inbox: string;
@@ -62,16 +75,29 @@ export function teamIn(folder: string): NativeTeam | null {
   const config = configIn(configOf(folder));
   const name = basename(folder);
   if (!Array.isArray(config?.["members"]) || !plainName.test(name)) return null;
-  const lead = { name: textOr(config["leadAgentId"])?.split("@")[0] ?? leadName, sessionId: textOr(config["leadSessionId"]) };
-  const members = config["members"].flatMap((member: Readonly<Record<string, unknown>>) => memberIn(folder, member) ?? []);
-  return { name, title: textOr(config["name"]) ?? name, folder, lead, members };
+  const leadId = textOr(config["leadAgentId"])?.split("@")[0];
+  const lead = { name: leadId !== undefined && plainName.test(leadId) ? leadId : leadName, sessionId: textOr(config["leadSessionId"]), process: processIn(config["leadProcess"]) };
+  const title = textOr(config["name"]) ?? name;
+  const members = config["members"].flatMap((member: unknown) => memberIn(folder, title, (member ?? {}) as Readonly<Record<string, unknown>>) ?? []);
+  return { name, title, folder, lead, members };
 }
 
-function memberIn(folder: string, { name, agentType, tmuxPaneId, joinedAt, tieline }: Readonly<Record<string, unknown>>): NativeMember | null {
+function memberIn(folder: string, title: string, fields: Readonly<Record<string, unknown>>): NativeMember | null {
+  const { name, joinedAt, tieline } = fields;
   if (typeof name !== "string" || !plainName.test(name)) return null;
   const { home, agent } = (tieline ?? {}) as { home?: unknown; agent?: unknown };
-  const registered = typeof home === "string" && typeof agent === "string" ? { home, agent } : null;
-  return { team: basename(folder), name, agentType: textOr(agentType), pane: textOr(tmuxPaneId), joinedAt: typeof joinedAt === "number" ? joinedAt : null, inbox: inboxPathOf(folder, name), registered };
+  return {
+    ...{ team: basename(folder), name, agentId: textOr(fields["agentId"]) ?? `${name}@${title}`, agentType: textOr(fields["agentType"]) },
+    ...{ pane: textOr(fields["tmuxPaneId"]), backend: textOr(fields["backendType"]), cwd: textOr(fields["cwd"]) },
+    joinedAt: typeof joinedAt === "number" ? joinedAt : null,
+    inbox: inboxPathOf(folder, name),
+    registered: typeof home === "string" && typeof agent === "string" ? { home, agent } : null,
+  };
+}
+
+function processIn(value: unknown): LeadProcess | null {
+  const { pid, procStart, pidSpace } = (value ?? {}) as { pid?: unknown; procStart?: unknown; pidSpace?: unknown };
+  return typeof pid === "number" && typeof procStart === "string" ? { pid, startMark: procStart, pidSpace: textOr(pidSpace) ?? "" } : null;
 }
 
 const textOr = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

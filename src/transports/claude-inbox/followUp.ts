@@ -48,7 +48,7 @@ export async function followUpInboxes({ mailbox, agent, layout, report, signal, 
     const member = delivery && agent(delivery.agent);
     const endpoint = member?.endpoints.find(({ transport }) => transport === claudeInbox);
     if (!delivery || !message || !member || !endpoint || !isLaid(delivery)) return;
-    const fate = inboxAt(fileOf(endpoint), layout).fateOf(rowOf(message));
+    const fate = inboxAt(fileOf(endpoint), layout).fateOf(rowOf(message, null));
     if (fate === "present") await mailbox.warn(id, `it still lies in the inbox of ${member.name}, who does not read it`);
     if (fate === "lost") await mailbox.warn(id, `another program overwrote the inbox before ${member.name} read it; it is probably lost`);
   }

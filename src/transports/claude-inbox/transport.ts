@@ -4,15 +4,15 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { Agent, Endpoint } from "../../model/agent.ts";
+import { personId, type Agent, type Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { isProtocol, type Message } from "../../model/message.ts";
 import type { LockPatience } from "../../providers/claude-code/lockedFile.ts";
 import type { InboxRow } from "../../providers/claude-code/teamInbox.ts";
-import { fieldsOf, leadName, textOf } from "../../providers/claude-code/teamProtocol.ts";
-import { inboxAt, teamIn, type InboxLayout } from "../../providers/claude-code/teams.ts";
+import { fieldsOf, leadName, personMember, textOf } from "../../providers/claude-code/teamProtocol.ts";
+import { inboxAt, teamIn, type InboxLayout, type NativeTeam } from "../../providers/claude-code/teams.ts";
 import type { Transport } from "../port.ts";
 
 const inlineLimit = 900_000;
@@ -33,12 +33,13 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
     name: claudeInbox,
     traits: { bestProof: "written", authority: "peer" },
 
-    ready: async ({ agent, endpoint }) => (isMember(endpoint) ? { kind: "ready" } : gone(agent)),
+    ready: async ({ agent, endpoint }) => goneFrom(endpoint, agent) ?? { kind: "ready" },
 
     async deliver({ agent, message, endpoint }): Promise<Outcome> {
-      if (!isMember(endpoint)) return gone(agent);
+      const gone = goneFrom(endpoint, agent);
+      if (gone !== null) return gone;
       try {
-        const fate = await inboxOf(endpoint).append(rowOf(message));
+        const fate = await inboxOf(endpoint).append(rowOf(message, teamIn(folderOf(endpoint))));
         if (fate === "lost") return { kind: "error", detail: "another program overwrote the inbox without its lock" };
         return { kind: "handed", proof: "written", detail: fate === "present" ? "it lies in the member's inbox" : "the member took it from its inbox" };
       } catch (thrown) {
@@ -48,7 +49,7 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
 
     /** A row that is not there was taken, or never written: nobody can tell. */
     async inspect({ message, endpoint }): Promise<Outcome> {
-      const there = inboxOf(endpoint).fateOf(rowOf(message)) === "present";
+      const there = inboxOf(endpoint).fateOf(rowOf(message, null)) === "present";
       return there ? { kind: "handed", proof: "written" } : { kind: "unknown", detail: "the inbox does not hold it any more, or never did" };
     },
 
@@ -56,24 +57,30 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
   };
 }
 
-/** An inbox of somebody who has left the team is one that nobody reads. */
-function isMember(endpoint: Endpoint): boolean {
-  const folder = dirname(dirname(fileOf(endpoint)));
-  const team = teamIn(folder);
-  return team === null ? existsSync(folder) : team.lead.name === nameOf(endpoint) || team.members.some(({ name }) => name === nameOf(endpoint));
+/** An inbox of a member that has left the team, or has ended, is one that nothing reads; null: it is read. */
+function goneFrom(endpoint: Endpoint, { name, state, stateReason }: Agent): { readonly kind: "gone"; readonly detail: string } | null {
+  const team = teamIn(folderOf(endpoint));
+  const isMember = team === null ? existsSync(folderOf(endpoint)) : team.lead.name === nameOf(endpoint) || team.members.some((member) => member.name === nameOf(endpoint));
+  if (!isMember) return { kind: "gone", detail: `${name} is not in its Claude Code team any more` };
+  return state === "gone" ? { kind: "gone", detail: stateReason === null ? `${name} is not running` : `${name} is not running: ${stateReason}` } : null;
 }
 
-const gone = ({ name }: Agent) => ({ kind: "gone", detail: `${name} is not in its Claude Code team any more` }) as const;
+const folderOf = (endpoint: Endpoint): string => dirname(dirname(fileOf(endpoint)));
 
 export const fileOf = ({ locator }: Endpoint): string => String(locator["inbox"]);
 
 const nameOf = (endpoint: Endpoint): string => basename(fileOf(endpoint), ".json");
 
-/** A protocol row speaks for itself, and to a member in the name of its lead. */
-export function rowOf(message: Message): InboxRow {
+/**
+ * A protocol row speaks for itself, and to a member in the name of its lead. Text comes from a name that the member can
+ * answer to with its own SendMessage, as far as there is one in its team.
+ */
+export function rowOf(message: Message, team: NativeTeam | null): InboxRow {
   const { from, body, kind, acceptedAt, summary, id } = message;
+  const names = new Set((team?.members ?? []).map(({ name }) => name));
+  const sender = from.id === personId && names.has(personMember) ? personMember : from.name;
   const row = { timestamp: new Date(acceptedAt).toISOString(), read: false, messageId: id };
   if (isProtocol(kind)) return { from: textOf(fieldsOf(body) ?? {}, "from") ?? leadName, text: body, ...row };
-  const { text } = envelope(message, { multiline: true, inlineLimit }, "peer");
-  return { from: from.name, text, ...row, summary };
+  const { text } = envelope(message, { multiline: true, inlineLimit, ...(names.has(sender) && { reply: `SendMessage to "${sender}"` }) }, "peer");
+  return { from: sender, text, ...row, summary };
 }
