@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { atomicWrite } from "../os/atomicWrite.ts";
+import { readUntrusted, refusalError, settingsRules } from "../os/untrustedFile.ts";
 
 /**
  * Lines of ours in a file of somebody else's, between two marks. Taking the block out leaves every other byte as it
@@ -61,5 +62,10 @@ function replace(file: string, text: string): void {
 }
 
 /** A character per byte: whatever encoding the file is in, it comes out as it went in. */
-const readBytes = (file: string): string => readFileSync(file, "latin1");
+function readBytes(file: string): string {
+  const found = readUntrusted(file, settingsRules());
+  if (found.ok) return found.bytes.toString("latin1");
+  throw refusalError(file, found);
+}
+
 const asBytes = (text: string): string => Buffer.from(text).toString("latin1");

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { atomicWrite } from "../os/atomicWrite.ts";
 import { copyModes } from "../model/profile.ts";
+import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 import { check } from "./check.ts";
 import { parseJson, type Sourced } from "./text.ts";
 
@@ -102,10 +103,6 @@ export function setHomeValue<Section extends HomeSection>(
 }
 
 function readSource(file: string): Sourced | null {
-  try {
-    return parseJson(file, readFileSync(file, "utf8"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = untrustedText(file, settingsRules());
+  return text === null ? null : parseJson(file, text);
 }

@@ -1,9 +1,9 @@
 /** Files of ours that hold what has to be known to undo something, by what it was done to. */
-import { existsSync, readFileSync } from "node:fs";
+import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 import { rewrite } from "./rewrite.ts";
 
 export function remembered<Entry>(file: string): Readonly<Record<string, Entry>> {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, Entry>) : {};
+  return JSON.parse(untrustedText(file, settingsRules()) ?? "{}") as Record<string, Entry>;
 }
 
 export function remember<Entry>(file: string, entries: Readonly<Record<string, Entry>>): void {

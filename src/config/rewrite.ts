@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { TielineError } from "../model/errors.ts";
+import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 
+const maxBytes = 64 << 20;
 /** How often a file that others write at the same time is read again. */
 const maxTries = 10;
 
@@ -37,6 +39,4 @@ function put(target: string, before: string | null, after: string | null): boole
   return true;
 }
 
-function textOf(path: string): string | null {
-  return existsSync(path) ? readFileSync(path, "utf8") : null;
-}
+const textOf = (path: string): string | null => untrustedText(path, settingsRules(maxBytes));

@@ -50,8 +50,11 @@ export interface FileContent {
 
 export const thisUser = (): number => process.getuid?.() ?? 0;
 
-/** For settings and other files that an administrator may provide. */
+/** For files that an administrator may provide. */
 export const userOrRoot = (): readonly number[] => [thisUser(), 0];
+
+/** Settings of the user, which may be kept elsewhere behind a link. */
+export const settingsRules = (maxBytes = 4 << 20): FileRules & { readonly maxBytes: number } => ({ maxBytes, link: "resolve", owners: userOrRoot() });
 
 /** Never throws for anything that the file is or does. */
 export function openUntrusted(path: string, rules: FileRules = {}): OpenFile | Refusal {

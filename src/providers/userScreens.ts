@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
+import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 import { screenManifest, type ScreenManifest } from "./screen.ts";
 
 /**
@@ -32,8 +33,9 @@ function stampOf(file: string): string {
 }
 
 function parse(file: string): unknown {
+  const text = untrustedText(file, settingsRules()) ?? "";
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(text);
   } catch (cause) {
     throw new TielineError("CONFIG_INVALID", `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       remedy: "correct the file, or remove it to have the built-in rules; docs/screens.md shows an example",

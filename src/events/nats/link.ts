@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type * as Nats from "@nats-io/transport-node";
+import { readUntrusted, refusalError, settingsRules } from "../../os/untrustedFile.ts";
 import type { Link, OpenLink } from "./publisher.ts";
 
 export interface NatsServer {
@@ -21,15 +21,20 @@ const pingMs = 5_000;
 export function natsLinks(server: NatsServer, connectMs = 2_000): OpenLink {
   return async () => {
     const nats = await import("@nats-io/transport-node");
-    const options = { ...(await connectionOptions(server, nats)), timeout: connectMs };
+    const options = { ...connectionOptions(server, nats), timeout: connectMs };
     return linkOver(await nats.connect(options));
   };
 }
 
-async function connectionOptions(server: NatsServer, nats: typeof Nats): Promise<Nats.ConnectionOptions> {
+function secretIn(path: string | null): Uint8Array | null {
+  const file = path === null ? null : readUntrusted(path, settingsRules(64 << 10));
+  if (file === null || file.ok) return file?.bytes ?? null;
+  throw refusalError(path!, file);
+}
+
+function connectionOptions(server: NatsServer, nats: typeof Nats): Nats.ConnectionOptions {
   const { servers, user, pass, token, tls } = parts(server.url);
-  const file = async (path: string | null): Promise<Uint8Array | null> => (path === null ? null : readFile(path));
-  const [credentials, seed] = await Promise.all([file(server.credentialsFile), file(server.nkeyFile)]);
+  const [credentials, seed] = [secretIn(server.credentialsFile), secretIn(server.nkeyFile)];
   const { tlsCaFile: caFile, tlsCertFile: certFile, tlsKeyFile: keyFile } = server;
   const ownTls = { ...(caFile !== null && { caFile }), ...(certFile !== null && { certFile }), ...(keyFile !== null && { keyFile }) };
   return {

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { atomicWrite } from "../../os/atomicWrite.ts";
+import { untrustedText } from "../../os/untrustedFile.ts";
 import { shellWord } from "../../providers/provider.ts";
 import askProgram from "./scripts/ask.mjs" with { type: "text" };
 import hookScript from "./scripts/hook.sh" with { type: "text" };
@@ -53,16 +54,7 @@ function programText(script: string, { root }: HookPlace, { socket, bun }: Surro
 
 /** Whole or not at all, because a hook may run it at this moment. */
 function writeProgram(path: string, text: string): void {
-  if (readIfThere(path) !== text) atomicWrite(path, text, { mode: 0o700 });
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw thrown;
-  }
+  if (untrustedText(path, { maxBytes: 1 << 20 }) !== text) atomicWrite(path, text, { mode: 0o700 });
 }
 
 /** Session ids become file names. */

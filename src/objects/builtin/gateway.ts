@@ -2,12 +2,12 @@
  * `gateway`: the outside world. A request with the secret becomes a message, a message to the gateway becomes a signed
  * request. It listens on this machine only, unless told otherwise.
  */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { errorCodes, type ErrorCode } from "../../model/errors.ts";
 import { systemClock } from "../../model/ids.ts";
 import { maxBodyBytes } from "../../model/message.ts";
+import { settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { Refusal, type ObjectApi, type ObjectHandler, type ReceivedMessage } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
 import { isSignedBy, same, sign, signatureHeader } from "./signature.ts";
@@ -137,7 +137,7 @@ export function gatewayPatienceMs(settings: Readonly<Record<string, unknown>>): 
 }
 
 function secretOf({ secret, secretFile }: Options, root: string): string {
-  const text = secret ?? readFileSync(resolve(root, secretFile!), "utf8").trim();
+  const text = secret ?? (untrustedText(resolve(root, secretFile!), settingsRules(64 << 10)) ?? "").trim();
   if (text.length < 16) throw new Error("the secret needs at least 16 characters");
   return text;
 }

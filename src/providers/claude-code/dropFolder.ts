@@ -2,8 +2,9 @@
  * The older layout of a team's mail: a folder per member, a file per message. Nobody shares a file, so there is no lock;
  * a reader removes what it has read.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { entriesIn } from "../../os/entries.ts";
 import { replaceFile, textIn } from "./lockedFile.ts";
 import { isRow, type InboxRow, type NativeInbox } from "./teamInbox.ts";
 
@@ -43,7 +44,7 @@ export function dropFolder(folder: string): NativeInbox {
   };
 }
 
-const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).filter((name) => fileName.test(name)).toSorted() : []);
+const namesIn = (folder: string): string[] => entriesIn(folder).filter((name) => fileName.test(name)).toSorted();
 
 /** null: it is no row, or not all of it is there yet. */
 function parse(text: string): InboxRow | null {

@@ -1,7 +1,8 @@
 /** Changes to a JSON file that several programs write, under the lock that Claude Code itself takes: a folder beside it. */
-import { mkdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { TielineError } from "../../model/errors.ts";
+import { untrustedText } from "../../os/untrustedFile.ts";
 
 export interface LockPatience {
   readonly pause?: (ms: number) => Promise<void>;
@@ -10,6 +11,8 @@ export interface LockPatience {
 
 /** Claude Code waits as long; a lock that is older than this belongs to nobody. */
 const lockTries = 20;
+/** Of a team's record or an inbox. */
+const maxBytes = 16 << 20;
 const staleLockMs = 10_000;
 
 /** Replaces the file as a whole by what `change` makes of its text; null leaves it as it is. A file that is missing is empty. */
@@ -32,13 +35,9 @@ export function replaceFile(file: string, text: string): void {
   renameSync(draft, file);
 }
 
+/** Empty: there is no such file. Throws FILE_REFUSED when it is none that may be read. */
 export function textIn(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw thrown;
-  }
+  return untrustedText(file, { maxBytes }) ?? "";
 }
 
 async function takeLock(lock: string, { pause = Bun.sleep, tries = lockTries }: LockPatience): Promise<void> {

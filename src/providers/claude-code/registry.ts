@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { TielineError } from "../../model/errors.ts";
+import { entriesIn } from "../../os/entries.ts";
+import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
 
 const tmuxPlace = /^(.*):(@\d+)\.(%\d+)$/s;
 
@@ -20,6 +23,8 @@ const sessionFile = z.object({
   tmux: z.string().optional(),
   messagingSocketPath: z.string().optional(),
 });
+
+const maxSessionBytes = 1 << 20;
 
 type SessionFile = z.infer<typeof sessionFile>;
 
@@ -45,11 +50,10 @@ export type Liveness = (pid: number, procStart: string | undefined) => Promise<b
 export async function readRegistry(configDir: string, isAlive: Liveness = isSameProcess): Promise<Registry> {
   const folder = join(configDir, "sessions");
   const registry: Registry = { sessions: [], unreadable: [] };
-  for (const name of await filesIn(folder)) {
+  for (const name of filesIn(folder)) {
     const path = join(folder, name);
-    const text = await textIfThere(path);
-    if (text === undefined) continue;
-    const parsed = parse(text);
+    const parsed = sessionIn(path);
+    if (parsed === null) continue;
     if ("reason" in parsed) registry.unreadable.push({ path, reason: parsed.reason });
     else registry.sessions.push(await withLiveness(parsed.file, isAlive));
   }
@@ -58,8 +62,7 @@ export async function readRegistry(configDir: string, isAlive: Liveness = isSame
 
 /** The registered session of one process, read at once; null when it has none that lives and that we understand. */
 export function sessionNow(configDir: string, pid: number): RegisteredSession | null {
-  const text = textNow(join(configDir, "sessions", `${pid}.json`));
-  const parsed = text === null ? null : parse(text);
+  const parsed = sessionIn(join(configDir, "sessions", `${pid}.json`));
   if (parsed === null || "reason" in parsed) return null;
   const { tmux, status, ...file } = parsed.file;
   if (!livesNow(pid, file.procStart)) return null;
@@ -133,12 +136,19 @@ async function withLiveness({ tmux, status, ...file }: SessionFile, isAlive: Liv
   };
 }
 
-async function filesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(absent);
-  return (names ?? []).filter((name) => /^\d+\.json$/.test(name));
+const filesIn = (folder: string): string[] => entriesIn(folder).filter((name) => /^\d+\.json$/.test(name));
+
+/** A session removes its file when it ends, so a file that is listed may be gone when it is read: null. */
+function sessionIn(path: string): { file: SessionFile } | { reason: string } | null {
+  const file = readUntrusted(path, { maxBytes: maxSessionBytes });
+  if (file.ok) return parse(file.bytes.toString("utf8"));
+  if (file.why === "missing") return null;
+  const error = refusalError(path, file);
+  if (error instanceof TielineError) return { reason: error.message };
+  throw error;
 }
 
-/** A session removes its file when it ends, so a file that is listed may be gone when it is read. */
+/** A process may end while it is looked at. */
 function textIfThere(path: string): Promise<string | undefined> {
   return readFile(path, "utf8").catch(absent);
 }

@@ -1,9 +1,10 @@
 /** What Claude Code itself says about the sessions that are our agents: its registry, its transcripts, its settings. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
-import { leadsInto, untrustedText, userOrRoot } from "../../os/untrustedFile.ts";
+import { entriesIn } from "../../os/entries.ts";
+import { leadsInto, settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
 import type { Said } from "../../sensing/ownWord.ts";
 import { claudeFolder } from "../folders.ts";
@@ -85,7 +86,7 @@ export class ClaudeSessions {
     const known = this.transcripts.get(sessionId);
     if (known !== undefined) return existsSync(known) ? known : null;
     const projects = this.transcriptFolder(agent);
-    const found = foldersIn(projects).map((folder) => join(projects, folder, `${sessionId}.jsonl`)).find((path) => existsSync(path));
+    const found = entriesIn(projects).map((folder) => join(projects, folder, `${sessionId}.jsonl`)).find((path) => existsSync(path));
     if (found !== undefined) this.transcripts.set(sessionId, found);
     return found ?? null;
   }
@@ -105,9 +106,9 @@ export class ClaudeSessions {
   knows(name: string, agent: Agent): boolean {
     const pid = pidOf(agent);
     const configDir = pid === null ? this.options.configDir : this.configDirOf(pid);
-    const sessions = foldersIn(join(configDir, "sessions")).map((file) => settingsIn(join(configDir, "sessions", file)));
+    const sessions = entriesIn(join(configDir, "sessions")).map((file) => settingsIn(join(configDir, "sessions", file)));
     if (sessions.some((session) => session?.["name"] === name || session?.["sessionId"] === name)) return true;
-    const teams = foldersIn(join(configDir, "teams")).map((team) => settingsIn(join(configDir, "teams", team, "config.json")));
+    const teams = entriesIn(join(configDir, "teams")).map((team) => settingsIn(join(configDir, "teams", team, "config.json")));
     // Whom we registered there is ours to reach, not Claude Code's.
     return teams.some((team) => (team?.["members"] as { name?: string; tieline?: unknown }[] | undefined)?.some((member) => member.name === name && member.tieline === undefined));
   }
@@ -140,7 +141,7 @@ function pidOf(agent: Agent): number | null {
   return typeof pid === "number" ? pid : null;
 }
 
-const registeredIn = (configDir: string): number[] => foldersIn(join(configDir, "sessions")).map((file) => Number.parseInt(file, 10)).filter(Number.isInteger);
+const registeredIn = (configDir: string): number[] => entriesIn(join(configDir, "sessions")).map((file) => Number.parseInt(file, 10)).filter(Number.isInteger);
 
 /** A process and those above it, as far as can be told. */
 function lineageOf(pid: number): number[] {
@@ -157,16 +158,10 @@ export function stateOf({ status, waitingFor = "" }: RegisteredSession): AgentSt
   return waitingFor === "input needed" ? "question" : "dialog";
 }
 
-function foldersIn(path: string): string[] {
-  return existsSync(path) ? readdirSync(path) : [];
-}
-
-const maxSettingsBytes = 4 << 20;
-
 /** What is broken says nothing: settings allow nothing then, and lists have nobody in them. */
 function settingsIn(file: string): Record<string, unknown> | null {
   try {
-    const text = untrustedText(file, { maxBytes: maxSettingsBytes, link: "resolve", owners: userOrRoot() });
+    const text = untrustedText(file, settingsRules());
     return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
   } catch {
     return null;

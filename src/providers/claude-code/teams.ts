@@ -1,8 +1,9 @@
 /** The teams that Claude Code keeps on this machine, each a folder with its members and their inboxes. */
-import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { entriesIn } from "../../os/entries.ts";
+import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
 import { dropFolder } from "./dropFolder.ts";
-import { textIn, type LockPatience } from "./lockedFile.ts";
+import type { LockPatience } from "./lockedFile.ts";
 import { inboxFile, type NativeInbox } from "./teamInbox.ts";
 import { leadName } from "./teamProtocol.ts";
 
@@ -46,8 +47,7 @@ export type InboxLayout = "inboxes" | "drop";
 
 export function nativeTeams(configDir: string): NativeTeam[] {
   const folder = join(configDir, "teams");
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((name) => teamIn(join(folder, name)) ?? []);
+  return entriesIn(folder).flatMap((name) => teamIn(join(folder, name)) ?? []);
 }
 
 export function nativeMembers(configDir: string): NativeMember[] {
@@ -104,13 +104,16 @@ const textOr = (value: unknown): string | null => (typeof value === "string" && 
 
 /** Claude Code writes this file in place, so that a reader may meet half of it. */
 const readTries = 3;
+const maxConfigBytes = 4 << 20;
 
 function configIn(file: string, tries = readTries): Readonly<Record<string, unknown>> | null {
-  const text = textIn(file);
+  const found = readUntrusted(file, { maxBytes: maxConfigBytes });
+  if (!found.ok && found.why === "unreadable") throw refusalError(file, found);
+  if (!found.ok) return null;
   try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+    return JSON.parse(found.bytes.toString("utf8")) as Readonly<Record<string, unknown>>;
   } catch {
-    if (tries === 0 || !existsSync(file)) return null;
+    if (tries === 0) return null;
     Bun.sleepSync(1);
     return configIn(file, tries - 1);
   }

@@ -1,7 +1,8 @@
 /** Codex's own record of a thread: what was given to the model, line by line, in the order in which it was given. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Message } from "../../model/message.ts";
+import { entriesIn } from "../../os/entries.ts";
 import { nextTurn } from "../../os/nextTurn.ts";
 import { wholeLines } from "../../os/wholeLines.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
@@ -38,7 +39,7 @@ export function findRollout(codexHome: string, threadId: string): string | null 
   const dayMs = 86_400_000;
   for (const at of [bornAt, bornAt - dayMs, bornAt + dayMs]) {
     const folder = join(codexHome, "sessions", ...new Date(at).toISOString().slice(0, 10).split("-"));
-    const name = existsSync(folder) ? readdirSync(folder).find((one) => one.endsWith(`-${threadId}.jsonl`)) : undefined;
+    const name = entriesIn(folder).find((one) => one.endsWith(`-${threadId}.jsonl`));
     if (name !== undefined) return join(folder, name);
   }
   return null;

@@ -9,6 +9,8 @@ import type { Agent } from "../../model/agent.ts";
 import type { Outcome, Trace } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import type { Message } from "../../model/message.ts";
+import { nextTurn } from "../../os/nextTurn.ts";
+import { wholeLines } from "../../os/wholeLines.ts";
 import { claudeFiles } from "../../providers/traits.ts";
 import { holdOf, type OwnWord } from "../../sensing/ownWord.ts";
 import { createBell, renewWatcher } from "../../workspace/watching.ts";
@@ -80,23 +82,20 @@ export function linesFor(message: Message): string {
 
 async function hasBegun({ output }: Streams, { id }: Message, from: number, signal: AbortSignal): Promise<boolean> {
   const bell = createBell(signal);
+  let read = from;
   const watcher = renewWatcher(undefined, dirname(output), bell.ring);
   try {
     for (;;) {
-      const text = await textSince(output, from);
-      if (text.split("\n").some((line) => tellsOfBeginning(line, id))) return true;
+      // A file that is shorter than it was began anew.
+      const lines = wholeLines(output, { below: dirname(output) }, ({ size }) => (size < read ? 0 : read));
+      read = lines?.end ?? read;
+      if (lines?.bytes.toString("utf8").split("\n").some((line) => tellsOfBeginning(line, id))) return true;
       if (signal.aborted) return false;
-      await bell.wait(sweepMs);
+      await (lines?.more ? nextTurn() : bell.wait(sweepMs));
     }
   } finally {
     watcher?.close();
   }
-}
-
-/** A file that is shorter than it was began anew. */
-async function textSince(output: string, from: number): Promise<string> {
-  const size = statSync(output, { throwIfNoEntry: false })?.size ?? 0;
-  return size === 0 ? "" : await Bun.file(output).slice(size < from ? 0 : from).text();
 }
 
 /** `started` and `completed` are the program's own words; so is the message itself, played back. */
