@@ -10,7 +10,7 @@ import type { Agent, Endpoint } from "./model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
-import { wakes, type Message, type When } from "./model/message.ts";
+import type { Message, When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { comesBefore, Order } from "./serving/order.ts";
 import { Rounds } from "./serving/rounds.ts";
@@ -167,8 +167,7 @@ export function createCourier(parts: CourierParts): Courier {
   /** The oldest ack or bounce, where writing it starts no turn. Everywhere else it waits to be fetched. */
   function noticesFor({ id, endpoints }: Agent): readonly Delivery[] {
     if (mailbox.pending(id) === 0 || !endpoints.some(({ transport }) => transportOf(transport).traits.quiet)) return [];
-    const waiting = mailbox.inbox(id, { pending: true, oldest: true, limit: 1_000 });
-    const notice = waiting.find(({ message, delivery }) => delivery.state === "queued" && !wakes(message.kind));
+    const notice = mailbox.inbox(id, { pending: true, wakes: false, oldest: true, limit: 20 }).find(({ delivery }) => delivery.state === "queued");
     return notice ? [notice.delivery] : [];
   }
 

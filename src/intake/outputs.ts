@@ -5,8 +5,10 @@ import type { Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
+import { userOrRoot } from "../os/untrustedFile.ts";
 import { outputLimit, partOf, readMarkOf } from "../transports/streams.ts";
 import type { LogPosition } from "./logs/fileTail.ts";
+import { ownersOf } from "../workspace/directory.ts";
 import { tailLogs } from "./logs/tail.ts";
 import type { Submissions } from "./submissions.ts";
 
@@ -31,15 +33,18 @@ export interface OutputParts {
   /** Something was not sent, and its writer has to know. */
   readonly tell: (text: string) => void;
   readonly fault: (fault: unknown) => void;
+  /** Everything that was there is sent. */
+  readonly idle: () => void;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 }
 
 /** Runs until the signal aborts. Never rejects. */
 export function readOutput(agent: Agent, { pattern: path, plain }: Output, parts: OutputParts): Promise<void> {
-  const { submissions, documents, tell, fault, signal, clock = systemClock } = parts;
+  const { submissions, documents, tell, fault, idle, signal, clock = systemClock } = parts;
   const known = positionsOf(agent, documents);
   const { root, pattern } = splitPattern(path);
+  const isInWorkspace = agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`);
   // What a log said before the agent was ours is not for us to send; what it said while we were away is.
   const isNew = !documents.all("logs").some(({ key }) => key === `${agent.id}:${path}`);
   documents.put("logs", `${agent.id}:${path}`, { since: clock() });
@@ -48,7 +53,7 @@ export function readOutput(agent: Agent, { pattern: path, plain }: Output, parts
     pattern,
     plain,
     partOf,
-    ...(agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`) && { within: agent.workspace }),
+    rules: { owners: [...userOrRoot(), ...ownersOf(agent.workspace)], ...(isInWorkspace && { below: agent.workspace! }) },
     signal,
     clock,
     unknownFiles: isNew && !plain ? "skip" : "read",
@@ -60,9 +65,8 @@ export function readOutput(agent: Agent, { pattern: path, plain }: Output, parts
         if (plain) markRead(file, position.offset, fault);
       },
     },
-    onMessages: async (messages) => {
-      for (const { key, ...message } of messages) await submissions.fromText(agent, message, key);
-    },
+    onMessage: ({ key, ...message }) => submissions.fromText(agent, message, key),
+    onIdle: idle,
     onRejected: ({ reason, to, excerpt }, file) => tell(`a message${to === "" ? "" : ` to ${to}`} in ${file} was not sent (${reason}): ${excerpt}`),
     onFault: fault,
   });

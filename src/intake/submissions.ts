@@ -4,6 +4,7 @@
  */
 import type { Mailbox } from "../mailbox/port.ts";
 import { personId, switchId, switchName, type Agent } from "../model/agent.ts";
+import type { AgentId } from "../model/ids.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { replyAddress, seal, type Draft, type IdentityProof, type Message, type Sender } from "../model/message.ts";
 import type { Router } from "../router.ts";
@@ -26,7 +27,14 @@ export interface Marker {
   readonly content: string;
 }
 
+/** What is only logged is summed up after this time. */
+const sumUpMs = 60_000;
+
 export class Submissions {
+  private readonly withheld = new Map<AgentId, number>();
+  /** Notices that are on their way to the disk. */
+  private readonly underway = new Map<AgentId, number>();
+
   constructor(private readonly parts: SubmissionsParts) {}
 
   /** Resolves when the message is stored, also when it was before. Rejects with why it is refused. */
@@ -55,18 +63,42 @@ export class Submissions {
 
   /**
    * Something that an agent wanted sent was not. It is told like every bounce, which starts no turn, or as text where a
-   * bounce would never be read; after some of these with no other mail between them only the log tells.
+   * bounce would never be read; after some of these with no other mail between them only the log tells how many there were.
    */
   async tell(agent: Agent, text: string): Promise<void> {
-    const { mailbox, getsNotices, report } = this.parts;
+    const { mailbox, getsNotices } = this.parts;
     const before = mailbox.inbox(agent.id, { limit: mostInARow });
-    const isTold = before.length < mostInARow || before.some(({ message }) => message.from.id !== switchId);
-    const outcome = isTold ? "The agent was told." : `The agent was not told: its last ${mostInARow} messages were notices.`;
-    report(`written by ${agent.team}:${agent.name}`, new TielineError("USAGE", `${text} ${outcome}`, { remedy: "correct the address, or the edges of the topology" }));
-    if (!isTold) return;
+    const inARow = before.toReversed().findIndex(({ message }) => message.from.id !== switchId);
+    const underway = this.underway.get(agent.id) ?? 0;
+    const told = (inARow < 0 ? before.length : inARow) + underway;
+    if (told >= mostInARow) return this.withhold(agent, text);
+    this.log(agent, `${text} The agent was told.`);
+    const more = told === mostInARow - 1 ? " You are not told of others like this before other mail has come." : "";
     const from: Sender = { id: switchId, name: switchName, team: agent.team, knownBy: "switch" };
     const kind = getsNotices(agent) ? "bounce" : "text";
-    await mailbox.accept(seal({ to: agent.name, body: text, kind }, from, { inReplyTo: null, hops: 0 }), [agent]);
+    this.underway.set(agent.id, underway + 1);
+    try {
+      await mailbox.accept(seal({ to: agent.name, body: `${text}${more}`, kind }, from, { inReplyTo: null, hops: 0 }), [agent]);
+    } finally {
+      this.underway.set(agent.id, this.underway.get(agent.id)! - 1);
+    }
+  }
+
+  private withhold(agent: Agent, text: string): void {
+    const withheld = this.withheld.get(agent.id);
+    this.withheld.set(agent.id, (withheld ?? 0) + 1);
+    if (withheld !== undefined) return;
+    this.log(agent, `${text} The agent was not told: its last ${mostInARow} messages were notices.`);
+    const sumUp = (): void => {
+      const more = this.withheld.get(agent.id)! - 1;
+      this.withheld.delete(agent.id);
+      if (more > 0) this.log(agent, `${more} more messages were not sent within a minute, and the agent was not told.`);
+    };
+    setTimeout(sumUp, sumUpMs).unref();
+  }
+
+  private log({ team, name }: Agent, text: string): void {
+    this.parts.report(`written by ${team}:${name}`, new TielineError("USAGE", text, { remedy: "correct the address, or the edges of the topology" }));
   }
 
   private isKnown({ id }: Agent, key: string): boolean {

@@ -5,8 +5,9 @@
 import type { Documents } from "../directory/documents/port.ts";
 import type { Change, Mailbox } from "../mailbox/port.ts";
 import { personId, switchId, type Agent } from "../model/agent.ts";
-import type { Delivery, DeliveryState } from "../model/delivery.ts";
-import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
+import type { DeliveryState } from "../model/delivery.ts";
+import { asTielineError } from "../model/errors.ts";
+import { systemClock, type AgentId, type Clock, type MessageId } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
 import { filesTransport } from "../transports/filesEndpoint.ts";
 import { watchOutbox } from "./outbox/watch.ts";
@@ -53,16 +54,28 @@ interface Room {
   readonly outputs: string;
   readonly stop: AbortController;
   /** Everything that runs for this agent. */
-  readonly over: Promise<unknown>[];
+  readonly running: Set<Promise<unknown>>;
+  /** What was delivered and is to be copied, in order. */
+  readonly uncopied: Arrival[];
+  isCopying: boolean;
   inbox: Inbox | null;
   listed: string | null;
-  /** Copies go one after the other. */
-  copying: Promise<unknown>;
 }
+
+/** The message itself is read when its turn comes: many may arrive at once. */
+interface Arrival {
+  readonly message: MessageId;
+  readonly at: number;
+}
+
+/** How often it is noted how far the copies are; after a crash the inbox tells of those in between. */
+const copiesPerNote = 16;
 
 export class Workspaces {
   private readonly rooms = new Map<AgentId, Room>();
   private readonly faults = new Map<AgentId, string>();
+  /** Agents that write faster than they may and know it, by where they write. */
+  private readonly limited = new Set<string>();
   private readonly clock: Clock;
   private stopListening: () => void = () => undefined;
   private sweep: Timer | null = null;
@@ -133,25 +146,27 @@ export class Workspaces {
   }
 
   private enter(agent: Agent): Room {
-    const room: Room = { agent, outputs: this.outputsKey(agent), stop: new AbortController(), over: [], inbox: null, listed: null, copying: Promise.resolve() };
+    const room: Room = {
+      ...{ agent, outputs: this.outputsKey(agent), stop: new AbortController(), inbox: null, listed: null },
+      ...{ running: new Set(), uncopied: [], isCopying: false },
+    };
     this.rooms.set(agent.id, room);
     if (agent.workspace !== null) {
-      room.over.push(this.watch(agent, agent.workspace, room.stop.signal));
+      this.inBackground(room, this.watch(room, agent.workspace));
       try {
         this.catchUp(room);
       } catch (thrown) {
         this.fault(agent, thrown);
       }
     }
-    for (const output of this.parts.outputsOf(agent)) room.over.push(this.read(agent, output, room.stop.signal));
+    for (const output of this.parts.outputsOf(agent)) this.inBackground(room, this.read(room, output));
     return room;
   }
 
   private async leave(room: Room): Promise<void> {
     if (this.rooms.get(room.agent.id) === room) this.rooms.delete(room.agent.id);
     room.stop.abort();
-    await Promise.all(room.over);
-    await room.copying;
+    await Promise.all(room.running);
     await room.inbox?.close();
   }
 
@@ -164,32 +179,47 @@ export class Workspaces {
     this.fault(agent, cause);
     const room = this.rooms.get(agent.id);
     if (room) {
-      this.inBackground(agent, room.inbox?.close() ?? Promise.resolve());
+      this.inBackground(room, room.inbox?.close() ?? Promise.resolve());
       room.inbox = null;
     }
     return this.inboxOf(agent);
   }
 
-  private watch(agent: Agent, workspace: string, signal: AbortSignal): Promise<void> {
+  private watch(room: Room, workspace: string): Promise<void> {
     const { submissions } = this.parts;
+    const { agent, stop } = room;
+    const place = `${agent.id}:.outbox`;
     return watchOutbox({
-      ...{ workspace, signal, clock: this.clock },
+      ...{ workspace, signal: stop.signal, clock: this.clock },
       accept: async (entry, key) => {
         await submissions.fromOutbox(agent, entry, key);
         this.faults.delete(agent.id);
       },
-      onRejected: ({ name, reason }) => this.inBackground(agent, submissions.tell(agent, `.outbox/${name} was not sent: ${reason}. It is in .outbox/.rejected now.`)),
-      onFault: (fault) => this.fault(agent, fault),
+      onRejected: ({ name, reason }) => this.inBackground(room, submissions.tell(agent, `.outbox/${name} was not sent: ${reason}. It is in .outbox/.rejected now.`)),
+      onFault: (fault) => this.refusal(room, place, fault, "The other files wait in .outbox, and are sent as soon as the limit allows; remove those that are no longer needed."),
+      onIdle: () => this.limited.delete(place),
     });
   }
 
-  private read(agent: Agent, output: Output, signal: AbortSignal): Promise<void> {
+  private read(room: Room, output: Output): Promise<void> {
     const { submissions, documents } = this.parts;
+    const { agent, stop } = room;
+    const place = `${agent.id}:${output.pattern}`;
     return readOutput(agent, output, {
-      ...{ submissions, documents, signal, clock: this.clock },
-      tell: (text) => this.inBackground(agent, submissions.tell(agent, text)),
-      fault: (fault) => this.fault(agent, fault),
+      ...{ submissions, documents, signal: stop.signal, clock: this.clock },
+      tell: (text) => this.inBackground(room, submissions.tell(agent, text)),
+      fault: (fault) => this.refusal(room, place, fault, `What else is addressed to somebody in ${output.pattern} is sent as soon as the limit allows.`),
+      idle: () => this.limited.delete(place),
     });
+  }
+
+  /** An agent that writes faster than it may is told once, until all that it wrote is sent. */
+  private refusal(room: Room, place: string, thrown: unknown, more: string): void {
+    const fault = asTielineError(thrown);
+    if (fault.code !== "RATE_LIMITED") return this.fault(room.agent, thrown);
+    if (this.limited.has(place)) return;
+    this.limited.add(place);
+    this.inBackground(room, this.parts.submissions.tell(room.agent, `${fault.message}. ${more}`));
   }
 
   private list(agent: Agent, room: Room): void {
@@ -197,29 +227,45 @@ export class Workspaces {
     const listed = names.join(",");
     if (room.listed === listed) return;
     room.listed = listed;
-    room.copying = room.copying
-      .then(() => this.inboxOf(agent).writeAgents(names))
-      .catch((fault: unknown) => {
+    const written = async (): Promise<void> => {
+      try {
+        await this.inboxOf(agent).writeAgents(names);
+      } catch (thrown) {
         room.listed = null;
-        this.fault(agent, fault);
-      });
+        throw thrown;
+      }
+    };
+    this.inBackground(room, written());
   }
 
   private follow({ transition, delivery, message }: Change): void {
     const room = this.rooms.get(delivery.agent);
     if (room === undefined || room.agent.workspace === null) return;
-    if (isArrival(transition.from, transition.to) && delivery.transport !== filesTransport) this.copy(room, message, delivery);
+    if (isArrival(transition.from, transition.to) && delivery.transport !== filesTransport) this.copy(room, { message: message.id, at: delivery.updatedAt });
   }
 
   /** Every message that is delivered is also in the inbox. */
-  private copy(room: Room, message: Message, delivery: Delivery): void {
-    const { documents } = this.parts;
-    room.copying = room.copying
-      .then(async () => {
-        await this.write(room.agent, message);
-        documents.put("copied", room.agent.id, { at: delivery.updatedAt });
-      })
-      .catch((fault: unknown) => this.fault(room.agent, fault));
+  private copy(room: Room, arrival: Arrival): void {
+    room.uncopied.push(arrival);
+    if (room.isCopying) return;
+    room.isCopying = true;
+    this.inBackground(room, this.copyAll(room).finally(() => (room.isCopying = false)));
+  }
+
+  /** What is left when the daemon stops is copied when it is back. */
+  private async copyAll({ agent, uncopied, stop }: Room): Promise<void> {
+    const { documents, mailbox } = this.parts;
+    for (let copied = 1; uncopied.length > 0 && !stop.signal.aborted; copied++) {
+      const { message: id, at } = uncopied[0]!;
+      try {
+        const message = mailbox.message(id);
+        if (message !== null) await this.write(agent, message);
+      } catch (thrown) {
+        this.fault(agent, thrown);
+      }
+      uncopied.shift();
+      if (copied % copiesPerNote === 0 || uncopied.length === 0 || stop.signal.aborted) documents.put("copied", agent.id, { at });
+    }
   }
 
   /** What was delivered just before a crash may lack its copy. */
@@ -231,7 +277,7 @@ export class Workspaces {
     else {
       for (const { message, delivery } of mailbox.inbox(id, { limit: 1_000 })) {
         const arrived = arrivedStates.includes(delivery.state) && delivery.transport !== filesTransport && delivery.updatedAt >= copied.at;
-        if (arrived && !this.wrote(room.agent, message)) this.copy(room, message, delivery);
+        if (arrived && !this.wrote(room.agent, message)) this.copy(room, { message: message.id, at: delivery.updatedAt });
       }
     }
   }
@@ -251,9 +297,9 @@ export class Workspaces {
     this.parts.report(`workspace of ${agent.team}:${agent.name}`, fault);
   }
 
-  private inBackground(agent: Agent, work: Promise<unknown>): void {
-    const done = work.catch((fault: unknown) => this.fault(agent, fault));
-    this.rooms.get(agent.id)?.over.push(done);
+  private inBackground(room: Room, work: Promise<unknown>): void {
+    const done: Promise<unknown> = work.catch((fault: unknown) => this.fault(room.agent, fault)).finally(() => room.running.delete(done));
+    room.running.add(done);
   }
 }
 

@@ -119,6 +119,8 @@ export interface InboxFilter {
   readonly oldest?: boolean;
   readonly limit?: number;
   readonly when?: readonly When[];
+  /** Only what wakes its agent, or only what does not: bounces and acks. */
+  readonly wakes?: boolean;
 }
 
 export interface InboxRow {

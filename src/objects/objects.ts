@@ -26,6 +26,7 @@ import { inline } from "./channels/inline.ts";
 import { ModuleThreads } from "./channels/worker.ts";
 import type { Accepted, ObjectHandler } from "./handler.ts";
 import type { Posting } from "./protocol.ts";
+import { Notices } from "./notices.ts";
 import { ObjectSession } from "./session.ts";
 
 export interface ObjectsParts {
@@ -68,17 +69,19 @@ export class Objects {
   private readonly threads = new ModuleThreads();
   private readonly leaving = new Set<Promise<unknown>>();
   private readonly clock: Clock;
+  private readonly notices: Notices;
   private stopListening: () => void = () => undefined;
 
   constructor(private readonly parts: ObjectsParts) {
     this.clock = parts.clock ?? systemClock;
+    this.notices = new Notices({ mailbox: parts.mailbox, transport: "object", clock: this.clock, read: (id, message) => this.logNotice(id, message) });
   }
 
   /** Brings back the objects of every team that is known. */
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) => {
       for (const { transition, delivery, message } of changes) {
-        if (transition.to === "queued" && !wakes(message.kind) && this.residents.has(delivery.agent)) this.inBackground("read a notice", this.readNotices(delivery.agent));
+        if (transition.to === "queued" && !wakes(message.kind) && this.residents.has(delivery.agent)) this.inBackground("read a notice", this.notices.take(delivery.agent));
       }
     });
     for (const { name } of this.parts.directory.teams()) this.see(name);
@@ -179,7 +182,7 @@ export class Objects {
     });
     this.residents.set(id, { agent, version, session, handler });
     if (handler !== null) session.start();
-    this.inBackground("read notices", this.readNotices(id));
+    this.inBackground("read notices", this.notices.take(id));
     this.tell(id);
   }
 
@@ -262,15 +265,9 @@ export class Objects {
   }
 
   /** Bounces and acks wake nobody; an object has no inbox to look at later, so they go to the log. */
-  private async readNotices(id: AgentId): Promise<void> {
-    const { mailbox, report } = this.parts;
-    for (const { message, delivery } of mailbox.inbox(id, { pending: true, limit: 1_000 })) {
-      if (wakes(message.kind)) continue;
-      const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.clock(), transport: "object" });
-      if (claimed === null) continue;
-      if (message.kind === "bounce") report(`bounce for ${delivery.agentName}`, new TielineError("DELIVERY_FAILED", message.body, { remedy: "see `tieline dead`" }));
-      await mailbox.settle(delivery.id, { kind: "handed", proof: "written" }, { transport: "object", authority: "peer" });
-    }
+  private logNotice(id: AgentId, { kind, body }: Message): void {
+    const name = this.residents.get(id)?.agent.name ?? id;
+    if (kind === "bounce") this.parts.report(`bounce for ${name}`, new TielineError("DELIVERY_FAILED", body, { remedy: "see `tieline dead`" }));
   }
 
   private inBackground(what: string, work: Promise<unknown>): void {

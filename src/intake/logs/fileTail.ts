@@ -4,11 +4,14 @@
  * What is remembered of a file is the start of its last entry and how far the messages of that entry were accepted. It is
  * written only after `onMessages` resolved. So a block that arrives in two reads, or before and after a restart, is read as
  * a whole, and after a crash the same messages come again under the same keys.
+ *
+ * A message that cannot be accepted for now is kept, and nothing more is read before it is: what is held in memory is what
+ * one piece of the file contains.
  */
-import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
-import { TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
+import { pacer } from "../../os/nextTurn.ts";
+import { openUntrusted, refusalError, type FileRules, type OpenFile } from "../../os/untrustedFile.ts";
 import { createLogSplitter, type LogSplitter } from "../text/logEntries.ts";
 import { createTextParser, type ParsedMessage, type RejectedFragment, type TextParser } from "../text/parser.ts";
 
@@ -37,11 +40,11 @@ export interface FileTailOptions {
   plain?: boolean;
   /** Plain: which stream a file has the rest of, and how many bytes of it were cut off. Positions are those of the stream. */
   partOf?: (path: string) => { stream: string; before: number };
-  /** A directory that no file may lie outside of, wherever links lead that the agent made. */
-  within?: string;
+  /** Which files are read, wherever links lead that the agent made. */
+  rules?: FileRules;
   offsets: OffsetStore;
-  /** Resolves when all are accepted; a key that was accepted before is accepted again, whatever its content. */
-  onMessages: (messages: LoggedMessage[]) => Promise<unknown>;
+  /** Resolves when it is accepted; a key that was accepted before is accepted again, whatever its content. */
+  onMessage: (message: LoggedMessage) => Promise<unknown>;
   onRejected?: (fragment: RejectedFragment, path: string) => void;
   signal: AbortSignal;
   /** How long a file must be quiet until its last entry counts as ended. */
@@ -54,13 +57,17 @@ export interface FileTailOptions {
 const unsplit: LogSplitter = { push: (bytes) => [{ kind: "text", bytes: Buffer.from(bytes) }] };
 
 const chunkSize = 64 * 1024;
+/** So much of a file is read before the others get their turn. */
+const longestRead = 4 << 20;
 /** Of what a program prints without a pause, in bytes. */
 const longestTurn = 256 * 1024;
 
 export class FileTail {
   readonly inode: number;
-  private readonly fd: number;
+  private readonly file: OpenFile;
   private position: LogPosition;
+  /** Where everything before was accepted. */
+  private reached: LogPosition;
   private readTo = 0;
   private splitter!: LogSplitter;
   private parser!: TextParser;
@@ -69,6 +76,8 @@ export class FileTail {
   private saved: LogPosition | null = null;
   private grewAt: number;
   private settled = true;
+  /** Read, and not accepted yet. */
+  private undelivered: LoggedMessage[] = [];
   /** The name under which its position is remembered, and what was cut off before it. */
   private readonly part: { readonly stream: string; readonly before: number };
 
@@ -77,36 +86,39 @@ export class FileTail {
     private readonly options: FileTailOptions,
     skip: boolean,
   ) {
-    this.fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      if (options.within !== undefined) checkWithin(options.within, this.fd, path);
-    } catch (error) {
-      closeSync(this.fd);
-      throw error;
-    }
-    const { ino, size } = fstatSync(this.fd);
+    const file = openUntrusted(path, { ...options.rules, link: "resolve" });
+    if (!file.ok) throw refusalError(path, file);
+    this.file = file;
+    const { ino, size } = file.stats;
     this.inode = ino;
     this.part = options.partOf?.(path) ?? { stream: path, before: 0 };
     this.grewAt = this.now();
     const remembered = options.offsets.get(this.part.stream);
     if (remembered && (options.partOf || remembered.inode === ino) && this.holds(remembered)) this.position = { ...remembered, inode: ino };
     else this.position = { inode: ino, offset: remembered || !skip ? this.part.before : this.lineStartBefore(size), loggedAt: "", through: -1 };
+    this.reached = this.position;
     this.startAt(this.position.offset);
     // From here on the file is a known one, also when it stays as it is until the next start.
     this.saved = remembered ?? null;
     if (!remembered) this.save();
   }
 
-  /** Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended. */
+  /** Something is kept that could not be accepted for now. */
+  get waits(): boolean {
+    return this.undelivered.length > 0;
+  }
+
+  /** Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended, 0 when there is more. */
   async read(): Promise<number> {
+    await this.deliver([]);
     if (this.end() < this.readTo || !this.holds(this.position)) this.startOver();
-    await this.readToEnd();
-    return this.settle();
+    return (await this.readOn()) ? 0 : this.settle();
   }
 
   /** The file was rotated away or removed: its end is the end of its last entry. */
   async finish(): Promise<void> {
-    await this.readToEnd();
+    await this.deliver([]);
+    while (await this.readOn());
     await this.deliver(this.fresh(this.parser.end()));
   }
 
@@ -117,7 +129,7 @@ export class FileTail {
   }
 
   close(): void {
-    closeSync(this.fd);
+    this.file[Symbol.dispose]();
   }
 
   private now(): number {
@@ -143,20 +155,23 @@ export class FileTail {
     this.parser = createTextParser(onRejected ? { onRejected: (fragment) => onRejected(fragment, this.path) } : {});
   }
 
-  private async readToEnd(): Promise<void> {
-    const chunk = new Uint8Array(chunkSize);
-    while (!this.options.signal.aborted) {
-      const count = readSync(this.fd, chunk, 0, chunkSize, this.readTo - this.part.before);
-      if (count === 0) return;
+  /** Says whether there is more. */
+  private async readOn(): Promise<boolean> {
+    const pace = pacer();
+    for (let read = 0; read < longestRead && !this.options.signal.aborted; read += chunkSize, await pace()) {
+      const chunk = this.file.read(this.readTo - this.part.before, chunkSize);
+      const count = chunk.length;
+      if (count === 0) return false;
       this.grewAt = this.now();
       this.settled = false;
       const lines = this.options.plain ? chunk.lastIndexOf(0x0a, count - 1) + 1 : count;
-      await this.take(chunk.subarray(0, lines));
       this.readTo += lines;
+      await this.take(chunk.subarray(0, lines));
       if (this.options.plain) this.shortenTurn();
-      await this.take(chunk.subarray(lines, count));
       this.readTo += count - lines;
+      await this.take(chunk.subarray(lines, count));
     }
+    return !this.options.signal.aborted;
   }
 
   /** A program that never pauses ends no turn. After a whole line with nothing open, what it printed is done with. */
@@ -166,7 +181,7 @@ export class FileTail {
 
   /** Of the stream, in bytes. */
   private end(): number {
-    return this.part.before + fstatSync(this.fd).size;
+    return this.part.before + this.file.size();
   }
 
   private async take(bytes: Uint8Array): Promise<void> {
@@ -206,6 +221,7 @@ export class FileTail {
 
   private nextTurn(): void {
     this.position = { ...this.position, offset: this.readTo, through: -1 };
+    this.reached = this.position;
     this.beginTurn();
     this.save();
   }
@@ -222,38 +238,39 @@ export class FileTail {
   }
 
   private async deliver(messages: LoggedMessage[]): Promise<void> {
-    if (messages.length > 0) await this.options.onMessages(messages);
+    this.undelivered.push(...messages);
+    const pace = pacer();
+    for (let next = this.undelivered[0]; next; next = this.undelivered[0]) {
+      await this.options.onMessage(next);
+      this.undelivered.shift();
+      await pace();
+    }
+    this.reached = this.position;
     this.save();
   }
 
   /** Remembering is a durable write; a program that prints a lot and says nothing to anybody costs none. */
   private save(): void {
-    const { offset, through, loggedAt, inode } = this.position;
+    const { offset, through, loggedAt, inode } = this.reached;
     const { saved } = this;
     if (saved?.offset === offset && saved.through === through && saved.loggedAt === loggedAt && saved.inode === inode) return;
-    this.saved = this.position;
-    this.options.offsets.set(this.options.partOf ? this.part.stream : this.path, this.position);
+    this.saved = this.reached;
+    this.options.offsets.set(this.options.partOf ? this.part.stream : this.path, this.reached);
   }
 
   /** Whether the remembered entry still stands where it stood. */
   private holds({ offset, loggedAt }: LogPosition): boolean {
     if (offset < this.part.before || this.end() < offset) return false;
-    const start = Buffer.alloc(loggedAt.length + 1);
-    return loggedAt === "" || (readSync(this.fd, start, 0, start.length, offset) > 0 && start.toString("latin1") === `[${loggedAt}`);
+    return loggedAt === "" || this.file.read(offset, loggedAt.length + 1).toString("latin1") === `[${loggedAt}`;
   }
 
   private lineStartBefore(size: number): number {
-    const last = Buffer.alloc(1);
-    let at = size;
-    while (at > 0 && readSync(this.fd, last, 0, 1, at - 1) === 1 && last[0] !== 0x0a) at--;
-    return at;
+    for (let end = size; end > 0; ) {
+      const from = Math.max(0, end - chunkSize);
+      const last = this.file.read(from, end - from).lastIndexOf(0x0a);
+      if (last >= 0) return from + last + 1;
+      end = from;
+    }
+    return 0;
   }
-}
-
-/** Asks for what was opened, where the system can tell: a path may lead elsewhere a moment later. */
-function checkWithin(directory: string, fd: number, path: string): void {
-  const handle = `/proc/self/fd/${fd}`;
-  const real = existsSync(handle) ? readlinkSync(handle) : realpathSync(path);
-  if (real.startsWith(`${realpathSync(directory)}/`)) return;
-  throw new TielineError("NOT_PERMITTED", `${path} leads out of ${directory}`, { remedy: "remove the link", operands: { path, directory } });
 }

@@ -1,7 +1,9 @@
 /** Follows an agent's log files, also as they are rotated, and hands on the messages in them. */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { asTielineError, type TielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
+import { nextTurn } from "../../os/nextTurn.ts";
+import { pause } from "../../os/pause.ts";
 import { isErrno } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 import { FileTail, type FileTailOptions } from "./fileTail.ts";
@@ -12,6 +14,8 @@ export interface TailOptions extends FileTailOptions {
   /** A glob such as `logs/*.txt`. */
   pattern: string;
   onFault?: (fault: TielineError, path: string) => void;
+  /** Everything that was there is read and accepted. */
+  onIdle?: () => void;
   /** What to do with the content of files that are there at the start and that nothing is remembered of. */
   unknownFiles?: "read" | "skip";
   rescanMs?: number;
@@ -26,14 +30,22 @@ export async function tailLogs(options: TailOptions): Promise<void> {
     for (let first = true; !options.signal.aborted; first = false) {
       const paths = pathsOf(options);
       const unwatched = renewWatchers(watchers, options.root, paths, bell.ring);
-      const dueInMs = await sweep(options, tails, paths, first && options.unknownFiles === "skip");
-      await bell.wait(Math.min(unwatched ? 500 : (options.rescanMs ?? 5_000), dueInMs));
+      const { dueInMs, refused } = await sweep(options, tails, paths, first && options.unknownFiles === "skip");
+      const rescanMs = unwatched ? 500 : (options.rescanMs ?? 5_000);
+      if (!refused && dueInMs > 0) options.onIdle?.();
+      // More text changes nothing about a refusal, and each look costs something.
+      if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
+      else if (dueInMs === 0) await nextTurn();
+      else await bell.wait(Math.min(rescanMs, dueInMs));
     }
   } finally {
     for (const watcher of watchers.values()) watcher?.close();
     for (const tail of tails.values()) tail.close();
   }
 }
+
+/** How long a message that was refused for now waits. */
+const refusedMs = 1_000;
 
 function pathsOf({ root, pattern, partOf, onFault }: TailOptions): string[] {
   try {
@@ -64,9 +76,17 @@ function renewWatchers(watchers: Map<string, Watcher | undefined>, root: string,
   return [...watchers.values()].includes(undefined);
 }
 
-/** Reads everything that is new. Returns in how many milliseconds a quiet file is due. */
-async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: string[], skip: boolean): Promise<number> {
+interface Sweep {
+  /** In how many milliseconds a quiet file is due, 0 when there is more to read. */
+  dueInMs: number;
+  /** Something could not be accepted or read for now. */
+  refused: boolean;
+}
+
+/** Reads what is new in each file. */
+async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: string[], skip: boolean): Promise<Sweep> {
   let dueInMs = Infinity;
+  let refused = false;
   followRenames(tails, paths);
   for (const path of new Set([...tails.keys(), ...paths])) {
     if (options.signal.aborted) break;
@@ -84,13 +104,18 @@ async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: 
       if (!tail) tails.set(path, (tail = new FileTail(path, options, skip)));
       dueInMs = Math.min(dueInMs, await tail.read());
     } catch (error) {
-      // What was not accepted is read again from what is remembered.
-      tails.get(path)?.close();
-      tails.delete(path);
-      if (!isErrno(error, "ENOENT")) options.onFault?.(asTielineError(error), path);
+      const tail = tails.get(path);
+      // What was not accepted for now waits in its tail. Any other trouble: it is read again from what is remembered.
+      if (!tail?.waits) {
+        tail?.close();
+        tails.delete(path);
+      }
+      if (isErrno(error, "ENOENT") || whyRefused(error) === "missing") continue;
+      refused ||= whyRefused(error) === undefined;
+      options.onFault?.(asTielineError(error), path);
     }
   }
-  return dueInMs;
+  return { dueInMs, refused };
 }
 
 /** A log that was rotated to a name that also matches is still the same log. */
@@ -107,6 +132,9 @@ function followRenames(tails: Map<string, FileTail>, paths: string[]): void {
     }
   }
 }
+
+/** Undefined: nothing is wrong with the file. */
+const whyRefused = (thrown: unknown): unknown => (thrown instanceof TielineError && thrown.code === "FILE_REFUSED" ? thrown.operands["why"] : undefined);
 
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;

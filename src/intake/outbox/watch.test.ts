@@ -194,11 +194,11 @@ describe("the outbox", () => {
     await reader.stop();
     expect(reader.accepted).toEqual([]);
     expect(reader.rejected.map(reason)).toEqual([
-      "a link; links are never followed\n",
-      "a link; links are never followed\n",
-      "not a regular file but a directory\n",
-      "not a regular file but a FIFO\n",
-      "100000000 bytes; at most 6356992 are read\n",
+      "it is a link; links are not followed here\n",
+      "it is a link; links are not followed here\n",
+      "it is a directory, not a regular file\n",
+      "it is a FIFO, not a regular file\n",
+      "it has 100000000 bytes; the limit is 6356992\n",
     ]);
     expect(existsSync(secret)).toBe(true);
   });

@@ -7,12 +7,20 @@
  * The name under which a file was taken is its key. It is new for every file, because writers use names again, and it is
  * on disk before `accept` is called. After a crash what lies in `.taken` is accepted again under the same key, which an
  * idempotent `accept` turns into nothing.
+ *
+ * A burst of files costs the same per file as a single one: one pass at a time, each file read by itself, other work in
+ * between. When `accept` refuses for now, everything behind that file waits where it is.
  */
-import { fsyncSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { fsync, lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
-import { type Directory, isErrno, openDirectory, readRegularFile } from "../../workspace/directory.ts";
+import { nextTurn, pacer } from "../../os/nextTurn.ts";
+import { pause } from "../../os/pause.ts";
+import { readUntrusted, refusalError, userOrRoot, type FileContent, type Refusal } from "../../os/untrustedFile.ts";
+import { type Directory, isErrno, openDirectory, ownersOf } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 import { maxFileBytes, type OutboxEntry, parseOutboxFile } from "./parse.ts";
 
@@ -32,6 +40,8 @@ export interface OutboxOptions {
   onRejected?: (rejected: RejectedFile) => void;
   /** Something that is not a file's fault: an unreadable outbox, an `accept` that failed for now. */
   onFault?: (fault: TielineError) => void;
+  /** Everything that was there is handled; broken files may still be growing. */
+  onIdle?: () => void;
   signal: AbortSignal;
   /** How long a broken file must stay as it is before it counts as broken and not as half-written. */
   settleMs?: number;
@@ -46,15 +56,17 @@ export async function watchOutbox(options: OutboxOptions): Promise<void> {
   const reader = new OutboxReader(options);
   const bell = createBell(options.signal);
   const outbox = join(options.workspace, ".outbox");
+  const { rescanMs = 5_000 } = options;
   let watcher: Watcher | undefined;
   try {
     while (!options.signal.aborted) {
       watcher = renewWatcher(watcher, outbox, bell.ring);
-      const dueInMs = await reader.sweep();
+      const { dueInMs, refused } = await reader.sweep();
       // The first sweep makes the directory: watch it and look again before waiting.
       if (!watcher && (watcher = renewWatcher(watcher, outbox, bell.ring))) continue;
-      const sweepMs = watcher ? (options.rescanMs ?? 5_000) : Math.min(500, options.rescanMs ?? 500);
-      await bell.wait(Math.min(sweepMs, dueInMs));
+      // New files change nothing about a refusal, and each look costs something.
+      if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
+      else await bell.wait(Math.min(watcher ? rescanMs : Math.min(500, rescanMs), dueInMs));
     }
   } finally {
     watcher?.close();
@@ -62,6 +74,18 @@ export async function watchOutbox(options: OutboxOptions): Promise<void> {
 }
 
 const batchSize = 256;
+/** So many names, the first in order, are kept in mind at once. */
+const maxNames = 16_384;
+/** How long a file that was refused for now waits. */
+const refusedMs = 1_000;
+const sync = promisify(fsync);
+
+interface Sweep {
+  /** In how many milliseconds a broken file is due, Infinity if there is none. */
+  dueInMs: number;
+  /** Something could not be accepted or read for now. */
+  refused: boolean;
+}
 
 interface Glimpse {
   state: string;
@@ -80,46 +104,55 @@ class OutboxReader {
   private readonly clock: Clock;
   private readonly settleMs: number;
   private readonly newKey: () => string;
+  private readonly owners: readonly number[];
 
   constructor(private readonly options: OutboxOptions) {
     this.clock = options.clock ?? systemClock;
     this.settleMs = options.settleMs ?? 1_000;
+    this.owners = [...userOrRoot(), ...ownersOf(options.workspace)];
     this.newKey = options.newKey ?? (() => crypto.randomUUID());
   }
 
-  /** Handles all there is. Returns in how many milliseconds a broken file is due, Infinity if there is none. */
-  async sweep(): Promise<number> {
+  /** Handles all there is. */
+  async sweep(): Promise<Sweep> {
     let folders: Folders | undefined;
     try {
       folders = openFolders(this.options.workspace);
       await this.acceptTaken(folders);
-      return await this.takeAll(folders);
+      const dueInMs = await this.takeAll(folders);
+      if (!this.options.signal.aborted) this.options.onIdle?.();
+      return { dueInMs, refused: false };
     } catch (error) {
       this.options.onFault?.(isErrno(error, "ELOOP", "ENOTDIR") ? linkFault(this.options.workspace, error) : asTielineError(error));
-      return Infinity;
+      return { dueInMs: Infinity, refused: true };
     } finally {
       if (folders) for (const folder of Object.values(folders)) folder.close();
     }
   }
 
   private async takeAll(folders: Folders): Promise<number> {
-    const names = readdirSync(folders.outbox.entry(".")).filter((name) => name.endsWith(".json") && !name.startsWith(".")).sort();
+    const pace = pacer();
     const stillBroken = new Map<string, Glimpse>();
     let dueInMs = Infinity;
-    for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
-      let took = false;
-      for (const name of names.slice(from, from + batchSize)) {
-        const glimpse = this.examine(folders, name);
-        if (glimpse === "taken") took = true;
-        else if (glimpse) {
-          stillBroken.set(name, glimpse);
-          dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceAt + this.settleMs - this.clock()));
+    for (let all = false; !all && !this.options.signal.aborted; ) {
+      const { names, more } = await firstNames(folders.outbox, (name) => name.endsWith(".json") && !name.startsWith(".") && !stillBroken.has(name));
+      all = !more;
+      for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
+        let took = false;
+        for (const name of names.slice(from, from + batchSize)) {
+          const glimpse = this.examine(folders, name);
+          if (glimpse === "taken") took = true;
+          else if (glimpse) {
+            stillBroken.set(name, glimpse);
+            dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceAt + this.settleMs - this.clock()));
+          }
+          await pace();
         }
+        if (!took) continue;
+        // One sync for many files: the keys survive a power cut before anything is accepted under them.
+        await sync(folders.taken.fd);
+        await this.acceptTaken(folders);
       }
-      if (!took) continue;
-      // One sync for many files: the keys survive a power cut before anything is accepted under them.
-      fsyncSync(folders.taken.fd);
-      await this.acceptTaken(folders);
     }
     this.broken = stillBroken;
     return dueInMs;
@@ -128,15 +161,15 @@ class OutboxReader {
   /** Takes or rejects a file, or says since when it is broken in the same way. */
   private examine({ outbox, taken, rejected }: Folders, name: string): "taken" | Glimpse | undefined {
     try {
-      const file = readRegularFile(outbox.entry(name), maxFileBytes);
-      if (!file.ok) return this.reject(outbox, rejected, name, name, file.reason);
-      const parsed = parseOutboxFile(file.bytes);
+      const file = this.read(outbox.entry(name));
+      if (!file.ok && file.why === "missing") return undefined;
+      const parsed = file.ok ? parseOutboxFile(file.bytes) : unfit(file);
       if (parsed.ok) {
         renameSync(outbox.entry(name), taken.entry(`${shortName(name)}~${this.newKey()}`));
         return "taken";
       }
       if (!parsed.mayGrow) return this.reject(outbox, rejected, name, name, parsed.reason);
-      const state = `${file.stats.ino}:${file.stats.size}:${file.stats.mtimeMs}`;
+      const state = file.ok ? `${file.stats.ino}:${file.stats.size}:${file.stats.mtimeMs}` : file.why;
       const before = this.broken.get(name);
       const glimpse = before?.state === state ? before : { state, sinceAt: this.clock() };
       if (this.clock() - glimpse.sinceAt < this.settleMs) return glimpse;
@@ -148,12 +181,16 @@ class OutboxReader {
   }
 
   /** Accepts what was taken, in order; stops at the first that cannot be accepted for now. */
-  private async acceptTaken({ taken, rejected }: Folders): Promise<void> {
-    for (const key of readdirSync(taken.entry(".")).sort()) {
+  private async acceptTaken({ taken, rejected }: Pick<Folders, "taken" | "rejected">): Promise<void> {
+    const pace = pacer();
+    const { names, more } = await firstNames(taken, () => true);
+    for (const key of names) {
+      await pace();
       if (this.options.signal.aborted) return;
       const name = key.replace(/~[^~]*$/, "");
-      const file = readRegularFile(taken.entry(key), maxFileBytes);
-      const parsed = file.ok ? parseOutboxFile(file.bytes) : file;
+      const file = this.read(taken.entry(key));
+      if (!file.ok && file.why === "missing") continue;
+      const parsed = file.ok ? parseOutboxFile(file.bytes) : unfit(file);
       if (!parsed.ok) {
         this.reject(taken, rejected, key, name, parsed.reason);
         continue;
@@ -168,6 +205,14 @@ class OutboxReader {
       }
       rmSync(taken.entry(key), { force: true });
     }
+    if (more) await this.acceptTaken({ taken, rejected });
+  }
+
+  /** A refusal of the system, which is no fault of the file, is thrown. */
+  private read(path: string): FileContent | Refusal {
+    const file = readUntrusted(path, { maxBytes: maxFileBytes, owners: this.owners, singleName: true });
+    if (!file.ok && file.why === "unreadable") throw refusalError(path, file);
+    return file;
   }
 
   private reject(from: Directory, rejected: Directory, current: string, name: string, reason: string): undefined {
@@ -211,10 +256,27 @@ function shortName(name: string): string {
   return name.replace(/[^\w.-]/g, "_").slice(0, 120);
 }
 
+/** `name`, then `2~name` and so on; when an agent uses a name again and again, one that is surely free. */
 function freeName(directory: Directory, name: string): string {
   const isThere = (entry: string) => lstatSync(directory.entry(entry), { throwIfNoEntry: false }) !== undefined;
-  for (let n = 1; ; n++) {
-    const candidate = n === 1 ? name : `${n}~${name}`;
-    if (!isThere(candidate) && !isThere(`${candidate}.reason.txt`)) return candidate;
+  const candidates = [name, ...Array.from({ length: 8 }, (_, at) => `${at + 2}~${name}`)];
+  const free = candidates.find((one) => !isThere(one) && !isThere(`${one}.reason.txt`));
+  return free ?? `${crypto.randomUUID()}~${name}`;
+}
+
+/** A file that is being linked to its place has two names for a moment. */
+const unfit = ({ why, detail }: Refusal) => ({ ok: false, reason: `it ${detail}`, mayGrow: why === "secondName" }) as const;
+
+/** The first of the wanted names, in order. An agent may make as many files as it likes. */
+async function firstNames(directory: Directory, isWanted: (name: string) => boolean): Promise<{ names: string[]; more: boolean }> {
+  const all = await readdir(directory.entry("."));
+  let names: string[] = [];
+  let more = false;
+  for (let from = 0; from < all.length; from += maxNames, await nextTurn()) {
+    const piece = all.slice(from, from + maxNames).filter(isWanted);
+    names = [...names, ...piece].sort();
+    more ||= names.length > maxNames;
+    names = names.slice(0, maxNames);
   }
+  return { names, more };
 }

@@ -66,9 +66,10 @@ export function memoryStore(id = "memory"): Store {
     },
     expiring: (now) => every((one) => one.state === "queued" && one.expiresAt !== null && one.expiresAt <= now),
     inStates: (states, limit) => newest(every((one) => states.includes(one.state)), limit),
-    inbox(agent, { pending, oldest, limit = 50, whens: only }) {
+    inbox(agent, { pending, oldest, limit = 50, whens: only, wakes: waking }) {
       const rows = every(
-        (one) => one.agent === agent && (!pending || openStates.includes(one.state)) && (only === null || only.includes(one.when)),
+        (one) => one.agent === agent && (!pending || openStates.includes(one.state)) && (only === null || only.includes(one.when)) &&
+          (waking === undefined || wakes(messageOf(one).kind) === waking),
       );
       return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },

@@ -133,10 +133,11 @@ export function sqliteStore(connection: Connection, path: string): Store {
       return newest.map(({ id }) => rowToDelivery(get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!));
     },
 
-    inbox(agent, { pending, oldest, limit = 50, whens: only }) {
+    inbox(agent, { pending, oldest, limit = 50, whens: only, wakes }) {
       const conditions = ["d.agent = ?"];
       if (pending) conditions.push(`d.state IN (${quoted(openStates)})`);
       if (only !== null) conditions.push(`d.served IN (${quoted(only)})`);
+      if (wakes !== undefined) conditions.push(`d.wakes = ${Number(wakes)}`);
       const index = pending ? "INDEXED BY deliveries_pending" : "";
       const chosen = `SELECT d.id FROM deliveries d ${index} WHERE ${conditions.join(" AND ")} ORDER BY d.id ${oldest ? "ASC" : "DESC"} LIMIT ?`;
       const ids = all<{ id: number }>(chosen, agent, limit).toSorted((a, b) => a.id - b.id);

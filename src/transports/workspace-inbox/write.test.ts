@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inboxFileName, openWorkspaceInbox } from "./write.ts";
@@ -55,15 +55,6 @@ describe("the workspace inbox", () => {
     expect(await writeWith(3)).toEqual([10_001]);
   });
 
-  test("finds a message by id until the agent removes it", async () => {
-    const inbox = openWorkspaceInbox(workspace);
-    await inbox.write(message(7));
-    expect(inbox.find("id-7")).toEqual({ seq: 1, name: "0001_bob.json" });
-    rmSync(join(workspace, ".inbox/0001_bob.json"));
-    expect(inbox.find("id-7")).toBeUndefined();
-    await inbox.close();
-  });
-
   test("knows what it wrote after the agent removed it and after a restart, and that a draft was never published", async () => {
     const before = openWorkspaceInbox(workspace);
     await before.write(message(1));
@@ -72,9 +63,32 @@ describe("the workspace inbox", () => {
     const after = openWorkspaceInbox(workspace);
     expect([after.wrote("id-1"), after.wrote("id-2")]).toEqual([true, false]);
     await after.write(message(2));
-    renameSync(join(workspace, ".inbox/0002_bob.json"), join(workspace, ".inbox/.draft-0002_bob.json"));
-    expect(after.wrote("id-2")).toBe(false);
     await after.close();
+    renameSync(join(workspace, ".inbox/0002_bob.json"), join(workspace, ".inbox/.draft-0002_bob.json"));
+    const again = openWorkspaceInbox(workspace);
+    expect(again.wrote("id-2")).toBe(false);
+    await again.close();
+  });
+
+  test("knows the files that are there after a restart, also more than it keeps the ids of", async () => {
+    await writeWith(...Array.from({ length: 100 }, (_, at) => at));
+    const inbox = openWorkspaceInbox(workspace);
+    expect([inbox.wrote("id-3"), inbox.wrote("id-99"), inbox.wrote("id-100")]).toEqual([true, true, false]);
+    await inbox.close();
+  });
+
+  test("what the agent puts into its inbox is neither read as a whole nor believed to be written", async () => {
+    mkdirSync(join(workspace, ".inbox"));
+    const own = join(workspace, ".inbox", "0001_self.json");
+    writeFileSync(own, "");
+    truncateSync(own, 2 ** 36);
+    Bun.spawnSync(["mkfifo", join(workspace, ".inbox", "0002_self.json")]);
+    symlinkSync("/dev/zero", join(workspace, ".inbox", "0003_self.json"));
+    const inbox = openWorkspaceInbox(workspace);
+    expect(inbox.wrote("id-1")).toBe(false);
+    expect(await inbox.write(message(1))).toMatchObject({ name: "0004_bob.json" });
+    expect(inbox.wrote("id-1")).toBe(true);
+    await inbox.close();
   });
 
   test("a name never becomes a path", async () => {

@@ -6,9 +6,12 @@
  * it has read does not make it start again. Beside it stand the ids of the last messages: a file that is not there was
  * never written, or it was and the agent has removed it, and only this tells which.
  */
-import { fsyncSync, readdirSync } from "node:fs";
+import { fsync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { type Directory, isErrno, openDirectory, readRegularFile } from "../../workspace/directory.ts";
+import { promisify } from "node:util";
+import { entriesIn } from "../../os/entries.ts";
+import { openUntrusted, readUntrusted, refusalError } from "../../os/untrustedFile.ts";
+import { type Directory, openDirectory } from "../../workspace/directory.ts";
 
 export interface InboxMessage {
   from: string;
@@ -31,9 +34,7 @@ export interface Written {
 export interface WorkspaceInbox {
   /** Resolves when the file is there, complete and on disk. Calls are served in order. */
   write(message: InboxMessage): Promise<Written>;
-  /** The file that holds the message with this id, while the agent has not removed it. */
-  find(id: string): Written | undefined;
-  /** Was a message with this id written, be its file still there or not? Right for the last messages only. */
+  /** Was a message with this id written, be its file still there or not? Right for the last messages only. Never slow. */
   wrote(id: string): boolean;
   /** Replaces the list that `swarm-msg list` prints. */
   writeAgents(names: readonly string[]): Promise<void>;
@@ -42,17 +43,30 @@ export interface WorkspaceInbox {
 }
 
 const maxSeq = 9_999_999_999;
-const maxInboxFileBytes = 16 << 20;
-/** How many ids are kept: more than can be under way when the switch ends without a word. */
+/** How many ids are kept on disk: more than can be under way when the switch ends without a word. */
 const keptIds = 32;
+/** How many are known while the inbox is open. */
+const knownIds = 4_096;
+/** In how many of the newest files an id is looked for that is not known, once. */
+const searchedFiles = 1_000;
+/** An id is near the end of its file, whatever the agent has put there itself. */
+const searchedBytes = 4_096;
 const fileName = /^(\d{4}|9999(\d{10}))_.*\.json$/;
+const fileEnd = /"timestamp":"[^"]*","id":"([^"]+)","tag":"[^"]*"(?:,"replyTo":"(?:[^"\\]|\\.)*")?\}\n$/;
+const sync = promisify(fsync);
 
 /** Throws ELOOP or ENOTDIR when `.inbox` is a link or no directory. */
 export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
   const inbox = openInbox(workspace);
   const stored = storedCounter(inbox);
-  let lastSeq = Math.max(stored.seq, ...namesIn(inbox).map(seqOf).slice(-1));
+  const names = entriesIn(inbox.entry("."));
+  const known = new RecentIds(knownIds);
+  let lastSeq = names.reduce((highest, name) => Math.max(highest, seqOf(name)), stored.seq);
   let lastIds = stored.ids;
+  // A draft that is still there was never published.
+  const drafts = new Set(names.filter((name) => name.startsWith(".draft-")).slice(0, keptIds).map((name) => idOf(inbox, name)));
+  for (const id of stored.ids) if (!drafts.has(id)) known.add(id);
+  let searched = false;
   let queue: Promise<unknown> = Promise.resolve();
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -68,33 +82,51 @@ export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
     lastIds = [...lastIds, message.id].slice(-keptIds);
     await replaceFile(inbox, ".seq", `${seq}\n${lastIds.join("\n")}\n`);
     lastSeq = seq;
-    await publish(inbox, draft, name);
+    await rename(draft, inbox.entry(name));
+    known.add(message.id);
+    await sync(inbox.fd);
     return { seq, name };
   }
 
-  /** A draft that is still there was never published. */
-  function wrote(id: string): boolean {
-    if (find(id)) return true;
-    return lastIds.includes(id) && !draftsIn(inbox).some((name) => idOf(inbox, name) === id);
-  }
-
-  function find(id: string): Written | undefined {
-    for (const name of namesIn(inbox).reverse()) {
-      if (idOf(inbox, name) === id) return { seq: seqOf(name), name };
+  /** What was written before the inbox was opened, as far as it is still there. */
+  function search(): void {
+    searched = true;
+    const newest = entriesIn(inbox.entry(".")).filter((name) => fileName.test(name)).sort().slice(-searchedFiles);
+    for (const name of newest) {
+      const id = idOf(inbox, name);
+      if (id !== undefined) known.add(id);
     }
-    return undefined;
   }
 
   return {
     write: (message) => inTurn(() => writeNext(message)),
-    find,
-    wrote,
-    writeAgents: (names) => inTurn(() => replaceFile(inbox, ".agents", names.map((name) => `${name}\n`).join(""))),
+    wrote(id) {
+      if (!known.has(id) && !searched) search();
+      return known.has(id);
+    },
+    writeAgents: (agents) => inTurn(() => replaceFile(inbox, ".agents", agents.map((name) => `${name}\n`).join(""))),
     async close() {
       await queue;
       inbox.close();
     },
   };
+}
+
+/** The last so many that were added. */
+class RecentIds {
+  private readonly ids = new Set<string>();
+
+  constructor(private readonly limit: number) {}
+
+  has(id: string): boolean {
+    return this.ids.has(id);
+  }
+
+  add(id: string): void {
+    this.ids.delete(id);
+    this.ids.add(id);
+    if (this.ids.size > this.limit) for (const oldest of [...this.ids].slice(0, this.limit / 4)) this.ids.delete(oldest);
+  }
 }
 
 export function inboxFileName(seq: number, from: string): string {
@@ -116,33 +148,12 @@ function openInbox(workspace: string): Directory {
   }
 }
 
-function namesIn(inbox: Directory): string[] {
-  return entriesOf(inbox).filter((name) => fileName.test(name)).sort();
-}
-
-/** An inbox that the agent removed has nothing in it. */
-function entriesOf(inbox: Directory): string[] {
-  try {
-    return readdirSync(inbox.entry("."));
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
-  }
-}
-
-function draftsIn(inbox: Directory): string[] {
-  return entriesOf(inbox).filter((name) => name.startsWith(".draft-"));
-}
-
-function idOf(inbox: Directory, name: string): unknown {
-  try {
-    const file = readRegularFile(inbox.entry(name), maxInboxFileBytes);
-    return file.ok ? idIn(file.bytes) : undefined;
-  } catch (error) {
-    // The agent may remove a file while we look.
-    if (isErrno(error, "ENOENT")) return undefined;
-    throw error;
-  }
+/** Only what we wrote ourselves and the agent left as it is. */
+function idOf(inbox: Directory, name: string): string | undefined {
+  const file = openUntrusted(inbox.entry(name));
+  if (!file.ok) return undefined;
+  using _ = file;
+  return fileEnd.exec(file.read(Math.max(0, file.stats.size - searchedBytes), searchedBytes).toString("utf8"))?.[1];
 }
 
 function seqOf(name: string): number {
@@ -151,29 +162,19 @@ function seqOf(name: string): number {
 }
 
 function storedCounter(inbox: Directory): { seq: number; ids: string[] } {
-  try {
-    const file = readRegularFile(inbox.entry(".seq"), 4_096);
-    const [first = "", ...ids] = file.ok ? new TextDecoder().decode(file.bytes).trimEnd().split("\n") : [];
-    const seq = Number(first);
-    return { seq: Number.isInteger(seq) && seq > 0 && seq < maxSeq ? seq : 0, ids };
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return { seq: 0, ids: [] };
-    throw error;
-  }
-}
-
-function idIn(bytes: Uint8Array): unknown {
-  try {
-    return (JSON.parse(new TextDecoder().decode(bytes)) as { id?: unknown } | null)?.id;
-  } catch {
-    // The agent may do with its files what it likes.
-    return undefined;
-  }
+  const path = inbox.entry(".seq");
+  const file = readUntrusted(path, { maxBytes: 4_096 });
+  // Counting from the start again would give numbers twice.
+  if (!file.ok && file.why === "unreadable") throw refusalError(path, file);
+  const [first = "", ...ids] = file.ok ? file.bytes.toString("utf8").trimEnd().split("\n") : [];
+  const seq = Number(first);
+  return { seq: Number.isInteger(seq) && seq > 0 && seq < maxSeq ? seq : 0, ids };
 }
 
 /** A reader sees the old file or the whole new one. A link that the agent put there is replaced, not followed. */
 async function replaceFile(inbox: Directory, name: string, text: string): Promise<void> {
-  await publish(inbox, await writeDraft(inbox, name, text), name);
+  await rename(await writeDraft(inbox, name, text), inbox.entry(name));
+  await sync(inbox.fd);
 }
 
 async function writeDraft(inbox: Directory, name: string, text: string): Promise<string> {
@@ -187,9 +188,4 @@ async function writeDraft(inbox: Directory, name: string, text: string): Promise
     await file.close();
   }
   return draft;
-}
-
-async function publish(inbox: Directory, draft: string, name: string): Promise<void> {
-  await rename(draft, inbox.entry(name));
-  fsyncSync(inbox.fd);
 }

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TielineError } from "../../model/errors.ts";
+import { until } from "../../testing/until.ts";
+import type { LogPosition } from "./fileTail.ts";
+import { tailLogs } from "./tail.ts";
+
+const lines = Array.from({ length: 20_000 }, (_, at) => `@a: ${at}`);
+const refusedAt = 100;
+
+test("nothing is read on while a message is refused for now, and nothing is remembered beyond it", async () => {
+  const root = mkdtempSync(join(tmpdir(), "tl-pressure-"));
+  writeFileSync(join(root, "agent.txt"), `[2026-01-31 09:00:00] RES: ${lines.join("\n")}\n[2026-01-31 09:00:01] RES: x\n`);
+  const stop = new AbortController();
+  const store = new Map<string, LogPosition>();
+  const accepted: string[] = [];
+  let [open, offers, idle] = [false, 0, 0];
+  const done = tailLogs({
+    ...{ root, pattern: "*.txt", signal: stop.signal, rescanMs: 20 },
+    offsets: { get: (path) => store.get(path), set: (path, position) => void store.set(path, position) },
+    async onMessage({ content }) {
+      offers++;
+      if (!open && accepted.length === refusedAt) throw new TielineError("RATE_LIMITED", "too fast", { remedy: "wait" });
+      accepted.push(content);
+    },
+    onIdle: () => void idle++,
+  });
+  await until(() => offers >= refusedAt + 5, "several more attempts at the same message");
+  expect([accepted.length, idle]).toEqual([refusedAt, 0]);
+  expect([...store.values()].every(({ through }) => through < 0)).toBe(true);
+  open = true;
+  await until(() => idle > 0, "everything to be read");
+  stop.abort();
+  await done;
+  expect(accepted).toEqual(lines.map((_, at) => String(at)));
+  expect(offers).toBeLessThan(lines.length + 200);
+  rmSync(root, { recursive: true });
+});
