@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { labelledScreens } from "../src/testing/screens.ts";
 import { openStage, type Stage } from "../src/testing/stage.ts";
 import { Callers } from "../src/daemon/callers.ts";
+import { Rights } from "../src/daemon/rights.ts";
 import { agentOperations } from "../src/daemon/operations/agents.ts";
 import { locatorOf } from "../src/life/adopt.ts";
 import { listPanes } from "../src/tmux/pane.ts";
@@ -20,7 +21,7 @@ await using stage = await openStage();
 await fill(stage, agents);
 const { tieline } = stage;
 const server = tieline.servers.at(stage.tmux.socketPath);
-const operations = agentOperations(tieline, new Callers(tieline, "token"));
+const operations = agentOperations(tieline, new Callers(tieline, "token"), new Rights(tieline));
 const signal = new AbortController().signal;
 const ls = async (): Promise<number> => JSON.stringify(await operations.ls({ all: true }, { caller: { personToken: "token" }, signal })).length;
 

@@ -3,6 +3,7 @@
  * a watcher, and to an `ls` that shows it. One of twenty attended agents changes at a time. Target: 100 ms.
  */
 import { Callers } from "../src/daemon/callers.ts";
+import { Rights } from "../src/daemon/rights.ts";
 import { agentOperations } from "../src/daemon/operations/agents.ts";
 import { scriptedStates } from "../src/testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast } from "../src/testing/stage.ts";
@@ -14,7 +15,7 @@ const targetMs = 100;
 
 await using stage = await openStage();
 const { tieline } = stage;
-const operations = agentOperations(tieline, new Callers(tieline, "token"));
+const operations = agentOperations(tieline, new Callers(tieline, "token"), new Rights(tieline));
 const signal = new AbortController().signal;
 const agents: ScriptedCast[] = [];
 for (let n = 0; n < crowd; n++) agents.push(await stage.scripted(`agent${n}`));

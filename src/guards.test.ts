@@ -72,6 +72,18 @@ describe("hops", () => {
     expect((await write(ana, "bob")).message.hops).toBe(1);
   });
 
+  test("answering an old message, of the user or of anyone, does not begin the count again", async () => {
+    const { write } = router({ maxHops: 4 });
+    const task = (await write(person, "@all")).message;
+    let last = (await write(ana, "bob", task)).message;
+    for (let hop = 2; hop <= 4; hop++) last = (await write(hop % 2 === 0 ? bob : ana, hop % 2 === 0 ? "ana" : "bob", last)).message;
+    expect(last.hops).toBe(4);
+    expect(await refusal(write(ana, "bob", task))).toStartWith("HOP_LIMIT");
+    expect((await write(ana, "user", task)).receipt.deliveries).toHaveLength(1);
+    await write(person, "ana");
+    expect((await write(ana, "bob", task)).message.hops).toBe(1);
+  });
+
   test("an agent that answers every answer of an object comes to an end; one that asks again does not", async () => {
     const { write } = router({ maxHops: 4 });
     const object = (message: Message) => write(cy, "ana", message, "object");
@@ -114,8 +126,8 @@ describe("pace", () => {
     expect(await refusal(write(ana, "bob"))).toBe("RATE_LIMITED: ana sent 120 messages within a minute, which is the limit");
   });
 
-  test("acks and bounces do not count, and the person may write as much as they like", async () => {
-    const { mailbox, write } = router({ perPairPerMinute: 1 });
+  test("messages of every kind count, and the user may write as much as they like", async () => {
+    const { mailbox, write } = router({ perPairPerMinute: 2 });
     await mailbox.accept(seal({ to: "bob", body: "ok", kind: "ack" }, senderOf(ana), { inReplyTo: null, hops: 1 }), [bob]);
     await write(ana, "bob");
     for (let count = 0; count < 30; count++) await write(person, "bob");

@@ -19,7 +19,8 @@ export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround">, li
   return (from, recipients, inReplyTo) => {
     if (from.id === personId) return { hops: 0, refused: [] };
     if (from.knownBy === "object") return { hops: hopsThrough(inReplyTo), refused: [] };
-    const hops = 1 + (inReplyTo?.hops ?? mailbox.hopsAround(from.id));
+    // An answer to something old does not begin the count again: what its sender was handed since counts, too.
+    const hops = 1 + Math.max(inReplyTo?.hops ?? 0, mailbox.hopsAround(from.id));
     const others = recipients.filter(({ id }) => id !== personId);
     if (hops > limits.maxHops && others.length > 0) throw tooManyHops(hops, limits.maxHops);
     const since = clock() - minuteMs;

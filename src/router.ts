@@ -2,17 +2,18 @@
  * The first half of a message's way: a draft becomes a stored message with one delivery per recipient, or the
  * sender is told why not. Nothing here touches a transport; what happens next is in courier.ts.
  */
-import type { Agent } from "./model/agent.ts";
+import { personId, type Agent } from "./model/agent.ts";
 import { isBroadcast, parseAddress } from "./model/address.ts";
 import type { Emit } from "./model/event.ts";
 import { TielineError } from "./model/errors.ts";
-import { systemClock, systemRandom, type Clock, type RandomBytes } from "./model/ids.ts";
+import { systemClock, systemRandom, type AgentId, type Clock, type RandomBytes } from "./model/ids.ts";
 import { seal, type Draft, type Message, type Sender } from "./model/message.ts";
 import type { Receipt } from "./model/receipt.ts";
 import { TagTaken, type Mailbox } from "./mailbox/port.ts";
 
 export interface Router {
-  send(draft: Draft, from: Sender): Promise<Sent>;
+  /** In place of another: to answer what that one got, as whoever may approve does for the user. */
+  send(draft: Draft, from: Sender, options?: { readonly inPlaceOf?: AgentId }): Promise<Sent>;
 }
 
 export interface Sent {
@@ -27,7 +28,7 @@ export interface Refusal {
 }
 
 export interface RouterParts {
-  readonly mailbox: Pick<Mailbox, "accept" | "message">;
+  readonly mailbox: Pick<Mailbox, "accept" | "receipt">;
   /**
    * Whom an address means; some may be known only by their profile yet. ADDRESS_UNKNOWN with near names,
    * ADDRESS_AMBIGUOUS with candidates, TARGET_NOT_FOUND.
@@ -50,6 +51,7 @@ export interface RouterParts {
 export interface Route {
   readonly address: string;
   readonly broadcast: boolean;
+  /** What it answers, if the sender got that: its author may be written to without an edge. */
   readonly inReplyTo: Message | null;
 }
 
@@ -76,11 +78,11 @@ export function createRouter(parts: RouterParts): Router {
   const { mailbox, resolve, permit, guard, enlist, mayStart, emit, clock = systemClock, random = systemRandom } = parts;
 
   return {
-    async send(draft, from) {
-      const inReplyTo = original(draft);
+    async send(draft, from, { inPlaceOf = from.id } = {}) {
+      const { inReplyTo, got } = original(draft, from, inPlaceOf);
       const broadcast = isBroadcast(parseAddress(draft.to));
       const { agents, missing } = resolve(draft.to, from);
-      const { recipients: permitted, refused, allowed } = permit(from, agents, { address: draft.to, broadcast, inReplyTo });
+      const { recipients: permitted, refused, allowed } = permit(from, agents, { address: draft.to, broadcast, inReplyTo: got ? inReplyTo : null });
       const { hops, refused: crowded } = guard(from, permitted, inReplyTo);
       if (crowded.length > 0 && !broadcast) throw crowded[0]!.error;
       const recipients = permitted.filter(({ id }) => !crowded.some((one) => one.id === id));
@@ -90,10 +92,12 @@ export function createRouter(parts: RouterParts): Router {
     },
   };
 
-  function original(draft: Draft): Message | null {
-    if (draft.inReplyTo === undefined) return null;
-    const message = mailbox.message(draft.inReplyTo);
-    if (message !== null) return message;
+  /** Only who takes part in a conversation goes on with it. For others there is no such message. */
+  function original(draft: Draft, from: Sender, answerer: AgentId): { readonly inReplyTo: Message | null; readonly got: boolean } {
+    if (draft.inReplyTo === undefined) return { inReplyTo: null, got: false };
+    const receipt = mailbox.receipt(draft.inReplyTo);
+    const got = receipt?.deliveries.some(({ agent }) => agent === answerer) ?? false;
+    if (receipt && (got || receipt.message.from.id === from.id || from.id === personId || from.knownBy === "object")) return { inReplyTo: receipt.message, got };
     throw new TielineError("MESSAGE_UNKNOWN", `there is no message ${draft.inReplyTo} to reply to`, {
       remedy: "`tieline inbox` lists what can be answered",
       operands: { message: draft.inReplyTo },

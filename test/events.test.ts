@@ -129,7 +129,7 @@ describe("what is known of all agents", () => {
     expect(text).toContain('tieline_edge_messages_total{team="default",from="user",to="ana"} 1\n');
     expect(text).toContain('tieline_deliveries_total{state="seen",transport="pull"} 1\n');
     expect(text).toContain('tieline_delivery_seconds_count{stage="seen"} 1\n');
-    const local = await fetch("http://tieline/metrics", { unix: daemon.home.socket } as RequestInit);
+    const local = await fetch("http://tieline/metrics", { unix: daemon.home.socket, headers: { authorization: `Bearer ${daemon.personToken}` } } as RequestInit);
     expect(local.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
   });
 

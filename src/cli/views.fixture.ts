@@ -57,6 +57,7 @@ export function agent(change: Partial<AgentView> = {}): AgentView {
     team: "default",
     role: null,
     kind: "program",
+    details: true,
     provider: "generic",
     state: "idle",
     draft: false,

@@ -137,6 +137,7 @@ export const AgentView = z.object({
   note: z.string().nullable(),
   profile: z.string().nullable(),
   may: z.array(z.enum(permissions)),
+  details: z.boolean().describe("false: the caller may write to it, but not read it; panes, mail, reasons, sessions and rights are left out"),
   waysIn: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
   lastActivityAt: time,
   activity: ActivityView,

@@ -39,7 +39,7 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   up: "Start the agents of a project.",
   down: "Stop the agents of a team that Tieline started.",
   events: "What happened; as text/event-stream also what happens from now on, resumed by Last-Event-ID.",
-  metrics: "Counts and times, as Prometheus reads them.",
+  metrics: "What agents reported to the team's metrics object, and its counters.",
   resolve: "Whom an address means, and by which rule.",
   topology: "Who may write to whom.",
   topologyAdd: "Add an edge while the team runs.",

@@ -66,7 +66,7 @@ aliases: { crew: [coder, api:lead] }
     ["agents:\n  a:\n    promt: x", 'tieline.yaml:3:5: unknown key "agents.a.promt"; the nearest is "agents.a.prompt"'],
     ["agents:\n  a: { pasteLimit: big }", 'tieline.yaml:2:20: agents.a.pasteLimit is "big", but must be a number'],
     ["agents:\n  a: { command: 3 }", "tieline.yaml:2:17: agents.a.command is 3, but must be text or a list"],
-    ["agents:\n  a: { may: [fly] }", 'tieline.yaml:2:14: agents.a.may.0 is "fly", but must be one of spawn, kill, answer, topology, broadcast-all'],
+    ["agents:\n  a: { may: [fly] }", 'tieline.yaml:2:14: agents.a.may.0 is "fly", but must be one of spawn, kill, answer, topology, broadcast-all, read'],
     ["agents:\n  a: { promptPattern: '(' }", 'tieline.yaml:2:23: agents.a.promptPattern is "(", but must be a regular expression'],
     ["agents:\n  user: {}", "tieline.yaml:2:3: agents.user has a key that must be a name that is not reserved"],
     ["agents:\n  a b: {}", "tieline.yaml:2:3: agents.a b has a key that must be a name: a letter or _ first, then letters, digits, _ or -"],

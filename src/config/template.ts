@@ -12,7 +12,7 @@ team: ${stringify(team).trim()}
 # docs) starts from that profile; what you write below it holds instead of the profile's own settings.
 agents:
   team-lead:
-    may: [spawn]            # besides writing: spawn, kill, answer, topology, broadcast-all
+    may: [spawn]            # besides writing: spawn, kill, answer, topology, broadcast-all, read
   engineer:
   reviewer:
   # ana:

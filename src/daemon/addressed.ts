@@ -34,11 +34,15 @@ export function paneOf(agent: Agent): { readonly endpoint: Endpoint; readonly lo
 export function messageCalled(tag: string, mailbox: Pick<Mailbox, "message">): Message {
   const message = mailbox.message(tag);
   if (message !== null) return message;
-  throw new TielineError("MESSAGE_UNKNOWN", `there is no message ${tag}`, {
-    remedy: "`tieline log` lists the messages; old ones are removed by the retention settings",
+  throw messageUnknown(tag);
+}
+
+/** The same for one that the caller may not read: it need not know that there is one. */
+export const messageUnknown = (tag: string): TielineError =>
+  new TielineError("MESSAGE_UNKNOWN", `there is no message ${tag}`, {
+    remedy: "`tieline log` lists the messages that you may read; old ones are removed by the retention settings",
     operands: { message: tag },
   });
-}
 
 export function notRunning(agent: Agent): TielineError {
   return new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane${agent.stateReason === null ? "" : `: ${agent.stateReason}`}`, {

@@ -1,4 +1,5 @@
 /** docs/api.md, from the same table as docs/openapi.json. */
+import { access, accessWords } from "../client/access.ts";
 import { operations, pathOf } from "../client/operations.ts";
 import type { OperationName } from "../client/schema.ts";
 import { summaries } from "../client/summaries.ts";
@@ -41,11 +42,14 @@ Reading mail takes two calls, so that a reader who dies in between loses nothing
 
 ## Operations
 
-| Call | What it does |
-|---|---|
+An agent may read itself, the agents that it spawned, and with \`may: [read]\` the agents of its team: their mail and their screens.
+It may read a message when it may read an agent that wrote or got it; to others there is no such message.
+
+| Call | What it does | Who may call it |
+|---|---|---|
 `;
 
 export function apiPage(): string {
-  const rows = (Object.keys(operations) as OperationName[]).map((name) => `| \`${operations[name]} ${pathOf(name)}\` | ${summaries[name] ?? ""} |`);
+  const rows = (Object.keys(operations) as OperationName[]).map((name) => `| \`${operations[name]} ${pathOf(name)}\` | ${summaries[name] ?? ""} | ${accessWords[access[name]]} |`);
   return `${intro}${rows.join("\n")}\n`;
 }

@@ -16,6 +16,7 @@ import { identify, sameSecret, type KnownAgents } from "./identity.ts";
 /** Who calls, and for which team. */
 export class Callers {
   private readonly known: KnownAgents;
+  private readonly found = new WeakMap<Caller, Promise<Sender>>();
 
   constructor(
     private readonly tieline: Switch,
@@ -43,7 +44,16 @@ export class Callers {
 
   readonly isPersons = (token: string): boolean => sameSecret(token, this.known.personToken);
 
-  async sender(caller: Caller): Promise<Sender> {
+  /** Found out once for a request, whoever asks; the same caller object is the same request. */
+  sender(caller: Caller): Promise<Sender> {
+    const known = this.found.get(caller);
+    if (known) return known;
+    const sender = this.identified(caller);
+    this.found.set(caller, sender);
+    return sender;
+  }
+
+  private async identified(caller: Caller): Promise<Sender> {
     return identify(caller, this.known, this.teamOf(caller));
   }
 

@@ -15,6 +15,7 @@ import { HookDoor } from "./hooks.ts";
 import { watchStandstill } from "./standstill.ts";
 import { createHandle, unboundedBytes, type Handle, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
+import { guarded, Rights } from "./rights.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
 import type { McpDoor } from "./mcp.ts";
 import { openapi } from "./openapi.ts";
@@ -93,32 +94,34 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const facts = { version, socket: home.socket, home: home.root, tightened, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback };
   const standstill = watchStandstill();
   const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report, mayBeLate: () => standstill.isJustOver() });
-  const agents = agentOperations(tieline, callers);
-  const operations: Operations = {
-    ...messageOperations(tieline, callers),
+  const rights = new Rights(tieline);
+  const agents = agentOperations(tieline, callers, rights);
+  const unguarded: Operations = {
+    ...messageOperations(tieline, callers, rights),
     ...agents,
     ...lifeOperations(tieline, callers),
     ...readingOperations(tieline, callers),
     ...profileOperations(tieline, callers),
     ...topologyOperations(tieline, callers),
-    ...teamOperations(tieline, callers, agents.down),
+    ...teamOperations(tieline, callers, rights, agents.down),
     ...askingOperations(tieline, callers),
     ...requestOperations(tieline, callers),
-    ...objectOperations(tieline, callers),
+    ...objectOperations(tieline, callers, rights),
     ...ownOperations(tieline, callers),
-    ...eventOperations(tieline, callers),
-    ...watchingOperations(tieline, callers),
+    ...eventOperations(tieline, callers, rights),
+    ...watchingOperations(tieline, callers, rights),
     ...seeingOperations(tieline, callers),
     ...pageOperations(tieline, callers, { sessions, preferences: preferencesIn(join(home.page, "preferences.json"), options.report), loopback: () => loopback }),
     ...door.operations,
-    ...selfOperations(tieline, callers, facts),
+    ...selfOperations(tieline, callers, rights, facts),
   };
+  const operations = guarded(unguarded, callers, rights, tieline);
   const handle = createHandle({
     operations,
     report: options.report,
     isPersons: callers.isPersons,
     notices: (caller) => callers.noticesFor(caller),
-    answers: { "/metrics": metricsAnswer(tieline), [pathOf("events")]: eventStreams(tieline, callers), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
+    answers: { "/metrics": metricsAnswer(tieline, callers), [pathOf("events")]: eventStreams(tieline, callers, rights), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   });
   const mcp = mcpWhenAsked({ operations, isPersons: callers.isPersons, report: options.report, version });
   const server = listen(home.socket, (request) => handle(request, stopping.signal));

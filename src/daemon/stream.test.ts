@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { streamEvents, type StreamedEvent } from "../client/stream.ts";
 import { openEventStore } from "../events/sqlite.ts";
 import { Spine } from "../events/spine.ts";
-import type { EventFilter, Fact } from "../model/event.ts";
+import { isWanted, type EventFilter, type Fact } from "../model/event.ts";
 import { agentId } from "../model/ids.ts";
 import { Conditions } from "../testing/conditions.ts";
 import { eventStream, type StreamTimes } from "./stream.ts";
@@ -37,7 +37,7 @@ function serve(times: StreamTimes = {}, filter: EventFilter = {}) {
   const { signal } = stopping;
   return Bun.serve({
     unix: socket,
-    fetch: (request) => eventStream(spine, Number(request.headers.get("last-event-id") ?? spine.last), filter, AbortSignal.any([request.signal, signal]), times),
+    fetch: (request) => eventStream(spine, Number(request.headers.get("last-event-id") ?? spine.last), (event) => isWanted(event, filter), AbortSignal.any([request.signal, signal]), times),
   });
 }
 
@@ -109,7 +109,7 @@ describe("the live stream", () => {
     for (let i = 0; i < 5_000; i++) spine.emit(prompt(String(i)));
     let asked = 0;
     const counting = { onEvent: spine.onEvent.bind(spine), after: (seq: number, limit: number) => (asked++, spine.after(seq, limit)) };
-    const { body } = eventStream(counting, 0, {}, stopping.signal, { patienceMs: 20 });
+    const { body } = eventStream(counting, 0, () => true, stopping.signal, { patienceMs: 20 });
     const reader = body!.getReader();
     await reader.read();
     await expect(reader.closed).rejects.toThrow("too slow");

@@ -1,6 +1,6 @@
 /** The live face of the events: text/event-stream, from any number on. */
 import type { Spine } from "../events/spine.ts";
-import { isWanted, type Event, type EventFilter } from "../model/event.ts";
+import type { Event } from "../model/event.ts";
 
 export interface StreamTimes {
   /** A comment this often, so that a dead connection is noticed. */
@@ -17,7 +17,7 @@ const pageSize = 256;
  * Nothing is kept for a reader but its number: each time that it can take more, the next page is read from the spine.
  * The past and what happens meanwhile are one sequence, and a slow reader costs no memory.
  */
-export function eventStream(events: Pick<Spine, "after" | "onEvent">, from: number, filter: EventFilter, signal: AbortSignal, times: StreamTimes = {}): Response {
+export function eventStream(events: Pick<Spine, "after" | "onEvent">, from: number, isWanted: (event: Event) => boolean, signal: AbortSignal, times: StreamTimes = {}): Response {
   const { heartbeatMs = 15_000, patienceMs = 60_000 } = times;
   const encoder = new TextEncoder();
   const over = new AbortController();
@@ -56,7 +56,7 @@ export function eventStream(events: Pick<Spine, "after" | "onEvent">, from: numb
         continue;
       }
       last = page.at(-1)!.seq;
-      const wanted = page.filter((event) => isWanted(event, filter));
+      const wanted = page.filter(isWanted);
       if (wanted.length > 0) return wanted.map(block).join("");
       await new Promise((resolve) => setImmediate(resolve));
     }

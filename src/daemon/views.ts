@@ -46,7 +46,8 @@ function whyNobody(to: string): string {
 
 export function storyView(story: Story, parts: ViewParts): StoryView {
   const names = new Map(story.deliveries.map((delivery) => [delivery.id, delivery.agentName]));
-  const steps = [...story.history.values()].flat().toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
+  const shown = [...story.history].filter(([delivery]) => names.has(delivery)).flatMap(([, steps]) => steps);
+  const steps = shown.toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
   return { ...receiptView(story, parts), answers: tagAnswered(story.message, parts), history: steps.map((step) => historyView(step, names.get(step.delivery) ?? "")) };
 }
 
@@ -88,7 +89,7 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
   const held = { held: hold?.detail ?? noticesOf(agent, mailbox), heldAt: hold?.at ?? null };
   return {
     ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
-    ...{ sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity },
+    ...{ details: true, sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity },
   };
 }
 
@@ -102,6 +103,16 @@ function noticesOf({ id, name }: Agent, mailbox: Pick<Mailbox, "pending" | "inbo
 
 const waitsToBeRead = (name: string, count = 1): string =>
   `${count === 1 ? "a notice, which starts no turn, waits" : `${count} notices, which start no turn, wait`} until ${name} reads its inbox`;
+
+/** What an agent sees of another that it may write to, but not read: that it is there, and what it does. */
+export function withoutDetails(view: AgentView): AgentView {
+  const { activity } = view;
+  return {
+    ...view,
+    ...{ details: false, draft: false, reason: null, pane: null, pending: 0, held: null, heldAt: null, sessionId: null, workspace: null, profile: null },
+    ...{ may: [], waysIn: [], activity: { ...activity, paneId: null, wishId: null, lastEvent: null, eventCount: 0 } },
+  };
+}
 
 /** How somebody can be reached, and what can be proved there. */
 export function waysInView(endpoints: readonly Endpoint[], transports: ViewParts["transports"]): AgentView["waysIn"] {

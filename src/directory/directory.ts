@@ -58,6 +58,7 @@ export class Directory {
       profile: null,
       launch: null,
       may: [],
+      startedBy: null,
       tokenDigest: null,
       ...agent,
       name: agent.kind === "object" ? agent.name : checkAgentName(agent.name),
@@ -187,10 +188,10 @@ function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActiv
   return JSON.stringify(rest);
 }
 
-/** After a restart nothing is known of what an agent does, until somebody looks. */
+/** After a restart nothing is known of what an agent does, until somebody looks. Who spawned it was not always written down. */
 function remembered(agent: Agent): Agent {
   const offline = agent.endpoints.length === 0;
-  return { ...agent, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null, draft: false };
+  return { ...agent, startedBy: agent.startedBy ?? null, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null, draft: false };
 }
 
 const teamTaken = (name: string, known: string, other: string): TielineError =>

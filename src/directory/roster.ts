@@ -1,5 +1,5 @@
 import type { Roster } from "../addressing/roster.ts";
-import { type Agent, personId, personName } from "../model/agent.ts";
+import { type Agent, permissions, personId, personName } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 
 /** The person as an agent: reachable in every team, member of none. */
@@ -21,7 +21,8 @@ export const personAgent: Agent = {
   note: null,
   profile: null,
   launch: null,
-  may: ["spawn", "kill", "answer", "topology", "broadcast-all"],
+  may: permissions,
+  startedBy: null,
   tokenDigest: null,
   createdAt: 0,
 };

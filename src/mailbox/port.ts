@@ -75,7 +75,7 @@ export interface Mailbox extends AsyncDisposable {
   inbox(agent: AgentId, filter?: InboxFilter): readonly InboxRow[];
   log(filter?: LogFilter): readonly Receipt[];
   deliveriesIn(states: readonly Delivery["state"][], limit?: number): readonly Delivery[];
-  /** How many messages `from` sent to `to` (or to anyone) since then; acks and bounces do not count. */
+  /** How many messages `from` sent to `to` (or to anyone) since then, of any kind. */
   sentSince(from: AgentId, to: AgentId | null, since: number): number;
   /** The most hops among the messages handed to this agent since the last one from a person. */
   hopsAround(agent: AgentId): number;

@@ -37,8 +37,8 @@ export type AgentState = (typeof agentStates)[number];
 export const presences = ["active", "idle", "terminated"] as const;
 export type Presence = (typeof presences)[number];
 
-/** What an agent may do besides writing along its edges. */
-export const permissions = ["spawn", "kill", "answer", "topology", "broadcast-all"] as const;
+/** What an agent may do besides writing along its edges and reading its own mail. `read` is for the mail and screens of its team. */
+export const permissions = ["spawn", "kill", "answer", "topology", "broadcast-all", "read"] as const;
 export type Permission = (typeof permissions)[number];
 
 /** Where an agent can be reached now: which transport, and what that transport needs to find it. */
@@ -83,6 +83,8 @@ export interface Agent {
   readonly profile: string | null;
   readonly launch: LaunchData | null;
   readonly may: readonly Permission[];
+  /** The agent that spawned it, which may read its mail and screen. */
+  readonly startedBy: AgentId | null;
   /** SHA-256 of the secret that proves that a caller is this agent. */
   readonly tokenDigest: string | null;
   readonly createdAt: number;

@@ -20,6 +20,7 @@ export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: st
     profile: null,
     launch: null,
     may: [],
+    startedBy: null,
     tokenDigest: null,
     createdAt: 0,
     ...fields,

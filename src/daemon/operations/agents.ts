@@ -13,28 +13,32 @@ import { checkEdges } from "../../topology/check.ts";
 import { agentCalled, neverStarted } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
-import { agentView } from "../views.ts";
+import type { Rights } from "../rights.ts";
+import { tmuxServerOf } from "../tmuxServerOf.ts";
+import { agentView, withoutDetails } from "../views.ts";
 import { knownLabelsOf } from "./topology.ts";
 
 type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "up" | "down">;
 
-export function agentOperations(tieline: Switch, callers: Callers): AgentOperations {
+export function agentOperations(tieline: Switch, callers: Callers, rights: Rights): AgentOperations {
   const { mailbox, directory, sensing, courier, servers, starter, teams, profiles, lookups, config } = tieline;
 
   return {
     async ls({ all = false }, { caller }) {
-      const { team } = await callers.sender(caller);
-      const wanted = (): readonly Agent[] => directory.agents().filter((agent) => all || agent.team === team || tieline.native.homeOfAgent(agent) === team);
+      const from = await callers.sender(caller);
+      const isInTeam = (agent: Agent): boolean => agent.team === from.team || tieline.native.homeOfAgent(agent) === from.team;
+      const wanted = (): readonly Agent[] => directory.agents().filter((agent) => (all || isInTeam(agent)) && rights.sees(from, agent));
       const unread = await sensing.refresh(wanted());
       return wanted().map((agent) => {
         const view = agentView(agent, tieline);
+        if (!rights.reads(from, agent.id)) return withoutDetails(view);
         return unread.has(agent.id) ? { ...view, reason: view.reason ?? "as last seen; its screen is being read now" } : view;
       });
     },
 
     async adopt({ target, name, provider, workspace, role }, { caller }) {
       if (role !== undefined) checkName(role, "role");
-      const { team } = await callers.allow(caller, "spawn");
+      const { team } = await callers.person(caller);
       const server = servers.at(caller.tmuxServer ?? tieline.tmuxSocket);
       const agent = await adopt(server, { target, name, team, provider, workspace, role }, tieline);
       await lookAt(agent, tieline);
@@ -56,12 +60,13 @@ export function agentOperations(tieline: Switch, callers: Callers): AgentOperati
     },
 
     async up({ only }, { caller }) {
-      const { team } = await callers.allow(caller, "spawn");
+      const from = await callers.allow(caller, "spawn");
+      const { team } = from;
       const project = teams.projectOf(team);
       if (project === null) throw noProject(team, tieline.projects.at(caller.cwd ?? "/"));
       if (only === undefined) checkTopology(team);
       tieline.objects.startAll(team);
-      const socket = caller.tmuxServer ?? tieline.tmuxSocket;
+      const socket = tmuxServerOf(from, caller, tieline);
       const names = only === undefined ? [...project.agents.keys()] : only.map((name) => declared(name, project));
       const wanted = (name: string): Agent => agentOf(profiles.lookup(project, name)!, name, team, directory);
       await Promise.all(names.map(wanted).filter(isLive).map((agent) => lookAt(agent, tieline)));

@@ -4,28 +4,32 @@ import type { Agent } from "../../model/agent.ts";
 import { isWanted, type Event, type EventFilter } from "../../model/event.ts";
 import type { Callers } from "../callers.ts";
 import { parse, type Call, type Operations } from "../http.ts";
+import type { Rights } from "../rights.ts";
 import { eventStream } from "../stream.ts";
+
+type Wanted = (event: Event) => boolean;
 
 const scanned = 1_000;
 const mostAtOnce = 10_000;
 
-export function eventOperations({ events }: Switch, callers: Callers): Pick<Operations, "events"> {
+export function eventOperations({ events }: Switch, callers: Callers, rights: Rights): Pick<Operations, "events"> {
   return {
     async events({ after, since, limit = 100, ...fields }, { caller }) {
-      await callers.sender(caller);
+      const from = await callers.sender(caller);
       const filter = filterOf(fields);
-      if (after === undefined && since === undefined) return newest(filter, Math.min(limit, mostAtOnce));
-      const from = Math.max(after ?? 0, since === undefined ? 0 : events.before(since));
-      const page = events.after(from, scanned);
-      return { events: page.filter((event) => isWanted(event, filter)), last: page.at(-1)?.seq ?? from, more: page.length === scanned };
+      const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(from, event);
+      if (after === undefined && since === undefined) return newest(wanted, Math.min(limit, mostAtOnce));
+      const start = Math.max(after ?? 0, since === undefined ? 0 : events.before(since));
+      const page = events.after(start, scanned);
+      return { events: page.filter(wanted), last: page.at(-1)?.seq ?? start, more: page.length === scanned };
     },
   };
 
-  async function newest(filter: EventFilter, limit: number): Promise<{ events: Event[]; last: number; more: boolean }> {
+  async function newest(wanted: Wanted, limit: number): Promise<{ events: Event[]; last: number; more: boolean }> {
     const { last } = events;
     const found: Event[] = [];
     for (let upTo = last, page = events.upTo(upTo, scanned); found.length < limit && page.length > 0; page = events.upTo(upTo, scanned)) {
-      found.unshift(...page.filter((event) => isWanted(event, filter)));
+      found.unshift(...page.filter(wanted));
       upTo = page[0]!.seq - 1;
       // A rare type may be far back; others get their turn meanwhile.
       await new Promise((resolve) => setImmediate(resolve));
@@ -35,18 +39,19 @@ export function eventOperations({ events }: Switch, callers: Callers): Pick<Oper
 }
 
 /** The live answer at the same place, for whoever accepts text/event-stream. */
-export function eventStreams({ events, sensing, directory }: Switch, callers: Callers) {
+export function eventStreams({ events, sensing, directory }: Switch, callers: Callers, rights: Rights) {
   return async (request: Request, { caller, signal }: Call): Promise<Response | null> => {
     if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
     const now = events.last;
     const { after, since, ...fields } = parse(EventQuery, Object.fromEntries(new URL(request.url).searchParams), "events");
-    await callers.sender(caller);
+    const reader = await callers.sender(caller);
     const resumed = Number(request.headers.get("last-event-id") ?? after ?? NaN);
     const from = since === undefined ? now : events.before(since);
     const filter = filterOf(fields);
     // Whoever follows the agents wants to see what they do as it happens.
-    const attention = followsAgents(filter) ? sensing.attend(() => directory.agents().filter((agent) => concerns(agent, filter))) : null;
-    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, filter, signal, { onEnd: () => attention?.[Symbol.dispose]() });
+    const attention = followsAgents(filter) ? sensing.attend(() => directory.agents().filter((agent) => concerns(agent, filter) && rights.sees(reader, agent))) : null;
+    const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(reader, event);
+    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, wanted, signal, { onEnd: () => attention?.[Symbol.dispose]() });
   };
 }
 

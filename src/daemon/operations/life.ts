@@ -18,6 +18,7 @@ import { endpointsInPane } from "../../transports/paneLocator.ts";
 import { agentCalled, notRunning, paneOf, programCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import { tmuxServerOf } from "../tmuxServerOf.ts";
 import { agentView, waysInView } from "../views.ts";
 
 type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place">;
@@ -31,15 +32,16 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
   return {
     async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
       const from = await callers.allow(caller, "spawn");
-      checkWishes(from, wishes);
+      checkWishes(from, { ...wishes, resume: sessionId });
       const profile = tieline.profiles.mustFind(tieline.teams.projectOf(from.team), profileName);
       await Promise.all(directory.roster.inTeam(from.team).filter((agent) => agent.name.startsWith(name ?? profileName)).map(look));
-      const cwd = wishes.cwd ?? (profile.cwd === null ? caller.cwd : undefined);
-      const agent = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
-      const isNew = directory.agent(agent.id) === null;
+      const cwd = wishes.cwd ?? (profile.cwd === null && from.id === personId ? caller.cwd : undefined);
+      const enlisted = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
+      const isNew = directory.agent(enlisted.id) === null;
+      const agent = isNew && from.id !== personId ? { ...enlisted, startedBy: from.id } : enlisted;
       const conversation = sessionId === undefined ? "new" : "named";
       try {
-        return view(await starter.start(agent, { socket: serverOf(caller), conversation }));
+        return view(await starter.start(agent, { socket: tmuxServerOf(from, caller, tieline), conversation }));
       } catch (thrown) {
         if (isNew) forget(agent);
         throw thrown;
@@ -97,7 +99,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     },
 
     async discover(_, { caller }) {
-      const { team } = await callers.allow(caller, "spawn");
+      const { team } = await callers.person(caller);
       const server = servers.at(serverOf(caller));
       const found = await discover(server, team, tieline);
       return found.map(({ pane, program, provider, foundBy, name, sessionId, agent }) => ({
@@ -155,14 +157,15 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
   }
 }
 
-/** An agent may start others as they were written down; only the person may give them more. */
-function checkWishes(from: Sender, wishes: Wishes): void {
+/** An agent starts a profile as it was written down, under a name and a task of its choice; only the user may give it more. */
+function checkWishes(from: Sender, wishes: Wishes & { readonly resume: string | undefined }): void {
   if (wishes.provider !== undefined) checkProvider(wishes.provider);
-  const personal = (["permissions", "sandbox", "provider", "args"] as const).filter((wish) => wishes[wish] !== undefined);
-  if (from.id === personId || personal.length === 0) return;
-  throw new TielineError("NOT_PERMITTED", `${from.name} may start agents, but not choose their ${personal.join(", ")}`, {
-    remedy: "write it into the profile, or let the person start it",
-    operands: { agent: from.name, wishes: personal },
+  const { task: _, ...more } = wishes;
+  const chosen = Object.entries(more).flatMap(([wish, value]) => (value === undefined ? [] : [wish]));
+  if (from.id === personId || chosen.length === 0) return;
+  throw new TielineError("NOT_PERMITTED", `${from.name} may start agents, but not choose their ${chosen.join(", ")}`, {
+    remedy: "write it into the profile, let the user start it, or tell the agent in a message what you want",
+    operands: { agent: from.name, wishes: chosen },
   });
 }
 

@@ -11,6 +11,8 @@ import { agentCalled, messageCalled } from "../addressed.ts";
 import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import { readLog } from "../readLog.ts";
+import type { Rights } from "../rights.ts";
 import { untilMail } from "../untilMail.ts";
 import { inboxView, messageView, readerOf, receiptView, sentView, storyView } from "../views.ts";
 
@@ -33,7 +35,7 @@ interface Words {
   readonly spawn?: boolean | undefined;
 }
 
-export function messageOperations(tieline: Switch, callers: Callers): MessageOperations {
+export function messageOperations(tieline: Switch, callers: Callers, rights: Rights): MessageOperations {
   const { mailbox, directory, router, courier } = tieline;
 
   return {
@@ -55,12 +57,11 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
     },
 
     async status({ tag }, { caller }) {
-      await callers.sender(caller);
-      return story(tag);
+      return story(tag, await callers.sender(caller));
     },
 
     async wait({ tag, state, timeoutMs, after }, { caller, signal }) {
-      await callers.sender(caller);
+      const from = await callers.sender(caller);
       const message = mustFind(tag);
       const isEnough = (): boolean => {
         const { deliveries } = mailbox.receipt(message.id)!;
@@ -69,7 +70,7 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
         return news || results.includes("never") || results.every((result) => result === "yes");
       };
       await untilMail(mailbox, ({ id }) => id === message.id, isEnough, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
-      return story(tag);
+      return story(tag, from);
     },
 
     async inbox({ agent: address, pending = false, limit = 50, peek = false }, { caller }) {
@@ -97,7 +98,7 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
       const agent = address === undefined ? undefined : agentCalled(address, from, tieline).id;
       const threadId = thread === undefined ? undefined : mustFind(thread).thread;
       const filter = { ...(agent && { agent }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(before && { before }), ...(limit && { limit }) };
-      return mailbox.log(filter).map((receipt) => receiptView(receipt, tieline));
+      return readLog(mailbox, rights, from, filter).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
 
     cancel: async ({ tag, agent }, { caller }) => receiptView(await change("cancel", tag, agent, caller), tieline),
@@ -105,9 +106,11 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
     retry: async ({ tag, agent }, { caller }) => receiptView(await change("retry", tag, agent, caller), tieline),
 
     async dead({ limit = 50 }, { caller }) {
-      await callers.sender(caller);
-      const ids = new Set(mailbox.deliveriesIn(["failed", "expired"], limit).map((delivery) => delivery.messageId));
-      return [...ids].map((id) => receiptView(mailbox.receipt(id)!, tieline));
+      const from = await callers.sender(caller);
+      const scanned = rights.readsEverything(from) ? limit : Math.max(limit, deadScanned);
+      const ids = new Set(mailbox.deliveriesIn(["failed", "expired"], scanned).map((delivery) => delivery.messageId));
+      const readable = [...ids].map((id) => mailbox.receipt(id)!).filter((receipt) => rights.readsMessage(from, receipt));
+      return readable.slice(0, limit).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
   };
 
@@ -159,10 +162,13 @@ export function messageOperations(tieline: Switch, callers: Callers): MessageOpe
     return messageCalled(tag, mailbox);
   }
 
-  function story(tag: string): StoryView {
-    return storyView(mailbox.story(mustFind(tag).id)!, tieline);
+  function story(tag: string, from: Sender): StoryView {
+    return storyView(rights.shown(from, mailbox.story(mustFind(tag).id)!), tieline);
   }
 }
+
+/** How many dead deliveries are looked through for those that an agent may read. */
+const deadScanned = 1_000;
 
 function draftOf({ body, summary, when, hard, ttlMs, key, kind, expectsReply, spawn }: Words): Omit<Draft, "to"> {
   const given = { summary, when, hard, ttlMs, kind, expectsReply, spawn, idempotencyKey: key };

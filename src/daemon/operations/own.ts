@@ -1,6 +1,6 @@
 import type { Switch } from "../../compose.ts";
 import { digestOf, newToken } from "../../directory/token.ts";
-import { checkAgentName, checkName, type Agent } from "../../model/agent.ts";
+import { checkAgentName, checkName, personId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import type { Collected, Collection } from "../../courier.ts";
@@ -33,13 +33,17 @@ export function ownOperations(tieline: Switch, callers: Callers): Pick<Operation
     },
 
     async register({ name, kind = "program", role = null }, { caller }) {
-      const { team } = await callers.allow(caller, "spawn");
+      const from = await callers.allow(caller, "spawn");
+      const { team } = from;
       if (role !== null) checkName(role, "role");
       const known = directory.roster.named(team, checkAgentName(name));
       if (known !== null && known.provider !== ownProgram) throw taken(known);
+      // A new token would lock out the program that has the old one, and speak in its name.
+      if (known !== null && from.id !== personId && from.id !== known.id) throw taken(known);
       const token = newToken();
       const fields = { kind, role, endpoints: [{ transport: way.transport, locator: {} }], state: "idle", stateReason: null, tokenDigest: digestOf(token) } as const;
-      const agent = known ? directory.update(known.id, fields) : directory.register({ name, team, provider: ownProgram, ...fields });
+      const startedBy = from.id === personId ? null : from.id;
+      const agent = known ? directory.update(known.id, fields) : directory.register({ name, team, provider: ownProgram, startedBy, ...fields });
       courier.wake(agent.id);
       return { agent: agentView(agent, tieline), token };
     },

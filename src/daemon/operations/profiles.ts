@@ -26,7 +26,7 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
     },
 
     async profileAdd({ name, scope, ...fields }, { caller }) {
-      const { team } = await callers.allow(caller, "spawn");
+      const { team } = await callers.person(caller);
       const project = teams.projectOf(team);
       if (scope === "project" && project === null) throw noProject(team);
       if (scope === "project" && project!.agents.has(name)) throw declared(project!, name);
@@ -37,7 +37,7 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
     },
 
     async profileRemove({ name }, { caller }) {
-      const { team } = await callers.allow(caller, "spawn");
+      const { team } = await callers.person(caller);
       return { name, file: removeProfileFile(profiles.mustFind(teams.projectOf(team), name)) };
     },
 

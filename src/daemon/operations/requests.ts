@@ -59,7 +59,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
 
   async function answer(request: Message, { kind, body }: Response, from: Sender, approve: boolean): Promise<Receipt> {
     if (request.kind === "shutdown_request" && approve) await shutDown(request);
-    return (await router.send({ to: request.from.id, kind, body, inReplyTo: request.id, idempotencyKey: `answer ${request.id}` }, from)).receipt;
+    return (await router.send({ to: request.from.id, kind, body, inReplyTo: request.id, idempotencyKey: `answer ${request.id}` }, from, { inPlaceOf: personId })).receipt;
   }
 
   /** What follows an answer, also when it was given just before a crash. */
@@ -67,7 +67,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
     // Somebody else may have answered for the person, whom it need not wait for any more.
     const own = mailbox.receipt(request.id)?.deliveries.find(({ agent, answeredAt }) => agent === personId && answeredAt === null);
     if (own) await mailbox.confirm(own.id, "reply");
-    if (unsaid !== null) await router.send({ to: request.from.id, body: unsaid, inReplyTo: request.id, idempotencyKey: `words ${request.id}` }, from);
+    if (unsaid !== null) await router.send({ to: request.from.id, body: unsaid, inReplyTo: request.id, idempotencyKey: `words ${request.id}` }, from, { inPlaceOf: personId });
   }
 
   /** A lead wants one of our agents to end: it ends before the lead is told so. */

@@ -7,6 +7,8 @@ import { endpointBy, isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import type { Rights } from "../rights.ts";
+import { tmuxServerOf } from "../tmuxServerOf.ts";
 import type { Loopback } from "../loopback.ts";
 
 export interface DaemonFacts {
@@ -21,7 +23,7 @@ export interface DaemonFacts {
   readonly loopback: () => Pick<Loopback, "port" | "moved"> | null;
 }
 
-export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop"> {
+export function selfOperations(tieline: Switch, callers: Callers, rights: Rights, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop"> {
   return {
     async daemonStatus() {
       const { version, socket, home, startedAt } = facts;
@@ -45,8 +47,8 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
     },
 
     async doctor(_, { caller }) {
-      await callers.sender(caller);
-      const socket = caller.tmuxServer ?? tieline.tmuxSocket;
+      const from = await callers.sender(caller);
+      const socket = tmuxServerOf(from, caller, tieline);
       const checks = [
         check("bun", async () => ok(`Bun ${Bun.version}`)),
         check("tmux", async () => ok(`tmux ${(await tieline.servers.at(socket).version()).text}`)),
@@ -58,7 +60,7 @@ export function selfOperations(tieline: Switch, callers: Callers, facts: DaemonF
         check("clock", async () => clock()),
         check("events", async () => eventLog()),
         check("nats", async () => natsServer()),
-        ...tieline.directory.agents().map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
+        ...tieline.directory.agents().filter(({ id }) => rights.reads(from, id)).map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
       ];
       return Promise.all(checks);
     },

@@ -9,21 +9,21 @@ import type { Sender } from "../../model/message.ts";
 import { agentCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import type { Rights } from "../rights.ts";
 
 type TeamOperations = Pick<Operations, "teams" | "team" | "teamCreate" | "teamJoin" | "teamLeave" | "teamRename" | "teamDisband" | "teamShutdown">;
 
-export function teamOperations(tieline: Switch, callers: Callers, down: Operations["down"]): TeamOperations {
+export function teamOperations(tieline: Switch, callers: Callers, rights: Rights, down: Operations["down"]): TeamOperations {
   const { directory, teams, lookups, mailbox, courier, projects } = tieline;
 
   return {
     async teams(_, { caller }) {
-      await callers.sender(caller);
-      return teams.names().map(view);
+      const from = await callers.sender(caller);
+      return teams.names().map((team) => seen(view(team), from)).filter(({ name, members }) => rights.readsEverything(from) || name === from.team || members.length > 0);
     },
 
     async team({ team }, { caller }) {
-      await callers.sender(caller);
-      return view(teams.mustExist(team));
+      return seen(view(teams.mustExist(team)), await callers.sender(caller));
     },
 
     /** The team belongs to the project that its maker calls from, if there is one. */
@@ -93,6 +93,17 @@ export function teamOperations(tieline: Switch, callers: Callers, down: Operatio
       edges: lookups.topology(team).edges?.length ?? null,
       aliases: Object.fromEntries([...(teams.projectOf(team)?.aliases ?? [])].map(([alias, of]) => [alias, [...of]])),
     };
+  }
+
+  /** The members whom the caller sees; of those whom it may not read, only what they do. */
+  function seen(team: TeamView, from: Sender): TeamView {
+    if (rights.readsEverything(from)) return team;
+    const members = team.members.flatMap((member) => {
+      const agent = directory.roster.named(team.name, member.name);
+      if (agent === null || !rights.sees(from, agent)) return [];
+      return [rights.reads(from, agent.id) ? member : { ...member, reason: null, pending: 0 }];
+    });
+    return { ...team, members, pending: members.reduce((sum, one) => sum + one.pending, 0) };
   }
 
   /** Another team has other edges, so moving needs the right to change them; then an agent moves itself, the person anybody. */

@@ -3,16 +3,17 @@ import { presenceOf } from "../../events/activity.ts";
 import { idFloor } from "../../model/ids.ts";
 import type { Callers } from "../callers.ts";
 import type { Answer, Operations } from "../http.ts";
+import type { Rights } from "../rights.ts";
 import { messageView, storyView } from "../views.ts";
 
 /** What those ask who look at everything at once: a dashboard, a monitor, an auditor. */
-export function watchingOperations(tieline: Switch, callers: Callers): Pick<Operations, "activity" | "export"> {
+export function watchingOperations(tieline: Switch, callers: Callers, rights: Rights): Pick<Operations, "activity" | "export"> {
   const { mailbox, directory, activities } = tieline;
 
   return {
     async activity({ all = false }, { caller }) {
-      const { team } = await callers.sender(caller);
-      const agents = directory.agents().filter((agent) => all || agent.team === team);
+      const from = await callers.sender(caller);
+      const agents = directory.agents().filter((agent) => (all || agent.team === from.team) && rights.reads(from, agent.id));
       return agents.map((agent) => {
         const activity = activities.of(agent);
         return { id: agent.id, name: agent.name, team: agent.team, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), ...activity };
@@ -20,20 +21,22 @@ export function watchingOperations(tieline: Switch, callers: Callers): Pick<Oper
     },
 
     async export({ since = 0, after = idFloor(since), limit = 200 }, { caller }) {
-      await callers.sender(caller);
+      const from = await callers.sender(caller);
       const receipts = mailbox.log({ after, limit });
-      const messages = receipts.map(({ message }) => {
-        const { history, knownBy } = storyView(mailbox.story(message.id)!, tieline);
+      const messages = receipts.filter((receipt) => rights.readsMessage(from, receipt)).map(({ message }) => {
+        const { history, knownBy } = storyView(rights.shown(from, mailbox.story(message.id)!), tieline);
         return { ...messageView(message), knownBy, transitions: history };
       });
-      return { messages, last: messages.at(-1)?.id ?? after, more: messages.length === limit };
+      return { messages, last: receipts.at(-1)?.message.id ?? after, more: receipts.length === limit };
     },
   };
 }
 
 /** `/metrics`, as Prometheus reads it. */
-export function metricsAnswer({ mailbox, directory, courier, metrics, events, nats }: Switch): Answer {
-  return async () => {
+export function metricsAnswer({ mailbox, directory, courier, metrics, events, nats }: Switch, callers: Callers): Answer {
+  return async (_, { caller }) => {
+    // It counts who writes to whom, in every team.
+    await callers.person(caller);
     const agents = [...directory.agents(), directory.roster.person];
     const queues = agents.map(({ id, name, team }) => ({ team, agent: name, depth: mailbox.pending(id) })).filter(({ depth }) => depth > 0);
     const reasons = Map.groupBy(mailbox.waiting().flatMap((id) => courier.holdOf(id)?.reason ?? []), (reason) => reason);

@@ -90,7 +90,7 @@ export function memoryStore(id = "memory"): Store {
     },
     sentSince: (from, to, since) =>
       [...messages.values()]
-        .filter((one) => one.from.id === from && one.acceptedAt > since && wakes(one.kind))
+        .filter((one) => one.from.id === from && one.acceptedAt > since)
         .reduce((sum, one) => sum + (to === null ? 1 : of(one.id).filter((delivery) => delivery.agent === to).length), 0),
     hopsAround(agent) {
       const handed = every((one) => one.agent === agent && ["handed", "seen", "answered"].includes(one.state)).map(messageOf);

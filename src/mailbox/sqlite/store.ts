@@ -155,7 +155,7 @@ export function sqliteStore(connection: Connection, path: string): Store {
     },
 
     sentSince(from, to, since) {
-      const counted = "m.from_id = ? AND m.accepted_at > ? AND m.kind NOT IN ('ack', 'bounce')";
+      const counted = "m.from_id = ? AND m.accepted_at > ?";
       const row =
         to === null
           ? get<{ n: number }>(`SELECT count(*) AS n FROM messages m WHERE ${counted}`, from, since)
