@@ -129,7 +129,7 @@ export interface Switch extends AsyncDisposable {
   readonly activities: Audience["activities"];
   readonly metrics: Audience["metrics"];
   readonly nats: Audience["nats"];
-  readonly natsUrl: string;
+  readonly natsUrl: string | null;
   /** Begins to serve. Until then nothing is delivered or started. */
   start(): Promise<void>;
 }

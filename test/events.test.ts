@@ -184,6 +184,16 @@ describeUnless(lackOfNats)("NATS", () => {
     expect(bySubject["genie.agent.ana.response"]).toMatchObject({ agent: "ana", text: "done" });
   }, patienceMs);
 
+  test.each(["TIELINE_NATS_URL", "GENIE_NATS_URL"])("is used when %s names it", async (variable) => {
+    const server = keep(await NatsServer.start());
+    const listener = keep(await server.listen("tieline.>"));
+    const world = keep(await startWorld());
+    await world.tieline(["daemon", "start"], { env: { [variable]: server.url } });
+    await world.json(["adopt", await world.pane(["cat"]), "--name", "ana", "--provider", "generic"]);
+    await world.json(["send", "ana", "hello"]);
+    await listener.until((heard) => heard.some(({ subject }) => subject === "tieline.msg.ana"));
+  }, patienceMs);
+
   test("that stops, and comes back while 1,000 messages flow, loses none of them, and what it did not hear is counted", async () => {
     const server = keep(await NatsServer.start());
     const listener = keep(await server.listen("tieline.msg.>"));

@@ -14,6 +14,7 @@ export interface AudienceParts {
   readonly events: Spine;
   readonly mailbox: Mailbox;
   readonly directory: Directory;
+  /** Without an address nothing is connected to, and nothing is published. */
   readonly nats: HomeConfig["nats"];
   readonly clock: Clock;
 }
@@ -39,7 +40,8 @@ export function audienceOf({ events, mailbox, directory, nats: server, clock }: 
   for (const event of events.upTo(events.last, rememberedEvents)) activities.observe(event);
   const metrics = new Metrics();
   const contentOf = (id: Parameters<Mailbox["message"]>[0]): string | null => mailbox.message(id)?.body ?? null;
-  const nats = server.enabled ? new NatsPublisher(natsLinks(server), { prefix: server.prefix, contentOf, clock }) : null;
+  const { url } = server;
+  const nats = server.enabled && url !== null ? new NatsPublisher(natsLinks({ ...server, url }), { prefix: server.prefix, contentOf, clock }) : null;
   events.onEvent((event) => activities.observe(event));
   events.onEvent((event) => metrics.observe(event));
   if (nats) events.onEvent((event) => nats.offer(event));

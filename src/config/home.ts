@@ -7,8 +7,6 @@ import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 import { check } from "./check.ts";
 import { parseJson, type Sourced } from "./text.ts";
 
-export const defaultNatsUrl = "nats://localhost:4222";
-
 const milliseconds = z.int().min(0);
 const count = z.int().min(0);
 
@@ -53,8 +51,8 @@ export const HomeConfig = z.strictObject({
     perMinute: count.min(1).default(10).describe("How many agents mail may start in a minute."),
   }),
   nats: section({
-    enabled: z.boolean().default(true).describe("Publish events to a NATS server when one is there."),
-    url: z.string().min(1).default(defaultNatsUrl).describe("Its address; `TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first."),
+    enabled: z.boolean().default(true).describe("`false`: publish nothing, even if the environment names a server."),
+    url: z.string().min(1).nullable().default(null).describe("The NATS server that events are published to, such as `nats://localhost:4222`; `null`: none. `TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first."),
     prefix: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, "words of letters, digits, _ and -, with dots between").default("tieline").describe("What every subject begins with."),
     credentialsFile: z.string().min(1).nullable().default(null).describe("A `.creds` file."),
     nkeyFile: z.string().min(1).nullable().default(null).describe("A file with an NKEY seed."),

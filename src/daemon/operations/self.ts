@@ -1,8 +1,9 @@
 import { statfsSync, statSync } from "node:fs";
 import type { Check } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
-import { defaultNatsUrl } from "../../config/home.ts";
 import { shownUrl } from "../../events/nats/link.ts";
+import { listenersAt } from "../../os/listeners.ts";
+import { thisUser } from "../../os/untrustedFile.ts";
 import { endpointBy, isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Callers } from "../callers.ts";
@@ -96,12 +97,11 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
 
   /** Nothing depends on NATS, so its absence is only told. */
   function natsServer(): Finding {
-    if (tieline.nats === null) return ok("switched off in the settings");
+    if (tieline.nats === null || tieline.natsUrl === null) return unusedNats(tieline.config.nats.enabled);
     const { connection, published, dropped, waiting, error } = tieline.nats.state;
     const url = shownUrl(tieline.natsUrl);
     const counts = `${published} events published, ${dropped} dropped${waiting === 0 ? "" : `, ${waiting} wait for the server`}`;
     if (connection === "unused" || connection === "open") return ok(`${url}: ${counts}`);
-    if (tieline.natsUrl === defaultNatsUrl) return ok(`none at ${url}, and none is needed; ${counts}`);
     return warning(`${url}: ${error ?? "the connection is broken"}; ${counts}`, "start the server, check `nats` in config.json, or set nats.enabled to false; nothing else depends on it");
   }
 
@@ -115,6 +115,17 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
     if (readiness.kind === "ready") return ok(`${endpoint.transport} ${String(endpoint.locator["pane"])}: ready`);
     return warning(readiness.kind === "held" ? readiness.hold.detail : readiness.detail, `\`tieline read ${agent.name}\` shows its screen`);
   }
+}
+
+const natsPort = 4_222;
+
+/** A server that is there might be anyone's: it is named, and not connected to. */
+function unusedNats(enabled: boolean): Finding {
+  if (!enabled) return ok("switched off: nats.enabled is false");
+  const [listener] = listenersAt(natsPort);
+  if (listener === undefined) return ok("not configured, so nothing is published");
+  const owner = listener.uid === thisUser() ? "one of your programs" : `a program of uid ${listener.uid}`;
+  return ok(`not configured, so nothing is published; ${owner} listens at localhost:${natsPort}, set nats.url in config.json to publish events to it`);
 }
 
 type Finding = Pick<Check, "status" | "detail" | "remedy">;
