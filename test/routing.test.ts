@@ -162,6 +162,29 @@ describe("asking", () => {
   });
 });
 
+test("two agents in panes that ask each other at once answer each other, and both get their answers", async () => {
+  const agents = { ana: "[sh, ./obedient.sh]", ben: "[sh, ./obedient.sh]" };
+  await using world = await startWorld({ files: { "tieline.yaml": project(agents), "obedient.sh": obedientAgent } });
+  // Each answers what it is asked first, and then waits for the answer to its own question.
+  world.file("ask.sh", `tieline ask $1 "a question for $1" >answer.$TIELINE_AGENT 2>asked.$TIELINE_AGENT
+echo "exit $?"
+own=$(sed -n 's/.*ask --resume \\(MSG_[A-Z_0-9a-f]*\\).*/\\1/p' asked.$TIELINE_AGENT)
+theirs=$(sed -n 's/.*tieline reply \\(MSG_[A-Z_0-9a-f]*\\).*/\\1/p' asked.$TIELINE_AGENT)
+tieline reply $theirs "from $TIELINE_AGENT" >/dev/null && tieline ask --resume $own --json`);
+  await world.json(["up"]);
+  const outputs = await Promise.all([["ana", "ben"], ["ben", "ana"]].map(([me, other]) => toldIn(world, me!, `sh ./ask.sh ${other}`)));
+  for (const [at, [me, other]] of [["ana", "ben"], ["ben", "ana"]].entries()) {
+    const [asked, envelope, code] = outputs[at]!.trim().split("\n");
+    expect([asked, code]).toEqual(["exit 7", "exit 0"]);
+    expect(JSON.parse(envelope!)).toMatchObject({ ok: true, result: `from ${other}`, error: null, timeout: false });
+    // Scripts take what is on stdout for an answer.
+    expect(readFileSync(join(world.project, `answer.${me}`), "utf8")).toBe("");
+    const words = readFileSync(join(world.project, `asked.${me}`), "utf8");
+    expect(words).toMatch(new RegExp(`MSG_${other!.toUpperCase()}_[0-9a-f]{8} from ${other} .*new\\n  a question for ${me}\\n`));
+    expect(words).toMatch(/^error QUESTION_WAITING: \w+ asks you something while you wait for the answer to MSG_\w+, which stays open$/m);
+  }
+});
+
 describe("agents that are started by their mail", () => {
   test("200 messages to 20 offline agents are 20 starts, and everything arrives", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `agent${index}`);

@@ -56,6 +56,7 @@ const meanings: Readonly<Record<number, string>> = {
   4: "not in the wanted state in time: held, failed, expired",
   5: "not available: daemon, tmux, disk",
   6: "a broadcast was refused for some",
+  7: "a question to you has to be answered first",
 };
 
 function exitCodes(): string {

@@ -198,7 +198,7 @@ export const schemas = {
   daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },
   ...profileSchemas,
   ...routingSchemas,
-  ...askingSchemas,
+  ...askingSchemas(InboxView),
   ...requestSchemas(ReceiptView),
   ...objectSchemas,
   ...seeingSchemas,

@@ -25,6 +25,7 @@ import { PageSessions } from "./page/sessions.ts";
 import { paneStreams } from "./paneStream.ts";
 import { watchSocket } from "./socketWatch.ts";
 import { agentOperations } from "./operations/agents.ts";
+import { Waits } from "./waits.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
 import { lifeOperations } from "./operations/life.ts";
@@ -96,6 +97,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report, mayBeLate: () => standstill.isJustOver() });
   const rights = new Rights(tieline);
   const agents = agentOperations(tieline, callers, rights);
+  const waits = new Waits();
   const unguarded: Operations = {
     ...messageOperations(tieline, callers, rights),
     ...agents,
@@ -104,10 +106,10 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...profileOperations(tieline, callers),
     ...topologyOperations(tieline, callers),
     ...teamOperations(tieline, callers, rights, agents.down),
-    ...askingOperations(tieline, callers),
+    ...askingOperations(tieline, callers, waits),
     ...requestOperations(tieline, callers),
     ...objectOperations(tieline, callers, rights),
-    ...ownOperations(tieline, callers),
+    ...ownOperations(tieline, callers, waits),
     ...eventOperations(tieline, callers, rights),
     ...watchingOperations(tieline, callers, rights),
     ...seeingOperations(tieline, callers),

@@ -80,6 +80,22 @@ describe.each([
     expect((await anas.call("message_status", { tag: asked })).text).toContain("answered");
   }, 60_000);
 
+  test("two that ask each other at once are given each other's question, and find the answers later", async () => {
+    const [kim, lee] = [await daemon.agent(`kim${suffix}`), await daemon.agent(`lee${suffix}`)];
+    await using kims = await connect(kim.token);
+    await using lees = await connect(lee.token);
+    const ask = (to: string) => ({ to, body: `a question for ${to}`, timeout_seconds: 30 });
+    const asked = await Promise.all([kims.call("ask", ask(`lee${suffix}`)), lees.call("ask", ask(`kim${suffix}`))]);
+    for (const [at, [me, client]] of ([["kim", kims], ["lee", lees]] as const).entries()) {
+      const { text } = asked[at]!;
+      expect(text).toContain(`a question for ${me}${suffix}`);
+      expect(text).toContain(`Your question MSG_${me.toUpperCase()}`);
+      await client.call("reply", { tag: /MSG_\w+/.exec(text)![0], body: `from ${me}` });
+    }
+    expect((await kims.call("wait_for_message", { timeout_seconds: 30 })).text).toContain("\nfrom lee\n");
+    expect((await lees.call("wait_for_message", { timeout_seconds: 30 })).text).toContain("\nfrom kim\n");
+  }, 60_000);
+
   test("an answer is as long as a model can use, and says where the rest is", async () => {
     const [flo, gil] = [await daemon.agent(`flo${suffix}`), await daemon.agent(`gil${suffix}`)];
     await using flos = await connect(flo.token);

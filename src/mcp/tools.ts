@@ -53,7 +53,7 @@ export const tools: readonly Tool[] = [
   }),
   tool({
     name: "ask",
-    description: "Ask one agent something and wait for its answer. When the time is over the question stays open, and the answer comes to your inbox later.",
+    description: "Ask one agent something and wait for its answer. When the time is over, or you are asked something yourself meanwhile, the question stays open, and the answer comes to your inbox later.",
     input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, timeout_seconds: seconds(defaultWaitSeconds) }),
     async run({ to, body, timeout_seconds = defaultWaitSeconds }, call) {
       const { tag } = await call.client.call("send", { to, body, key: crypto.randomUUID(), expectsReply: true }, call.signal);
@@ -128,15 +128,24 @@ function letters(mail: Output<"collect">, call: ToolCall, none: string): ToolAns
 async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { client, signal }: ToolCall): Promise<ToolAnswer> {
   let waiting: string | null = null;
   for (const timeoutMs of polls(timeoutSeconds, signal)) {
-    const { answer, lost, waiting: why } = await client.call("answer", { tag, timeoutMs }, signal);
+    const { answer, lost, waiting: why, questions, first } = await client.call("answer", { tag, timeoutMs, questions: true }, signal);
     if (lost) return { text: `${tag} can not be answered: ${lost.agent} is ${lost.state}${lost.reason ? ` (${lost.reason})` : ""}` };
     if (answer) {
       const { delivery } = answer;
       return { text: answerText(answer), ...(delivery !== undefined && { written: () => client.call("collected", { deliveries: [delivery] }) }) };
     }
+    if (questions.length > 0) return askedFirst(to, tag, questions, client);
+    if (first) return { text: `${first.from} waits for your answer to ${first.tag}, and reads nothing before it has one. Answer it with reply; your question ${tag} stays open, and its answer will come to your inbox.` };
     waiting = why;
   }
   return { text: `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will come to your inbox. Do not ask again; go on, or call wait_for_message.` };
+}
+
+/** Two that ask each other would wait for each other. */
+function askedFirst(to: string, tag: string, mail: Output<"answer">["questions"], client: Client): ToolAnswer {
+  const deliveries = mail.flatMap(({ delivery }) => delivery ?? []);
+  const next = `You are asked something before ${to} has answered. Answer it with reply. Your question ${tag} stays open: do not ask again, call wait_for_message for its answer.`;
+  return { text: [...mail.map(letterText), next].join("\n\n"), written: () => client.call("collected", { deliveries }) };
 }
 
 /** The lengths of the polls that fill the time; at least one, so that nothing is missed. */

@@ -23,6 +23,7 @@ export const errorCodes = {
   MESSAGE_UNKNOWN: { exit: 3, http: 404, type: "permanent" },
   PROOF_UNAVAILABLE: { exit: 4, http: 409, type: "permanent" },
   NOT_IN_TIME: { exit: 4, http: 408, type: "transient" },
+  QUESTION_WAITING: { exit: 7, http: 409, type: "transient" },
   EXPIRED: { exit: 4, http: 410, type: "permanent" },
   DELIVERY_FAILED: { exit: 4, http: 502, type: "unknown" },
   SPAWN_FAILED: { exit: 4, http: 502, type: "transient" },

@@ -12,6 +12,11 @@ export interface AskOptions {
   /** How long to wait; 10 minutes when left out. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /**
+   * Called for what agents ask this one while it waits, which may be the one that it asks. A text that it returns is
+   * sent back as the answer. Without it, `ask` rejects when both would wait for each other.
+   */
+  readonly onQuestion?: (question: Letter) => Promise<string | void> | string | void;
 }
 
 export interface Answer {
@@ -52,7 +57,10 @@ export interface Agent {
   send(to: string, body: string, options?: SendOptions): Promise<ReceiptView>;
   /** To everybody that this agent may write to. */
   broadcast(body: string, options?: SendOptions): Promise<ReceiptView>;
-  /** Rejects with NOT_IN_TIME when nobody answered, DELIVERY_FAILED when nobody can any more. */
+  /**
+   * Rejects with NOT_IN_TIME when nobody answered, DELIVERY_FAILED when nobody can any more, QUESTION_WAITING when a
+   * question to this agent, named in the operands, has to be answered first.
+   */
   ask(to: string, body: string, options?: AskOptions): Promise<Answer>;
   reply(message: { readonly tag: string }, body: string, options?: SendOptions): Promise<ReceiptView>;
   status(message: { readonly tag: string }): Promise<StoryView>;
@@ -91,12 +99,18 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
     reply: ({ tag }, body, options = {}) => client.call("reply", { key: crypto.randomUUID(), ...options, tag, body }),
     status: ({ tag }) => client.call("status", { tag }),
 
-    async ask(to, body, { timeoutMs = defaultAskMs, signal } = {}) {
+    async ask(to, body, { timeoutMs = defaultAskMs, signal, onQuestion } = {}) {
       const { tag } = await agent.send(to, body, { expectsReply: true });
       const deadline = Date.now() + timeoutMs;
       for (let left = timeoutMs; left > 0; left = deadline - Date.now()) {
-        const { answer, lost } = await client.call("answer", { tag, timeoutMs: Math.min(left, longestPollMs) }, signal);
+        const { answer, lost, questions, first } = await client.call("answer", { tag, timeoutMs: Math.min(left, longestPollMs), ...(onQuestion && { questions: true }) }, signal);
         if (lost) throw new TielineError("DELIVERY_FAILED", `${tag} to ${lost.agent} is ${lost.state}`, { remedy: `\`tieline status ${tag}\` tells why`, operands: { tag } });
+        if (first) throw questionWaiting(tag, first);
+        for (const question of questions.map(letterOf)) {
+          const text = await onQuestion?.(question);
+          if (typeof text === "string") await question.reply(text);
+          await question.seen();
+        }
         if (!answer) continue;
         const { delivery, ...rest } = answer;
         if (delivery !== undefined) await client.call("collected", { deliveries: [delivery] });
@@ -136,6 +150,12 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
     return agentOver(line, { token, team });
   }
 }
+
+const questionWaiting = (tag: string, { tag: question, from }: NonNullable<Output<"answer">["first"]>): TielineError =>
+  new TielineError("QUESTION_WAITING", `${from} waits for an answer to ${question}, and reads nothing before it has one`, {
+    remedy: `answer ${question} first, or give \`ask\` an onQuestion; the answer to ${tag} will come to the inbox`,
+    operands: { tag, questions: [question] },
+  });
 
 async function answerAll(object: Agent, onMessage: NewObject["onMessage"], signal: AbortSignal): Promise<void> {
   for await (const message of object.inbox({ signal })) {

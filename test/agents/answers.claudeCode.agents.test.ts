@@ -1,13 +1,15 @@
 /** What comes back from a session by its own tools, and what is known of a delivery whose daemon died. */
 import { expect } from "bun:test";
 import { dirname, join } from "node:path";
-import { batch, freshHas, freshTexts, say } from "../../fixtures/model-servers/server.ts";
+import { batch, freshHas, freshTexts, say, type ModelRequest, type Script } from "../../fixtures/model-servers/server.ts";
 import type { InboxView } from "../../src/client/schema.ts";
 import type { Bench } from "./bench.ts";
 import { claudeTest, timesRead } from "./claudeCode.ts";
 import { inPausedTool } from "./pausedTool.ts";
 import { isRunning, Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
+
+const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 
 claudeTest("an answer by its own SendMessage to our socket reaches the agent that wrote, and answers the message", async () => {
   await using board = await Switchboard.start();
@@ -26,6 +28,35 @@ claudeTest("an answer by its own SendMessage to our socket reaches the agent tha
   expect(story.deliveries[0]).toMatchObject({ proof: "reply", transport: "claude-socket", authority: "peer" });
   const [letter] = await board.client(bob).call("inbox", { peek: true });
   expect(letter).toMatchObject({ from: "ana", body: "half way" } satisfies Partial<InboxView>);
+});
+
+claudeTest("a session that asks an agent which asks it is given that question by its own command, and both are answered", async () => {
+  await using board = await Switchboard.start();
+  const command = (words: string) => ({ name: "Bash", input: { command: `TIELINE_HOME=${board.home} ${launcher} ${words}`, description: "scripted" } });
+  const result = (one: ModelRequest): string => freshTexts(one, "tool").join("\n");
+  const script: Script = (one) => {
+    if (freshHas(one, "ask bob")) return batch(command('ask bob "which port?"'));
+    const [, question, own] = /tieline reply (MSG_\w+).*ask --resume (MSG_\w+)/.exec(result(one)) ?? [];
+    return question === undefined ? say(`ok ${one.index}`) : batch(command(`reply ${question} localhost`), command(`ask --resume ${own}`));
+  };
+  await using bench = await board.claude({ permissions: "allow", script });
+  const bob = await board.another("bob");
+  await bench.prompt("ask bob");
+  const asking = board.tieline(["ask", "ana", "which host?", "--json"], { TIELINE_TOKEN: bob });
+  const given = await bench.model.next((one) => result(one).includes("which host?"));
+  expect(result(given)).toContain("QUESTION_WAITING");
+  const { stdout } = await asking;
+  const envelope = JSON.parse(stdout) as { ok: boolean; result: string | null; correlationId: string; questions?: { tag: string }[] };
+  // Who of the two asked first is a matter of milliseconds; whoever is asked first answers.
+  if (envelope.questions) {
+    await board.tieline(["reply", envelope.questions[0]!.tag, "8080"], { TIELINE_TOKEN: bob });
+    expect(JSON.parse((await board.tieline(["ask", "--resume", envelope.correlationId, "--json"], { TIELINE_TOKEN: bob })).stdout)).toMatchObject({ ok: true, result: "localhost" });
+  } else {
+    expect(envelope).toMatchObject({ ok: true, result: "localhost" });
+    const [letter] = await board.client(bob).call("collect", { waitMs: 20_000 });
+    await board.tieline(["reply", letter!.tag, "8080"], { TIELINE_TOKEN: bob });
+  }
+  await bench.model.next((one) => result(one).includes("8080"));
 });
 
 /** Sends, and kills the daemon as soon as it has begun to write. */

@@ -1,10 +1,12 @@
 import type { Client } from "../../client/client.ts";
 import { longestPollMs } from "../../client/operations.ts";
-import type { Output } from "../../client/schema.ts";
+import type { InboxView, Output } from "../../client/schema.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { command, usage } from "../args.ts";
+import { confirmShown, letter } from "../letters.ts";
 import { printBody } from "../printBody.ts";
+import { apart } from "../rows.ts";
 import { draftOf, sendingFlags } from "../sending.ts";
 import { positiveDurationMs, span } from "../times.ts";
 
@@ -14,13 +16,14 @@ const ask = command({
   name: "ask",
   group: "Messages",
   summary: "ask an agent a question and print its answer",
-  usage: ["ask <to> [question…]"],
+  usage: ["ask <to> [question…]", "ask --resume <tag>"],
   details: [
     "Sends the question, tells the agent that an answer is expected, waits until it replies with `tieline reply`, and prints the text of the reply. An agent that is offline is started as by `send`. Without an answer in time it exits with 4; the question is not lost, and a late answer waits in your inbox.",
-    "With --json it prints `{ok, result, error: {code, message, type}, timeout, correlationId, durationMs}`; type is permanent, transient or unknown, and says whether asking again may help.",
+    "An agent that is asked something itself while it waits gets that question at once, because two agents that ask each other would wait for each other: it is printed to stderr, and the command exits with 7 (QUESTION_WAITING). Answer it with `tieline reply`; your own question stays open, and `tieline ask --resume TAG` goes on waiting for its answer.",
+    "With --json it prints `{ok, result, error: {code, message, type}, timeout, correlationId, durationMs}`; type is permanent, transient or unknown, and says whether asking again may help. When you are asked first there is `questions` too, a list of `{tag, from, body}`.",
   ],
   args: [
-    { name: "to", complete: "agent", summary: "whom to ask; one agent" },
+    { name: "to", optional: true, complete: "agent", summary: "whom to ask; one agent" },
     { name: "question", optional: true, many: true, summary: "the text; several words are joined by spaces" },
   ],
   flags: {
@@ -29,30 +32,45 @@ const ask = command({
     when: sendingFlags.when,
     key: sendingFlags.key,
     from: sendingFlags.from,
+    resume: { value: "TAG", complete: "tag", summary: "wait for the answer to a question that was asked before" },
     timeout: { value: "TIME", parse: positiveDurationMs, summary: "how long to wait for the answer; 10m" },
   },
   examples: [
     ['tieline ask reviewer "is the change in auth.ts safe to merge?"', "wait for the answer and print it"],
     ['tieline ask reviewer --timeout 2m --json "ready?" | jq -r .result', "for scripts"],
+    ["tieline ask --resume MSG_CODER_7f3a91c2", "after answering what you were asked meanwhile"],
   ],
   async run({ args, flags, daemon, terminal }) {
     const startedAt = Date.now();
     let correlationId: string | null = null;
+    let questions: readonly InboxView[] = [];
+    const envelope = (fields: object): object => ({ ok: false, result: null, error: null, timeout: false, correlationId, durationMs: Date.now() - startedAt, ...fields });
     try {
-      if (isBroadcast(parseAddress(args.to))) throw usage(ask, `${args.to} means several; ask one agent`);
-      const draft = await draftOf(args.question, flags);
-      const { tag } = await daemon.call("send", { to: args.to, expectsReply: true, ...draft });
-      correlationId = tag;
-      const answer = await untilAnswered(tag, startedAt + (flags.timeout ?? defaultTimeoutMs), daemon);
-      if (flags.json) await terminal.json({ ok: true, result: answer.body, error: null, timeout: false, correlationId, durationMs: Date.now() - startedAt });
-      else await printBody({ ...answer, body: `${answer.body}\n` }, terminal);
-      if (answer.delivery !== undefined) await daemon.call("collected", { deliveries: [answer.delivery] });
+      correlationId = flags.resume ?? (await asked());
+      const outcome = await untilAnswered(correlationId, startedAt + (flags.timeout ?? defaultTimeoutMs), daemon);
+      if ("questions" in outcome) {
+        questions = outcome.questions;
+        throw askedFirst(correlationId, questions);
+      }
+      if (flags.json) await terminal.json(envelope({ ok: true, result: outcome.body }));
+      else await printBody({ ...outcome, body: `${outcome.body}\n` }, terminal);
+      if (outcome.delivery !== undefined) await daemon.call("collected", { deliveries: [outcome.delivery] });
       return 0;
     } catch (thrown) {
-      if (!flags.json) throw thrown;
       const { code, message, type, exitCode } = asTielineError(thrown);
-      await terminal.json({ ok: false, result: null, error: { code, message, type }, timeout: code === "NOT_IN_TIME", correlationId, durationMs: Date.now() - startedAt });
+      // Only an answer goes to stdout: scripts take what is there for one.
+      if (!flags.json) await terminal.complain(apart(questions.map((one) => letter(one, terminal.paint, Date.now()))));
+      else await terminal.json(envelope({ error: { code, message, type }, timeout: code === "NOT_IN_TIME", ...(questions.length > 0 && { questions: questions.map(({ tag, from, body }) => ({ tag, from, body })) }) }));
+      await confirmShown(questions, daemon);
+      if (!flags.json) throw thrown;
       return exitCode;
+    }
+
+    /** The tag of the question. */
+    async function asked(): Promise<string> {
+      if (args.to === undefined) throw usage(ask, "<to> is missing");
+      if (isBroadcast(parseAddress(args.to))) throw usage(ask, `${args.to} means several; ask one agent`);
+      return (await daemon.call("send", { to: args.to, expectsReply: true, ...(await draftOf(args.question, flags)) })).tag;
     }
   },
 });
@@ -60,15 +78,36 @@ export default ask;
 
 type Answer = NonNullable<Output<"answer">["answer"]>;
 
-async function untilAnswered(tag: string, deadline: number, daemon: Client): Promise<Answer> {
+async function untilAnswered(tag: string, deadline: number, daemon: Client): Promise<Answer | Pick<Output<"answer">, "questions">> {
   const askedAt = Date.now();
   for (;;) {
     const leftMs = Math.max(0, deadline - Date.now());
-    const { answer, lost, waiting } = await daemon.call("answer", { tag, timeoutMs: Math.min(leftMs, longestPollMs) });
+    const { answer, lost, waiting, questions, first } = await daemon.call("answer", { tag, timeoutMs: Math.min(leftMs, longestPollMs), questions: true });
     if (answer) return answer;
     if (lost) throw notDelivered(tag, lost);
+    if (questions.length > 0) return { questions };
+    if (first) throw unanswered(tag, first);
     if (leftMs === 0) throw noAnswer(tag, Date.now() - askedAt, waiting);
   }
+}
+
+const howToGoOn = (tag: string, question: string): string => `\`tieline reply ${question} …\` answers; then \`tieline ask --resume ${tag}\` waits for the answer to yours`;
+
+function askedFirst(tag: string, mail: readonly InboxView[]): TielineError {
+  const questions = mail.filter(({ expectsReply }) => expectsReply);
+  const { tag: question, from } = questions[0]!;
+  const who = questions.length === 1 ? `${from} asks` : `${questions.map((one) => one.from).join(" and ")} ask`;
+  return new TielineError("QUESTION_WAITING", `${who} you something while you wait for the answer to ${tag}, which stays open`, {
+    remedy: howToGoOn(tag, question),
+    operands: { tag, questions: questions.map((one) => one.tag) },
+  });
+}
+
+function unanswered(tag: string, { tag: question, from }: NonNullable<Output<"answer">["first"]>): TielineError {
+  return new TielineError("QUESTION_WAITING", `${from} waits for your answer to ${question}, and reads nothing before it has one`, {
+    remedy: howToGoOn(tag, question),
+    operands: { tag, questions: [question] },
+  });
 }
 
 function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<"answer">["lost"]>): TielineError {

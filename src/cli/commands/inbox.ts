@@ -1,13 +1,7 @@
-import type { Client } from "../../client/client.ts";
-import type { InboxView } from "../../client/schema.ts";
-import { withoutFrames } from "../../model/frames.ts";
-import { linesOf } from "../../model/visible.ts";
 import { command } from "../args.ts";
-import { mark } from "../receipts.ts";
+import { confirmShown, letter } from "../letters.ts";
 import { apart } from "../rows.ts";
-import type { Paint } from "../terminal.ts";
-import { count, span } from "../times.ts";
-import { howToAnswer } from "../verdict.ts";
+import { count } from "../times.ts";
 
 export default command({
   name: "inbox",
@@ -40,18 +34,3 @@ export default command({
     return 0;
   },
 });
-
-/** Only what was printed counts as seen; a reader that died before gets its mail again. */
-async function confirmShown(mail: readonly InboxView[], daemon: Client): Promise<void> {
-  const deliveries = mail.flatMap(({ delivery }) => delivery ?? []);
-  if (deliveries.length > 0) await daemon.call("collected", { deliveries });
-}
-
-function letter(message: InboxView, paint: Paint, now: number): string[] {
-  const fetched = message.delivery !== undefined;
-  const state = fetched ? "new" : message.reason === null ? message.state : `${message.state}: ${message.reason}`;
-  const answers = message.answers === null ? "" : `, answers ${message.answers}`;
-  const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
-  const body = linesOf(withoutFrames(message.request?.text ?? message.body).trimEnd()).map((line) => `  ${line}`);
-  return [head, ...body, ...(message.request ? [howToAnswer(message.tag, paint)] : [])];
-}

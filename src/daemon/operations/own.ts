@@ -7,6 +7,7 @@ import type { Collected, Collection } from "../../courier.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import type { Waits } from "../waits.ts";
 import { agentView, inboxView } from "../views.ts";
 
 /** Programs that register themselves have no screen and no process that we know; this is their provider. */
@@ -14,7 +15,7 @@ const ownProgram = "sdk";
 const way = { transport: "pull", authority: "peer" } as const;
 
 /** What a caller does about itself: who it is, becoming an agent, taking its mail. */
-export function ownOperations(tieline: Switch, callers: Callers): Pick<Operations, "collect" | "register" | "whoami"> {
+export function ownOperations(tieline: Switch, callers: Callers, waits: Waits): Pick<Operations, "collect" | "register" | "whoami"> {
   const { directory, courier, mailbox } = tieline;
 
   return {
@@ -52,6 +53,7 @@ export function ownOperations(tieline: Switch, callers: Callers): Pick<Operation
   /** What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has gone. */
   async function collected(agent: Agent, wanted: Pick<Collection, "limit" | "take" | "outOfOrder">, patience: AbortSignal, gone: AbortSignal): Promise<Collected["items"]> {
     const over = AbortSignal.any([patience, gone]);
+    using _ = waits.read(agent.id);
     let arrived = Promise.withResolvers<void>();
     const arrive = (): void => arrived.resolve();
     const stop = mailbox.onTransitions((changes) => {
