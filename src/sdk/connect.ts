@@ -36,9 +36,8 @@ export async function connect({ home, url, token, team, env: given = process.env
 async function daemonIn(env: Readonly<Record<string, string | undefined>>, caller: Caller): Promise<Daemon> {
   if ("bun" in process.versions) return { socket: homeOf(env).socket };
   const root = rootOf(env);
-  const config = JSON.parse((await textOf(`${root}/config.json`)) || "{}") as { http?: { port?: number | null } };
-  const port = config.http?.port;
-  if (port) return { url: `http://127.0.0.1:${port}`, ...bearer(caller) };
+  const port = Number(await textOf(`${root}/port`));
+  if (port > 0) return { url: `http://127.0.0.1:${port}`, ...bearer(caller) };
   throw new TielineError("DAEMON_UNAVAILABLE", `no daemon has run in ${root} yet`, { remedy: "run `tieline daemon start`", operands: { home: root } });
 }
 
