@@ -11,7 +11,7 @@ export default command({
   usage: ["dash [--port N] [--ip] [--no-open]"],
   details: [
     "The daemon serves the page on this machine only. The link works once, within a minute, and signs the browser in until the daemon is restarted; tabs that are open then stay signed in. `tieline devices` lists the browsers and signs them out.",
-    "Agents can not open it: what is done on the page is done by the person.",
+    "Agents cannot open it: what is done on the page is done as the user.",
   ],
   args: [],
   flags: {

@@ -1,7 +1,8 @@
 /** Files that lead a browser to a link, so that its code is in the arguments of no process. */
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
+import { TielineError } from "../../model/errors.ts";
 
 const named = /^open-[0-9a-f]+\.html$/;
 
@@ -15,9 +16,15 @@ export class LinkFiles {
   }
 
   write(url: string, directory: string): string {
+    if (!isAbsolute(directory)) throw new TielineError("USAGE", `${directory} is not an absolute path`, { remedy: "name a directory by its whole path", operands: { directory } });
     const file = join(directory, `open-${randomBytes(8).toString("hex")}.html`);
     const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tieline</title><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}"><p><a href="${url}">Open the dashboard</a></p></html>\n`;
-    writeFileSync(file, page, { mode: 0o600, flag: "wx" });
+    try {
+      writeFileSync(file, page, { mode: 0o600, flag: "wx" });
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new TielineError("USAGE", `no file can be written into ${directory}: ${why}`, { remedy: "name a directory of yours, or leave it out and open the link by hand", operands: { directory }, cause });
+    }
     return file;
   }
 
