@@ -12,6 +12,7 @@ import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message, When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
+import { complainRarely } from "./os/runForever.ts";
 import { comesBefore, Order } from "./serving/order.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
@@ -65,9 +66,12 @@ export interface CourierParts {
   readonly sweepMs?: number;
 }
 
+/** How long a round that failed waits for the next. */
+const failedMs = 1_000;
+
 export function createCourier(parts: CourierParts): Courier {
   const { mailbox, transports, report, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
-  const rounds = new Rounds(serve, report);
+  const rounds = new Rounds(serve, failed);
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
   const watches = new Map<AgentId, { key: string; watch: Disposable }>();
@@ -75,6 +79,7 @@ export function createCourier(parts: CourierParts): Courier {
   const lost = new Map<AgentId, Delivery[]>();
   /** Who was given something without proof, and nothing since. */
   const inDoubt = new Set<AgentId>();
+  const complaints = new Map<AgentId, (fault: unknown) => void>();
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
   const listening = new DisposableStack();
@@ -105,8 +110,8 @@ export function createCourier(parts: CourierParts): Courier {
         if (items.length === limit) break;
         const isNext = (outOfOrder || !earlier.some((one) => comesBefore(one, row))) && take(row.message);
         const claimed = isNext ? await mailbox.claim(row.delivery.id, { lane: "boundary", now: clock(), transport, authority }) : null;
-        if (claimed === null && !(isNext && hasFailed(row.delivery))) earlier.push(row);
-        else if (claimed !== null) items.push({ message: row.message, delivery: claimed });
+        if (claimed === null) earlier.push(row);
+        else items.push({ message: row.message, delivery: claimed });
       }
       return {
         items,
@@ -131,6 +136,14 @@ export function createCourier(parts: CourierParts): Courier {
     },
   };
 
+  /** What kept a round from its work (no file descriptors, a full disk) may be over soon, and nothing else tells when. */
+  function failed(id: AgentId, fault: unknown): void {
+    let complain = complaints.get(id);
+    if (complain === undefined) complaints.set(id, (complain = complainRarely(`serve ${id}`, report)));
+    complain(fault);
+    timers.later(id, failedMs, () => rounds.ask(id));
+  }
+
   /** One round for one agent: serve until nothing is left that could be served now. */
   async function serve(id: AgentId): Promise<void> {
     await findLost(id);
@@ -152,7 +165,6 @@ export function createCourier(parts: CourierParts): Courier {
       }
       const { transport } = errand.endpoint;
       const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport, authority: authorityOf(transportOf(transport), errand.message) });
-      if (claimed === null && hasFailed(errand.delivery)) continue;
       if (claimed === null) return;
       holds.delete(id);
       const outcome = await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
@@ -170,11 +182,6 @@ export function createCourier(parts: CourierParts): Courier {
     if (mailbox.pending(id) === 0 || !endpoints.some(({ transport }) => transportOf(transport).traits.quiet)) return [];
     const notice = mailbox.inbox(id, { pending: true, wakes: false, oldest: true, limit: 20 }).find(({ delivery }) => delivery.state === "queued");
     return notice ? [notice.delivery] : [];
-  }
-
-  /** A message that turned out to be damaged when it was claimed makes room for the next one. */
-  function hasFailed({ id }: Delivery): boolean {
-    return mailbox.delivery(id)?.state === "failed";
   }
 
   /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */
@@ -322,11 +329,11 @@ export function createCourier(parts: CourierParts): Courier {
     const key = JSON.stringify(agent.endpoints);
     if (watches.get(agent.id)?.key === key) return;
     unwatch(agent.id);
-    const stack = new DisposableStack();
+    using stack = new DisposableStack();
     for (const endpoint of agent.endpoints) {
       stack.use(transportOf(endpoint.transport).watch(agent, endpoint, () => rounds.ask(agent.id)));
     }
-    watches.set(agent.id, { key, watch: stack });
+    watches.set(agent.id, { key, watch: stack.move() });
   }
 
   function unwatch(id: AgentId): void {
@@ -341,7 +348,10 @@ export function createCourier(parts: CourierParts): Courier {
 
   function onDue(): void {
     const now = clock();
-    void settleDue(now).catch((fault: unknown) => report("expire", fault));
+    void settleDue(now).catch((fault: unknown) => {
+      report("expire", fault);
+      timers.plan(clock() + failedMs);
+    });
   }
 
   async function settleDue(now: number): Promise<void> {

@@ -9,6 +9,7 @@ import { provesSeen, type Delivery, type Trace } from "./model/delivery.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message } from "./model/message.ts";
 import { nextTurn } from "./os/nextTurn.ts";
+import { runForever } from "./os/runForever.ts";
 import { wholeLines } from "./os/wholeLines.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "./workspace/watching.ts";
 
@@ -100,34 +101,37 @@ export class Witness implements AsyncDisposable {
     }
     const begun: Search = { wanted: new Map([[delivery.id, message]]), hasMore: true, bell: createBell(this.stopping.signal), done: Promise.resolve() };
     this.searches.set(agent.id, begun);
-    begun.done = this.search(agent.id, begun).catch((fault: unknown) => this.parts.report(`read the transcript of ${agent.name}`, fault));
+    begun.done = this.search(agent, begun);
   }
 
-  private async search(id: AgentId, search: Search): Promise<void> {
+  /** Until nothing is wanted any more. */
+  private async search({ id, name }: Agent, search: Search): Promise<void> {
     const { wanted, bell } = search;
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.stopping.signal, over.signal]);
     let watcher: Watcher | undefined;
-    let fault = "";
-    try {
-      while (wanted.size > 0 && !this.stopping.signal.aborted) {
-        const agent = this.parts.agent(id);
-        const transcript = agent && this.parts.transcript(agent);
-        if (!transcript) return;
-        if (transcript.path !== null) watcher = renewWatcher(watcher, dirname(transcript.path), bell.ring);
-        try {
-          await this.look(transcript, search);
-          fault = "";
-        } catch (thrown) {
-          // It may be readable again; until then it is told once what is wrong.
-          if (String(thrown) !== fault) this.parts.report(`read the transcript of ${agent.name}`, thrown);
-          fault = String(thrown);
-        }
-        await this.dropStale(agent, wanted);
-        if (wanted.size > 0) await bell.wait(watcher ? sweepMs : missingFileMs);
-      }
-    } finally {
-      watcher?.close();
+    // From here on a new delivery begins a search of its own.
+    const end = (): void => {
       this.searches.delete(id);
-    }
+      over.abort();
+    };
+    const step = async (): Promise<void> => {
+      const agent = this.parts.agent(id);
+      const transcript = agent && this.parts.transcript(agent);
+      if (!transcript) return end();
+      if (transcript.path !== null) watcher = renewWatcher(watcher, dirname(transcript.path), bell.ring);
+      try {
+        await this.look(transcript, search);
+      } finally {
+        await this.dropStale(agent, wanted);
+      }
+      if (wanted.size === 0) end();
+      else await bell.wait(watcher ? sweepMs : missingFileMs);
+    };
+    // It may be readable again; until then it is told now and then what is wrong.
+    await runForever(`read the transcript of ${name}`, signal, step, this.parts.report, { mostMs: sweepMs });
+    watcher?.close();
+    bell[Symbol.dispose]();
   }
 
   private async look(transcript: Transcript, search: Search): Promise<void> {

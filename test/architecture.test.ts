@@ -155,6 +155,14 @@ describe("the import law", () => {
     expect(uses(printers, /\.join\("(\\n)+"\)/, "print takes a list of lines")).toEqual([]);
   });
 
+  test("background loops run through runForever, which reports what fails and goes on", () => {
+    const law = "a loop of its own ends with its first fault; give each step to runForever";
+    // A round of the courier ends by itself, and serving/rounds.ts asks for the next.
+    const exempt = ["src/os/runForever.ts", "src/courier.ts"];
+    const served = product.filter(({ path }) => !["cli", "sdk", "client", "daemon"].some((face) => isIn(path, face)) && !exempt.includes(path));
+    expect(uses(served, /while \(!(\w+\.)*(signal|stop|stopping)\.aborted\)/, law)).toEqual([]);
+  });
+
   test("nobody imports the contract suites or tests", () => {
     const allowed = (target: string): boolean => !isIn(target, "testing") && !target.endsWith(".test.ts") && target !== "bun:test";
     expect(forbidden(product, allowed, "what ships needs no test code")).toEqual([]);

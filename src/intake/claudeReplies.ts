@@ -43,7 +43,13 @@ export class ClaudeReplies implements AsyncDisposable {
   async in(folder: string): Promise<string> {
     let listening = this.servers.get(folder);
     if (listening === undefined) this.servers.set(folder, (listening = this.listen(join(folder, `${process.pid}.sock`))));
-    return (await listening).path;
+    try {
+      return (await listening).path;
+    } catch (thrown) {
+      // What kept it from listening may be over when it is asked for again.
+      if (this.servers.get(folder) === listening) this.servers.delete(folder);
+      throw thrown;
+    }
   }
 
   /** Beside a session's own; null: it can not answer us. */
@@ -57,23 +63,20 @@ export class ClaudeReplies implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const listening of this.servers.values()) {
-      const { server, path } = await listening;
-      server.close();
-      rmSync(path, { force: true });
+    for (const listening of await Promise.allSettled(this.servers.values())) {
+      if (listening.status === "rejected") continue;
+      listening.value.server.close();
+      rmSync(listening.value.path, { force: true });
     }
   }
 
-  private listen(path: string): Promise<{ server: Server; path: string }> {
+  private async listen(path: string): Promise<{ server: Server; path: string }> {
     rmSync(path, { force: true });
     const server = createServer((socket) => this.read(socket));
-    return new Promise((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(path, () => {
-        chmodSync(path, 0o600);
-        resolve({ server, path });
-      });
-    });
+    await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
+    server.on("error", (fault) => this.parts.report("listen for answers of Claude Code", fault));
+    chmodSync(path, 0o600);
+    return { server, path };
   }
 
   private read(socket: Socket): void {

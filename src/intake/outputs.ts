@@ -5,6 +5,7 @@ import type { Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
+import { runForever } from "../os/runForever.ts";
 import { userOrRoot } from "../os/untrustedFile.ts";
 import { outputLimit, partOf, readMarkOf } from "../transports/streams.ts";
 import type { LogPosition } from "./logs/fileTail.ts";
@@ -40,7 +41,11 @@ export interface OutputParts {
 }
 
 /** Runs until the signal aborts. Never rejects. */
-export function readOutput(agent: Agent, { pattern: path, plain }: Output, parts: OutputParts): Promise<void> {
+export function readOutput(agent: Agent, output: Output, parts: OutputParts): Promise<void> {
+  return runForever(`what ${agent.team}:${agent.name} writes`, parts.signal, () => follow(agent, output, parts), (_, fault) => parts.fault(fault));
+}
+
+function follow(agent: Agent, { pattern: path, plain }: Output, parts: OutputParts): Promise<void> {
   const { submissions, documents, tell, fault, idle, signal, clock = systemClock } = parts;
   const known = positionsOf(agent, documents);
   const { root, pattern } = splitPattern(path);

@@ -58,6 +58,7 @@ interface Room {
   /** What was delivered and is to be copied, in order. */
   readonly uncopied: Arrival[];
   isCopying: boolean;
+  caughtUp: boolean;
   inbox: Inbox | null;
   listed: string | null;
 }
@@ -110,7 +111,9 @@ export class Workspaces {
     }
     for (const agent of wanted.values()) {
       const room = this.rooms.get(agent.id) ?? this.enter(agent);
-      if (agent.workspace !== null) this.list(agent, room);
+      if (agent.workspace === null) continue;
+      this.list(agent, room);
+      this.catchUpOnce(room);
     }
   }
 
@@ -148,16 +151,12 @@ export class Workspaces {
   private enter(agent: Agent): Room {
     const room: Room = {
       ...{ agent, outputs: this.outputsKey(agent), stop: new AbortController(), inbox: null, listed: null },
-      ...{ running: new Set(), uncopied: [], isCopying: false },
+      ...{ running: new Set(), uncopied: [], isCopying: false, caughtUp: false },
     };
     this.rooms.set(agent.id, room);
     if (agent.workspace !== null) {
       this.inBackground(room, this.watch(room, agent.workspace));
-      try {
-        this.catchUp(room);
-      } catch (thrown) {
-        this.fault(agent, thrown);
-      }
+      this.catchUpOnce(room);
     }
     for (const output of this.parts.outputsOf(agent)) this.inBackground(room, this.read(room, output));
     return room;
@@ -265,6 +264,17 @@ export class Workspaces {
       }
       uncopied.shift();
       if (copied % copiesPerNote === 0 || uncopied.length === 0 || stop.signal.aborted) documents.put("copied", agent.id, { at });
+    }
+  }
+
+  /** Tried again with each sweep until it worked. */
+  private catchUpOnce(room: Room): void {
+    if (room.caughtUp) return;
+    try {
+      this.catchUp(room);
+      room.caughtUp = true;
+    } catch (thrown) {
+      this.fault(room.agent, thrown);
     }
   }
 

@@ -8,6 +8,9 @@ export interface IndexingParts {
   readonly pauseMs?: number;
 }
 
+/** How long it waits after a fault: a full disk stays full for a while. */
+const failedMs = 30_000;
+
 /** Makes messages searchable behind the senders' backs, a small batch at a time. */
 export class Indexing implements Disposable {
   private timer: Timer | null = null;
@@ -27,11 +30,14 @@ export class Indexing implements Disposable {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  private soon(): void {
+  private soon(afterMs = this.parts.pauseMs ?? 1_000): void {
     this.timer ??= setTimeout(() => {
       this.timer = null;
-      void this.step().catch((fault: unknown) => this.parts.report("index messages", fault));
-    }, this.parts.pauseMs ?? 1_000);
+      void this.step().catch((fault: unknown) => {
+        this.parts.report("index messages", fault);
+        this.soon(failedMs);
+      });
+    }, afterMs);
   }
 
   private async step(): Promise<void> {

@@ -5,7 +5,7 @@ export function entriesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (thrown) {
-    if (["ENOENT", "ENOTDIR"].includes((thrown as NodeJS.ErrnoException).code ?? "")) return [];
+    if (["ENOENT", "ENOTDIR", "ESRCH"].includes((thrown as NodeJS.ErrnoException).code ?? "")) return [];
     throw thrown;
   }
 }

@@ -9,7 +9,7 @@ export class Rounds {
 
   constructor(
     private readonly serve: (agent: AgentId) => Promise<void>,
-    private readonly report: (context: string, fault: unknown) => void,
+    private readonly failed: (agent: AgentId, fault: unknown) => void,
   ) {}
 
   ask(agent: AgentId): void {
@@ -31,7 +31,7 @@ export class Rounds {
     const round = this.running.get(agent)!;
     do {
       round.again = false;
-      await this.serve(agent).catch((fault: unknown) => this.report(`serve ${agent}`, fault));
+      await this.serve(agent).catch((fault: unknown) => this.failed(agent, fault));
     } while (round.again);
     this.running.delete(agent);
   }

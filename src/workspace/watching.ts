@@ -9,7 +9,7 @@ export interface Watcher {
 /** Bun tells of changes within a millisecond only once, at the first; so what came with it is looked for soon after. */
 const soonMs = 5;
 
-/** Keeps watching the directory that is there now; undefined where the system cannot watch it. */
+/** Keeps watching the directory that is there now; undefined where the system cannot watch it. Never throws. */
 export function renewWatcher(watcher: Watcher | undefined, path: string, ring: () => void): Watcher | undefined {
   const identity = identityOf(path);
   if (watcher && watcher.identity === identity) return watcher;
@@ -40,12 +40,17 @@ export function renewWatcher(watcher: Watcher | undefined, path: string, ring: (
   }
 }
 
+/** Undefined: there is no directory, or none that can be reached now. */
 function identityOf(path: string): string | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
+  try {
+    const stats = lstatSync(path);
+    return stats.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-export interface Bell {
+export interface Bell extends Disposable {
   ring: () => void;
   /** Resolves at the next ring, at once if there was one since the last wait, or after `ms`. */
   wait: (ms: number) => Promise<void>;
@@ -62,6 +67,7 @@ export function createBell(signal: AbortSignal): Bell {
   signal.addEventListener("abort", ring, { once: true });
   return {
     ring,
+    [Symbol.dispose]: () => signal.removeEventListener("abort", ring),
     async wait(ms) {
       if (!rung) {
         await new Promise<void>((resolve) => {

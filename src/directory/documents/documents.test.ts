@@ -18,7 +18,7 @@ function onDisk(): Documents {
     connection[Symbol.dispose]();
     rmSync(directory, { recursive: true });
   });
-  return sqliteDocuments(connection);
+  return sqliteDocuments(connection, path);
 }
 
 describe.each([

@@ -7,6 +7,7 @@ import type { Documents } from "../../directory/documents/port.ts";
 import type { Spine } from "../../events/spine.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
 import { nextTurn } from "../../os/nextTurn.ts";
+import { runForever } from "../../os/runForever.ts";
 import { wholeLines } from "../../os/wholeLines.ts";
 import { isLive, personId, personName, type Agent } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
@@ -41,7 +42,7 @@ export async function relayLeadText(parts: LeadTextParts): Promise<void> {
   const bell = createBell(signal);
   const stopListening = parts.events.onEvent(({ type }) => type.startsWith("agent.") && bell.ring());
   const watchers = new Map<string, Watcher | undefined>();
-  while (!signal.aborted) {
+  const step = async (): Promise<void> => {
     for (const agent of parts.agents()) {
       const path = outputOf(agent, parts.root);
       if (path === null) continue;
@@ -49,7 +50,8 @@ export async function relayLeadText(parts: LeadTextParts): Promise<void> {
       await readOn(agent, path, parts).catch((fault: unknown) => report(`what ${agent.team}:${agent.name} says`, asTielineError(fault)));
     }
     await bell.wait(sweepMs);
-  }
+  };
+  await runForever("read what leads say", signal, step, report);
   for (const watcher of watchers.values()) watcher?.close();
   stopListening();
 }

@@ -10,6 +10,7 @@ import { rowId, type InboxRow, type NativeInbox } from "../../providers/claude-c
 import { kindOf } from "../../providers/claude-code/teamProtocol.ts";
 import { dropFolderOf, inboxAt, inboxPathOf, nativeTeams, type InboxLayout, type NativeTeam } from "../../providers/claude-code/teams.ts";
 import { personName } from "../../model/agent.ts";
+import { runForever } from "../../os/runForever.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 
 export interface NativeMail {
@@ -50,13 +51,13 @@ export interface ClaudeTeamsOptions {
 
 /** Runs until the signal aborts. Never rejects. */
 export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<void> {
-  const { configDir, signal, sweepMs = 5_000 } = options;
+  const { configDir, signal, report, sweepMs = 5_000 } = options;
   const bell = createBell(signal);
   const stopListening = options.onChange?.(bell.ring);
   const watchers = new Map<string, Watcher | undefined>();
   const looked = new Map<string, Set<string>>();
-  const faults = new LastingFaults(options.report);
-  while (!signal.aborted) {
+  const faults = new LastingFaults(report);
+  const step = async (): Promise<void> => {
     const teams = nativeTeams(configDir);
     for (const folder of [join(configDir, "teams"), ...teams.flatMap((team) => foldersOf(team, options))]) {
       watchers.set(folder, renewWatcher(watchers.get(folder), folder, bell.ring));
@@ -69,7 +70,8 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
     await faults.in("the members of Claude Code teams", async () => options.metAll?.());
     faults.swept();
     await bell.wait(sweepMs);
-  }
+  };
+  await runForever("watch the Claude Code teams", signal, step, report);
   for (const watcher of watchers.values()) watcher?.close();
   stopListening?.();
 }

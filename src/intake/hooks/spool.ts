@@ -3,9 +3,10 @@
  * `<name>.done` beside it means that the file is complete and that the hook waits for no answer. A hook that does wait
  * names its call to the daemon instead. Either way a call is handled by whoever removes its file.
  */
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { untrustedText } from "../../os/untrustedFile.ts";
+import { runForever } from "../../os/runForever.ts";
+import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 
 export interface SpooledCall {
@@ -34,43 +35,56 @@ export class Spool {
 
   /** Takes the finished calls until the signal aborts. Never rejects. */
   async watch(signal: AbortSignal): Promise<void> {
-    const { folder, sweepMs = 5_000 } = this.parts;
+    const { folder, report, sweepMs = 5_000 } = this.parts;
     const bell = createBell(signal);
     let watcher: Watcher | undefined;
-    while (!signal.aborted) {
-      watcher = this.renewed(watcher, bell.ring);
-      await this.drain();
-      this.guarded(`abandoned hook calls in ${folder}`, () => this.removeAbandoned());
+    const step = async (): Promise<void> => {
+      // Hooks that find no folder leave nothing behind.
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      watcher = renewWatcher(watcher, folder, bell.ring);
+      await this.inTurn();
+      this.removeAbandoned();
       await bell.wait(watcher ? sweepMs : Math.min(500, sweepMs));
-    }
+    };
+    await runForever(`hook calls in ${folder}`, signal, step, report);
     watcher?.close();
   }
 
-  /** Resolves when every call that had ended before is handled. Never rejects. */
-  drain(): Promise<void> {
-    this.draining = this.draining.then(() => this.takeFinished());
-    return this.draining;
+  /** Resolves when every call that had ended before is handled. Never rejects: what cannot be read now is read later. */
+  async drain(): Promise<void> {
+    await this.inTurn().catch((fault: unknown) => this.parts.report("spooled hook calls", fault));
   }
 
-  /** The call of a hook that waits for its answer; null: it was handled before. Throws when it cannot be read. */
+  private inTurn(): Promise<void> {
+    const mine = this.draining.then(() => this.takeFinished());
+    this.draining = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /**
+   * The call of a hook that waits for its answer; null: it was handled before. Throws when it cannot be read. One that the
+   * system cannot read for now (NotNow) is left for later.
+   */
   claim(name: string): SpooledCall | null {
     const { folder } = this.parts;
     const path = join(folder, `${name}.call`);
-    try {
-      const text = untrustedText(path, { maxBytes: maxCallBytes });
-      return text === null ? null : parseSpooled(text);
-    } finally {
-      for (const ending of ["call", "done"]) rmSync(join(folder, `${name}.${ending}`), { force: true });
-    }
+    const file = readUntrusted(path, { maxBytes: maxCallBytes });
+    if (!file.ok && file.why === "unreadable") throw new NotNow(refusalError(path, file));
+    for (const ending of ["call", "done"]) rmSync(join(folder, `${name}.${ending}`), { force: true });
+    if (file.ok) return parseSpooled(file.bytes.toString("utf8"));
+    if (file.why === "missing") return null;
+    throw refusalError(path, file);
   }
 
   private async takeFinished(): Promise<void> {
     const { folder, take, report } = this.parts;
-    for (const name of this.guarded(`hook calls in ${folder}`, () => finishedIn(folder)) ?? []) {
+    for (const name of finishedIn(folder)) {
       try {
         const spooled = this.claim(name);
         if (spooled) await take(spooled);
       } catch (fault) {
+        // Those behind it wait, too: the order in which hooks ended matters.
+        if (fault instanceof NotNow) throw fault.cause;
         report("a spooled hook call", fault);
       }
     }
@@ -84,19 +98,12 @@ export class Spool {
       if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) rmSync(path, { force: true });
     }
   }
+}
 
-  private renewed(watcher: Watcher | undefined, ring: () => void): Watcher | undefined {
-    return this.guarded("the watch on the hook calls", () => renewWatcher(watcher, this.parts.folder, ring));
-  }
-
-  /** A folder that cannot be read now, for want of file descriptors or because it is gone, is tried again at the next sweep. */
-  private guarded<Result>(context: string, run: () => Result): Result | undefined {
-    try {
-      return run();
-    } catch (fault) {
-      this.parts.report(context, fault);
-      return undefined;
-    }
+/** The system has no room for it at this moment. */
+class NotNow extends Error {
+  constructor(override readonly cause: unknown) {
+    super("not now");
   }
 }
 

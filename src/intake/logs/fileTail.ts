@@ -84,7 +84,8 @@ export class FileTail {
   constructor(
     public path: string,
     private readonly options: FileTailOptions,
-    skip: boolean,
+    /** Of a file that nothing is remembered of, so many bytes are left alone. */
+    skipBytes: number,
   ) {
     const file = openUntrusted(path, { ...options.rules, link: "resolve" });
     if (!file.ok) throw refusalError(path, file);
@@ -95,7 +96,7 @@ export class FileTail {
     this.grewAt = this.now();
     const remembered = options.offsets.get(this.part.stream);
     if (remembered && (options.partOf || remembered.inode === ino) && this.holds(remembered)) this.position = { ...remembered, inode: ino };
-    else this.position = { inode: ino, offset: remembered || !skip ? this.part.before : this.lineStartBefore(size), loggedAt: "", through: -1 };
+    else this.position = { inode: ino, offset: remembered || skipBytes === 0 ? this.part.before : this.lineStartBefore(Math.min(size, skipBytes)), loggedAt: "", through: -1 };
     this.reached = this.position;
     this.startAt(this.position.offset);
     // From here on the file is a known one, also when it stays as it is until the next start.

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { nextTurn } from "../../os/nextTurn.ts";
+import { runForever } from "../../os/runForever.ts";
 import { pause } from "../../os/pause.ts";
 import { isErrno } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
@@ -26,34 +27,35 @@ export async function tailLogs(options: TailOptions): Promise<void> {
   const bell = createBell(options.signal);
   const tails = new Map<string, FileTail>();
   const watchers = new Map<string, Watcher | undefined>();
-  try {
-    for (let first = true; !options.signal.aborted; first = false) {
-      const paths = pathsOf(options);
-      const unwatched = renewWatchers(watchers, options.root, paths, bell.ring);
-      const { dueInMs, refused } = await sweep(options, tails, paths, first && options.unknownFiles === "skip");
-      const rescanMs = unwatched ? 500 : (options.rescanMs ?? 5_000);
-      if (!refused && dueInMs > 0) options.onIdle?.();
-      // More text changes nothing about a refusal, and each look costs something.
-      if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
-      else if (dueInMs === 0) await nextTurn();
-      else await bell.wait(Math.min(rescanMs, dueInMs));
-    }
-  } finally {
-    for (const watcher of watchers.values()) watcher?.close();
-    for (const tail of tails.values()) tail.close();
-  }
+  /** How long the files were that are there at the start and to be skipped. */
+  let skipped: Map<string, number> | null = null;
+  const step = async (): Promise<void> => {
+    const paths = pathsOf(options);
+    skipped ??= new Map(options.unknownFiles === "skip" ? paths.map((path) => [path, statSync(path, { throwIfNoEntry: false })?.size ?? 0]) : []);
+    const unwatched = renewWatchers(watchers, options.root, paths, bell.ring);
+    const { dueInMs, refused } = await sweep(options, tails, paths, skipped);
+    const rescanMs = unwatched ? 500 : (options.rescanMs ?? 5_000);
+    if (!refused && dueInMs > 0) options.onIdle?.();
+    // More text changes nothing about a refusal, and each look costs something.
+    if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
+    else if (dueInMs === 0) await nextTurn();
+    else await bell.wait(Math.min(rescanMs, dueInMs));
+  };
+  await runForever(`the logs ${options.pattern}`, options.signal, step, (_, fault) => options.onFault?.(asTielineError(fault), options.root));
+  for (const watcher of watchers.values()) watcher?.close();
+  for (const tail of tails.values()) tail.close();
 }
 
 /** How long a message that was refused for now waits. */
 const refusedMs = 1_000;
 
-function pathsOf({ root, pattern, partOf, onFault }: TailOptions): string[] {
+function pathsOf({ root, pattern, partOf }: TailOptions): string[] {
   try {
     const paths = [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true, onlyFiles: true })].sort().map((path) => join(root, path));
     return partOf ? latestParts(paths, partOf) : paths;
   } catch (error) {
-    if (!isErrno(error, "ENOENT")) onFault?.(asTielineError(error), root);
-    return [];
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
+    throw error;
   }
 }
 
@@ -84,7 +86,7 @@ interface Sweep {
 }
 
 /** Reads what is new in each file. */
-async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: string[], skip: boolean): Promise<Sweep> {
+async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: string[], skipped: Map<string, number>): Promise<Sweep> {
   let dueInMs = Infinity;
   let refused = false;
   followRenames(tails, paths);
@@ -101,7 +103,10 @@ async function sweep(options: TailOptions, tails: Map<string, FileTail>, paths: 
         tail = undefined;
       }
       if (inode === undefined || !(paths.includes(path) || tail)) continue;
-      if (!tail) tails.set(path, (tail = new FileTail(path, options, skip)));
+      if (!tail) {
+        tails.set(path, (tail = new FileTail(path, options, skipped.get(path) ?? 0)));
+        skipped.delete(path);
+      }
       dueInMs = Math.min(dueInMs, await tail.read());
     } catch (error) {
       const tail = tails.get(path);

@@ -19,6 +19,7 @@ import { asTielineError, TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { pause } from "../../os/pause.ts";
+import { runForever } from "../../os/runForever.ts";
 import { readUntrusted, refusalError, userOrRoot, type FileContent, type Refusal } from "../../os/untrustedFile.ts";
 import { type Directory, isErrno, openDirectory, ownersOf } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
@@ -58,19 +59,17 @@ export async function watchOutbox(options: OutboxOptions): Promise<void> {
   const outbox = join(options.workspace, ".outbox");
   const { rescanMs = 5_000 } = options;
   let watcher: Watcher | undefined;
-  try {
-    while (!options.signal.aborted) {
-      watcher = renewWatcher(watcher, outbox, bell.ring);
-      const { dueInMs, refused } = await reader.sweep();
-      // The first sweep makes the directory: watch it and look again before waiting.
-      if (!watcher && (watcher = renewWatcher(watcher, outbox, bell.ring))) continue;
-      // New files change nothing about a refusal, and each look costs something.
-      if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
-      else await bell.wait(Math.min(watcher ? rescanMs : Math.min(500, rescanMs), dueInMs));
-    }
-  } finally {
-    watcher?.close();
-  }
+  const step = async (): Promise<void> => {
+    watcher = renewWatcher(watcher, outbox, bell.ring);
+    const { dueInMs, refused } = await reader.sweep();
+    // The first sweep makes the directory: watch it and look again before waiting.
+    if (!watcher && (watcher = renewWatcher(watcher, outbox, bell.ring))) return;
+    // New files change nothing about a refusal, and each look costs something.
+    if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
+    else await bell.wait(Math.min(watcher ? rescanMs : Math.min(500, rescanMs), dueInMs));
+  };
+  await runForever(`the outbox of ${options.workspace}`, options.signal, step, (_, fault) => options.onFault?.(asTielineError(fault)));
+  watcher?.close();
 }
 
 const batchSize = 256;

@@ -6,6 +6,8 @@ import { systemClock, type Clock } from "../../model/ids.ts";
 import { registerMembers, type Registration } from "../../providers/claude-code/teamMembers.ts";
 import { personMember } from "../../providers/claude-code/teamProtocol.ts";
 import { folderNameOf, nativeTeams, type NativeTeam } from "../../providers/claude-code/teams.ts";
+import { pause } from "../../os/pause.ts";
+import { runForever } from "../../os/runForever.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 
 export interface NativeMembershipOptions {
@@ -32,15 +34,16 @@ export async function keepNativeMembers(options: NativeMembershipOptions): Promi
   const bell = createBell(signal);
   const stopListening = options.onChange(bell.ring);
   let watcher: Watcher | undefined;
-  while (!signal.aborted) {
+  const step = async (): Promise<void> => {
     watcher = renewWatcher(watcher, join(configDir, "teams"), bell.ring);
     for (const team of nativeTeams(configDir)) {
       await registerMembers(team.folder, options.home, wantedIn(team, options, clock())).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)));
     }
     await bell.wait(sweepMs);
     // Agents change many times a second; who looks at members does not mind a moment.
-    if (!signal.aborted) await Bun.sleep(restMs);
-  }
+    await pause(restMs, signal);
+  };
+  await runForever("register agents in Claude Code teams", signal, step, report);
   watcher?.close();
   stopListening();
 }

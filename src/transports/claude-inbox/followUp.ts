@@ -7,6 +7,7 @@ import type { Agent } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "../../model/ids.ts";
 import { inboxAt, type InboxLayout } from "../../providers/claude-code/teams.ts";
+import { runForever } from "../../os/runForever.ts";
 import { createBell } from "../../workspace/watching.ts";
 import { claudeInbox, fileOf, rowOf } from "./transport.ts";
 
@@ -32,14 +33,17 @@ export async function followUpInboxes({ mailbox, agent, layout, report, signal, 
     bell.ring();
   };
   const stopListening = mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => consider(delivery)));
-  mailbox.deliveriesIn(["handed"]).forEach(consider);
-  while (!signal.aborted) {
+  let begun = false;
+  const step = async (): Promise<void> => {
+    if (!begun) mailbox.deliveriesIn(["handed"]).forEach(consider);
+    begun = true;
     for (const id of [...due].filter(([, at]) => at <= clock()).map(([delivery]) => delivery)) {
       due.delete(id);
       await lookAgain(id).catch((fault: unknown) => report(`look for delivery ${id} in its inbox`, fault));
     }
     await bell.wait(Math.max(10, Math.min(...due.values(), clock() + patienceMs) - clock()));
-  }
+  };
+  await runForever("follow up native inboxes", signal, step, report);
   stopListening();
 
   async function lookAgain(id: DeliveryId): Promise<void> {

@@ -2,11 +2,12 @@
  * A session whose hooks call us. In a turn they ask for the mail themselves, which is the boundary lane; this is the
  * other half: waking an idle session without a keystroke, by ringing the waiter that its hooks have left behind.
  */
-import { constants, existsSync, openSync, closeSync, renameSync, rmSync, watch, writeFileSync, writeSync } from "node:fs";
+import { constants, existsSync, openSync, closeSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
+import { renewWatcher } from "../../workspace/watching.ts";
 import type { Readiness, Transport } from "../port.ts";
 import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 
@@ -63,7 +64,7 @@ export function hookTransport({ bells, said, watchState, ...record }: HookTransp
 
     watch(agent, _endpoint, changed) {
       const state = watchState(agent, changed);
-      const waiters = existsSync(bells) ? watch(bells, { persistent: false }, () => changed()) : null;
+      const waiters = renewWatcher(undefined, bells, changed);
       return {
         [Symbol.dispose]() {
           state[Symbol.dispose]();
@@ -119,11 +120,14 @@ async function taken(file: string, folder: string, signal: AbortSignal): Promise
   const look = (): void => {
     if (signal.aborted || !existsSync(file)) gone.resolve();
   };
-  const watcher = watch(folder, { persistent: false }, look);
+  // Where the system cannot watch the folder, it is looked at now and then.
+  const watcher = renewWatcher(undefined, folder, look);
+  const sweep = setInterval(look, watcher ? 1_000 : 20);
   signal.addEventListener("abort", look, { once: true });
   look();
   await gone.promise;
-  watcher.close();
+  clearInterval(sweep);
+  watcher?.close();
 }
 
 /** Whoever moves the file has it: the waiter, or we. */

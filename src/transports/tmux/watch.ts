@@ -23,22 +23,31 @@ export class PaneWatch implements Quiet {
   ) {}
 
   watch(server: TmuxServer, pane: string, changed: () => void): Disposable {
-    const watching = this.join(server, pane, changed);
     let session: WatchedSession | null = null;
+    let again: Timer | null = null;
     let stopped = false;
-    watching
-      .then((joined) => {
-        session = joined;
-        if (stopped) this.leave(joined, pane, changed);
-      })
-      .catch((fault: unknown) => {
-        if (asTielineError(fault).code === "INTERNAL") this.report(`watch ${pane}`, fault);
-        // It ended between the look and the watch; another look tells so.
-        if (!stopped && !this.closed) changed();
-      });
+    const join = (retryMs: number): void => {
+      again = null;
+      this.join(server, pane, changed)
+        .then((joined) => {
+          session = joined;
+          if (stopped) this.leave(joined, pane, changed);
+        })
+        .catch((fault: unknown) => {
+          const { code } = asTielineError(fault);
+          if (code === "INTERNAL") this.report(`watch ${pane}`, fault);
+          if (stopped || this.closed) return;
+          // A client that could not be started now may be later, and nothing tells when.
+          if (code !== "PANE_UNKNOWN") again = setTimeout(() => join(Math.min(2 * retryMs, mostRetryMs)), retryMs);
+          // It ended between the look and the watch; another look tells so.
+          changed();
+        });
+    };
+    join(firstRetryMs);
     return {
       [Symbol.dispose]: () => {
         stopped = true;
+        if (again) clearTimeout(again);
         if (session) this.leave(session, pane, changed);
       },
     };
@@ -103,7 +112,7 @@ export class PaneWatch implements Quiet {
    * The session is over, or somebody detached us, as `attach -d` does. Whoever waited for one of its panes should look
    * again, and while somebody waits we come back.
    */
-  private ended(key: string, server: TmuxServer, name: string): void {
+  private ended(key: string, server: TmuxServer, name: string, retryMs = comeBackMs): void {
     const session = this.sessions.get(key);
     if (session === undefined) return;
     session.tellAll();
@@ -112,12 +121,17 @@ export class PaneWatch implements Quiet {
       session.start(server, name);
       session.started.then(
         () => session.tellAll(),
-        () => this.sessions.delete(key),
+        (fault: unknown) => {
+          if (asTielineError(fault).code === "PANE_UNKNOWN" || retryMs > mostRetryMs) this.sessions.delete(key);
+          else this.ended(key, server, name, 2 * retryMs);
+        },
       );
-    }, comeBackMs);
+    }, retryMs);
   }
 }
 
+const firstRetryMs = 500;
+const mostRetryMs = 30_000;
 /** Somebody who detaches everybody again and again is not fought over it. */
 const comeBackMs = 250;
 /** Output that goes on for this long is looked at although it has not settled. */
