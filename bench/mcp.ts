@@ -38,7 +38,7 @@ async function timed(runs: Readonly<Record<string, Run>>, between: Run): Promise
 
 function commit(root: string): { run: Run; close: () => Promise<void> } {
   const path = join(root, "floor.db");
-  const mailbox = openMailbox(sqliteStore(connect(path, { mailbox: mailboxMigrations }), path), {});
+  const mailbox = openMailbox(sqliteStore(connect(path, { mailbox: mailboxMigrations })), {});
   const sender = { id: agentId("a"), name: "ana", team: "web", knownBy: "token" } as const;
   return {
     run: () => mailbox.accept(seal({ to: "ben", body }, sender, { inReplyTo: null, hops: 0 }), [{ id: agentId("b"), name: "ben" }]),

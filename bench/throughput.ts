@@ -45,7 +45,7 @@ const messageFrom = (name: string, body: string): Message => seal({ to: "bob", b
 /** Each sender waits for its own accept before it sends the next. */
 async function accepts(): Promise<number> {
   const path = join(directory, "mailbox.db");
-  await using mailbox = openMailbox(sqliteStore(connect(path, { mailbox: mailboxMigrations }), path));
+  await using mailbox = openMailbox(sqliteStore(connect(path, { mailbox: mailboxMigrations })));
   const from = performance.now();
   await Promise.all(
     Array.from({ length: senders * 8 }, async (_, name) => {
@@ -58,7 +58,7 @@ async function accepts(): Promise<number> {
 /** Eight senders, one recipient: none lost, none twice, each sender's order kept. */
 async function oneRecipient(): Promise<{ perSecond: number; verdict: string }> {
   const path = join(directory, "recipient.db");
-  await using mailbox = openMailbox(sqliteStore(connect(path, { mailbox: mailboxMigrations }), path));
+  await using mailbox = openMailbox(sqliteStore(connect(path, { mailbox: mailboxMigrations })));
   const bob = anAgent({ name: "bob" });
   const received: string[] = [];
   const { promise: done, resolve } = Promise.withResolvers<void>();

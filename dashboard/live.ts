@@ -9,6 +9,7 @@ import { applyDelivery, mergeReceipts, noteFact, type DeliveryFact } from "./mes
 import { catchUp, queueChanged, refresh, refreshOwn, refreshTopologies, refreshWaiting, soon } from "./refresh.ts";
 import { signInLink, view } from "./route.ts";
 import * as state from "./state.ts";
+import { streamSlots } from "./streamSlots.ts";
 
 const pastEvents = 5_000;
 
@@ -99,14 +100,34 @@ async function load(): Promise<{ last: number }> {
   return events;
 }
 
-async function follow(after: number): Promise<void> {
+const slots = streamSlots(navigator.locks, new BroadcastChannel("tieline"), document);
+const pollMs = 500;
+
+/** What happens from here on: by a stream, or by asking while too many tabs have one. */
+async function follow(from: number): Promise<void> {
+  let after = from;
+  const enqueueNew = (event: StreamedEvent): void => {
+    after = event.seq;
+    enqueue(event);
+  };
+  for (;;) {
+    const gaveWay = await slots.use((needed) => stream(after, needed, enqueueNew));
+    const { events, last } = await inTeam(null).call("events", { after });
+    events.forEach(enqueueNew);
+    after = last;
+    // The visible tab comes first.
+    await new Promise((resolve) => setTimeout(resolve, gaveWay ? 4 * pollMs : pollMs));
+  }
+}
+
+async function stream(after: number, needed: AbortSignal, onEvent: (event: StreamedEvent) => void): Promise<void> {
   const onConnection = (connected: boolean, problem?: TielineError): void => {
     const back = connected && state.connection.value !== "live";
     state.connection.value = connected ? "live" : lostTo(problem);
     if (!connected) session.distrust();
     if (back) soon(refresh);
   };
-  for await (const event of streamEvents(daemon, {}, { after, onConnection })) enqueue(event);
+  for await (const event of streamEvents(daemon, {}, { after, onConnection }, needed)) onEvent(event);
 }
 
 let queued: StreamedEvent[] = [];

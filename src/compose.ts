@@ -42,6 +42,7 @@ import { Indexing } from "./mailbox/indexing.ts";
 import { openMailbox } from "./mailbox/mailbox.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { daysMs, Retention } from "./mailbox/retention.ts";
+import { openMailboxFile } from "./mailbox/sqlite/file.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import { endpointBy, type Agent } from "./model/agent.ts";
@@ -60,7 +61,6 @@ import { Viewers } from "./seeing/viewers.ts";
 import { observing } from "./sensing/observing.ts";
 import { inOwnWords } from "./sensing/ownWord.ts";
 import { Sensing } from "./sensing/sensing.ts";
-import { connect } from "./sqlite/connection.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import { claudeInboxEndpoint } from "./transports/claude-inbox/transport.ts";
 import { followUpInboxes } from "./transports/claude-inbox/followUp.ts";
@@ -145,11 +145,12 @@ export function compose(options: SwitchOptions): Switch {
   const maxAgeMs = daysMs(maxAgeDays);
 
   // What is kept: mail, agents, what happened.
-  const connection = connect(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations });
-  const events = new Spine(openEventStore(join(options.root, "events.db"), report, clock), { report, clock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
+  const eventsPath = join(options.root, "events.db");
+  const { connection } = openMailboxFile(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations }, { report, signsOfUse: [eventsPath, join(options.root, "user.token")] });
+  const events = new Spine(openEventStore(eventsPath, report, clock), { report, clock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
   const { emit, onEvent } = events;
-  const mailbox = openMailbox(sqliteStore(connection, options.mailboxPath), { clock, maxAttempts: config.delivery.retries + 1 });
-  const documents = sqliteDocuments(connection, options.mailboxPath);
+  const mailbox = openMailbox(sqliteStore(connection), { clock, maxAttempts: config.delivery.retries + 1 });
+  const documents = sqliteDocuments(connection);
   const directory = new Directory(documents, emit, clock);
   const agentOf = (id: AgentId): Agent | null => directory.agent(id);
   const projects = new Projects();

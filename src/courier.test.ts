@@ -305,6 +305,37 @@ describe("courier", () => {
     expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, detail: "it has no record of it" });
   });
 
+  describe("a message that was altered where it is stored", () => {
+    const altered = new Set<string>();
+    beforeEach(() => {
+      altered.clear();
+      const store = memoryStore();
+      mailbox = openMailbox({ ...store, isIntact: (id) => !altered.has(store.message(id)!.body) });
+      courier = hire();
+    });
+
+    test("is not written; it fails, its sender is told, and the next one goes out at once", async () => {
+      stage.readiness = busy;
+      await courier.start();
+      const [first, second, third] = [await send("first"), await send("second"), await send("third")];
+      altered.add("first").add("second");
+      await watched();
+      stage.open();
+      await becomes(third, "handed");
+      expect(stage.written).toEqual(["third"]);
+      expect([state(first), state(second)]).toEqual(["failed", "failed"]);
+      expect(mailbox.inbox(person.id).map(({ message }) => [message.kind, message.inReplyTo])).toEqual([["bounce", first.messageId], ["bounce", second.messageId]]);
+      expect(mailbox.story(first.messageId)!.history.get(first.id)!.at(-1)).toMatchObject({ verb: "claim", from: "queued", to: "failed", detail: expect.stringContaining("checksum") });
+    });
+
+    test("is not given to an agent that asks, which gets the rest in order", async () => {
+      const [first] = [await send("first"), await send("second"), await send("third")];
+      altered.add("first");
+      expect(bodies(await collect())).toEqual(["second", "third"]);
+      expect(state(first!)).toBe("failed");
+    });
+  });
+
   test("acks wake nobody, and are written where text starts no turn", async () => {
     await courier.start();
     const ack = await send("ok", { kind: "ack" });

@@ -110,8 +110,8 @@ export function createCourier(parts: CourierParts): Courier {
         if (items.length === limit) break;
         const isNext = (outOfOrder || !earlier.some((one) => comesBefore(one, row))) && take(row.message);
         const claimed = isNext ? await mailbox.claim(row.delivery.id, { lane: "boundary", now: clock(), transport, authority }) : null;
-        if (claimed === null) earlier.push(row);
-        else items.push({ message: row.message, delivery: claimed });
+        if (claimed === null && !(isNext && hasFailed(row.delivery))) earlier.push(row);
+        else if (claimed !== null) items.push({ message: row.message, delivery: claimed });
       }
       return {
         items,
@@ -165,6 +165,7 @@ export function createCourier(parts: CourierParts): Courier {
       }
       const { transport } = errand.endpoint;
       const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport, authority: authorityOf(transportOf(transport), errand.message) });
+      if (claimed === null && hasFailed(errand.delivery)) continue;
       if (claimed === null) return;
       holds.delete(id);
       const outcome = await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
@@ -182,6 +183,11 @@ export function createCourier(parts: CourierParts): Courier {
     if (mailbox.pending(id) === 0 || !endpoints.some(({ transport }) => transportOf(transport).traits.quiet)) return [];
     const notice = mailbox.inbox(id, { pending: true, wakes: false, oldest: true, limit: 20 }).find(({ delivery }) => delivery.state === "queued");
     return notice ? [notice.delivery] : [];
+  }
+
+  /** A message that turned out to be damaged when it was claimed makes room for the next one. */
+  function hasFailed({ id }: Delivery): boolean {
+    return mailbox.delivery(id)?.state === "failed";
   }
 
   /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */

@@ -33,10 +33,7 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onL
     // The prompt is what people look for, and it is at the end.
     requestAnimationFrame(() => (box.scrollTop = box.scrollHeight));
   };
-  watchPane({ send: session.fetch, address: `${team}:${agent}`, signal, onFrame, onBreak: () => onProblem("The connection broke; trying again…") }).then(
-    (end) => end && onProblem(`${end.message}; ${end.remedy}`),
-    (thrown: unknown) => onProblem(failureOf(thrown).message),
-  );
+  watch().catch((thrown: unknown) => onProblem(failureOf(thrown).message));
   terminal.attachCustomKeyEventHandler((event) => {
     if (!event.ctrlKey || event.key !== "]") return true;
     if (event.type === "keydown") onLeave();
@@ -50,6 +47,16 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onL
     observer.disconnect();
     terminal.dispose();
   });
+
+  /** Only while it can be seen: a stream takes one of the few connections that a browser has for all tabs. */
+  async function watch(): Promise<void> {
+    while (!signal.aborted) {
+      await untilVisible(signal);
+      const shown = whileVisible(signal);
+      const end = await watchPane({ send: session.fetch, address: `${team}:${agent}`, signal: shown, onFrame, onBreak: () => onProblem("The connection broke; trying again…") });
+      if (end) return onProblem(`${end.message}; ${end.remedy}`);
+    }
+  }
 
   /** In the order in which they were pressed, however slow the way is. */
   async function sendKeys(): Promise<void> {
@@ -67,6 +74,22 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onL
       if (on) terminal.focus();
     },
   };
+}
+
+function untilVisible(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (!document.hidden || signal.aborted) resolve();
+  document.addEventListener("visibilitychange", () => document.hidden || resolve(), { signal });
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  return promise;
+}
+
+/** Aborted with the signal, or when the page is hidden. */
+function whileVisible(signal: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  const both = AbortSignal.any([signal, over.signal]);
+  document.addEventListener("visibilitychange", () => document.hidden && over.abort(), { signal: both });
+  return both;
 }
 
 function draw(terminal: Terminal, { cols, rows, cursor, changed, history }: PaneFrame): void {

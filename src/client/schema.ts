@@ -94,6 +94,7 @@ export const MessageView = z.object({
   inReplyTo: z.string().nullable(),
   thread: z.string(),
   acceptedAt: time,
+  damaged: z.literal(true).optional().describe("the text is not as it was stored: it was altered on the disk"),
 });
 
 export const InboxView = z.object({

@@ -13,7 +13,7 @@ import type { Transport } from "../transports/port.ts";
 
 export interface ViewParts {
   readonly courier: Pick<Courier, "holdOf">;
-  readonly mailbox: Pick<Mailbox, "pending" | "message" | "log" | "inbox">;
+  readonly mailbox: Pick<Mailbox, "pending" | "message" | "log" | "inbox" | "isIntact">;
   readonly transports: ReadonlyMap<string, Transport>;
   readonly activities: Activities;
 }
@@ -53,12 +53,13 @@ export function storyView(story: Story, parts: ViewParts): StoryView {
 
 export const readerOf = ({ id }: Sender): "user" | "agent" => (id === personId ? "user" : "agent");
 
-export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, thread, acceptedAt }: Message): MessageView {
-  return { id, tag, from: from.name, to, team, kind, body, inReplyTo, thread, acceptedAt };
+export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, thread, acceptedAt }: Message, { mailbox }: ViewParts): MessageView {
+  return { id, tag, from: from.name, to, team, kind, body, inReplyTo, thread, acceptedAt, ...(!mailbox.isIntact(id) && { damaged: true }) };
 }
 
 export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): InboxView {
-  const { id, tag, from, kind, body, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
+  const { id, tag, from, kind, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
+  const body = parts.mailbox.isIntact(id) ? message.body : `(the stored text is damaged, so it is not shown: tieline status ${tag})`;
   const to = addressee(message, [delivery]);
   const { state, reason } = deliveryView(delivery, message, parts);
   const answers = tagAnswered(message, parts);

@@ -2,7 +2,7 @@ import { existsSync, renameSync } from "node:fs";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
-import { connect, DatabaseTaken, guarded, type Connection } from "../sqlite/connection.ts";
+import { connect, DatabaseTaken, type Connection } from "../sqlite/connection.ts";
 import type { EventStore } from "./store.ts";
 
 const migrations = {
@@ -64,7 +64,7 @@ export function openEventStore(
 
   function opened(from: number): FileEvents {
     try {
-      return guarded(path, () => sqliteEvents(connect(path, migrations), path, from));
+      return sqliteEvents(connect(path, migrations), from);
     } catch (thrown) {
       if (!(thrown instanceof TielineError) || thrown.code !== "STORE_CORRUPT" || from > 0) throw thrown;
       report("events", thrown);
@@ -110,39 +110,51 @@ function patiently<T>(open: () => T): T {
 /** `fault`: what kept it from writing at the start; what is there can be read all the same. */
 type FileEvents = Omit<EventStore, "problem"> & { readonly fault: unknown };
 
-function sqliteEvents(connection: Connection, path: string, from: number): FileEvents {
-  const { database, statement } = connection;
-  // A power cut may take the last moments; nobody waits for the disk.
-  database.run("PRAGMA synchronous = NORMAL");
+function sqliteEvents(connection: Connection, from: number): FileEvents {
+  const { database, statement, run, commit } = connection;
   const reserve = (upTo: number): void => void statement("UPDATE numbers SET reserved = ?").run(upTo);
-  const highest = Math.max(from, number(statement("SELECT max(reserved, ifnull((SELECT max(seq) FROM events), 0)) AS value FROM numbers")));
+  let highest: number;
+  try {
+    // A power cut may take the last moments; nobody waits for the disk.
+    database.run("PRAGMA synchronous = NORMAL");
+    const known = "SELECT max(reserved, ifnull((SELECT max(seq) FROM events), 0)) AS value FROM numbers";
+    highest = run(() => Math.max(from, number(statement(known))));
+  } catch (thrown) {
+    connection[Symbol.dispose]();
+    throw thrown;
+  }
   let reserved = highest;
   let last = highest;
   let fault: unknown = null;
   try {
-    guarded(path, () => reserve(highest + reservation));
+    run(() => reserve(highest + reservation));
     reserved += reservation;
   } catch (thrown) {
     // A full disk. The first events that fit reserve their numbers.
     fault = thrown;
   }
 
-  const add = database.transaction((events: readonly Event[]) => {
-    const insert = statement("INSERT INTO events VALUES (?, ?, ?)");
-    for (const { seq, at, ...fact } of events) insert.run(seq, at, JSON.stringify(fact));
-    last = events.at(-1)?.seq ?? last;
-    if (last > reserved - reservation / 2) reserve((reserved = last + reservation));
-  });
+  function add(events: readonly Event[]): void {
+    const newest = events.at(-1)?.seq ?? last;
+    const upTo = newest > reserved - reservation / 2 ? newest + reservation : reserved;
+    commit(() => {
+      const insert = statement("INSERT INTO events VALUES (?, ?, ?)");
+      for (const { seq, at, ...fact } of events) insert.run(seq, at, JSON.stringify(fact));
+      if (upTo > reserved) reserve(upTo);
+    });
+    last = newest;
+    reserved = upTo;
+  }
 
   return {
     highest,
     fault,
-    add: (events) => guarded(path, () => add(events)),
-    after: (seq, limit) => guarded(path, () => rows(statement("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(seq, limit))),
-    upTo: (seq, limit) => guarded(path, () => rows(statement("SELECT * FROM events WHERE seq <= ? ORDER BY seq DESC LIMIT ?").all(seq, limit)).toReversed()),
-    before: (at) => guarded(path, () => number(statement("SELECT ifnull(min(seq) - 1, ?) AS value FROM events WHERE at >= ?"), last, at)),
+    add,
+    after: (seq, limit) => run(() => rows(statement("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(seq, limit))),
+    upTo: (seq, limit) => run(() => rows(statement("SELECT * FROM events WHERE seq <= ? ORDER BY seq DESC LIMIT ?").all(seq, limit)).toReversed()),
+    before: (at) => run(() => number(statement("SELECT ifnull(min(seq) - 1, ?) AS value FROM events WHERE at >= ?"), last, at)),
     prune({ olderThan, maxBytes }) {
-      return guarded(path, () => {
+      return run(() => {
         const aged = statement("DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)").run(olderThan, pruneBatch);
         if (aged.changes > 0 || usedBytes() <= maxBytes) return aged.changes;
         return statement("DELETE FROM events WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)").run(pruneBatch).changes;
@@ -150,7 +162,7 @@ function sqliteEvents(connection: Connection, path: string, from: number): FileE
     },
     close(given) {
       try {
-        guarded(path, () => reserve(given));
+        run(() => reserve(given));
       } finally {
         connection[Symbol.dispose]();
       }

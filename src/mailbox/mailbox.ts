@@ -70,8 +70,10 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
 
   const mustFind = (id: DeliveryId): { delivery: Delivery; message: Message } => {
     const delivery = store.delivery(id);
-    const message = delivery && store.message(delivery.messageId);
-    if (!delivery || !message) throw messageUnknown(`delivery ${id}`);
+    if (!delivery) throw messageUnknown(`delivery ${id}`);
+    const message = store.message(delivery.messageId);
+    // No verb leaves such a delivery behind, so the store itself is asked what happened to it.
+    if (!message) throw new TypeError(`the message of delivery ${id} is not there`);
     return { delivery, message };
   };
 
@@ -117,6 +119,11 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
         const { delivery, message } = mustFind(id);
         if (delivery.state !== "queued") return null;
         if (options.lane === "push" && store.pushInFlight(delivery.agent)) return null;
+        if (!store.isIntact(message.id)) {
+          const failed = record(steps.damaged(delivery, options.now), message);
+          bounce(message, failed, failed.detail!);
+          return null;
+        }
         return record(steps.claimed(delivery, options), message);
       }),
 
@@ -189,6 +196,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     nextDueAt: () => store.nextDueAt(),
 
     message: (idOrTag) => store.message(idOrTag),
+    isIntact: (id) => store.isIntact(id),
     messageWithKey: (from, key) => store.messageByKey(from, key),
     delivery: (id) => store.delivery(id),
     receipt(idOrTag) {

@@ -25,7 +25,8 @@ export interface Mailbox extends AsyncDisposable {
 
   /**
    * Moves one queued delivery to claimed, or answers null when it is not queued any more or when the push lane
-   * of its agent is taken. Boundary claims carry a lease.
+   * of its agent is taken. Boundary claims carry a lease. A message that is not as it was stored is never delivered: the
+   * delivery fails, with a bounce, and the answer is null.
    */
   claim(delivery: DeliveryId, claim: ClaimOptions): Promise<Delivery | null>;
 
@@ -66,6 +67,8 @@ export interface Mailbox extends AsyncDisposable {
   nextDueAt(): number | null;
 
   message(idOrTag: string): Message | null;
+  /** Is the message as it was stored? Its text is not to be trusted otherwise. */
+  isIntact(id: MessageId): boolean;
   /** The message that the sender's idempotency key stands for. */
   messageWithKey(from: AgentId, key: string): Message | null;
   delivery(id: DeliveryId): Delivery | null;

@@ -60,6 +60,12 @@ export function claimed(delivery: Delivery, { lane, now, transport, authority }:
   return step("claim", delivery, { ...clear, state: "claimed", lane, claimedAt: now, leaseUntil, transport, authority: authority ?? null }, now);
 }
 
+/** The attempt ends before it begins: nobody is given a text that its sender did not write. */
+export function damaged(delivery: Delivery, now: number): Step {
+  const detail = "its stored text does not match its checksum (STORE_CORRUPT): it was altered on the disk; send it again";
+  return step("claim", delivery, { ...clear, state: "failed", detail }, now);
+}
+
 export function held(delivery: Delivery, hold: Hold, now: number): Step | null {
   if (delivery.state !== "queued") return null;
   if (delivery.reason === hold.reason && delivery.detail === hold.detail) return null;

@@ -20,6 +20,8 @@ export interface Store extends Disposable {
   addTransition(transition: Transition): void;
 
   message(idOrTag: string): Message | null;
+  /** Is the message as it was stored? */
+  isIntact(id: MessageId): boolean;
   messageByKey(from: AgentId, key: string): Message | null;
   delivery(id: DeliveryId): Delivery | null;
   deliveriesOf(message: MessageId): Delivery[];

@@ -25,7 +25,7 @@ type Row = readonly [from: DeliveryState | null, verb: Verb, to: readonly Delive
 
 export const transitions: readonly Row[] = [
   [null, "accept", ["queued"]],
-  ["queued", "claim", ["claimed"]],
+  ["queued", "claim", ["claimed", "failed"]],
   ["queued", "hold", ["queued"]],
   ["queued", "expire", ["expired"]],
   ["queued", "cancel", ["cancelled"]],

@@ -1,15 +1,151 @@
-import { Database, SQLiteError, type Statement } from "bun:sqlite";
+import { Database, type Statement } from "bun:sqlite";
 import { closeSync, fstatSync, openSync, statfsSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { TielineError } from "../model/errors.ts";
+import { corrupt, DatabaseTaken, isCorrupt, persistent, translate, unreadableAt, unusable } from "./faults.ts";
+import { damageIn, Soundness } from "./soundness.ts";
 
-/** Another process has the database. Whoever meets this is not the daemon and should talk to the one that is. */
-export class DatabaseTaken extends Error {
-  override readonly name = "DatabaseTaken";
+/**
+ * Numbered migrations per component, applied in order. A published one never changes. One that is a function does its own
+ * transactions, and may be run again after a crash.
+ */
+export type Migrations = Readonly<Record<string, readonly Migration[]>>;
+export type Migration = string | ((database: Database) => void);
+
+/** Counts the transactions that change something, inside the database and beside it. */
+export interface CommitCounter {
+  /** Called inside the transaction. */
+  count(): void;
+  /** Called when it is durable. */
+  counted(): void;
 }
 
-/** Numbered migrations per component, applied in order. A published one never changes. */
-export type Migrations = Readonly<Record<string, readonly string[]>>;
+/**
+ * A database and its statements. A statement that is still open keeps the lock alive behind a closed connection,
+ * so every one is made here and finalized before the database closes.
+ */
+export interface Connection extends Disposable {
+  readonly path: string;
+  readonly database: Database;
+  statement(sql: string): Statement;
+  /** Reads, with SQLite's own errors turned into ours. */
+  run<T>(work: () => T): T;
+  /** Runs the work as one transaction; durable when it returns. Throws, keeping nothing, when it cannot be. */
+  commit<T>(work: () => T): T;
+  /** From now on. */
+  countBy(counter: CommitCounter): void;
+}
+
+/** Throws DatabaseTaken when another process has it. */
+export function connect(path: string, migrations: Migrations): Connection {
+  const database = secondLook(path, () => openDatabase(path, migrations));
+  const statements = new Map<string, Statement>();
+  const soundness = soundnessOf(database, migrations);
+  let counter: CommitCounter | null = null;
+  let failures = 0;
+
+  const statement = (sql: string): Statement => {
+    let known = statements.get(sql);
+    if (known === undefined) statements.set(sql, (known = database.prepare(sql)));
+    return known;
+  };
+  const translated = (thrown: unknown): unknown => translate(path, thrown, () => soundness.condition());
+  const run = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (thrown) {
+      if (!isCorrupt(thrown) || database.inTransaction) throw translated(thrown);
+      return repeated(work);
+    }
+  };
+
+  /** A read may be repeated, and one that fails only for a moment is none of the caller's business. */
+  function repeated<T>(work: () => T, isLast = false): T {
+    soundness.forgetPages();
+    try {
+      return work();
+    } catch (thrown) {
+      if (!isCorrupt(thrown)) throw translated(thrown);
+      const condition = soundness.condition();
+      if (isLast || condition.kind !== "sound") throw persistent(path, thrown as Error, condition);
+      return repeated(work, true);
+    }
+  }
+
+  const changes = (): number => (statement("SELECT total_changes() AS n").get() as { n: number }).n;
+
+  function transaction<T>(work: () => T): T {
+    if (database.inTransaction) return work();
+    statement("BEGIN IMMEDIATE").run();
+    const before = changes();
+    let result: T;
+    let counts = false;
+    try {
+      result = work();
+      counts = counter !== null && changes() > before;
+      if (counts) counter!.count();
+      statement("COMMIT").run();
+    } catch (thrown) {
+      // SQLite rolls some failures back by itself; a second rollback would hide the reason.
+      if (database.inTransaction) statement("ROLLBACK").run();
+      throw thrown;
+    }
+    if (counts) counter!.counted();
+    return result;
+  }
+
+  return {
+    path,
+    database,
+    statement,
+    run,
+    commit(work) {
+      try {
+        const result = transaction(work);
+        failures = 0;
+        return result;
+      } catch (thrown) {
+        if (isCorrupt(thrown) && ++failures > 1) throw persistent(path, thrown as Error, soundness.condition());
+        throw translated(thrown);
+      }
+    },
+    countBy(given) {
+      counter = given;
+    },
+    [Symbol.dispose]() {
+      for (const one of statements.values()) one.finalize();
+      statements.clear();
+      database.close(true);
+    },
+  };
+}
+
+/** How often a fault that may pass is looked at again before it is believed, and the pauses before that. */
+const secondLooksMs = [20, 200];
+
+/** Opens a file that no connection has open. Damage and I/O errors count only when they are there again. */
+export function secondLook<T>(path: string, open: () => T): T {
+  for (let look = 0; ; look++) {
+    try {
+      return open();
+    } catch (thrown) {
+      if (!mayPass(thrown)) throw thrown;
+      const pauseMs = secondLooksMs[look];
+      if (pauseMs === undefined) throw unreadable(path) ?? thrown;
+      Bun.sleepSync(pauseMs);
+    }
+  }
+}
+
+function mayPass(thrown: unknown): boolean {
+  return thrown instanceof TielineError && (thrown.code === "STORE_CORRUPT" || thrown.operands["cause"] === "EIO");
+}
+
+/** A sector that cannot be read is not a damaged database, although SQLite calls it that. */
+function unreadable(path: string): TielineError | null {
+  const bad = unreadableAt(path);
+  return bad && unusable(path, "EIO", new Error(`at byte ${bad.offset} or after it: ${bad.cause.message}`, { cause: bad.cause }));
+}
 
 /**
  * Opens a database with the exclusive lock that makes its holder the daemon. The lock dies with the process, so
@@ -17,9 +153,9 @@ export type Migrations = Readonly<Record<string, readonly string[]>>;
  */
 function openDatabase(path: string, migrations: Migrations): Database {
   createPrivately(path);
-  const database = guarded(path, () => new Database(path, { create: true, readwrite: true, strict: true }));
+  const database = guarded(path, null, migrations, () => new Database(path, { create: true, readwrite: true, strict: true }));
   try {
-    guarded(path, () => {
+    guarded(path, database, migrations, () => {
       database.run("PRAGMA busy_timeout = 0");
       database.run("PRAGMA locking_mode = EXCLUSIVE");
       database.run("PRAGMA journal_mode = WAL");
@@ -38,12 +174,22 @@ function openDatabase(path: string, migrations: Migrations): Database {
   return database;
 }
 
+function guarded<T>(path: string, database: Database | null, migrations: Migrations, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw translate(path, thrown, () => (database ? soundnessOf(database, migrations).condition() : { kind: "damaged", what: (thrown as Error).message }));
+  }
+}
+
+const soundnessOf = (database: Database, migrations: Migrations): Soundness => new Soundness(database, (empty) => migrate(":memory:", empty, migrations));
+
 /** Mail is for its owner's eyes. SQLite gives the files beside a database the mode of the database. */
 function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, "a", 0o600));
   } catch (thrown) {
-    throw unusable(path, thrown as NodeJS.ErrnoException);
+    throw unusable(path, (thrown as NodeJS.ErrnoException).code ?? "", thrown as Error);
   }
 }
 
@@ -58,7 +204,7 @@ function layOutLog(log: string): void {
   const { bavail, bsize } = statfsSync(dirname(log));
   // Room that is scarce is for mail.
   if (bavail * bsize < 16 * logBytes) return;
-  const file = openSync(log, "a");
+  const file = openSync(log, "a", 0o600);
   const missing = logBytes - fstatSync(file).size;
   try {
     if (missing > 0) writeSync(file, new Uint8Array(missing));
@@ -69,52 +215,41 @@ function layOutLog(log: string): void {
   }
 }
 
-/**
- * A database and its statements. A statement that is still open keeps the lock alive behind a closed connection,
- * so every one is made here and finalized before the database closes.
- */
-export interface Connection extends Disposable {
-  readonly database: Database;
-  statement(sql: string): Statement;
-}
-
-export function connect(path: string, migrations: Migrations): Connection {
-  const database = openDatabase(path, migrations);
-  const statements = new Map<string, Statement>();
-  return {
-    database,
-    statement(sql) {
-      let statement = statements.get(sql);
-      if (statement === undefined) statements.set(sql, (statement = database.prepare(sql)));
-      return statement;
-    },
-    [Symbol.dispose]() {
-      for (const statement of statements.values()) statement.finalize();
-      statements.clear();
-      database.close(true);
-    },
-  };
-}
-
-/** Runs statements and turns SQLite's own errors into ours, with the remedy that fits. */
-export function guarded<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (thrown) {
-    throw thrown instanceof SQLiteError ? translate(path, thrown) : thrown;
-  }
-}
-
 function migrate(path: string, database: Database, migrations: Migrations): void {
   database.run("CREATE TABLE IF NOT EXISTS migrations (component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT");
   using versions = database.prepare<{ version: number }, [string]>("SELECT version FROM migrations WHERE component = ?");
   for (const [component, steps] of Object.entries(migrations)) {
     const version = versions.get(component)?.version ?? 0;
-    if (version > steps.length) throw newerVersion(path, component, version);
+    if (version > steps.length) throw otherVersion(path, database, component, version);
     for (let next = version; next < steps.length; next++) {
-      database.run(`BEGIN; ${steps[next]}; INSERT OR REPLACE INTO migrations VALUES ('${component}', ${next + 1}); COMMIT`);
+      try {
+        apply(database, steps[next]!, `INSERT OR REPLACE INTO migrations VALUES ('${component}', ${next + 1})`);
+      } catch (thrown) {
+        throw isOtherSchema(thrown) ? wrongSchema(path, component, version, thrown as Error) : thrown;
+      }
     }
   }
+}
+
+function apply(database: Database, step: Migration, done: string): void {
+  if (typeof step === "string") {
+    database.run(`BEGIN; ${step}; ${done}; COMMIT`);
+  } else {
+    step(database);
+    database.run(done);
+  }
+}
+
+/** A table that is there already, or is not: no disk and no rights can be the reason. */
+const isOtherSchema = (thrown: unknown): boolean => (thrown as { code?: string }).code === "SQLITE_ERROR";
+
+const wrongSchema = (path: string, component: string, version: number, cause: Error): TielineError =>
+  corrupt(path, `it says that its ${component} schema is ${version}, and its tables are of another one (${cause.message})`, cause);
+
+/** A number that comes from a damaged page is no version. */
+function otherVersion(path: string, database: Database, component: string, version: number): TielineError {
+  const damage = damageIn(database);
+  return damage === null ? newerVersion(path, component, version) : corrupt(path, damage);
 }
 
 const newerVersion = (path: string, component: string, version: number): TielineError =>
@@ -123,26 +258,4 @@ const newerVersion = (path: string, component: string, version: number): Tieline
     operands: { path, component, version },
   });
 
-function translate(path: string, error: SQLiteError): Error {
-  const code = error.code ?? "";
-  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return new DatabaseTaken(path, { cause: error });
-  if (code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB")) {
-    return new TielineError("STORE_CORRUPT", `${path} is damaged (${error.message})`, {
-      remedy: `nothing was changed; keep the file, then \`sqlite3 ${path} .recover\` into a new one, or move it away to start empty`,
-      operands: { path },
-      cause: error,
-    });
-  }
-  if (code.startsWith("SQLITE_CONSTRAINT")) return error;
-  return unusable(path, error);
-}
-
-function unusable(path: string, error: SQLiteError | NodeJS.ErrnoException): TielineError {
-  const code = error.code ?? "";
-  const full = code.startsWith("SQLITE_FULL") || code === "ENOSPC";
-  return new TielineError("STORE_UNAVAILABLE", full ? `the disk is full; ${path} can not grow` : `${path} can not be used (${error.message})`, {
-    remedy: full ? "free some space and send again; nothing was lost" : "check that the directory exists, is writable and has space",
-    operands: { path, cause: code },
-    cause: error,
-  });
-}
+export { DatabaseTaken };

@@ -125,7 +125,7 @@ class Walk {
     const connection = connect(this.path, { mailbox: mailboxMigrations });
     // What survives a power cut is not what is walked here, and waiting for the disk is most of the time.
     connection.database.run("PRAGMA synchronous = OFF");
-    const store = sqliteStore(connection, this.path);
+    const store = sqliteStore(connection);
     const mailbox = openMailbox(store, { clock: this.clock, random: this.bounceRandom[1] });
     mailbox.onTransitions((changes) => this.changes[1].push(...changes));
     return mailbox;

@@ -50,8 +50,8 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
   const root = given ?? mkdtempSync(join(tmpdir(), "tl-objects-"));
   const path = join(root, "mailbox.db");
   const connection = connect(path, { mailbox: mailboxMigrations, documents: documentMigrations });
-  const mailbox = openMailbox(sqliteStore(connection, path), { maxAttempts: 1 });
-  const documents = sqliteDocuments(connection, path);
+  const mailbox = openMailbox(sqliteStore(connection), { maxAttempts: 1 });
+  const documents = sqliteDocuments(connection);
   const directory = new Directory(documents, () => undefined);
   const projects = new Projects();
   const teams = teamsOver(directory, projects, documents);

@@ -42,17 +42,32 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     await Promise.all([first.close(), again.close()]);
   });
 
-  test("several tabs work at once, and each after a reload", async () => {
-    const tabs = await Promise.all([newTab(`${stage.origin}/#/messages`), newTab(`${stage.origin}/#/graph`)]);
-    for (const tab of [...tabs, page]) {
+  test("more tabs than a browser has connections work at once, and each after a reload", async () => {
+    const tabs: Page[] = [];
+    for (let count = 0; count < 8; count++) tabs.push(await newTab(`${stage.origin}/#/messages`));
+    for (const tab of tabs) {
       await live(tab);
       await tab.reload();
       await live(tab);
     }
-    await stage.person.call("note", { agent: "tester", text: "seen in every tab" });
     await stage.person.call("send", { to: "scout", body: "for every tab" });
-    await tabs[0]!.locator(".row", { hasText: "for every tab" }).waitFor();
+    for (const tab of tabs) await tab.locator(".row", { hasText: "for every tab" }).waitFor();
     await Promise.all(tabs.map((tab) => tab.close()));
+  });
+
+  test("a visible tab takes the stream of a hidden one", async () => {
+    const hide = (tab: Page): Promise<void> => tab.evaluate(() => Object.defineProperty(document, "hidden", { get: () => true, configurable: true })).then(() => undefined);
+    const hidden = await Promise.all([1, 2, 3].map(() => newTab(`${stage.origin}/#/messages`)));
+    for (const tab of hidden) await live(tab);
+    await Promise.all([...hidden, page].map(hide));
+    const visible = await context.newPage();
+    const streaming = visible.waitForRequest((request) => request.headers()["accept"] === "text/event-stream");
+    await visible.goto(`${stage.origin}/#/messages`);
+    await streaming;
+    await stage.person.call("send", { to: "scout", body: "for hidden tabs too" });
+    for (const tab of [...hidden, visible]) await tab.locator(".row", { hasText: "for hidden tabs too" }).waitFor();
+    await Promise.all([...hidden, visible].map((tab) => tab.close()));
+    await page.evaluate(() => Object.defineProperty(document, "hidden", { get: () => false, configurable: true }));
   });
 
   test("a revoked browser is signed out at once, and a new link brings back the same tab", async () => {

@@ -53,7 +53,9 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
 
     async show({ tag }, { caller }) {
       const from = await callers.sender(caller);
-      return { ...messageView(mustFind(tag)), reader: readerOf(from) };
+      const view = messageView(mustFind(tag), tieline);
+      if (view.damaged) throw damaged(view.tag);
+      return { ...view, reader: readerOf(from) };
     },
 
     async status({ tag }, { caller }) {
@@ -174,6 +176,12 @@ function draftOf({ body, summary, when, hard, ttlMs, key, kind, expectsReply, sp
   const given = { summary, when, hard, ttlMs, kind, expectsReply, spawn, idempotencyKey: key };
   return { body, ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Draft>) };
 }
+
+const damaged = (tag: string): TielineError =>
+  new TielineError("STORE_CORRUPT", `the stored text of ${tag} does not match its checksum: it was altered on the disk`, {
+    remedy: "ask its sender to send it again; `tieline export` prints the text as it is now",
+    operands: { tag },
+  });
 
 const unprovable = (agent: Agent): TielineError =>
   new TielineError("PROOF_UNAVAILABLE", `nothing can prove that ${agent.name} (${agent.provider}) has seen a message`, {

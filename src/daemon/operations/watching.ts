@@ -25,7 +25,7 @@ export function watchingOperations(tieline: Switch, callers: Callers, rights: Ri
       const receipts = mailbox.log({ after, limit });
       const messages = receipts.filter((receipt) => rights.readsMessage(from, receipt)).map(({ message }) => {
         const { history, knownBy } = storyView(rights.shown(from, mailbox.story(message.id)!), tieline);
-        return { ...messageView(message), knownBy, transitions: history };
+        return { ...messageView(message, tieline), knownBy, transitions: history };
       });
       return { messages, last: receipts.at(-1)?.message.id ?? after, more: receipts.length === limit };
     },

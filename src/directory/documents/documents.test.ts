@@ -18,7 +18,7 @@ function onDisk(): Documents {
     connection[Symbol.dispose]();
     rmSync(directory, { recursive: true });
   });
-  return sqliteDocuments(connection, path);
+  return sqliteDocuments(connection);
 }
 
 describe.each([

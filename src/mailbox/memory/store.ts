@@ -40,6 +40,7 @@ export function memoryStore(id = "memory"): Store {
     },
 
     message: (idOrTag) => messages.get(idOrTag as MessageId) ?? byTag.get(idOrTag) ?? null,
+    isIntact: (one) => messages.has(one),
     messageByKey: (from, key) => [...messages.values()].find((one) => one.from.id === from && one.idempotencyKey === key) ?? null,
     delivery: (one) => deliveries.get(one) ?? null,
     deliveriesOf: of,

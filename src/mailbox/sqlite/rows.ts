@@ -1,6 +1,7 @@
-import type { Authority, Delivery, DeliveryState, HoldReason, Lane, Proof, Transition, Verb } from "../../model/delivery.ts";
+import { deliveryStates, type Authority, type Delivery, type DeliveryState, type HoldReason, type Lane, type Proof, type Transition, type Verb } from "../../model/delivery.ts";
 import { deliveryId, type AgentId, type MessageId, type Tag } from "../../model/ids.ts";
 import type { IdentityProof, Kind, Message, When } from "../../model/message.ts";
+import { checksumOf } from "./checksum.ts";
 
 export interface MessageRow {
   id: string;
@@ -24,6 +25,7 @@ export interface MessageRow {
   hops: number;
   idempotency_key: string | null;
   accepted_at: number;
+  checksum: string | null;
 }
 
 export interface DeliveryRow {
@@ -64,7 +66,12 @@ export interface HistoryRow {
   authority: string | null;
 }
 
-export const messageToRow = (message: Message): MessageRow => ({
+export function messageToRow(message: Message): MessageRow {
+  const row = { ...contentOf(message), checksum: null };
+  return { ...row, checksum: checksumOf(row) };
+}
+
+const contentOf = (message: Message): Omit<MessageRow, "checksum"> => ({
   id: message.id,
   tag: message.tag,
   from_id: message.from.id,
@@ -134,7 +141,7 @@ export const rowToDelivery = (row: DeliveryRow): Delivery => ({
   messageId: row.message_id as MessageId,
   agent: row.agent as AgentId,
   agentName: row.agent_name,
-  state: row.state as DeliveryState,
+  state: stateIn(row),
   when: row.served as When,
   reason: row.reason as HoldReason | null,
   detail: row.detail,
@@ -153,6 +160,14 @@ export const rowToDelivery = (row: DeliveryRow): Delivery => ({
   queuedAt: row.queued_at,
   updatedAt: row.updated_at,
 });
+
+/** The schema lets no other word in, so that one was not written by us. */
+function stateIn({ id, state }: DeliveryRow): DeliveryState {
+  if (states.has(state)) return state as DeliveryState;
+  throw new TypeError(`delivery ${id} has the state ${JSON.stringify(state)}`);
+}
+
+const states: ReadonlySet<string> = new Set(deliveryStates);
 
 export const transitionToRow = (transition: Transition): HistoryRow => ({
   delivery: transition.delivery,

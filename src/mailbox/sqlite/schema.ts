@@ -1,12 +1,14 @@
 import { deliveryStates, proofs, verbs } from "../../model/delivery.ts";
 import { kinds, whens } from "../../model/message.ts";
+import type { Migration } from "../../sqlite/connection.ts";
+import { addMissingChecksums } from "./checksum.ts";
 
 const oneOf = (column: string, values: readonly string[]): string => `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;
 
 /**
  * Message bodies and delivery states live in separate tables, because the first never change and the second do.
  */
-export const mailboxMigrations: readonly string[] = [
+export const mailboxMigrations: readonly Migration[] = [
   `
   CREATE TABLE mailbox (id TEXT NOT NULL) STRICT;
 
@@ -97,4 +99,9 @@ export const mailboxMigrations: readonly string[] = [
   CREATE TABLE message_words_progress (up_to INTEGER NOT NULL) STRICT;
   INSERT INTO message_words_progress VALUES (0);
   `,
+  `
+  ALTER TABLE messages ADD COLUMN checksum TEXT;
+  ALTER TABLE mailbox ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;
+  `,
+  addMissingChecksums,
 ];

@@ -16,7 +16,7 @@ const temporary = (): string => mkdtempSync(join(tmpdir(), "tieline-mailbox-"));
 mailboxContract("sqlite", async (clock) => {
   const directory = temporary();
   const path = join(directory, "mailbox.db");
-  const open = () => openMailbox(sqliteStore(connect(path, migrations), path), { clock });
+  const open = () => openMailbox(sqliteStore(connect(path, migrations)), { clock });
   let mailbox = open();
   return {
     mailbox,
@@ -48,7 +48,8 @@ describe("sqlite", () => {
     const held = connect(path, migrations);
     const script = `
       import { connect } from ${JSON.stringify(join(import.meta.dir, "../../sqlite/connection.ts"))};
-      try { connect(${JSON.stringify(path)}, ${JSON.stringify(migrations)}); console.log("opened"); } catch (error) { console.log(error.name); }`;
+      import { mailboxMigrations } from ${JSON.stringify(join(import.meta.dir, "schema.ts"))};
+      try { connect(${JSON.stringify(path)}, { mailbox: mailboxMigrations }); console.log("opened"); } catch (error) { console.log(error.name); }`;
     const attempt = () => Bun.spawnSync([process.execPath, "-e", script]).stdout.toString().trim();
     expect(attempt()).toBe(DatabaseTaken.name);
     held[Symbol.dispose]();
@@ -59,7 +60,7 @@ describe("sqlite", () => {
     const path = newPath();
     const connection = connect(path, migrations);
     const { database } = connection;
-    const mailbox = openMailbox(sqliteStore(connection, path));
+    const mailbox = openMailbox(sqliteStore(connection));
     const kept = await mailbox.accept(hello("before"), bob);
     const { page_count: pages } = connection.statement("PRAGMA page_count").get() as { page_count: number };
     database.run(`PRAGMA max_page_count = ${pages + 2}`);
@@ -84,12 +85,12 @@ describe("sqlite", () => {
   test("what a process that died has left in a log that is longer than its entries is found by the next", async () => {
     const path = newPath();
     const after = newPath();
-    await using mailbox = openMailbox(sqliteStore(connect(path, migrations), path));
+    await using mailbox = openMailbox(sqliteStore(connect(path, migrations)));
     const bodies = Array.from({ length: 30 }, (_, at) => `message ${at}`);
     for (const body of bodies) await mailbox.accept(hello(body), bob);
     for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, after + suffix);
     expect(statSync(`${after}-wal`).size).toBeGreaterThan(4_000_000);
-    await using next = openMailbox(sqliteStore(connect(after, migrations), after));
+    await using next = openMailbox(sqliteStore(connect(after, migrations)));
     expect(next.inbox(bob[0]!.id, { limit: 100 }).map((row) => row.message.body)).toEqual(bodies);
     expect(next.id).toBe(mailbox.id);
   });
@@ -108,6 +109,74 @@ describe("sqlite", () => {
     expect(() => connect(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
   });
 
+  test("a mailbox that claims to be older than its tables are is named as that", () => {
+    const path = newPath();
+    {
+      using connection = connect(path, migrations);
+      connection.database.run("UPDATE migrations SET version = 1");
+    }
+    expect(() => connect(path, migrations)).toThrow(
+      expect.objectContaining({ code: "STORE_CORRUPT", message: expect.stringContaining("says that its mailbox schema is 1, and its tables are of another one (table message_words already exists)") }),
+    );
+  });
+
+  test("a number that a damaged page gives is not taken for a newer version", () => {
+    const path = newPath();
+    connect(path, { mailbox: [...mailboxMigrations, "CREATE TABLE later (x)"] })[Symbol.dispose]();
+    const bytes = readFileSync(path);
+    bytes.fill(0, 5 * 4096, 6 * 4096);
+    writeFileSync(path, bytes);
+    expect(() => connect(path, migrations)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
+  });
+
+  test("a search index that is damaged is made again", async () => {
+    const path = newPath();
+    {
+      await using before = openMailbox(sqliteStore(connect(path, migrations)));
+      for (const body of ["the quick fox", "the lazy dog"]) await before.accept(hello(body), bob);
+      await before.index(100);
+    }
+    const bytes = readFileSync(path);
+    const terms = bytes.indexOf("0dog");
+    expect(terms).toBeGreaterThan(0);
+    bytes.fill(0xff, terms - 4, terms + 20);
+    writeFileSync(path, bytes);
+    await using mailbox = openMailbox(sqliteStore(connect(path, migrations)));
+    expect(mailbox.log({ grep: "lazy" }).map(({ message }) => message.body)).toEqual(["the lazy dog"]);
+    expect(await mailbox.index(100)).toBe(2);
+    expect(mailbox.log({ grep: "quick" })).toHaveLength(1);
+  });
+
+  test("a read that fails for once is repeated, and one that fails again is damage", () => {
+    using connection = connect(newPath(), migrations);
+    const malformed = (): never => {
+      throw Object.assign(new Error("database disk image is malformed"), { code: "SQLITE_CORRUPT" });
+    };
+    const failing = (times: number) => {
+      let calls = 0;
+      return (): string => (++calls <= times ? malformed() : "read");
+    };
+    expect(connection.run(failing(1))).toBe("read");
+    expect(connection.run(failing(2))).toBe("read");
+    expect(() => connection.run(failing(3))).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
+  });
+
+  test("a write that fails for once is STORE_UNAVAILABLE with nothing kept, and damage when it fails again", () => {
+    using connection = connect(newPath(), migrations);
+    const failing = (): never => {
+      connection.statement("INSERT INTO mailbox (id) VALUES ('x')").run();
+      throw Object.assign(new Error("database disk image is malformed"), { code: "SQLITE_CORRUPT" });
+    };
+    const succeed = (): void => void connection.commit(() => connection.statement("UPDATE mailbox SET commits = commits + 1").run());
+    for (let round = 0; round < 2; round++) {
+      expect(() => connection.commit(failing)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("not damaged") }));
+      succeed();
+    }
+    expect(() => connection.commit(failing)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+    expect(() => connection.commit(failing)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
+    expect(connection.statement("SELECT count(*) AS n FROM mailbox").get()).toEqual({ n: 0 });
+  });
+
   test("a directory that is not there is a clear error", () => {
     expect(() => connect("/nonexistent/mailbox.db", migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
   });
@@ -121,7 +190,7 @@ describe("sqlite", () => {
 
   test("concurrent accepts share a commit", async () => {
     const path = newPath();
-    const store = sqliteStore(connect(path, migrations), path);
+    const store = sqliteStore(connect(path, migrations));
     let commits = 0;
     const mailbox = openMailbox({ ...store, commit: (work) => (commits++, store.commit(work)) });
     await Promise.all(Array.from({ length: 500 }, (_, index) => mailbox.accept(hello(`n${index}`), bob)));

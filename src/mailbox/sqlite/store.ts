@@ -4,7 +4,8 @@ import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type Me
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type InboxRow, type LogFilter, type RetentionLimits } from "../port.ts";
 import type { Store } from "../store.ts";
-import { guarded, type Connection } from "../../sqlite/connection.ts";
+import type { Connection } from "../../sqlite/connection.ts";
+import { isIntact } from "./checksum.ts";
 import {
   messageToRow,
   mutableColumns,
@@ -16,7 +17,7 @@ import {
   type HistoryRow,
   type MessageRow,
 } from "./rows.ts";
-import { containing, forgetProgressBeyondEnd, forgetWords, indexWords } from "./words.ts";
+import { containing, forgetProgressBeyondEnd, forgetWords, indexWords, withWords } from "./words.ts";
 
 const deliveryColumns = "d.*, m.id AS message_id FROM deliveries d JOIN messages m ON m.seq = d.message";
 const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(", ");
@@ -29,34 +30,19 @@ const partOf = (state: DeliveryState): string => {
 const hopsHorizon = 200;
 
 /** SQLite through Bun, on a database that this process alone holds (see sqlite/connection.ts). */
-export function sqliteStore(connection: Connection, path: string): Store {
-  const statements = prepare(connection);
-  const run = <T>(work: () => T): T => guarded(path, work);
-  const all = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row[] =>
-    run(() => connection.statement(sql).all(...parameters) as Row[]);
-  const get = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row | null =>
-    run(() => connection.statement(sql).get(...parameters) as Row | null);
+export function sqliteStore(connection: Connection): Store {
+  const statements = connection.run(() => prepare(connection));
+  const all = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row[] => connection.statement(sql).all(...parameters) as Row[];
+  const get = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row | null => connection.statement(sql).get(...parameters) as Row | null;
 
-  return {
-    id: run(() => identify(connection)),
+  const store: Store = {
+    id: identify(connection),
 
-    commit(work) {
-      run(() => {
-        statements.begin.run();
-        try {
-          work();
-          statements.commit.run();
-        } catch (thrown) {
-          // SQLite rolls some failures back by itself; a second rollback would hide the reason.
-          if (connection.database.inTransaction) statements.rollback.run();
-          throw thrown;
-        }
-      });
-    },
+    commit: (work) => connection.commit(work),
 
     addMessage(message) {
       try {
-        run(() => statements.addMessage.run(messageToRow(message) as never));
+        statements.addMessage.run(messageToRow(message) as never);
       } catch (thrown) {
         if (String(thrown).includes("messages.tag")) throw new TagTaken(message.tag);
         throw thrown;
@@ -66,21 +52,26 @@ export function sqliteStore(connection: Connection, path: string): Store {
     addDelivery(delivery, wakes) {
       const { messageId, agent, agentName, when, queuedAt } = delivery;
       const row = { message_id: messageId, agent, agent_name: agentName, served: when, wakes: Number(wakes), queued_at: queuedAt, ...mutableColumns(delivery) };
-      const { lastInsertRowid } = run(() => statements.addDelivery.run(row as never));
+      const { lastInsertRowid } = statements.addDelivery.run(row as never);
       return { ...delivery, id: deliveryId(Number(lastInsertRowid)) };
     },
 
     saveDelivery(delivery) {
-      run(() => statements.saveDelivery.run({ id: delivery.id, ...mutableColumns(delivery) } as never));
+      statements.saveDelivery.run({ id: delivery.id, ...mutableColumns(delivery) } as never);
     },
 
     addTransition(transition) {
-      run(() => statements.addTransition.run(transitionToRow(transition) as never));
+      statements.addTransition.run(transitionToRow(transition) as never);
     },
 
     message(idOrTag) {
       const row = get<MessageRow>("SELECT * FROM messages WHERE id = ?1", idOrTag) ?? get<MessageRow>("SELECT * FROM messages WHERE tag = ?1", idOrTag);
       return row && rowToMessage(row);
+    },
+
+    isIntact(id) {
+      const row = get<MessageRow>("SELECT * FROM messages WHERE id = ?", id);
+      return row !== null && isIntact(row);
     },
 
     messageByKey(from, key) {
@@ -149,8 +140,11 @@ export function sqliteStore(connection: Connection, path: string): Store {
     },
 
     log: (filter) => {
-      const { sql, parameters } = run(() => logQuery(connection, filter));
-      const found = all<MessageRow>(sql, ...parameters).map(rowToMessage);
+      const find = (): MessageRow[] => {
+        const { sql, parameters } = logQuery(connection, filter);
+        return all<MessageRow>(sql, ...parameters);
+      };
+      const found = withWords(connection, find).map(rowToMessage);
       return filter.after === undefined ? found.reverse() : found;
     },
 
@@ -173,26 +167,33 @@ export function sqliteStore(connection: Connection, path: string): Store {
       return recent.slice(0, person < 0 ? recent.length : person).reduce((most, row) => Math.max(most, row.hops), 0);
     },
 
-    prune: (limits) => run(() => prune(connection, limits)),
+    prune: (limits) => prune(connection, limits),
 
-    index: (batch) => run(() => indexWords(connection, batch)),
+    index: (batch) => withWords(connection, () => indexWords(connection, batch)),
 
     [Symbol.dispose]() {
       connection[Symbol.dispose]();
     },
   };
+  return guarded(store, connection);
+}
+
+/** Every verb with SQLite's errors turned into ours, and with rows that cannot be read. */
+function guarded(store: Store, { run }: Connection): Store {
+  const verbs = Object.entries(store).map(([name, verb]) => {
+    if (typeof verb !== "function" || name === "addMessage") return [name, verb];
+    return [name, (...given: unknown[]) => run(() => (verb as (...given: unknown[]) => unknown)(...given))];
+  });
+  return { ...(Object.fromEntries(verbs) as Store), [Symbol.dispose]: store[Symbol.dispose] };
 }
 
 function prepare({ statement }: Connection) {
-  const messageColumns = Object.keys(messageToRow({ from: {} } as Message));
+  const messageColumns = Object.keys(messageToRow({ from: {}, body: "" } as Message));
   const mutable = Object.keys(mutableColumns({} as Delivery));
   const history = Object.keys(transitionToRow({} as Transition));
   const values = (columns: readonly string[]): string => columns.map((column) => `$${column}`).join(", ");
   const fixed = ["agent", "agent_name", "served", "wakes", "queued_at"];
   return {
-    begin: statement("BEGIN IMMEDIATE"),
-    commit: statement("COMMIT"),
-    rollback: statement("ROLLBACK"),
     addMessage: statement(`INSERT INTO messages (${messageColumns.join(", ")}) VALUES (${values(messageColumns)})`),
     addDelivery: statement(
       `INSERT INTO deliveries (message, ${[...fixed, ...mutable].join(", ")})
@@ -203,11 +204,11 @@ function prepare({ statement }: Connection) {
   };
 }
 
-function identify({ statement }: Connection): string {
-  const known = statement("SELECT id FROM mailbox").get() as { id: string } | null;
+export function identify({ statement, commit, run }: Connection): string {
+  const known = run(() => statement("SELECT id FROM mailbox").get()) as { id: string } | null;
   if (known) return known.id;
   const id = uuidv7(systemClock()).slice(-12);
-  statement("INSERT INTO mailbox (id) VALUES (?)").run(id);
+  commit(() => statement("INSERT INTO mailbox (id) VALUES (?)").run(id));
   return id;
 }
 
@@ -245,7 +246,7 @@ function prune(connection: Connection, { olderThan, maxBytes, batch }: Retention
   for (const { seq } of chosen) {
     statement("DELETE FROM history WHERE delivery IN (SELECT id FROM deliveries WHERE message = ?)").run(seq);
     statement("DELETE FROM deliveries WHERE message = ?").run(seq);
-    forgetWords(connection, seq);
+    withWords(connection, () => forgetWords(connection, seq));
     statement("DELETE FROM messages WHERE seq = ?").run(seq);
   }
   forgetProgressBeyondEnd(connection);

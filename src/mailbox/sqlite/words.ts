@@ -4,9 +4,24 @@
  */
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { Connection } from "../../sqlite/connection.ts";
+import { isSqlite } from "../../sqlite/faults.ts";
 import { containsAll, phrasesOf, type Phrase } from "../words.ts";
 
 const indexedUpTo = "(SELECT up_to FROM message_words_progress)";
+
+/** The index can be made again at any time, so a damaged one is: what uses it is tried once more. */
+export function withWords<T>({ statement, commit }: Connection, use: () => T): T {
+  try {
+    return use();
+  } catch (thrown) {
+    if (!isSqlite(thrown) || !thrown.code.startsWith("SQLITE_CORRUPT_VTAB")) throw thrown;
+    commit(() => {
+      statement("INSERT INTO message_words (message_words) VALUES ('delete-all')").run();
+      statement("UPDATE message_words_progress SET up_to = 0").run();
+    });
+    return use();
+  }
+}
 
 /** Answers how many messages it indexed. */
 export function indexWords({ statement }: Connection, batch: number): number {

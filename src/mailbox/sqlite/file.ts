@@ -1,0 +1,134 @@
+/**
+ * The file that a mailbox lives in. Opening it refuses a file that has lost something: mail that was accepted must not
+ * disappear without a word, and what was delivered must not be delivered again.
+ */
+import { Database } from "bun:sqlite";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { Checkpoints } from "../../sqlite/checkpoints.ts";
+import { connect, secondLook, type Connection, type Migrations } from "../../sqlite/connection.ts";
+import { corrupt, translate } from "../../sqlite/faults.ts";
+import { readLog } from "../../sqlite/logFile.ts";
+import { OpenMark, readMark, writeMark } from "../../sqlite/mark.ts";
+import { identify } from "./store.ts";
+
+export interface MailboxFileOptions {
+  /** Files that a home has only after its mailbox. */
+  readonly signsOfUse?: readonly string[];
+  readonly report: (context: string, fault: unknown) => void;
+}
+
+export interface MailboxFile {
+  /** Closing it closes everything. */
+  readonly connection: Connection;
+  readonly checkpoints: Checkpoints;
+}
+
+/** Throws DatabaseTaken when another process has it, and STORE_CORRUPT when something is lost. */
+export function openMailboxFile(path: string, migrations: Migrations, { signsOfUse = [], report }: MailboxFileOptions): MailboxFile {
+  refuseLoss(path, signsOfUse);
+  const opened = connect(path, migrations);
+  try {
+    const id = identify(opened);
+    const { commits } = opened.run(() => opened.statement("SELECT commits FROM mailbox").get()) as { commits: number };
+    const known = readMark(path);
+    if (known === null) writeMark(path, { id, commits });
+    const mark = new OpenMark(path, id, report);
+    if (known !== null && known.commits !== commits) mark.set(commits);
+    const checkpoints = new Checkpoints(opened, { report, onCheckpoint: () => mark.sync() });
+    countCommits(opened, commits, mark, checkpoints);
+    // A new database would be in its log alone, and one that a dead process left behind may be.
+    if (known === null) checkpoints.now();
+    else checkpoints.wrote();
+    return { connection: { ...opened, [Symbol.dispose]: closing(opened, mark, checkpoints) }, checkpoints };
+  } catch (thrown) {
+    opened[Symbol.dispose]();
+    throw thrown;
+  }
+}
+
+function countCommits(connection: Connection, before: number, mark: OpenMark, checkpoints: Checkpoints): void {
+  let commits = before;
+  connection.countBy({
+    count: () => void connection.statement("UPDATE mailbox SET commits = ?").run(commits + 1),
+    counted() {
+      mark.set(++commits);
+      checkpoints.wrote();
+    },
+  });
+}
+
+function closing(connection: Connection, mark: OpenMark, checkpoints: Checkpoints): () => void {
+  return () => {
+    checkpoints[Symbol.dispose]();
+    try {
+      connection[Symbol.dispose]();
+    } finally {
+      mark[Symbol.dispose]();
+    }
+  };
+}
+
+/** Looks at the files before SQLite may write to them. */
+function refuseLoss(path: string, signsOfUse: readonly string[]): void {
+  const mark = readMark(path);
+  const size = sizeOf(path);
+  if (size === 0) {
+    if (mark !== null || signsOfUse.some((sign) => sizeOf(sign) > 0)) throw corrupt(path, statSync(path, { throwIfNoEntry: false }) ? "it is empty" : "it is missing");
+    return;
+  }
+  const found = secondLook(path, () => contentOf(path));
+  if (found.id === null) {
+    if (mark !== null || signsOfUse.some((sign) => sizeOf(sign) > 0)) throw corrupt(path, `it holds no mailbox; ${path}-wal is missing or damaged`);
+    return;
+  }
+  if (mark !== null && mark.id !== found.id) throw corrupt(path, `it is another mailbox (${found.id}) than this home has had (${mark.id})`);
+  const lost = (mark?.commits ?? 0) - found.commits;
+  if (lost > 0) {
+    throw corrupt(path, `its last ${lost === 1 ? "change is" : `${lost} changes are`} lost (it has ${found.commits} of ${mark!.commits}): ${path}-wal is missing or damaged, or an older copy was put there`);
+  }
+  const missing = missingPages(path);
+  if (missing > 0) throw corrupt(path, `it is cut off: ${missing} pages are missing at its end`);
+}
+
+interface Content {
+  readonly id: string | null;
+  readonly commits: number;
+}
+
+/** Read-only, so that neither the database nor its log is changed, not even when it is closed. A missing log is made, empty. */
+function contentOf(path: string): Content {
+  let database: Database | null = null;
+  try {
+    database = new Database(path, { readonly: true });
+    database.run("PRAGMA busy_timeout = 0");
+    const all = <Row>(sql: string): Row[] => {
+      using statement = database!.prepare<Row, []>(sql);
+      return statement.all();
+    };
+    if (all("SELECT 1 FROM sqlite_schema WHERE name = 'mailbox'").length === 0) return { id: null, commits: 0 };
+    const [row] = all<{ id: string; commits?: number }>("SELECT * FROM mailbox");
+    return { id: row?.id ?? null, commits: row?.commits ?? 0 };
+  } catch (thrown) {
+    throw translate(path, thrown, () => ({ kind: "damaged", what: (thrown as Error).message }));
+  } finally {
+    database?.close();
+  }
+}
+
+/** Pages that the file had when it was last complete, and that are neither in it nor in its log. */
+function missingPages(path: string): number {
+  const header = Buffer.alloc(100);
+  const fd = openSync(path, "r");
+  try {
+    if (readSync(fd, header, 0, header.length, 0) < header.length) return 0;
+  } finally {
+    closeSync(fd);
+  }
+  const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  const inLog = readLog(`${path}-wal`);
+  let missing = 0;
+  for (let page = Math.floor(sizeOf(path) / pageBytes) + 1; page <= header.readUInt32BE(28); page++) if (!inLog.pages.has(page)) missing++;
+  return missing;
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
