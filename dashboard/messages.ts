@@ -78,7 +78,7 @@ export function applyDelivery(fact: DeliveryFact): void {
   const cell = messageByTag.get(fact.tag);
   if (!cell) return;
   const receipt = cell.receipt.value;
-  const deliveries = receipt.deliveries.map((one) => (one.agent === fact.agentName && one.updatedAt <= fact.at ? after(one, fact) : one));
+  const deliveries = receipt.deliveries.map((one) => (one.agentId === fact.agent && one.updatedAt <= fact.at ? after(one, fact) : one));
   cell.receipt.value = { ...receipt, deliveries };
 }
 

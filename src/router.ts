@@ -30,10 +30,10 @@ export interface Refusal {
 export interface RouterParts {
   readonly mailbox: Pick<Mailbox, "accept" | "receipt">;
   /**
-   * Whom an address means; some may be known only by their profile yet. ADDRESS_UNKNOWN with near names,
-   * ADDRESS_AMBIGUOUS with candidates, TARGET_NOT_FOUND.
+   * Whom an address means; some may be known only by their profile yet. With `spawn`, a team's are all that its project
+   * declares. ADDRESS_UNKNOWN with near names, ADDRESS_AMBIGUOUS with candidates, TARGET_NOT_FOUND.
    */
-  readonly resolve: (address: string, from: Sender) => Resolved;
+  readonly resolve: (address: string, from: Sender, spawn?: boolean) => Resolved;
   /** Whom of them the sender may write to. ROUTE_DENIED with the allowed targets, unless it is a broadcast. */
   readonly permit: (from: Sender, agents: readonly Agent[], route: Route) => Permitted;
   /** How far the conversation has come; HOP_LIMIT or RATE_LIMITED when it goes on too long or too fast. */
@@ -81,7 +81,7 @@ export function createRouter(parts: RouterParts): Router {
     async send(draft, from, { inPlaceOf = from.id } = {}) {
       const { inReplyTo, got } = original(draft, from, inPlaceOf);
       const broadcast = isBroadcast(parseAddress(draft.to));
-      const { agents, missing } = resolve(draft.to, from);
+      const { agents, missing } = resolve(draft.to, from, draft.spawn);
       const { recipients: permitted, refused, allowed } = permit(from, agents, { address: draft.to, broadcast, inReplyTo: got ? inReplyTo : null });
       const { hops, refused: crowded } = guard(from, permitted, inReplyTo);
       if (crowded.length > 0 && !broadcast) throw crowded[0]!.error;

@@ -6,7 +6,6 @@ import { personAgent } from "./directory/roster.ts";
 import { agentOf } from "./life/enlist.ts";
 import { isNativeOnly } from "./life/native/shutdown.ts";
 import { personId, type Agent } from "./model/agent.ts";
-import type { TielineError } from "./model/errors.ts";
 import type { Emit } from "./model/event.ts";
 import type { Sender } from "./model/message.ts";
 import type { RouterParts } from "./router.ts";
@@ -15,8 +14,8 @@ import { allowedTargets, permit, type Party } from "./topology/topology.ts";
 
 export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
   return {
-    resolve(address, from) {
-      const { agents, startable, missing } = resolveAddress(address, partyOf(from, directory), lookups);
+    resolve(address, from, spawn = false) {
+      const { agents, startable, missing } = resolveAddress(address, partyOf(from, directory), lookups, { spawn });
       const prospects = startable.map(({ profile, name, team }) => agentOf(profile, name, team, directory));
       return { agents: [...agents, ...prospects], missing: missing.map(({ name, error }) => ({ agent: name, error })) };
     },
@@ -34,8 +33,10 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
       if (denied.length === 0) return { recipients: permitted, refused: [], allowed };
       emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed });
       if (!broadcast) throw routeDenied(topology, party, denied);
-      const refusal = (agent: Agent): TielineError => (everyone && agent.id !== party.id ? everyoneDenied(topology, party, agent) : routeDenied(topology, party, [agent]));
-      return { recipients: permitted, refused: denied.map((agent) => ({ agent: agent.name, error: refusal(agent) })), allowed };
+      // Who may not write to everyone learns nothing of who that is.
+      if (everyone && permitted.length === 0) throw everyoneDenied(topology, party);
+      const refused = denied.map((agent) => ({ agent: agent.team === party.team ? agent.name : `${agent.team}:${agent.name}`, error: routeDenied(topology, party, [agent]) }));
+      return { recipients: permitted, refused, allowed };
     },
 
     enlist: (agent) => directory.add(agent),

@@ -60,7 +60,7 @@ describe("as an agent", () => {
 
   test("to everyone on the host it may not write, and is told what it may", async () => {
     const output = await told("coder", "tieline send '*' hello");
-    expect(output).toContain("refused, ROUTE_DENIED: coder may not write to *, every live agent on this host; @all is whom it may write to");
+    expect(output).toContain("error ROUTE_DENIED: coder may not write to *, every live agent on this host; @all is whom it may write to");
     expect(output).not.toContain("topology");
     expect(output).toEndWith("exit 3\n");
   });

@@ -73,6 +73,19 @@ describe("a session for each agent", () => {
     expect(await sessions(world)).toEqual(["agent-ralph-7", "agent-web-ana", "agent-web-ana-2"]);
   });
 
+  test("up, attach and open point to the session of the lead, or of who was there first", async () => {
+    const attach = async (): Promise<string> => (await world.tieline(["attach"])).stdout.trim();
+    expect(await attach()).toEndWith("attach-session -t =agent-web-ana:");
+    expect((await world.tieline(["open"])).stdout.trim()).toBe(await attach());
+    const { session, attach: command } = await world.json<Output<"up">>(["up", "ana"]);
+    expect([session, command]).toEqual(["agent-web-ana", expect.stringMatching(/ attach -t =agent-web-ana$/)]);
+    await world.tmux("has-session", "-t", `=${session}`);
+    world.file("tieline.yaml", `team: web\n${agents}  chief: { command: [cat], role: lead }\n`);
+    expect((await world.json<Output<"up">>(["up", "chief"])).session).toBe("agent-web-chief");
+    expect(await attach()).toEndWith("attach-session -t =agent-web-chief:");
+    await world.json(["kill", "chief"]);
+  });
+
   test("a name that would not be readable there is refused", async () => {
     const refused = await world.tieline(["spawn", "Big"]);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("NAME_INVALID: Big can not name a session of its own")]);

@@ -19,35 +19,47 @@ interface Members {
   readonly why: string;
 }
 
+export interface ResolveOptions {
+  /** A team means those too that its project declares and nothing has started yet. */
+  readonly spawn?: boolean;
+}
+
 export function resolveBroadcast(
   address: Broadcast,
   asker: Asker,
   lookups: Lookups,
   resolveSingle: ResolveSingle,
+  { spawn = false }: ResolveOptions,
 ): Explanation {
+  const team: TeamMembers = (name) => membersOfTeam(name, asker, lookups, spawn);
   switch (address.kind) {
     case "everyone":
       return found(address, "everyone", asker, membersOfHost(lookups));
     case "all":
-      return resolveAll(address, asker, lookups);
+      return resolveAll(address, asker, lookups, team);
     case "group":
-      return resolveGroup(address, asker, lookups, resolveSingle);
+      return resolveGroup(address, asker, lookups, resolveSingle, team);
   }
 }
+
+type TeamMembers = (team: string) => Members;
 
 function membersOfHost({ roster }: Lookups): Members {
   const agents = [...roster.all()].filter((agent) => isOrdinary(agent) && isLive(agent));
   return { agents, why: "every live agent on this host" };
 }
 
-function membersOfTeam(team: string, { roster }: Lookups): Members {
-  return { agents: roster.inTeam(team).filter(isOrdinary), why: `the members of team ${team}` };
+function membersOfTeam(team: string, asker: Asker, lookups: Lookups, spawn: boolean): Members {
+  const { roster, topology } = lookups;
+  const missing = spawn ? [...topology(team).declared].filter((name) => roster.named(team, name) === null) : [];
+  const startable = missing.flatMap((name) => startableIn(team, name, asker, lookups) ?? []).filter(({ profile }) => profile.origin === "project");
+  return { agents: roster.inTeam(team).filter(isOrdinary), startable, why: `the members of team ${team}` };
 }
 
 /** The person can name a team that is none; nobody else is in one. */
-function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups): Explanation {
+function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups, team: TeamMembers): Explanation {
   const teams = teamsIn(lookups);
-  if (teams.has(asker.team)) return found(address, "all", asker, membersOfAll(asker, lookups));
+  if (teams.has(asker.team)) return found(address, "all", asker, membersOfAll(asker, lookups, team));
   return refused(address, "all", "the sender's team does not exist", unknownTeam(asker.team, teams));
 }
 
@@ -59,6 +71,7 @@ function resolveGroup(
   asker: Asker,
   lookups: Lookups,
   resolveSingle: ResolveSingle,
+  members: TeamMembers,
 ): Explanation {
   const team = address.name === "team" ? asker.team : address.name;
   const teams = teamsIn(lookups);
@@ -66,17 +79,17 @@ function resolveGroup(
   const alias = lookups.alias(asker.team, address.name);
   if (isTeam && alias) return refused(address, "alias", "a team and an alias have this name", teamOrAlias(address.name));
   if (alias) return found(address, "alias", asker, membersOfAlias(alias, asker, lookups, resolveSingle));
-  if (isTeam) return found(address, "team", asker, membersOfTeam(team, lookups));
+  if (isTeam) return found(address, "team", asker, members(team));
   const error = team === asker.team ? unknownTeam(team, teams) : unknownGroup(address.name, asker, teams, lookups.aliasNames(asker.team));
   return refused(address, "team", "neither a team nor an alias", error);
 }
 
 /** The sender's out-edges; without a topology, and for those whom none binds, the team. */
-function membersOfAll(asker: Asker, lookups: Lookups): Members {
+function membersOfAll(asker: Asker, lookups: Lookups, team: TeamMembers): Members {
   const topology = lookups.topology(asker.team);
   const edges = isUnbound(asker) ? null : outEdges(topology, asker);
   if (edges === null || edges.some((edge) => edge.to === anyone)) {
-    return membersOfTeam(asker.team, lookups);
+    return team(asker.team);
   }
   const agents: Agent[] = [];
   const startable: Startable[] = [];
@@ -86,8 +99,7 @@ function membersOfAll(asker: Asker, lookups: Lookups): Members {
     const covered = coveredBy(label, topology, lookups);
     agents.push(...covered.filter(isOrdinary));
     if (covered.length > 0) continue;
-    const [team, name] = splitLabel(label, asker.team);
-    const profile = startableIn(team, name, asker, lookups);
+    const profile = startableIn(...splitLabel(label, asker.team), asker, lookups);
     if (profile) startable.push(profile);
     else missing.push({ name: label, error: nothingBehind(label) });
   }

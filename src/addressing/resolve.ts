@@ -1,12 +1,12 @@
 import { type Address, parseAddress } from "../model/address.ts";
-import { resolveBroadcast } from "./broadcast.ts";
+import { resolveBroadcast, type ResolveOptions } from "./broadcast.ts";
 import { ambiguous, notFound } from "./refusal.ts";
 import type { Explanation, Resolution, Step } from "./resolution.ts";
 import { type Asker, type Finding, type Lookups, type Rule, rules, type SingleAddress } from "./rules.ts";
 
 /** Text to agents: the one resolver behind every command. Throws ADDRESS_UNKNOWN, ADDRESS_AMBIGUOUS or TARGET_NOT_FOUND. */
-export function resolve(text: string, asker: Asker, lookups: Lookups): Resolution {
-  const { resolution, error } = resolveAddress(parseAddress(text), asker, lookups);
+export function resolve(text: string, asker: Asker, lookups: Lookups, options: ResolveOptions = {}): Resolution {
+  const { resolution, error } = resolveAddress(parseAddress(text), asker, lookups, options);
   if (error) throw error;
   return resolution!;
 }
@@ -16,9 +16,9 @@ export function explain(text: string, asker: Asker, lookups: Lookups): Explanati
   return resolveAddress(parseAddress(text), asker, lookups);
 }
 
-function resolveAddress(address: Address, asker: Asker, lookups: Lookups): Explanation {
+function resolveAddress(address: Address, asker: Asker, lookups: Lookups, options: ResolveOptions = {}): Explanation {
   if (address.kind === "name" || address.kind === "pane") return resolveSingle(address, asker, lookups);
-  return resolveBroadcast(address, asker, lookups, resolveSingle);
+  return resolveBroadcast(address, asker, lookups, resolveSingle, options);
 }
 
 function resolveSingle(address: SingleAddress, asker: Asker, lookups: Lookups): Explanation {

@@ -3,7 +3,7 @@ import { longestPollMs } from "../client/operations.ts";
 import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Wanted } from "../model/receipt.ts";
-import { deliveryLine, receiptLines } from "./receipts.ts";
+import { deliveryLine, receiptLines, recipientIn } from "./receipts.ts";
 import { exitCodeOf } from "./sending.ts";
 import { errorText, type Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
@@ -56,11 +56,12 @@ function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
   const short = story.deliveries.find((delivery) => isDead(delivery)) ?? story.deliveries.find((delivery) => !has(delivery, wanted));
   if (!short) return null;
   const why = short.reason === null ? "" : `: ${short.reason}`;
-  const details = { remedy: `\`tieline status ${story.tag}\` tells the whole story`, operands: { tag: story.tag, agent: short.agent, state: short.state } };
-  if (short.state === "expired") return new TielineError("EXPIRED", `${story.tag} expired before ${short.agent} had it${why}`, details);
-  if (isDead(short)) return new TielineError("DELIVERY_FAILED", `${story.tag} to ${short.agent} is ${short.state}${why}`, details);
+  const agent = recipientIn(story, short);
+  const details = { remedy: `\`tieline status ${story.tag}\` tells the whole story`, operands: { tag: story.tag, agent, state: short.state } };
+  if (short.state === "expired") return new TielineError("EXPIRED", `${story.tag} expired before ${agent} had it${why}`, details);
+  if (isDead(short)) return new TielineError("DELIVERY_FAILED", `${story.tag} to ${agent} is ${short.state}${why}`, details);
   const waits = short.state === "queued" ? { ...details, remedy: `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ${story.tag}\` takes it back` } : details;
-  return new TielineError("NOT_IN_TIME", `${story.tag} to ${short.agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`, waits);
+  return new TielineError("NOT_IN_TIME", `${story.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`, waits);
 }
 
 interface Live {
@@ -82,8 +83,8 @@ function liveLines(terminal: Terminal): Live {
   async function append(story: StoryView): Promise<void> {
     for (const delivery of story.deliveries) {
       const version = `${delivery.state} ${delivery.reason} ${delivery.proof} ${delivery.warning}`;
-      if (printed.get(delivery.agent) === version) continue;
-      printed.set(delivery.agent, version);
+      if (printed.get(delivery.agentId) === version) continue;
+      printed.set(delivery.agentId, version);
       await terminal.print(deliveryLine(story, delivery, terminal.paint, Date.now()));
     }
   }

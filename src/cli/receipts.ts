@@ -34,9 +34,14 @@ export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now
   return lines;
 }
 
+/** Those of other teams with their team, as they are written to. */
+export function recipientIn({ team: own }: Pick<ReceiptView, "team">, { agent, team }: Pick<DeliveryView, "agent" | "team">): string {
+  return team === null || team === own ? agent : `${team}:${agent}`;
+}
+
 export function deliveryLine(receipt: ReceiptView | StoryView, delivery: DeliveryView, paint: Paint, now: number): string {
   const words = [
-    `${mark(delivery.state, paint)} ${paint("bold", receipt.tag)} → ${delivery.agent}`,
+    `${mark(delivery.state, paint)} ${paint("bold", receipt.tag)} → ${recipientIn(receipt, delivery)}`,
     progress(receipt, delivery, now),
     paint("dim", evidence(receipt, delivery)),
     delivery.warning ? paint("yellow", `warning: ${delivery.warning}`) : "",
@@ -63,14 +68,14 @@ export function progress(receipt: ReceiptView, delivery: DeliveryView, now: numb
 /** How we know: `(tmux, handed: screen, seen: transcript, as the user's word)`. */
 function evidence(receipt: ReceiptView | StoryView, delivery: DeliveryView): string {
   if (delivery.proof === null) return "";
-  const proved = "history" in receipt ? provedSteps(receipt, delivery.agent) : [];
+  const proved = "history" in receipt ? provedSteps(receipt, delivery.agentId) : [];
   const steps = proved.length > 0 ? proved : [`${delivery.state}: ${delivery.proof}`];
   const word = delivery.authority === null ? [] : [`as ${delivery.authority === "user" ? "the user's" : "a peer's"} word`];
   return `(${[delivery.transport, ...steps, ...word].filter(Boolean).join(", ")})`;
 }
 
 /** Every proof once, with the state that it proved, in the order in which they came. */
-function provedSteps(story: StoryView, agent: string): string[] {
-  const proved = story.history.filter((step) => step.agent === agent && step.proof !== null);
+function provedSteps(story: StoryView, agentId: string): string[] {
+  const proved = story.history.filter((step) => step.agentId === agentId && step.proof !== null);
   return [...new Set(proved.map(({ to, proof }) => `${to}: ${proof}`))];
 }

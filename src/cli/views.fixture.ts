@@ -5,7 +5,7 @@ import type { AgentView, DeliveryView, InboxView, Output, ReceiptView, StoryView
 export const acceptedAt = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 export function delivery(change: Partial<DeliveryView> = {}): DeliveryView {
-  return { agent: "engineer", state: "queued", proof: null, transport: null, authority: null, reason: null, attempts: 0, warning: null, answeredAt: null, updatedAt: acceptedAt, ...change };
+  return { agent: "engineer", agentId: change.agent ?? "engineer", team: "default", state: "queued", proof: null, transport: null, authority: null, reason: null, attempts: 0, warning: null, answeredAt: null, updatedAt: acceptedAt, ...change };
 }
 
 export const handed = (agent = "engineer"): DeliveryView =>
@@ -32,7 +32,7 @@ export function receipt(change: Partial<ReceiptView> = {}): ReceiptView {
 }
 
 export function story(change: Partial<StoryView> = {}): StoryView {
-  const step = { agent: "engineer", reason: null, proof: null, transport: null };
+  const step = { agent: "engineer", agentId: "engineer", team: "default", reason: null, proof: null, transport: null };
   return {
     ...receipt({ deliveries: [handed()] }),
     answers: null,

@@ -37,8 +37,11 @@ export const Caller = z.object({
   personToken: z.string().optional(),
 });
 
+/** Two teams may have agents of one name; the id tells them apart. */
+const recipient = { agent: z.string(), agentId: z.string(), team: z.string().nullable().describe("the team that the agent is in; null for the user, and for one that was removed") };
+
 export const DeliveryView = z.object({
-  agent: z.string(),
+  ...recipient,
   state: z.enum(deliveryStates),
   proof: z.string().nullable(),
   transport: z.string().nullable(),
@@ -52,7 +55,7 @@ export const DeliveryView = z.object({
 
 export const HistoryView = z.object({
   at: time,
-  agent: z.string(),
+  ...recipient,
   verb: z.string(),
   from: z.string().nullable(),
   to: z.string(),
@@ -77,7 +80,7 @@ export const ReceiptView = z.object({
   acceptedAt: time,
   deliveries: z.array(DeliveryView),
   /** Broadcasts only. */
-  successful: z.array(z.string()).optional(),
+  successful: z.array(z.string()).optional().describe("of a broadcast: names, and `team:name` of those in other teams and for `*`"),
   failed: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })).optional(),
   notice: z.string().optional().describe("something the sender should know although the message was accepted"),
 });

@@ -1,6 +1,7 @@
 /** The model as clients see it. */
 import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, StoryView } from "../client/schema.ts";
 import type { Courier } from "../courier.ts";
+import type { Directory } from "../directory/directory.ts";
 import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 import { personId, personName, type Agent, type Endpoint } from "../model/agent.ts";
@@ -16,6 +17,7 @@ export interface ViewParts {
   readonly mailbox: Pick<Mailbox, "pending" | "message" | "log" | "inbox" | "isIntact">;
   readonly transports: ReadonlyMap<string, Transport>;
   readonly activities: Activities;
+  readonly directory: Pick<Directory, "agent">;
 }
 
 export function receiptView({ message, deliveries }: Receipt, parts: ViewParts): ReceiptView {
@@ -33,7 +35,7 @@ function addressee({ to }: Message, deliveries: readonly Delivery[]): string {
 export function sentView({ receipt, refused }: Sent, broadcast: boolean, parts: ViewParts): ReceiptView {
   const view = receiptView(receipt, parts);
   if (!broadcast) return view;
-  const successful = receipt.deliveries.map((delivery) => delivery.agentName);
+  const successful = view.deliveries.map(({ agent, team }) => (team === null || (team === view.team && view.to !== "*") ? agent : `${team}:${agent}`));
   const failed = refused.map(({ agent, error }) => ({ agent, code: error.code, message: error.message }));
   const notice = successful.length === 0 && failed.length === 0 ? { notice: `the broadcast reached no one: ${whyNobody(view.to)}` } : {};
   return { ...view, successful, failed, ...notice };
@@ -41,14 +43,14 @@ export function sentView({ receipt, refused }: Sent, broadcast: boolean, parts: 
 
 function whyNobody(to: string): string {
   if (to === "*") return "no agent is live on this host";
-  return to === "@all" ? "there is nobody you may write to" : `${to} has no members; \`tieline team ls\` lists the teams`;
+  return to === "@all" ? "there is nobody you may write to; --spawn starts the agents of tieline.yaml" : `${to} has no members; \`tieline team ls\` lists the teams`;
 }
 
 export function storyView(story: Story, parts: ViewParts): StoryView {
-  const names = new Map(story.deliveries.map((delivery) => [delivery.id, delivery.agentName]));
-  const shown = [...story.history].filter(([delivery]) => names.has(delivery)).flatMap(([, steps]) => steps);
+  const recipients = new Map(story.deliveries.map((delivery) => [delivery.id, recipientOf(delivery, parts)]));
+  const shown = [...story.history].filter(([delivery]) => recipients.has(delivery)).flatMap(([, steps]) => steps);
   const steps = shown.toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
-  return { ...receiptView(story, parts), answers: tagAnswered(story.message, parts), history: steps.map((step) => historyView(step, names.get(step.delivery) ?? "")) };
+  return { ...receiptView(story, parts), answers: tagAnswered(story.message, parts), history: steps.map((step) => historyView(step, recipients.get(step.delivery)!)) };
 }
 
 export const readerOf = ({ id }: Sender): "user" | "agent" => (id === personId ? "user" : "agent");
@@ -124,13 +126,17 @@ export function waysInView(endpoints: readonly Endpoint[], transports: ViewParts
 }
 
 /** A delivery that waits behind others has no reason of its own; the one at the head speaks for it. */
-function deliveryView(delivery: Delivery, { kind }: Message, { courier }: ViewParts): DeliveryView {
-  const { agentName: agent, state, proof, transport, authority, attempts, warning, answeredAt, updatedAt } = delivery;
-  const behind = wakes(kind) ? courier.holdOf(delivery.agent)?.detail : waitsToBeRead(agent);
+function deliveryView(delivery: Delivery, { kind }: Message, parts: ViewParts): DeliveryView {
+  const { agentName, state, proof, transport, authority, attempts, warning, answeredAt, updatedAt } = delivery;
+  const behind = wakes(kind) ? parts.courier.holdOf(delivery.agent)?.detail : waitsToBeRead(agentName);
   const waitsBehind = state === "queued" && delivery.detail === null ? behind : null;
-  return { agent, state, proof, transport, authority, reason: delivery.detail ?? waitsBehind ?? null, attempts, warning, answeredAt, updatedAt };
+  return { ...recipientOf(delivery, parts), state, proof, transport, authority, reason: delivery.detail ?? waitsBehind ?? null, attempts, warning, answeredAt, updatedAt };
 }
 
-function historyView({ at, verb, from, to, reason, detail, proof, transport }: Transition, agent: string): StoryView["history"][number] {
-  return { at, agent, verb, from, to, reason: detail ?? reason, proof, transport };
+type Recipient = Pick<DeliveryView, "agent" | "agentId" | "team">;
+
+const recipientOf = ({ agent, agentName }: Delivery, { directory }: ViewParts): Recipient => ({ agent: agentName, agentId: agent, team: directory.agent(agent)?.team || null });
+
+function historyView({ at, verb, from, to, reason, detail, proof, transport }: Transition, recipient: Recipient): StoryView["history"][number] {
+  return { at, ...recipient, verb, from, to, reason: detail ?? reason, proof, transport };
 }

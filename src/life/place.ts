@@ -1,7 +1,7 @@
 /** Where agents live in tmux: which session and window, made when it is missing. */
 import type { HomeConfig } from "../config/home.ts";
 import { defaultTeam } from "../config/project.ts";
-import type { Agent } from "../model/agent.ts";
+import { endpointBy, isLive, type Agent } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { ensureSession, ensureWindow, exactSession, hasSession, newWindow, sessionName, type Launch, type PanePlace } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
@@ -25,6 +25,17 @@ export function sessionOf(agent: Resident, config: Pick<HomeConfig, "session">):
   if (!ownSessionName.test(agent.name) && !ownSessionInstance.test(agent.name)) throw unfitName(agent.name);
   return independent.test(agent.name) ? `agent-${agent.name}` : `agent-${sessionName(agent.team)}-${agent.name}`;
 }
+
+/** The sessions in which a team can be seen, the best first; with one for each agent, those of its agents, the lead's first. */
+export function sessionsOf(team: string, agents: readonly Agent[], config: Pick<HomeConfig, "session">): string[] {
+  if (config.session.naming === "window") return [teamSession(team, config)];
+  return leadFirst(agents.filter((agent) => agent.launch !== null && isLive(agent) && endpointBy("tmux", agent) !== undefined)).map((agent) => sessionOf(agent, config));
+}
+
+/** Who has that role, or runs that profile, then who was there first. */
+export const leadFirst = (agents: readonly Agent[]): Agent[] => agents.toSorted((a, b) => Number(isLead(b)) - Number(isLead(a)) || a.createdAt - b.createdAt);
+
+const isLead = ({ name, role, profile }: Agent): boolean => [name, role, profile].some((word) => word === "lead" || word === "team-lead");
 
 /** Starts a program where the agent belongs: in a window named by its task or role. */
 export async function settleIn(server: TmuxServer, agent: Resident, task: string | undefined, launch: Launch, config: HomeConfig): Promise<PanePlace> {

@@ -43,11 +43,11 @@ export function routeDenied(topology: Topology, from: Party, to: readonly Pick<P
   );
 }
 
-/** What one recipient of `*` says of a sender that may not write to everyone. */
-export function everyoneDenied(topology: Topology, from: Party, to: Pick<Party, "name">): TielineError {
+/** What a sender is told that may not write to everyone. */
+export function everyoneDenied(topology: Topology, from: Party): TielineError {
   return new TielineError("ROUTE_DENIED", `${from.name} may not write to *, every live agent on this host; @all is whom it may write to`, {
     remedy: `* needs an edge "${from.name} -> *" or \`may: [broadcast-all]\``,
-    operands: { from: from.name, to: [to.name], team: topology.team, allowed: allowedTargets(topology, from) },
+    operands: { from: from.name, to: ["*"], team: topology.team, allowed: allowedTargets(topology, from) },
   });
 }
 

@@ -1,6 +1,6 @@
 import type { StoryView } from "../../client/schema.ts";
 import { command } from "../args.ts";
-import { receiptLines } from "../receipts.ts";
+import { receiptLines, recipientIn } from "../receipts.ts";
 import type { Paint } from "../terminal.ts";
 import { clockTime, span } from "../times.ts";
 import { present } from "../present.ts";
@@ -48,11 +48,11 @@ function expiry(expiresAt: number, now: number): string {
 function timelineRow(story: StoryView, step: StoryView["history"][number], paint: Paint, now: number): string {
   const moved = step.from === step.to ? `stays ${step.to}` : `→ ${step.to}`;
   const how = [step.transport && `by ${step.transport}`, step.proof && `proof: ${step.proof}`, step.reason].filter(Boolean).join(", ");
-  const agentWidth = Math.max(...story.deliveries.map(({ agent }) => agent.length));
+  const agentWidth = Math.max(...story.deliveries.map((delivery) => recipientIn(story, delivery).length));
   const elapsed = `+${span(step.at - story.acceptedAt)}`;
   return [
     paint("dim", `  ${clockTime(step.at, now)}  ${elapsed.padStart(8)}`),
-    step.agent.padEnd(agentWidth),
+    recipientIn(story, step).padEnd(agentWidth),
     step.verb.padEnd(7),
     how === "" ? moved : `${moved}   ${paint("dim", how)}`,
   ].join("  ");

@@ -4,7 +4,7 @@ import { adopt } from "../../life/adopt.ts";
 import { giveBackMail } from "../../life/giveBack.ts";
 import { kill } from "../../life/end.ts";
 import { lookAt } from "../../life/lookAt.ts";
-import { teamSession } from "../../life/place.ts";
+import { sessionsOf, teamSession } from "../../life/place.ts";
 import { agentOf } from "../../life/enlist.ts";
 import { checkName, isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
@@ -87,7 +87,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
         }
       }
       if (failed.length > 0 && failed.length === names.length) throw failed[0]!.error;
-      const session = teamSession(team, config);
+      const [session = teamSession(team, config)] = sessionsOf(team, directory.roster.inTeam(team), config);
       return {
         session,
         socket,

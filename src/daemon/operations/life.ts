@@ -8,7 +8,7 @@ import { lookAt } from "../../life/lookAt.ts";
 import { enlist } from "../../life/enlist.ts";
 import { askToShutDown, isNativeOnly } from "../../life/native/shutdown.ts";
 import type { Wishes } from "../../life/launch.ts";
-import { teamSession } from "../../life/place.ts";
+import { sessionsOf } from "../../life/place.ts";
 import { choose, dialogOf, interrupt } from "../../life/steer.ts";
 import { isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
@@ -143,9 +143,11 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 
   async function teamPlace(team: string, caller: Caller) {
     const socket = serverOf(caller);
-    const session = teamSession(team, config);
-    if (!(await hasSession(servers.at(socket), session))) throw noSession(session, socket);
-    return { socket, session, pane: null, current: await sessionOfCaller(caller, socket) };
+    const sessions = sessionsOf(team, directory.roster.inTeam(team), config);
+    for (const session of sessions) {
+      if (await hasSession(servers.at(socket), session)) return { socket, session, pane: null, current: await sessionOfCaller(caller, socket) };
+    }
+    throw noSession(team, sessions[0] ?? null, socket);
   }
 
   async function sessionOfCaller({ pane, tmuxSocket }: Caller, socket: string): Promise<string | null> {
@@ -175,8 +177,8 @@ const notStartedByUs = (agent: Agent): TielineError =>
     operands: { agent: agent.name },
   });
 
-const noSession = (session: string, socket: string): TielineError =>
-  new TielineError("PANE_UNKNOWN", `there is no tmux session ${session} at ${socket}`, {
+const noSession = (team: string, session: string | null, socket: string): TielineError =>
+  new TielineError("PANE_UNKNOWN", session === null ? `no agent of team ${team} has a tmux session at ${socket}` : `there is no tmux session ${session} at ${socket}`, {
     remedy: "`tieline up` or `tieline spawn` makes it; `tieline ls --all` shows the agents of every team",
-    operands: { session, socket },
+    operands: { team, session, socket },
   });

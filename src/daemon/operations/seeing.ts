@@ -1,4 +1,5 @@
 import type { Switch } from "../../compose.ts";
+import { leadFirst } from "../../life/place.ts";
 import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { arrange, restore, type Seat } from "../../seeing/layout.ts";
@@ -42,18 +43,15 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
   };
 }
 
-/** The lead first: who has that role, or runs that profile, or was there first. */
+/** The lead first. */
 function seatsOf(agents: readonly Agent[]): (Seat & { socket: string })[] {
-  const leads = agents.toSorted((a, b) => Number(isLead(b)) - Number(isLead(a)) || a.createdAt - b.createdAt);
-  return leads.flatMap((agent) => {
+  return leadFirst(agents).flatMap((agent) => {
     const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return [];
     const { socket, pane } = paneLocator(endpoint);
     return [{ name: agent.name, socket, pane }];
   });
 }
-
-const isLead = ({ name, role, profile }: Agent): boolean => [name, role, profile].some((word) => word === "lead" || word === "team-lead");
 
 const nobodyToShow = (team: string): TielineError =>
   new TielineError("PANE_UNKNOWN", `no agent of team ${team} is in a pane`, {
