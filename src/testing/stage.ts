@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf } from "../client/home.ts";
 import { compose, type Switch } from "../compose.ts";
+import { layHookPlace } from "../intake/hooks/place.ts";
 import { adopt } from "../life/adopt.ts";
 import { personId, personName, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
@@ -75,6 +76,7 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
     report: (context, fault) => void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`),
     ...(debug && { debug }),
   });
+  layHookPlace(tieline.hookPlace, { socket: join(root, "daemon.sock"), bun: process.execPath });
   await tieline.start();
 
   const stage: Stage = {
