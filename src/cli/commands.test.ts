@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseProject } from "../config/project.ts";
 import { TielineError } from "../model/errors.ts";
@@ -243,9 +243,15 @@ describe("daemon", () => {
     renameSync(tieline.home.log, `${tieline.home.log}.1`);
     writeFileSync(tieline.home.log, "six\n");
     await until("six\n");
+    appendFileSync(tieline.home.log, "seven\n");
+    copyFileSync(tieline.home.log, `${tieline.home.log}.1`);
+    truncateSync(tieline.home.log);
+    await until("seven\n");
+    appendFileSync(tieline.home.log, "8\n");
+    await until("8\n");
     following.kill("SIGINT");
     expect(await following.exited).toBe(0);
-    expect(text).toBe("one\ntwo\nthree\nfour\nfive\nsix\n");
+    expect(text).toBe("one\ntwo\nthree\nfour\nfive\nsix\nseven\n8\n");
   });
 
   test("doctor fails with 5 when a check failed, and names the remedy", async () => {

@@ -7,7 +7,7 @@ export interface TailOptions {
   readonly follow: boolean;
 }
 
-/** The last lines of a log, and what is added to it, also when it moves aside and a new one takes its place. */
+/** The last lines of a log, and what is added to it, also when its content moves aside. */
 export async function printLog(path: string, terminal: Terminal, { lines, follow }: TailOptions): Promise<number> {
   const log = followFile(path);
   const last = log.rest().split("\n").slice(-lines - 1).join("\n");
@@ -29,11 +29,13 @@ interface Followed {
 }
 
 function followFile(path: string): Followed {
-  const decoder = new TextDecoder();
+  let decoder = new TextDecoder();
   let fd: number | null = null;
+  let position = 0;
 
   function open(): void {
     fd = statSync(path, { throwIfNoEntry: false }) ? openSync(path, "r") : null;
+    position = 0;
   }
 
   function close(): void {
@@ -46,21 +48,42 @@ function followFile(path: string): Followed {
     return fd !== null && now !== undefined && now.ino !== fstatSync(fd).ino;
   }
 
-  function remaining(): string {
-    if (fd === null) return "";
+  const wasEmptied = (): boolean => fd !== null && fstatSync(fd).size < position;
+
+  function remaining(file = fd): string {
+    if (file === null) return "";
     const buffer = Buffer.alloc(64 * 1024);
     let text = "";
-    for (let bytes = readSync(fd, buffer); bytes > 0; bytes = readSync(fd, buffer)) {
+    for (let bytes = readSync(file, buffer, 0, buffer.length, position); bytes > 0; bytes = readSync(file, buffer, 0, buffer.length, position)) {
+      position += bytes;
       text += decoder.decode(buffer.subarray(0, bytes), { stream: true });
     }
     return text;
+  }
+
+  /** The daemon copies its log before it empties it, so that the rest is where we stopped, in the copy. */
+  function restOfCopy(): string {
+    const copy = `${path}.1`;
+    if (!statSync(copy, { throwIfNoEntry: false })) return "";
+    const file = openSync(copy, "r");
+    try {
+      return remaining(file);
+    } finally {
+      closeSync(file);
+    }
   }
 
   return {
     close,
     rest() {
       if (fd === null) open();
-      let text = remaining();
+      let text = "";
+      if (wasEmptied()) {
+        text += restOfCopy();
+        position = 0;
+        decoder = new TextDecoder();
+      }
+      text += remaining();
       while (movedAside()) {
         close();
         open();
@@ -71,11 +94,18 @@ function followFile(path: string): Followed {
   };
 }
 
+/** Bun reports only the first of several changes within a millisecond, so the rest is looked for soon after. */
+const soonMs = 5;
+
 /** Watches the directory, because a watch on the file would stay with the old one. Ends on Ctrl-C. */
 async function* changesOf(path: string): AsyncGenerator<void> {
   let wake = Promise.withResolvers<boolean>();
+  let again: Timer | undefined;
   const watcher = watch(dirname(path), (_event, name) => {
-    if (name === null || name.startsWith(basename(path))) wake.resolve(true);
+    if (name !== null && !name.startsWith(basename(path))) return;
+    wake.resolve(true);
+    clearTimeout(again);
+    again = setTimeout(() => wake.resolve(true), soonMs);
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => wake.resolve(false));
   // What was written between the first look and the watch would otherwise wait for the next line.
@@ -84,5 +114,6 @@ async function* changesOf(path: string): AsyncGenerator<void> {
     wake = Promise.withResolvers<boolean>();
     yield;
   }
+  clearTimeout(again);
   watcher.close();
 }

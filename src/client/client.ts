@@ -3,10 +3,10 @@ import { callerHeader, noticeHeader, operations, pathOf } from "./operations.ts"
 import type { Caller, Input, OperationName, Output } from "./schema.ts";
 
 /**
- * Where a daemon listens: at its socket, which only Bun can speak to, or at its loopback port, which wants a token. `fetch`
- * sends the requests in another way, as the dashboard does, which signs them.
+ * Where a daemon listens: at its socket, or at its loopback port, which wants a token. `fetch` sends the requests in another
+ * way: the dashboard signs them, and only Bun's own can speak to a socket.
  */
-export type Daemon = { readonly socket: string } | { readonly url: string; readonly token?: string; readonly fetch?: Fetch };
+export type Daemon = { readonly fetch?: Fetch } & ({ readonly socket: string } | { readonly url: string; readonly token?: string });
 
 export type Fetch = (url: string, request: RequestInit) => Promise<Response>;
 
@@ -52,8 +52,9 @@ export interface Line {
 /** What every request to a daemon has in common. */
 export function lineTo(daemon: Daemon, caller: Caller): Line {
   const headers = { [callerHeader]: encodeURIComponent(JSON.stringify(caller)) };
-  if ("socket" in daemon) return { base: "http://tieline", headers, unix: { unix: daemon.socket }, send: fetch };
-  const { url: base, token, fetch: send = fetch } = daemon;
+  const { fetch: send = fetch } = daemon;
+  if ("socket" in daemon) return { base: "http://tieline", headers, unix: { unix: daemon.socket }, send };
+  const { url: base, token } = daemon;
   return { base, headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, unix: {}, send };
 }
 
@@ -78,7 +79,7 @@ export function fromProblem(body: unknown): TielineError {
 const notConnected = ["ENOENT", "ECONNREFUSED", "EAGAIN", "EACCES", "EPERM", "ConnectionRefused", "FailedToOpenSocket"];
 
 export function unavailable(cause: unknown): never {
-  if ((cause instanceof DOMException && cause.name === "AbortError") || cause instanceof TielineError) throw cause;
+  if ((cause instanceof Error && cause.name === "AbortError") || cause instanceof TielineError) throw cause;
   const code = codeOf(cause) ?? codeOf((cause as Error).cause) ?? "no answer";
   throw new TielineError("DAEMON_UNAVAILABLE", `the daemon does not answer (${code})`, {
     remedy: "run `tieline daemon start`, then see `tieline daemon logs`",

@@ -55,8 +55,12 @@ export function rootOf(env: Readonly<Record<string, string | undefined>>): strin
  */
 function roomForSockets(root: string, wished: string, name: string): string {
   if (Buffer.byteLength(wished) + 1 + name.length <= maxSocketPath) return wished;
-  const digest = new Bun.CryptoHasher("sha256").update(root).digest("hex").slice(0, 16);
-  return ours(`/tmp/tieline-${process.getuid?.() ?? 0}-${digest}`);
+  return ours(`/tmp/tieline-${process.getuid?.() ?? 0}-${digestOf(root).slice(0, 16)}`);
+}
+
+function digestOf(text: string): string {
+  if ("bun" in process.versions) return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
 }
 
 /** Anybody may make a directory in /tmp before we do, and would be told the person's token there. */

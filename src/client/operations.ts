@@ -77,6 +77,18 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
 /** Besides reads: what does no harm when it is done twice, because the second time finds it done. */
 export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect", "collected", "adopt", "up", "note", "doctor", "topologyAdd", "teamCreate", "teamJoin", "answerRequest", "preferencesSet"]);
 
+/** 1 MiB of text may need up to six bytes per character in JSON, and an envelope around it. */
+export const longestBodyBytes = 8 * 1024 * 1024;
+
+/** Operations that carry a text. */
+const longInputs: ReadonlySet<OperationName> = new Set(["send", "reply", "profileAdd"]);
+
+/** How long the body of a request may be. */
+export const maxBodyBytes = (name: OperationName): number => (longInputs.has(name) ? longestBodyBytes : 256 * 1024);
+
+/** Served on the socket only, where all callers are processes of one user. */
+export const socketOnly: readonly OperationName[] = ["hook", "hookWritten"];
+
 export const pathOf = (name: OperationName): string => `/v1/${name}`;
 export const callerHeader = "x-tieline-caller";
 /** What the user should know besides the answer: a list of texts, as JSON. */

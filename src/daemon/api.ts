@@ -1,23 +1,40 @@
 /** The API on the loopback port, where anybody on this machine and any page in a browser can knock. */
 import { asTielineError, TielineError } from "../model/errors.ts";
+import type { Connection } from "../os/httpServer.ts";
 import { bearerOf, problem, type Handle } from "./http.ts";
 import type { LoopbackRoute } from "./loopback.ts";
 import type { PageSessions } from "./page/sessions.ts";
 
-/** Serves everything below a path to those who have a token, and to no page but our own. */
-export function guardedRoute(prefix: string, handle: Handle, stopping: AbortSignal, sessions?: PageSessions): LoopbackRoute {
-  return (request, url) => {
+export interface Guard {
+  /** Whether this is a token of the user or of an agent. */
+  readonly isKnown: (token: string) => boolean;
+  readonly stopping: AbortSignal;
+  /** Lets the dashboard in as well. */
+  readonly sessions?: PageSessions;
+}
+
+/**
+ * Serves everything below a path to callers with a valid token, and to no page but our own. Nothing of a request but its
+ * path and these headers is read before.
+ */
+export function guardedRoute(prefix: string, handle: Handle, { isKnown, stopping, sessions }: Guard): LoopbackRoute {
+  return (request, url, connection) => {
     const { pathname } = url;
     if (pathname !== prefix && !pathname.startsWith(`${prefix}/`)) return null;
     if (!isOurPage(request)) return Promise.resolve(problem(foreignPage(request)));
-    if (bearerOf(request) !== null) return handle(request, stopping);
-    if (sessions?.claims(request)) return forPage(request, url, sessions);
-    return Promise.resolve(problem(noToken()));
+    const token = bearerOf(request);
+    if (token !== null && isKnown(token)) {
+      connection.admit();
+      return handle(request, stopping);
+    }
+    if (sessions?.claims(request)) return forPage(request, url, sessions, connection);
+    return Promise.resolve(problem(token === null ? noToken() : unknownToken()));
   };
 
-  async function forPage(request: Request, url: URL, sessions: PageSessions): Promise<Response> {
+  async function forPage(request: Request, url: URL, sessions: PageSessions, connection: Connection): Promise<Response> {
     try {
       const admitted = await sessions.admit(request, url);
+      connection.admit();
       return await handle(admitted.request, AbortSignal.any([request.signal, stopping, admitted.signal]));
     } catch (thrown) {
       return problem(asTielineError(thrown));
@@ -36,6 +53,11 @@ function foreignPage(request: Request): TielineError {
   const origin = request.headers.get("origin") ?? "another site";
   return new TielineError("NOT_PERMITTED", `pages of ${origin} may not call Tieline`, { remedy: "call it from its own page, or with a token and without an Origin header", operands: { origin } });
 }
+
+const unknownToken = (): TielineError =>
+  new TielineError("IDENTITY_UNKNOWN", "the token is none of the user or of an agent", {
+    remedy: "use an agent's TIELINE_TOKEN, or the text of user.token in the home; registering an agent again gives it a new token",
+  });
 
 const noToken = (): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", "the request has no token", {

@@ -16,10 +16,14 @@ Whatever the command line can do, a program can do: both are the same calls. \`d
 | unix socket | \`daemon.sock\` in the home (\`~/.tieline\`, or \`TIELINE_HOME\`), mode 0600 |
 | loopback | \`http://127.0.0.1:PORT\`; the port is drawn once and stands in the file \`port\` of the home; \`http.port\` in \`config.json\` sets another |
 
-On the loopback port every request carries \`Authorization: Bearer TOKEN\`: an agent's own \`TIELINE_TOKEN\`, or the
-person's, which stands in \`user.token\` in the home. A Host that is not this machine and an Origin that is not the port's own
-page are refused. On the socket the token is optional: a caller may say in \`x-tieline-caller\` (URI-encoded JSON) which
-process, session or pane it is, and the daemon decides by its ladder who that is.
+Prefer the socket: only your own user can open it. On the loopback port every request carries
+\`Authorization: Bearer TOKEN\`: an agent's own \`TIELINE_TOKEN\`, or the user's, which is in \`user.token\` in the home. The
+token is checked before anything else of a request is read, and it alone says who calls; without a valid one no operation,
+\`/metrics\`, \`/mcp\` or \`/v1/openapi.json\` answers. A Host that is not this machine and an Origin that is not the port's own
+page are refused. While the daemon is down, another user of the machine can listen at its port and be given your token.
+
+On the socket the token is optional: a caller may say in \`x-tieline-caller\` (URI-encoded JSON) which process, session or
+pane it is, and the daemon decides who that is. On the port only \`team\`, \`cwd\` and \`agentVariables\` of that header count.
 
     TOKEN=$(cat ~/.tieline/user.token); PORT=$(cat ~/.tieline/port)
     curl -H "Authorization: Bearer $TOKEN" -d '{"to":"engineer","body":"please look"}' http://127.0.0.1:$PORT/v1/send
@@ -39,6 +43,18 @@ Reading mail takes two calls, so that a reader who dies in between loses nothing
 \`collected\` says that it was shown. What nobody confirms within ten seconds is \`uncertain\`, and its sender can see that.
 
 \`events\` with \`Accept: text/event-stream\` is a live stream; every event has an id, and \`Last-Event-ID\` goes on after it.
+
+## Limits of the port
+
+| What | Limit | Beyond it |
+|---|---|---|
+| headers | 16 KiB, complete within 5 s | 431, 408 |
+| body | 8 MiB for \`send\`, \`reply\`, \`profileAdd\` and \`/mcp\`, 256 KiB for everything else; complete within 10 s | 413 \`BODY_TOO_LONG\`, 408 |
+| connections without a valid token or session | 64 | the oldest is closed |
+| connections in all | 256 | the new one is closed |
+| a connection without a request | 5 s | it is closed |
+
+The sizes of bodies hold on the socket as well.
 
 ## Operations
 

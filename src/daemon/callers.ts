@@ -44,6 +44,9 @@ export class Callers {
 
   readonly isPersons = (token: string): boolean => sameSecret(token, this.known.personToken);
 
+  /** Whether the token is the user's or an agent's. Agents' tokens are looked up by their digest, whose timing says nothing. */
+  readonly isKnown = (token: string): boolean => this.isPersons(token) || this.known.withToken(digestOf(token)) !== null;
+
   /** Found out once for a request, whoever asks; the same caller object is the same request. */
   sender(caller: Caller): Promise<Sender> {
     const known = this.found.get(caller);

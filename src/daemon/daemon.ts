@@ -1,19 +1,20 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Home } from "../client/home.ts";
-import { pathOf } from "../client/operations.ts";
+import { pathOf, socketOnly } from "../client/operations.ts";
+import type { Caller } from "../client/schema.ts";
 import { compose, type SwitchOptions } from "../compose.ts";
 import { loadHomeConfig } from "../config/home.ts";
 import { secureHome } from "../config/privateHome.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
 import { newToken } from "../directory/token.ts";
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import { secretIn } from "../os/secretFile.ts";
 import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
 import { HookDoor } from "./hooks.ts";
 import { watchStandstill } from "./standstill.ts";
-import { createHandle, unboundedBytes, type Handle, type Operations } from "./http.ts";
+import { callerOnPort, callerOnSocket, createHandle, problem, unboundedBytes, type Handle, type Operations } from "./http.ts";
 import { openLog } from "./log.ts";
 import { guarded, Rights } from "./rights.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
@@ -48,22 +49,26 @@ export interface DaemonOptions {
   readonly tmuxSocket: string;
   readonly env: Record<string, string>;
   readonly binDirectory: string;
+  /** The file descriptor of this process's stderr, if its starter let it write to the log. */
+  readonly stderr?: number;
 }
 
 export interface Daemon {
   /** Resolves when the daemon has stopped, whoever asked for it. */
   readonly stopped: Promise<void>;
   stop(): void;
+  /** Writes down what nothing in the daemon caught. */
+  report(context: string, fault: unknown): void;
 }
 
 /**
  * One process that serves a home. Whoever gets the mailbox's lock is the daemon and may replace a socket that an
  * earlier one left behind; the others throw DatabaseTaken.
  */
-export async function startDaemon({ home, version, tmuxSocket, env, binDirectory }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({ home, version, tmuxSocket, env, binDirectory, stderr }: DaemonOptions): Promise<Daemon> {
   const tightened = secureHome(home);
   const { logging, http } = loadHomeConfig(home.config);
-  const log = openLog(home.log, logging);
+  const log = openLog(home.log, { ...logging, ...(stderr !== undefined && { stderr }) });
   for (const note of tightened) log.info(note);
   let loopback: Loopback | null = null;
   const options: SwitchOptions = {
@@ -118,16 +123,19 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...selfOperations(tieline, callers, rights, facts),
   };
   const operations = guarded(unguarded, callers, rights, tieline);
-  const handle = createHandle({
+  const parts = {
     operations,
     report: options.report,
-    isPersons: callers.isPersons,
-    notices: (caller) => callers.noticesFor(caller),
+    notices: (caller: Caller) => callers.noticesFor(caller),
     answers: { "/metrics": metricsAnswer(tieline, callers), [pathOf("events")]: eventStreams(tieline, callers, rights), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
-  });
-  const mcp = mcpWhenAsked({ operations, isPersons: callers.isPersons, report: options.report, version });
-  const server = listen(home.socket, (request) => handle(request, stopping.signal));
-  loopback = await openLoopback({ configured: http.port, file: home.portFile, maxBodyBytes: unboundedBytes, routes: [guardedRoute("/v1", handle, stopping.signal, sessions), guardedRoute("/mcp", mcp, stopping.signal), guardedRoute("/metrics", handle, stopping.signal, sessions), pageRoute(sessions, { report: options.report })] });
+  };
+  const onSocket = createHandle({ ...parts, callerOf: callerOnSocket(callers.isPersons) });
+  const onPort = createHandle({ ...parts, callerOf: callerOnPort(callers.isPersons), without: socketOnly });
+  const mcp = mcpWhenAsked({ operations, callerOf: callerOnPort(callers.isPersons), report: options.report, version });
+  const server = listen(home.socket, (request) => onSocket(request, stopping.signal), options.report);
+  const guard = { isKnown: callers.isKnown, stopping: stopping.signal };
+  const routes = [guardedRoute("/v1", onPort, { ...guard, sessions }), guardedRoute("/mcp", mcp, guard), guardedRoute("/metrics", onPort, { ...guard, sessions }), pageRoute(sessions, { report: options.report })];
+  loopback = await openLoopback({ configured: http.port, file: home.portFile, routes, report: options.report });
   if (loopback.moved) {
     log.info(`${loopback.moved.why}: this daemon is at port ${loopback.port}, and every browser is signed out`);
     sessions.revokeAll();
@@ -150,10 +158,11 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
       // At the same place there may be the socket of another one by now.
       if (socket.isThere()) rmSync(home.socket, { force: true });
       log.info("stopped");
+      log[Symbol.dispose]();
     };
     stopping.signal.addEventListener("abort", () => finish().then(resolve, reject), { once: true });
   });
-  return { stopped, stop: () => stopping.abort() };
+  return { stopped, stop: () => stopping.abort(), report: options.report };
 }
 
 /** What speaks MCP is a quarter of all code; it is loaded for the first who asks. */
@@ -162,7 +171,7 @@ function mcpWhenAsked(door: McpDoor): Handle {
 }
 
 /** It is moved to its place when it listens: Bun would remove whatever is there when the server stops. */
-function listen(socket: string, fetch: (request: Request) => Promise<Response>): Bun.Server<undefined> {
+function listen(socket: string, fetch: (request: Request) => Promise<Response>, report: SwitchOptions["report"]): Bun.Server<undefined> {
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   const birthplace = join(dirname(socket), `.${process.pid}`);
   rmSync(birthplace, { force: true });
@@ -170,7 +179,12 @@ function listen(socket: string, fetch: (request: Request) => Promise<Response>):
   try {
     // Waiting is what some callers came for. Bun honours idleTimeout on a unix socket, although its types do not say so.
     const patient = { idleTimeout: 0 } as object;
-    const server = Bun.serve({ unix: birthplace, maxRequestBodySize: unboundedBytes, fetch, ...patient });
+    // Without a handler of our own Bun prints every fault with its source.
+    const error = (fault: Error): Response => {
+      report("a request on the socket", fault);
+      return problem(asTielineError(fault));
+    };
+    const server = Bun.serve({ unix: birthplace, maxRequestBodySize: unboundedBytes, fetch, error, ...patient });
     chmodSync(birthplace, 0o600);
     renameSync(birthplace, socket);
     return server;

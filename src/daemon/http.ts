@@ -1,7 +1,8 @@
 /** The daemon's HTTP face: finds the operation, validates, answers JSON or problem+json. No rules of its own. */
 import type { z } from "zod";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { callerHeader, noticeHeader, operations, pathOf } from "../client/operations.ts";
+import { textUpTo } from "../os/httpServer.ts";
+import { callerHeader, maxBodyBytes, noticeHeader, operations, pathOf } from "../client/operations.ts";
 import { Caller, schemas, type OperationName } from "../client/schema.ts";
 
 export interface Call {
@@ -17,8 +18,6 @@ export type Operations = {
   ) => Promise<z.input<(typeof schemas)[Name]["output"]>>;
 };
 
-/** A body of 1 MiB may need up to six bytes per character in JSON, and an envelope around it. */
-const maxRequestBytes = 8 * 1024 * 1024;
 /** For the server itself, which would cut a caller off without a word; the limit above is kept with an explanation. */
 export const unboundedBytes = Number.MAX_SAFE_INTEGER;
 
@@ -30,21 +29,25 @@ export type Answer = (request: Request, call: Call) => Promise<Response | null>;
 export interface HandleParts {
   readonly operations: Operations;
   readonly report: (context: string, fault: unknown) => void;
-  /** Tells a bearer that is the person from one that is an agent. */
-  readonly isPersons: (token: string) => boolean;
+  /** What a request says about its caller. */
+  readonly callerOf: (request: Request) => Caller;
   readonly answers?: Readonly<Record<string, Answer>>;
   /** What a caller should know besides the answer. */
   readonly notices?: (caller: Caller) => readonly string[];
+  /** Operations that are not there. */
+  readonly without?: readonly OperationName[];
 }
 
-export function createHandle({ operations: implementations, report, isPersons, answers = {}, notices = () => [] }: HandleParts): Handle {
-  const byPath = new Map(Object.keys(operations).map((name) => [pathOf(name as OperationName), name as OperationName]));
+export function createHandle({ operations: implementations, report, callerOf, answers = {}, notices = () => [], without = [] }: HandleParts): Handle {
+  const names = (Object.keys(operations) as OperationName[]).filter((name) => !without.includes(name));
+  const byPath = new Map(names.map((name) => [pathOf(name), name]));
 
   return async (request, signal) => {
-    const url = new URL(request.url);
+    const url = URL.parse(request.url);
+    if (url === null) return problem(invalid("the address of the request is none"));
     const name = byPath.get(url.pathname);
     try {
-      const caller = callerOf(request, isPersons);
+      const caller = callerOf(request);
       const call: Call = {
         caller,
         // Few operations wait, and a signal that nobody asks for costs as much as the rest of a request.
@@ -56,7 +59,7 @@ export function createHandle({ operations: implementations, report, isPersons, a
       if (answer) return answer;
       if (name === undefined) throw notFound(url.pathname);
       if (request.method !== operations[name]) throw wrongMethod(name);
-      const input = parse(schemas[name].input, await inputOf(request, url), name);
+      const input = parse(schemas[name].input, await inputOf(request, url, maxBodyBytes(name)), name);
       const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
       const output = await run(input, call);
       return Response.json(output, { headers: noticed(notices(caller)) });
@@ -78,38 +81,51 @@ export function problem(error: TielineError): Response {
   return Response.json(body, { status: error.httpStatus, headers: { "content-type": "application/problem+json" } });
 }
 
-async function inputOf(request: Request, url: URL): Promise<unknown> {
+async function inputOf(request: Request, url: URL, maxBytes: number): Promise<unknown> {
   if (request.method === "GET") return Object.fromEntries(url.searchParams);
-  const text = await textOf(request);
+  const text = await textOf(request, maxBytes);
   if (text === "") return {};
   return parseJson(text, "the request body");
 }
 
-/** The body, read no further than anybody could mean it. */
-export async function textOf(request: Request, maxBytes = maxRequestBytes): Promise<string> {
-  const told = request.headers.get("content-length");
-  if (Number(told ?? 0) > maxBytes) throw tooLong(maxBytes);
-  // The server reads no more than was told, and walking a stream takes ten times as long.
-  if (told !== null) return request.text();
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLong(maxBytes);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
+/** The body, read no further than its limit. */
+export async function textOf(request: Request, maxBytes: number): Promise<string> {
+  const text = await textUpTo(maxBytes, request).catch((cause: unknown) => {
+    throw invalid("the request ended before its body did", cause);
+  });
+  if (text === null) throw tooLong(maxBytes);
+  return text;
 }
 
-/** What a request says about its caller. A bearer token counts for more than the claims beside it. */
-export function callerOf(request: Request, isPersons: (token: string) => boolean): Caller {
+/** Tells a bearer that is the user's from one that is an agent's. */
+type IsPersons = (token: string) => boolean;
+
+/** On the socket, among processes of one user, a caller may say what it is. A bearer token counts for more than that. */
+export const callerOnSocket =
+  (isPersons: IsPersons) =>
+  (request: Request): Caller => {
+    const claimed = claimsOf(request);
+    const bearer = bearerOf(request);
+    if (bearer === null) return claimed;
+    const { token: _token, personToken: _personToken, ...rest } = claimed;
+    return { ...rest, ...byToken(bearer, isPersons) };
+  };
+
+/** On the port the token alone says who calls. What is kept of the rest says which names are meant, or narrows the rights. */
+export const callerOnPort =
+  (isPersons: IsPersons) =>
+  (request: Request): Caller => {
+    const bearer = bearerOf(request);
+    const { team, cwd, agentVariables } = claimsOf(request);
+    const rest = { ...(team !== undefined && { team }), ...(cwd !== undefined && { cwd }), ...(agentVariables !== undefined && { agentVariables }) };
+    return { ...rest, ...(bearer !== null && byToken(bearer, isPersons)) };
+  };
+
+const byToken = (bearer: string, isPersons: IsPersons): Caller => (isPersons(bearer) ? { personToken: bearer } : { token: bearer });
+
+function claimsOf(request: Request): Caller {
   const header = request.headers.get(callerHeader);
-  const claimed = header === null ? {} : parse(Caller, parseJson(decode(header), `the header ${callerHeader}`), `the header ${callerHeader}`);
-  const bearer = bearerOf(request);
-  if (bearer === null) return claimed;
-  const { token: _token, personToken: _personToken, ...rest } = claimed;
-  return { ...rest, ...(isPersons(bearer) ? { personToken: bearer } : { token: bearer }) };
+  return header === null ? {} : parse(Caller, parseJson(decode(header), `the header ${callerHeader}`), `the header ${callerHeader}`);
 }
 
 export function bearerOf(request: Request): string | null {
@@ -136,11 +152,16 @@ export function parseJson(text: string, what: string): unknown {
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`);
-  throw invalid(`${name}: ${issues.join("; ")}`, result.error);
+  throw invalid(`${name}: ${wordsFor(result.error.issues)}`, result.error);
 }
 
-const invalid = (message: string, cause: unknown): TielineError =>
+/** A few of them in a few words: what is wrong with a long input can be longer than the input. */
+function wordsFor(issues: readonly z.core.$ZodIssue[]): string {
+  const words = issues.slice(0, 5).map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`.slice(0, 300));
+  return [...words, ...(issues.length > words.length ? [`and ${issues.length - words.length} more`] : [])].join("; ");
+}
+
+const invalid = (message: string, cause?: unknown): TielineError =>
   new TielineError("USAGE", message, { remedy: "see docs/api.md for what the operation takes", cause });
 
 const tooLong = (limit: number): TielineError =>

@@ -1,8 +1,9 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
+import { until } from "../testing/until.ts";
 import { openLog } from "./log.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tieline-log-"));
@@ -25,6 +26,53 @@ test("a fault says its code; only our own mistakes bring a stack", () => {
   expect(readFileSync(path, "utf8")).toContain("fault deliver: TMUX_UNAVAILABLE no server\n");
   log.fault("deliver", new Error("boom"));
   expect(readFileSync(path, "utf8")).toContain("log.test.ts");
+});
+
+test("a fault that repeats is written once, then counted", async () => {
+  const path = join(directory, "daemon.log");
+  const log = openLog(path, { maxBytes: 100_000, keep: 1, repeatMs: 30 });
+  for (let time = 0; time < 1_000; time++) log.fault("deliver", new Error("boom"));
+  for (let time = 0; time < 1_000; time++) log.fault(`GET /${time}`, new TielineError("USAGE", "x".repeat(5_000), { remedy: "none" }));
+  const faults = (): string[] => readFileSync(path, "utf8").split("\n").filter((line) => line.includes(" fault "));
+  expect(faults()).toHaveLength(50);
+  await until(() => faults().length > 50, "the counts");
+  expect(faults().slice(50).map((line) => line.slice(25))).toEqual(["fault deliver: INTERNAL boom (999 more times)", "fault 951 other faults"]);
+  log.fault("deliver", new Error("boom"));
+  expect(faults().at(-1)).toEndWith("fault deliver: INTERNAL boom");
+  log[Symbol.dispose]();
+  expect(faults()).toHaveLength(53);
+});
+
+test("what the runtime prints into the same file is rotated as well", async () => {
+  const path = join(directory, "daemon.log");
+  const stderr = openSync(path, "a", 0o600);
+  using log = openLog(path, { maxBytes: 2_000, keep: 2, stderr, checkMs: 10 });
+  log.info("first");
+  for (let round = 0; round < 5; round++) {
+    for (let line = 0; line < 20; line++) writeSync(stderr, `printed ${round} ${"x".repeat(100)}\n`);
+    await until(() => statSync(path).size === 0, "the log to be rotated");
+  }
+  log.info("still written");
+  expect(readdirSync(directory).sort()).toEqual(["daemon.log", "daemon.log.1", "daemon.log.2"]);
+  expect(readFileSync(path, "utf8")).toEndWith("still written\n");
+  expect(readFileSync(`${path}.1`, "utf8")).toContain("printed 4");
+  for (const file of readdirSync(directory)) expect(statSync(join(directory, file)).size).toBeLessThan(4_000);
+  // A log that was removed has no name any more, but takes as much of the disk.
+  rmSync(path);
+  for (let line = 0; line < 20; line++) writeSync(stderr, `printed ${"x".repeat(100)}\n`);
+  await until(() => fstatSync(stderr).size === 0, "the removed log to be emptied");
+  closeSync(stderr);
+});
+
+test("an stderr that is not the log is left alone", async () => {
+  const path = join(directory, "daemon.log");
+  const stderr = openSync(join(directory, "other"), "a");
+  using log = openLog(path, { maxBytes: 100, keep: 1, stderr, checkMs: 5 });
+  writeSync(stderr, "x".repeat(1_000));
+  log.info("a line");
+  await Bun.sleep(50);
+  expect(fstatSync(stderr).size).toBe(1_000);
+  closeSync(stderr);
 });
 
 test("text from outside begins no line of its own and steers no terminal", () => {

@@ -12,7 +12,7 @@ function aHome() {
   return {
     file,
     open: (options: Partial<LoopbackOptions> = {}) =>
-      openLoopback({ configured: null, file, routes, maxBodyBytes: 1024, patienceMs: 50, ...options }),
+      openLoopback({ configured: null, file, routes, report: (context, fault) => expect([context, fault]).toEqual([]), patienceMs: 50, ...options }),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
 }
@@ -88,10 +88,10 @@ test("the port that the user configured wins", async () => {
 test("answers at further ports as well", async () => {
   using home = aHome();
   const [loopback, other] = [await home.open(), await home.open({ file: `${home.file}.other` })];
-  expect(() => loopback.alsoAt(other.port)).toThrow(`port ${other.port} is taken`);
+  await expect(loopback.alsoAt(other.port)).rejects.toThrow(`port ${other.port} is taken`);
   await other.stop();
-  loopback.alsoAt(other.port);
-  loopback.alsoAt(other.port);
+  await loopback.alsoAt(other.port);
+  await loopback.alsoAt(other.port);
   expect(await statusAt(other.port)).toBe(200);
   expect(loopback.ports).toEqual(new Set([loopback.port, other.port]));
   await loopback.stop();

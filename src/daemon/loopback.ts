@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { TielineError } from "../model/errors.ts";
 import { atomicWrite } from "../os/atomicWrite.ts";
+import { serveHttp, type Connection, type HttpServer } from "../os/httpServer.ts";
 import { problem } from "./http.ts";
 
 /** What answers at a path of the loopback port; null: not mine. */
-export type LoopbackRoute = (request: Request, url: URL) => Promise<Response> | null;
+export type LoopbackRoute = (request: Request, url: URL, connection: Connection) => Promise<Response> | null;
 
 export interface Loopback {
   readonly port: number;
@@ -14,7 +15,7 @@ export interface Loopback {
   /** Every port that this daemon answers at. */
   readonly ports: ReadonlySet<number>;
   /** Answers at that port too, until it stops. */
-  alsoAt(port: number): void;
+  alsoAt(port: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ export interface LoopbackOptions {
   /** Where the daemon keeps the port that it is at. */
   readonly file: string;
   readonly routes: readonly LoopbackRoute[];
-  readonly maxBodyBytes: number;
+  readonly report: (context: string, fault: unknown) => void;
   /** How long a port may stay taken by a daemon that is just ending. */
   readonly patienceMs?: number;
 }
@@ -38,19 +39,19 @@ export interface LoopbackOptions {
  * The port of the dashboard and of the HTTP API, drawn once and then kept. If another program has it, this daemon takes
  * another one: the other program may have answered in our place, so what trusted the old port must know.
  */
-export async function openLoopback({ configured, file, routes, maxBodyBytes, patienceMs = 500 }: LoopbackOptions): Promise<Loopback> {
-  const servers = new Map<number, readonly Bun.Server<undefined>[]>();
-  const serve = (hostname: string, port: number): Bun.Server<undefined> =>
-    Bun.serve({ hostname, port, reusePort: false, idleTimeout: 0, maxRequestBodySize: maxBodyBytes, fetch: (request) => answer(request, routes) });
-  const open = (port: number): number => {
-    const opened = openBoth(serve, port);
-    servers.set(opened[0]!.port!, opened);
-    return opened[0]!.port!;
+export async function openLoopback({ configured, file, routes, report, patienceMs = 500 }: LoopbackOptions): Promise<Loopback> {
+  const servers = new Map<number, readonly HttpServer[]>();
+  const serve = (hostname: string, port: number): Promise<HttpServer> =>
+    serveHttp({ hostname, port, report, fetch: (request, connection) => answer(request, connection, routes) });
+  const open = async (port: number): Promise<number> => {
+    const opened = await openBoth(serve, port);
+    servers.set(opened[0]!.port, opened);
+    return opened[0]!.port;
   };
   const kept = keptIn(file);
   const expected = configured ?? kept;
   const refused = expected === null ? null : await refusalOf(() => open(expected), patienceMs);
-  const port = expected === null || refused !== null ? open(0) : expected;
+  const port = expected === null || refused !== null ? await open(0) : expected;
   if (port !== kept) atomicWrite(file, `${port}\n`);
   return {
     port,
@@ -58,36 +59,36 @@ export async function openLoopback({ configured, file, routes, maxBodyBytes, pat
     get ports() {
       return new Set(servers.keys());
     },
-    alsoAt(other) {
+    async alsoAt(other) {
       try {
-        if (!servers.has(other)) open(other);
+        if (!servers.has(other)) await open(other);
       } catch (thrown) {
         throw isRefused(thrown) ? unusable(other, thrown) : thrown;
       }
     },
-    stop: async () => void (await Promise.all([...servers.values()].flat().map((server) => server.stop(true)))),
+    stop: async () => void (await Promise.all([...servers.values()].flat().map((server) => server[Symbol.asyncDispose]()))),
   };
 }
 
 /** 127.0.0.1 and ::1: browsers try both for names below `localhost`, and a stranger at one of them would be believed. */
-function openBoth(serve: (hostname: string, port: number) => Bun.Server<undefined>, port: number, draws = 20): Bun.Server<undefined>[] {
-  const first = serve("127.0.0.1", port);
+async function openBoth(serve: (hostname: string, port: number) => Promise<HttpServer>, port: number, draws = 20): Promise<HttpServer[]> {
+  const first = await serve("127.0.0.1", port);
   try {
-    return [first, serve("::1", first.port!)];
+    return [first, await serve("::1", first.port)];
   } catch (thrown) {
     if (codeOf(thrown) !== "EADDRINUSE" && codeOf(thrown) !== "EACCES") return [first]; // no IPv6 here
-    void first.stop(true);
+    await first[Symbol.asyncDispose]();
     if (port !== 0 || draws === 0) throw thrown;
     return openBoth(serve, port, draws - 1);
   }
 }
 
 /** null: it worked. A port is free a moment after its daemon has ended. */
-async function refusalOf(open: () => void, patienceMs: number): Promise<unknown> {
+async function refusalOf(open: () => Promise<unknown>, patienceMs: number): Promise<unknown> {
   const end = performance.now() + patienceMs;
   for (;;) {
     try {
-      open();
+      await open();
       return null;
     } catch (thrown) {
       if (!isRefused(thrown)) throw thrown;
@@ -117,12 +118,14 @@ const wordsFor = (thrown: unknown, port: number): string =>
 const unusable = (port: number, thrown: unknown): TielineError =>
   new TielineError("CONFLICT", wordsFor(thrown, port), { remedy: "choose another one", operands: { port } });
 
-async function answer(request: Request, routes: readonly LoopbackRoute[]): Promise<Response> {
-  const url = new URL(request.url);
+async function answer(request: Request, connection: Connection, routes: readonly LoopbackRoute[]): Promise<Response> {
+  const host = request.headers.get("host");
+  if (host === null) return problem(noHost());
   // A page elsewhere may have its name resolved to 127.0.0.1; its requests still carry that name.
-  if (!isLoopback(request.headers.get("host") ?? "")) return problem(wrongHost());
+  if (!isLoopback(host)) return problem(wrongHost());
+  const url = new URL(request.url);
   for (const route of routes) {
-    const response = route(request, url);
+    const response = route(request, url, connection);
     if (response) return response;
   }
   return problem(nothingThere(url.pathname));
@@ -130,6 +133,8 @@ async function answer(request: Request, routes: readonly LoopbackRoute[]): Promi
 
 const isLoopback = (host: string): boolean => /^(127\.0\.0\.1|([a-z0-9-]+\.)?localhost|\[::1\])(:\d+)?$/.test(host);
 
-const wrongHost = (): TielineError => new TielineError("NOT_PERMITTED", "Tieline answers only under the names of this machine", { remedy: "use http://127.0.0.1 with the port of the home" });
+const noHost = (): TielineError => new TielineError("USAGE", "the request has no Host header", { remedy: "use an HTTP client that sends it" });
+
+const wrongHost = (): TielineError => new TielineError("NOT_PERMITTED", "the Host header must be localhost or 127.0.0.1", { remedy: "use http://127.0.0.1 with the port of the home" });
 
 const nothingThere = (path: string): TielineError => new TielineError("USAGE", `there is nothing at ${path}`, { remedy: "see docs/api.md for what is where", operands: { path } });

@@ -18,7 +18,15 @@ try {
     tmuxSocket: tmuxSocketNamed(process.env["TIELINE_TMUX_SOCKET"] || "default", process.env),
     env: definedIn(process.env),
     binDirectory: programsDirectory(home.root),
+    stderr: process.stderr.fd,
   });
+  // The next command starts another daemon, and nothing is lost; the reason is in the log, at its usual length.
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (fault: unknown) => {
+      daemon.report(event, fault);
+      process.exit(1);
+    });
+  }
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => daemon.stop());
   say("ready");
   await daemon.stopped;

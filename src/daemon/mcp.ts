@@ -2,27 +2,29 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
 import type { Client } from "../client/client.ts";
+import { longestBodyBytes } from "../client/operations.ts";
 import { schemas, type Caller } from "../client/schema.ts";
 import { modelsCaller } from "../mcp/caller.ts";
 import { mcpSession } from "../mcp/server.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { callerOf, parse, parseJson, problem, textOf, type Call, type Handle, type Operations } from "./http.ts";
+import { parse, parseJson, problem, textOf, type Call, type Handle, type Operations } from "./http.ts";
 
 export interface McpDoor {
   readonly operations: Operations;
-  readonly isPersons: (token: string) => boolean;
+  readonly callerOf: (request: Request) => Caller;
   readonly report: (context: string, fault: unknown) => void;
   readonly version: string;
 }
 
-export function mcpHandle({ operations, isPersons, report, version }: McpDoor): Handle {
+export function mcpHandle({ operations, callerOf, report, version }: McpDoor): Handle {
   return async (request, stopping) => {
     try {
       if (request.method !== "POST") return onlyPost();
       const signal = AbortSignal.any([request.signal, stopping]);
-      const caller = callerOf(request, isPersons);
-      const body = parseJson(await textOf(request), "the request body");
-      const clientFor = (threadId: string | undefined): Client => clientOver(operations, modelsCaller(caller, threadId), signal);
+      const caller = callerOf(request);
+      const body = parseJson(await textOf(request, longestBodyBytes), "the request body");
+      // Which thread a call names is nobody's proof on the port; the token is.
+      const clientFor = (): Client => clientOver(operations, modelsCaller(caller, undefined), signal);
       const { server, written } = mcpSession({ version, clientFor });
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
       await server.connect(transport);

@@ -3,13 +3,16 @@ import { callerIn } from "../client/caller.ts";
 import type { Daemon } from "../client/client.ts";
 import { homeOf, rootOf } from "../client/home.ts";
 import type { Caller } from "../client/schema.ts";
-import { TielineError } from "../model/errors.ts";
 import { agentOver, type Agent } from "./agent.ts";
+import { socketFetch } from "./socketFetch.ts";
 
 export interface ConnectOptions {
   /** The home to connect to. Default: TIELINE_HOME, else ~/.tieline. */
   readonly home?: string;
-  /** `http://127.0.0.1:PORT`, when the home is not at hand. Needs a token. */
+  /**
+   * `http://127.0.0.1:PORT`, when the home is not at hand. Needs a token, which any program that listens there is given:
+   * while the daemon is down, another user of the machine can take its port.
+   */
   readonly url?: string;
   /** Who you are. Default: TIELINE_TOKEN, else whoever the daemon takes this process for. */
   readonly token?: string;
@@ -20,25 +23,22 @@ export interface ConnectOptions {
 }
 
 /**
- * Connects to a daemon that runs: under Bun at its socket, elsewhere at its loopback port. Rejects with
+ * Connects to a daemon that runs: at the socket of its home, which only its user can open, or at a URL. Rejects with
  * DAEMON_UNAVAILABLE or IDENTITY_UNKNOWN; after that, calls that find the daemon restarting say so themselves.
  */
 export async function connect({ home, url, token, team, env: given = process.env }: ConnectOptions = {}): Promise<Agent> {
   const env = { ...given, ...(home !== undefined && { TIELINE_HOME: home }), ...(token !== undefined && { TIELINE_TOKEN: token }) };
   const personToken = env["TIELINE_TOKEN"] || url !== undefined ? undefined : await textOf(`${rootOf(env)}/user.token`);
   const caller = callerIn(env, { pid: process.pid, cwd: process.cwd(), team, personToken });
-  const agent = agentOver(url === undefined ? await daemonIn(env, caller) : { url, ...bearer(caller) }, caller);
+  const agent = agentOver(url === undefined ? daemonIn(env) : { url, ...bearer(caller) }, caller);
   await agent.whoami();
   return agent;
 }
 
-/** Only Bun's fetch can speak over a socket. */
-async function daemonIn(env: Readonly<Record<string, string | undefined>>, caller: Caller): Promise<Daemon> {
-  if ("bun" in process.versions) return { socket: homeOf(env).socket };
-  const root = rootOf(env);
-  const port = Number(await textOf(`${root}/port`));
-  if (port > 0) return { url: `http://127.0.0.1:${port}`, ...bearer(caller) };
-  throw new TielineError("DAEMON_UNAVAILABLE", `no daemon has run in ${root} yet`, { remedy: "run `tieline daemon start`", operands: { home: root } });
+/** The socket: a program that takes the daemon's port would be given the token there. */
+function daemonIn(env: Readonly<Record<string, string | undefined>>): Daemon {
+  const { socket } = homeOf(env);
+  return "bun" in process.versions ? { socket } : { socket, fetch: socketFetch(socket) };
 }
 
 function bearer({ token, personToken }: Caller): { token?: string } {

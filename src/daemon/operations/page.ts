@@ -26,7 +26,7 @@ export function pageOperations(tieline: Switch, callers: Callers, { sessions, pr
       await callers.person(caller);
       const open = loopback();
       if (open === null) throw notYet();
-      if (wanted !== undefined) open.alsoAt(wanted);
+      if (wanted !== undefined) await open.alsoAt(wanted);
       const port = wanted ?? open.port;
       return { ...sessions.link({ port, byAddress, fileIn }), port };
     },

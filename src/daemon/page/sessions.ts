@@ -17,6 +17,7 @@ import {
   type SignInAnswer,
   type SignInBody,
 } from "../../client/pageProtocol.ts";
+import { longestBodyBytes } from "../../client/operations.ts";
 import { TielineError } from "../../model/errors.ts";
 import { textOf } from "../http.ts";
 import { LoginCodes } from "./codes.ts";
@@ -144,7 +145,7 @@ export class PageSessions {
     const facts = { ...head, origin, method: request.method, target: `${url.pathname}${url.search}`, headers };
     if (!isSignedBy(tab.key, requestText(facts), head.signature)) throw expired("signature", "the signature is not the tab's");
     if (!this.#windowOf(tab).accept(head.number)) throw expired("replay", "the request was made before");
-    const body = request.method === "GET" ? "" : await textOf(request);
+    const body = request.method === "GET" ? "" : await textOf(request, longestBodyBytes);
     if (createHash("sha256").update(body).digest("base64url") !== head.digest) throw expired("body", "the body is not what was signed");
     this.devices.used(tab);
     return { request: this.#asUser(request, body), signal: tab.signal };

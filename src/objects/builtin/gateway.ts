@@ -7,6 +7,7 @@ import { z } from "zod";
 import { errorCodes, type ErrorCode } from "../../model/errors.ts";
 import { systemClock } from "../../model/ids.ts";
 import { maxBodyBytes } from "../../model/message.ts";
+import { serveHttp, textUpTo, type Connection, type HttpServer } from "../../os/httpServer.ts";
 import { settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { Refusal, type ObjectApi, type ObjectHandler, type ReceivedMessage } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
@@ -45,21 +46,22 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
   let options: Options;
   let secret: string;
   let api: ObjectApi;
-  let server: Bun.Server<undefined> | null = null;
+  let server: HttpServer | null = null;
   let closing = new AbortController();
 
   return {
     interface: "in: POST {\"to\",\"content\",\"id\"} with the secret · out: every message to gateway becomes a signed POST",
-    address: () => server?.url.href ?? null,
+    address: () => server && `http://${options.host}:${server.port}/`,
 
-    init(given, settings) {
+    async init(given, settings) {
       api = given;
       closing = new AbortController();
       options = GatewayOptions.parse(settings);
       secret = secretOf(options, root);
       if (options.port === undefined) return;
-      server = Bun.serve({ hostname: options.host, port: options.port, maxRequestBodySize: maxRequestBytes, fetch: receive });
-      api.log(`listening at ${server.url.href}`);
+      const report = (context: string, fault: unknown): void => api.log(`${context}: ${String(fault)}`);
+      server = await serveHttp({ hostname: options.host, port: options.port, fetch: receive, report });
+      api.log(`listening at http://${options.host}:${server.port}/`);
     },
 
     async onMessage(_, __, { message }) {
@@ -69,15 +71,17 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
 
     async close() {
       closing.abort();
-      await server?.stop(true);
+      await server?.[Symbol.asyncDispose]();
     },
   };
 
-  async function receive(request: Request): Promise<Response> {
+  async function receive(request: Request, connection: Connection): Promise<Response> {
     if (request.method !== "POST") return problem("USAGE", "use POST");
-    const text = await request.text();
+    const text = await textUpTo(maxRequestBytes, request);
+    if (text === null) return problem("BODY_TOO_LONG", `the body is longer than ${maxRequestBytes} bytes`);
     const signature = request.headers.get(signatureHeader);
     if (!isAuthentic(request, text, signature)) return problem("IDENTITY_UNKNOWN", "the request carries neither the secret nor a valid signature");
+    connection.admit();
     const incoming = incomingOf(text, request);
     if (incoming === null) return problem("USAGE", 'the body must be {"content": …}, with "to" and "id" if you like');
     const to = incoming.to ?? options.to;
