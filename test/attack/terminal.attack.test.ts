@@ -92,6 +92,7 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   up: [["up"]],
   down: [["down"]],
   dash: [["dash", "--json"]],
+  devices: [["devices", "ls"], ["devices", "revoke", "--all"]],
   events: [["events"]],
   daemon: [["daemon", "status"], ["daemon", "logs"]],
   doctor: [["doctor"]],
@@ -99,7 +100,7 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
 };
 
 /** Commands that show nothing of what the daemon knows. */
-const printOwnTextOnly = ["open", "setup", "shortcuts", "hook", "demo", "mcp", "skill", "completions", "help", "version"];
+const printOwnTextOnly = ["open", "setup", "shortcuts", "demo", "mcp", "skill", "completions", "help", "version"];
 
 type Schema = Readonly<Record<string, unknown>>;
 
