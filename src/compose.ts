@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { reachableNames } from "./addressing/reach.ts";
 import type { Lookups } from "./addressing/rules.ts";
 import { audienceOf, type Audience } from "./compose/audience.ts";
-import { agentPrograms, linksTo, type Programs } from "./compose/programs.ts";
+import { agentPrograms, linksTo, retryReasonOf, type Programs } from "./compose/programs.ts";
 import { allTransports } from "./compose/transports.ts";
 import { loadHomeConfig, type HomeConfig } from "./config/home.ts";
 import { Projects } from "./config/projects.ts";
@@ -61,6 +61,8 @@ import { Viewers } from "./seeing/viewers.ts";
 import { observing } from "./sensing/observing.ts";
 import { inOwnWords } from "./sensing/ownWord.ts";
 import { Sensing } from "./sensing/sensing.ts";
+import { Outages } from "./serving/outages.ts";
+import { Retries } from "./serving/retries.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import { claudeInboxEndpoint } from "./transports/claude-inbox/transport.ts";
 import { followUpInboxes } from "./transports/claude-inbox/followUp.ts";
@@ -213,14 +215,20 @@ export function compose(options: SwitchOptions): Switch {
 
   // Delivery, and its proof.
   const hookPlace = hookPlaceIn(options.root);
+  const outages = new Outages({ mailbox, report });
   const witness: Witness = new Witness({
     ...{ mailbox, clock, report, agent: agentOf },
-    transcript: (agent) => programs.transcripts.of(agent),
+    transcript: (agent, since) => programs.transcripts.of(agent, since),
+    found(agent, sessionId) {
+      if (agent.provider === "codex" && directory.agent(agent.id)?.sessionId !== sessionId) directory.update(agent.id, { sessionId });
+    },
     detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
+    model: outages,
   });
+  const retries = new Retries({ mailbox, agent: agentOf, retrying: retryReasonOf(programs, tmux), model: outages, report });
   const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
   const transports = allTransports({ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, clock });
-  const courier = createCourier({ mailbox, transports, report, clock, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: agentOf });
+  const courier = createCourier({ mailbox, transports, report, clock, model: outages, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: agentOf });
   const hooks = standardHooks({
     ...{ directory, mailbox, courier, report, clock },
     joined(agent, { sessionId, transcriptPath }) {
@@ -290,7 +298,7 @@ export function compose(options: SwitchOptions): Switch {
   open.defer(() => watches.close());
   for (const one of [programs, courier]) open.use(one);
   for (const one of [objects, workspaces]) open.defer(() => one.close());
-  for (const one of [borders, sensing, viewers, witness, replies]) open.use(one);
+  for (const one of [borders, sensing, viewers, witness, retries, replies]) open.use(one);
   open.use(flags);
   for (const link of links) open.use(link);
   open.defer(async () => {
@@ -312,6 +320,7 @@ export function compose(options: SwitchOptions): Switch {
       for (const link of links) link.start();
       witness.start();
       flags.start();
+      retries.start();
       await courier.start();
       workspaces.start();
       spawner.start();

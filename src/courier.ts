@@ -7,13 +7,14 @@
  * is `collect`: the agent asks, and gets what is there.
  */
 import type { Agent, Endpoint } from "./model/agent.ts";
-import type { Authority, Delivery, Hold, Outcome } from "./model/delivery.ts";
+import { provesSeen, type Authority, type Delivery, type Hold, type Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message, When } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { complainRarely } from "./os/runForever.ts";
 import { comesBefore, Order } from "./serving/order.ts";
+import { modelFailed, type ModelWatch } from "./serving/outages.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
 import type { Errand, Readiness, Transport } from "./transports/port.ts";
@@ -55,6 +56,8 @@ export interface CourierParts {
   readonly mailbox: Mailbox;
   readonly agent: (id: AgentId) => Agent | null;
   readonly transports: ReadonlyMap<string, Transport>;
+  /** Told when the model of an agent fails with a message in front of it, or answers. */
+  readonly model?: ModelWatch;
   /** Faults that no sender can be told about. */
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
@@ -70,7 +73,7 @@ export interface CourierParts {
 const failedMs = 1_000;
 
 export function createCourier(parts: CourierParts): Courier {
-  const { mailbox, transports, report, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
+  const { mailbox, transports, report, model, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
   const rounds = new Rounds(serve, failed);
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
@@ -302,8 +305,16 @@ export function createCourier(parts: CourierParts): Courier {
     const message = mailbox.message(delivery.messageId);
     if (!agent || !endpoint || !message) return;
     const outcome = await lookFor({ message, delivery, agent, endpoint, mark: markOf(delivery) });
-    if (outcome.kind === "handed") await mailbox.confirm(delivery.id, outcome.proof, outcome.detail);
+    if (outcome.kind === "handed") await raise(delivery, outcome, { agent, message });
     else if (outcome.kind === "absent" && delivery.state !== "handed") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+  }
+
+  async function raise({ id, warning }: Delivery, { proof, detail, failure }: Extract<Outcome, { kind: "handed" }>, { agent, message }: Pick<Errand, "agent" | "message">): Promise<void> {
+    await mailbox.confirm(id, proof, detail);
+    if (provesSeen(proof)) model?.answered(agent.id);
+    if (failure === undefined || warning !== null) return;
+    await mailbox.warn(id, modelFailed(failure));
+    model?.failed(agent, failure, message);
   }
 
   /** A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again. */

@@ -146,7 +146,7 @@ test("the follow-up of native inboxes, when the mailbox fails for a while", asyn
   };
   run(
     followUpInboxes({
-      mailbox: { onTransitions: () => () => undefined, deliveriesIn, delivery: () => null, message: () => null, warn: async () => undefined },
+      mailbox: { onTransitions: () => () => undefined, deliveriesIn, delivery: () => null, message: () => null, warn: async () => undefined, settle: async () => undefined as never },
       ...{ agent: () => null, layout: "inboxes", report, signal, patienceMs: 20 },
     }),
   );

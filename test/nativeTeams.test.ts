@@ -78,6 +78,17 @@ test("a member of a Claude Code team is written to by name, and what it writes t
   expect(crew.rows("scout")).toHaveLength(1);
 });
 
+test("nothing proves that a member has seen a message: --wait seen is refused at once, and nothing is written", async () => {
+  await using world = await startWorld();
+  const crew = crewIn(world);
+  const { code, stderr } = await world.tieline(["send", "--wait", "seen", "scout", "look in the cellar"]);
+  expect([code, stderr]).toEqual([4, expect.stringContaining("error PROOF_UNAVAILABLE")]);
+  expect(crew.rows("scout")).toEqual([]);
+  // Also once it was written to.
+  await world.json(["send", "--wait", "handed", "scout", "look in the cellar"]);
+  expect((await world.tieline(["send", "--wait", "seen", "scout", "and?"])).stderr).toContain("error PROOF_UNAVAILABLE");
+});
+
 test("what a member writes to the user under the name that Claude Code reaches arrives, and is taken out", async () => {
   await using world = await startWorld();
   const crew = crewIn(world);

@@ -38,7 +38,7 @@ describe("docs/states.md", () => {
       { kind: "handed", proof: "screen" },
       { kind: "handed", proof: "transcript" },
       { kind: "held", hold: { reason: "busy", detail } },
-      ...(["gone", "error", "absent", "unknown", "removed"] as const).map((kind): Outcome => ({ kind, detail })),
+      ...(["gone", "error", "absent", "unknown", "discarded", "removed"] as const).map((kind): Outcome => ({ kind, detail })),
     ];
     const told = rowsOf(section(states, "What an attempt can report")).map(({ word, cells }) => [word, /`(\w+)`/.exec(cells[0]!)![1]!, cells[1]!]);
     expect(told).toEqual(

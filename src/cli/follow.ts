@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import { longestPollMs } from "../client/operations.ts";
 import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
-import type { Wanted } from "../model/receipt.ts";
+import { isUnread, reached, type Wanted } from "../model/receipt.ts";
 import { deliveryLine, receiptLines, recipientIn } from "./receipts.ts";
 import { exitCodeOf } from "./sending.ts";
 import { errorText, type Terminal } from "./terminal.ts";
@@ -38,28 +38,26 @@ function lastChangeAt(story: ReceiptView): number {
   return Math.max(story.acceptedAt, ...story.deliveries.map((delivery) => delivery.updatedAt));
 }
 
-const order: readonly DeliveryView["state"][] = ["handed", "seen", "answered"];
 const dead: readonly DeliveryView["state"][] = ["failed", "expired", "cancelled"];
-
-function has(delivery: DeliveryView, wanted: Wanted): boolean {
-  return delivery.answeredAt !== null || order.indexOf(delivery.state) >= order.indexOf(wanted);
-}
 
 /** One that never can get there decides for all, since waiting longer would not change the answer. */
 function pending({ deliveries }: ReceiptView, wanted: Wanted): boolean {
-  return !deliveries.every((delivery) => has(delivery, wanted)) && !deliveries.some((delivery) => isDead(delivery));
+  const results = deliveries.map((delivery) => reached(delivery, wanted));
+  return results.includes("not yet") && !results.includes("never");
 }
 
 const isDead = ({ state, answeredAt }: DeliveryView): boolean => answeredAt === null && dead.includes(state);
 
 function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
-  const short = story.deliveries.find((delivery) => isDead(delivery)) ?? story.deliveries.find((delivery) => !has(delivery, wanted));
+  const fallShort = (result: string) => story.deliveries.find((delivery) => reached(delivery, wanted) === result);
+  const short = fallShort("never") ?? fallShort("not yet");
   if (!short) return null;
   const why = short.reason === null ? "" : `: ${short.reason}`;
   const agent = recipientIn(story, short);
   const details = { remedy: `\`tieline status ${story.tag}\` tells the whole story`, operands: { tag: story.tag, agent, state: short.state } };
   if (short.state === "expired") return new TielineError("EXPIRED", `${story.tag} expired before ${agent} had it${why}`, details);
   if (isDead(short)) return new TielineError("DELIVERY_FAILED", `${story.tag} to ${agent} is ${short.state}${why}`, details);
+  if (isUnread(short)) return new TielineError("NOT_READ", `${story.tag} was delivered to ${agent}, but not read: ${short.warning}`, details);
   const waits = short.state === "queued" ? { ...details, remedy: `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ${story.tag}\` takes it back` } : details;
   return new TielineError("NOT_IN_TIME", `${story.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`, waits);
 }
@@ -82,7 +80,7 @@ function liveLines(terminal: Terminal): Live {
 
   async function append(story: StoryView): Promise<void> {
     for (const delivery of story.deliveries) {
-      const version = `${delivery.state} ${delivery.reason} ${delivery.proof} ${delivery.warning}`;
+      const version = `${delivery.state} ${delivery.reason} ${delivery.proof} ${delivery.warning} ${delivery.notes.map(({ text }) => text).join()}`;
       if (printed.get(delivery.agentId) === version) continue;
       printed.set(delivery.agentId, version);
       await terminal.print(deliveryLine(story, delivery, terminal.paint, Date.now()));

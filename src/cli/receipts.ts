@@ -22,6 +22,9 @@ export function mark(state: State, paint: Paint): string {
   return paint(style, sign);
 }
 
+/** A tick is for what needs no second look. */
+const markOf = ({ state, warning }: DeliveryView, paint: Paint): string => (warning === null ? mark(state, paint) : paint("yellow", "!"));
+
 export const presentReceipt = (receipt: ReceiptView, context: Presenting): Promise<number> =>
   present(receipt, receiptLines(receipt, context.terminal.paint, Date.now()), context);
 
@@ -41,22 +44,23 @@ export function recipientIn({ team: own }: Pick<ReceiptView, "team">, { agent, t
 
 export function deliveryLine(receipt: ReceiptView | StoryView, delivery: DeliveryView, paint: Paint, now: number): string {
   const words = [
-    `${mark(delivery.state, paint)} ${paint("bold", receipt.tag)} → ${recipientIn(receipt, delivery)}`,
+    `${markOf(delivery, paint)} ${paint("bold", receipt.tag)} → ${recipientIn(receipt, delivery)}`,
     progress(receipt, delivery, now),
     paint("dim", evidence(receipt, delivery)),
     delivery.warning ? paint("yellow", `warning: ${delivery.warning}`) : "",
+    ...delivery.notes.map(({ text }) => paint("yellow", text)),
   ];
   return words.filter(Boolean).join("   ");
 }
 
 /** `seen after 0.3 s`, or `queued: a permission dialog is open in %14, since 12 s`. */
 export function progress(receipt: ReceiptView, delivery: DeliveryView, now: number): string {
-  const { state, reason, updatedAt } = delivery;
+  const { state, reason, stateAt, updatedAt } = delivery;
   switch (state) {
     case "handed":
     case "seen":
     case "answered":
-      return `${state} after ${span(updatedAt - receipt.acceptedAt)}`;
+      return `${state} after ${span(stateAt - receipt.acceptedAt)}`;
     case "queued":
     case "claimed":
       return reason === null ? state : `${state}: ${reason}, since ${span(now - updatedAt)}`;

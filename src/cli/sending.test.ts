@@ -142,13 +142,24 @@ describe("--wait", () => {
 
   test("shows each change on a line of its own and ends when it is there", async () => {
     const held = delivery({ reason: "busy", updatedAt: acceptedAt + 1 });
-    const seen = { ...handed(), state: "seen" as const, proof: "transcript", updatedAt: acceptedAt + 400 };
+    const seen = { ...handed(), state: "seen" as const, proof: "transcript", stateAt: acceptedAt + 400, updatedAt: acceptedAt + 400 };
     unfolding(held, handed(), seen);
     const { code, stdout } = await tieline.run(["send", "engineer", "x", "--wait", "seen"]);
     expect(code).toBe(0);
     expect(stdout.trimEnd().split("\n").map((line) => line.split("   ")[1]?.split(",")[0])).toEqual(["queued", "queued: busy", "handed after 0.3 s", "seen after 0.4 s"]);
     expect(sent()[0]).toMatchObject({ wait: "seen" });
     expect(sent()[1]).toMatchObject({ tag: "MSG_USER_7f3a91c2", state: "seen", after: acceptedAt });
+  });
+
+  test("delivered, but the model's API failed: exit 4 at once, with the reason and no tick", async () => {
+    const warning = "the model's API failed: 529 overloaded; the text is in the conversation and goes with the next prompt";
+    unfolding({ ...handed(), warning, updatedAt: acceptedAt + 60_000 });
+    const people = await tieline.run(["send", "engineer", "x", "--wait", "seen"]);
+    expect(people.code).toBe(4);
+    expect(people.stdout.trimEnd().split("\n").at(-1)).toMatch(/^! MSG_USER_7f3a91c2 → engineer {3}handed after 0\.3 s .*warning: the model's API failed: 529/);
+    expect(people.stderr).toContain(`error NOT_READ: MSG_USER_7f3a91c2 was delivered to engineer, but not read: ${warning}`);
+    unfolding({ ...handed(), warning });
+    expect((await tieline.run(["send", "engineer", "x", "--wait", "handed"])).code).toBe(0);
   });
 
   test("with --json prints one object at the end", async () => {

@@ -5,7 +5,7 @@ import type { AgentView, DeliveryView, InboxView, Output, ReceiptView, StoryView
 export const acceptedAt = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 export function delivery(change: Partial<DeliveryView> = {}): DeliveryView {
-  return { agent: "engineer", agentId: change.agent ?? "engineer", team: "default", state: "queued", proof: null, transport: null, authority: null, reason: null, attempts: 0, warning: null, answeredAt: null, updatedAt: acceptedAt, ...change };
+  return { agent: "engineer", agentId: change.agent ?? "engineer", team: "default", state: "queued", proof: null, transport: null, authority: null, reason: null, attempts: 0, warning: null, notes: [], answeredAt: null, stateAt: change.updatedAt ?? acceptedAt, updatedAt: acceptedAt, ...change };
 }
 
 export const handed = (agent = "engineer"): DeliveryView =>

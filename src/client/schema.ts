@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { agentStates, permissions, presences } from "../model/agent.ts";
-import { deliveryStates } from "../model/delivery.ts";
+import { deliveryStates, noteCodes } from "../model/delivery.ts";
 import { kinds, whens } from "../model/message.ts";
 import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
@@ -48,8 +48,10 @@ export const DeliveryView = z.object({
   authority: z.string().nullable(),
   reason: z.string().nullable().describe("why it waits or failed, for people"),
   attempts: z.number().int(),
-  warning: z.string().nullable(),
+  warning: z.string().nullable().describe("why it is not sure that the model will read it"),
+  notes: z.array(z.object({ code: z.enum(noteCodes), text: z.string() })).describe("what the sender should know about how it was delivered"),
   answeredAt: time.nullable(),
+  stateAt: time.describe("when it came into its state"),
   updatedAt: time,
 });
 

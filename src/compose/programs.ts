@@ -6,7 +6,7 @@ import { ClaudeLink } from "../life/claudeLink.ts";
 import { CodexLink } from "../life/codexLink.ts";
 import { ProgramLink } from "../life/programLink.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import type { Agent } from "../model/agent.ts";
+import { endpointBy, type Agent } from "../model/agent.ts";
 import type { AgentId, Clock } from "../model/ids.ts";
 import { ClaudeSessions, isClaude } from "../providers/claude-code/sessions.ts";
 import { CodexThreads } from "../providers/codex/threads.ts";
@@ -15,8 +15,10 @@ import { settingsOfGemini } from "../providers/gemini/processes.ts";
 import { GeminiTranscripts } from "../providers/gemini/transcript.ts";
 import { OpencodeSessions } from "../providers/opencode/sessions.ts";
 import { PiSessions } from "../providers/pi/sessions.ts";
+import { screenManifest } from "../providers/screen.ts";
 import { Transcripts } from "../providers/transcripts.ts";
 import type { Said } from "../sensing/ownWord.ts";
+import type { Eyes } from "../sensing/port.ts";
 
 export interface Programs extends AsyncDisposable {
   readonly claude: ClaudeSessions;
@@ -73,3 +75,14 @@ export function linksTo(programs: Programs, { directory, mailbox, courier, event
     ...[programs.opencode, programs.pi].map((program) => new ProgramLink({ ...common, program, mailbox, report, reconsider: (agent, handed) => courier.reconsider(agent, handed) })),
   ];
 }
+
+/** Why an agent's program tries to reach its model again: in its own words where it has some, else as its screen shows. */
+export const retryReasonOf =
+  ({ opencode }: Pick<Programs, "opencode">, eyes: Pick<Eyes, "explain">) =>
+  async (agent: Agent): Promise<string | null | undefined> => {
+    const own = opencode.retryingOf(agent);
+    if (own !== undefined) return own;
+    const pane = endpointBy("tmux", agent);
+    const tells = pane !== undefined && screenManifest(agent.provider).retrying !== undefined;
+    return tells ? (await eyes.explain(agent, pane)).retrying : undefined;
+  };

@@ -127,10 +127,11 @@ export function waysInView(endpoints: readonly Endpoint[], transports: ViewParts
 
 /** A delivery that waits behind others has no reason of its own; the one at the head speaks for it. */
 function deliveryView(delivery: Delivery, { kind }: Message, parts: ViewParts): DeliveryView {
-  const { agentName, state, proof, transport, authority, attempts, warning, answeredAt, updatedAt } = delivery;
+  const { agentName, state, proof, transport, authority, attempts, warning, answeredAt, stateAt, updatedAt } = delivery;
+  const notes = [...delivery.notes];
   const behind = wakes(kind) ? parts.courier.holdOf(delivery.agent)?.detail : waitsToBeRead(agentName);
   const waitsBehind = state === "queued" && delivery.detail === null ? behind : null;
-  return { ...recipientOf(delivery, parts), state, proof, transport, authority, reason: delivery.detail ?? waitsBehind ?? null, attempts, warning, answeredAt, updatedAt };
+  return { ...recipientOf(delivery, parts), state, proof, transport, authority, reason: delivery.detail ?? waitsBehind ?? null, attempts, warning, notes, answeredAt, stateAt, updatedAt };
 }
 
 type Recipient = Pick<DeliveryView, "agent" | "agentId" | "team">;

@@ -36,11 +36,18 @@ export class CodexLink implements Disposable {
     this.attendance[Symbol.dispose]();
   }
 
-  /** The person began or opened another conversation; the agent is in that one now. */
+  /**
+   * The user began or opened another conversation; the agent is in that one now. At a server that others share it may be
+   * theirs: where it cannot be told apart by its directory, the agent is typed to from now on, and known by what it reads.
+   */
   private enter(id: AgentId, thread: Thread): void {
-    const { directory } = this.parts;
+    const { directory, threads } = this.parts;
     const agent = directory.agent(id);
-    if (agent !== null && !codexServerOf(agent)?.shared) directory.update(id, { sessionId: thread.id });
+    if (agent === null || thread.id === agent.sessionId) return;
+    if (!codexServerOf(agent)?.shared) return void directory.update(id, { sessionId: thread.id });
+    const isAnothers = directory.agents().some((other) => other.id !== id && other.sessionId === thread.id);
+    if (isAnothers || threads.known(agent)?.cwd !== thread.cwd) return;
+    directory.update(id, { endpoints: agent.endpoints.filter(({ transport }) => transport !== "codex-server") });
   }
 
   private refresh(id: AgentId): void {

@@ -1,4 +1,4 @@
-import { defaultMaxAttempts, openStates, type Delivery, type Transition } from "../model/delivery.ts";
+import { defaultMaxAttempts, openStates, type Delivery, type Outcome, type Transition } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import { systemClock, systemRandom, type AgentId, type Clock, type DeliveryId, type MessageId, type RandomBytes } from "../model/ids.ts";
 import { sameContent, sealBounce, wakes, type Message } from "../model/message.ts";
@@ -57,6 +57,16 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     while (bounced !== null && store.message(bounced.tag) !== null) bounced = sealBounce(message, dead, cause, { clock, random });
     if (bounced === null) return;
     deposit(bounced, [{ id: message.from.id, name: message.from.id === personId ? "user" : message.from.name }]);
+  }
+
+  /** What was delivered can be lost afterwards; a claim that has ended already is a conflict. */
+  function retract(delivery: Delivery, message: Message, outcome: Outcome): Delivery {
+    if (outcome.kind !== "unknown" && outcome.kind !== "discarded") throw settledAlready(delivery);
+    const step = steps.lost(delivery, outcome, clock());
+    if (step === null) return delivery;
+    const now = record(step, message);
+    if (now.state === "failed") bounce(message, now, outcome.detail);
+    return now;
   }
 
   function answer(reply: Message): void {
@@ -139,6 +149,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
         const { delivery, message } = mustFind(id);
         // A reply can overtake the settling of its own attempt; it proves more than the attempt could.
         if (delivery.state === "answered") return delivery;
+        if (delivery.state === "handed" || delivery.state === "seen") return retract(delivery, message, outcome);
         const settled = record(steps.settled(delivery, outcome, way, clock(), maxAttempts), message);
         if (settled.state === "failed") bounce(message, settled, settled.detail ?? "every attempt failed");
         return settled;
@@ -155,6 +166,13 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
       perform(() => {
         const { delivery, message } = mustFind(id);
         const step = steps.warned(delivery, warning, clock());
+        if (step) record(step, message);
+      }),
+
+    note: (id, code, text) =>
+      perform(() => {
+        const { delivery, message } = mustFind(id);
+        const step = steps.noted(delivery, code, text, clock());
         if (step) record(step, message);
       }),
 
@@ -327,6 +345,12 @@ const messageUnknown = (what: string): TielineError =>
   new TielineError("MESSAGE_UNKNOWN", `there is no message ${what}`, {
     remedy: "`tieline log` lists the messages; old ones are removed by the retention settings",
     operands: { message: what },
+  });
+
+const settledAlready = ({ agentName, state }: Delivery): TielineError =>
+  new TielineError("CONFLICT", `the delivery to ${agentName} is ${state} already`, {
+    remedy: "see `tieline status` for what became of it",
+    operands: { agent: agentName, state },
   });
 
 const keyReused = (message: Message, earlier: Message): TielineError =>

@@ -1,4 +1,4 @@
-import type { Delivery, Hold, Lane, Outcome, Proof, Transition, Authority } from "../model/delivery.ts";
+import type { Delivery, Hold, Lane, NoteCode, Outcome, Proof, Transition, Authority } from "../model/delivery.ts";
 import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
 import type { Message, When } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
@@ -34,7 +34,8 @@ export interface Mailbox extends AsyncDisposable {
   hold(delivery: DeliveryId, hold: Hold): Promise<void>;
 
   /**
-   * Ends a claim, or decides an uncertain delivery whose attempt was proved absent.
+   * Ends a claim, decides an uncertain delivery whose attempt was proved absent, or takes back one that was handed over and
+   * then lost (`unknown`, `discarded`); one that was seen meanwhile stays seen.
    * A dead letter's bounce is stored in the same transaction.
    */
   settle(delivery: DeliveryId, outcome: Outcome, way: Way): Promise<Delivery>;
@@ -44,6 +45,9 @@ export interface Mailbox extends AsyncDisposable {
 
   /** Puts a warning on a delivery's receipt; its state stays. */
   warn(delivery: DeliveryId, warning: string): Promise<void>;
+
+  /** Puts a note on a delivered message, in place of an earlier one with that code; null takes it away. */
+  note(delivery: DeliveryId, code: NoteCode, text: string | null): Promise<void>;
 
   /** Expires what is due, with bounces. Uncertain deliveries never expire. */
   expire(now: number): Promise<readonly Delivery[]>;

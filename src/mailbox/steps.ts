@@ -11,6 +11,8 @@ import {
   type Delivery,
   type DeliveryState,
   type Hold,
+  type Note,
+  type NoteCode,
   type Outcome,
   type Proof,
   type Transition,
@@ -40,6 +42,7 @@ export function queued(message: Message, recipient: Recipient): Omit<Delivery, "
     transport: null,
     authority: null,
     warning: null,
+    notes: [],
     lane: null,
     claimedAt: null,
     leaseUntil: null,
@@ -47,6 +50,7 @@ export function queued(message: Message, recipient: Recipient): Omit<Delivery, "
     availableAt: null,
     answeredAt: null,
     queuedAt: message.acceptedAt,
+    stateAt: message.acceptedAt,
     updatedAt: message.acceptedAt,
   };
 }
@@ -94,10 +98,17 @@ export function settled(delivery: Delivery, outcome: Outcome, way: Way, now: num
       reasonAt: reason === null ? null : now,
       availableAt: failing && state === "queued" ? now + (backoffMs[attempts - 1] ?? backoffMs.at(-1)!) : null,
       ...(outcome.kind === "handed" && { proof: outcome.proof, detail: outcome.detail ?? null }),
-      ...((outcome.kind === "handed" || outcome.kind === "unknown") && way),
+      ...((outcome.kind === "handed" || outcome.kind === "unknown") && { ...way, notes: outcome.notes ?? [] }),
     },
     now,
   );
+}
+
+/** What was delivered and then lost, or lost from sight, keeps how it went; one that was seen meanwhile stays seen. */
+export function lost(delivery: Delivery, outcome: Extract<Outcome, { kind: "unknown" | "discarded" }>, now: number): Step | null {
+  if (delivery.state !== "handed") return null;
+  const { state } = stateAfter(outcome, delivery.attempts);
+  return step("settle", delivery, { state, detail: outcome.detail, warning: null }, now);
 }
 
 export function confirmed(delivery: Delivery, proof: Proof, detail: string | undefined, now: number): Step | null {
@@ -105,7 +116,8 @@ export function confirmed(delivery: Delivery, proof: Proof, detail: string | und
   if (!strongerProof(delivery.proof, proof)) return null;
   if (!["handed", "seen", "uncertain"].includes(delivery.state)) return null;
   const state: DeliveryState = provesSeen(proof) || delivery.state === "seen" ? "seen" : "handed";
-  return step("confirm", delivery, { state, proof, detail: detail ?? null, warning: null }, now);
+  const notes = state === "seen" ? without("retrying", delivery.notes) : delivery.notes;
+  return step("confirm", delivery, { state, proof, detail: detail ?? null, warning: null, notes }, now);
 }
 
 /** A reply proves more than any receipt; before the delivery it is only noted, because the text may still go out. */
@@ -121,6 +133,17 @@ export function warned(delivery: Delivery, warning: string, now: number): Step |
   if (delivery.state !== "handed" || delivery.warning === warning) return null;
   return step("confirm", delivery, { state: "handed", warning, detail: warning }, now);
 }
+
+/** Puts a note on what was delivered, in place of an earlier one with its code, or takes it away: null. */
+export function noted(delivery: Delivery, code: NoteCode, text: string | null, now: number): Step | null {
+  if (delivery.state !== "handed" && delivery.state !== "seen") return null;
+  const known = delivery.notes.find((note) => note.code === code);
+  if ((known?.text ?? null) === text) return null;
+  const notes = [...without(code, delivery.notes), ...(text === null ? [] : [{ code, text }])];
+  return step("confirm", delivery, { state: delivery.state, notes, ...(text !== null && { detail: text }) }, now);
+}
+
+const without = (code: NoteCode, notes: readonly Note[]): readonly Note[] => notes.filter((note) => note.code !== code);
 
 export function expired(delivery: Delivery, now: number): Step {
   return step("expire", delivery, { ...clear, state: "expired", detail: "its time to live was over before it could be delivered" }, now);
@@ -143,7 +166,7 @@ export function retried(delivery: Delivery, now: number): Step {
       operands: { agent: delivery.agentName, state: delivery.state },
     });
   }
-  const again = { attempts: 0, proof: null, transport: null, authority: null, warning: null, expiresAt: null };
+  const again = { attempts: 0, proof: null, transport: null, authority: null, warning: null, notes: [], expiresAt: null };
   return step("retry", delivery, { ...clear, ...again, state: "queued" }, now);
 }
 
@@ -160,7 +183,7 @@ function step(verb: Verb, delivery: Delivery, change: Partial<Delivery> & { stat
       operands: { delivery: delivery.id, state: delivery.state, verb },
     });
   }
-  const next = { ...delivery, ...change, updatedAt: now };
+  const next = { ...delivery, ...change, stateAt: change.state === delivery.state ? delivery.stateAt : now, updatedAt: now };
   return { delivery: next, transition: row(verb, delivery.state, next, now) };
 }
 

@@ -43,7 +43,7 @@ export function receiptText({ tag, deliveries, successful, failed = [], notice }
 
 export function storyText({ tag, deliveries }: StoryView): string {
   return deliveries
-    .map(({ agent, state, proof, reason, warning }) => `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}`)
+    .map(({ agent, state, proof, reason, warning, notes }) => `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}${notes.map(({ text }) => `; ${text}`).join("")}`)
     .map(oneLine)
     .join("\n");
 }

@@ -57,11 +57,13 @@ describe("the transition table", () => {
     expect(deliveryStates.filter((state) => waysOut(state).length === 0)).toEqual(["answered"]);
   });
 
-  test("what was handed is never sent again", () => {
-    for (const state of ["handed", "seen"] as const) {
-      const ahead = new Set(waysOut(state).map(({ to }) => to));
-      for (const back of [...openStates, ...deadStates]) expect(ahead).not.toContain(back);
-    }
+  test("what was seen is never sent again, and what was handed only after it was found to be lost", () => {
+    const ahead = (state: DeliveryState): DeliveryState[] => waysOut(state).map(({ to }) => to);
+    for (const back of [...openStates, ...deadStates]) expect(ahead("seen")).not.toContain(back);
+    expect(waysOut("handed").filter(({ to }) => !["handed", "seen", "answered"].includes(to))).toEqual([
+      { verb: "settle", to: "uncertain" },
+      { verb: "settle", to: "failed" },
+    ]);
   });
 
   test("only waiting mail expires; an attempt in flight can not be recalled", () => {

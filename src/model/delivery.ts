@@ -38,6 +38,7 @@ export const transitions: readonly Row[] = [
   ["uncertain", "retry", ["queued"]],
   ["uncertain", "cancel", ["cancelled"]],
   ["handed", "confirm", ["handed", "seen", "answered"]],
+  ["handed", "settle", ["uncertain", "failed"]],
   ["seen", "confirm", ["seen", "answered"]],
   ["failed", "retry", ["queued"]],
   ["failed", "confirm", ["failed"]],
@@ -69,8 +70,26 @@ export function strongerProof(current: Proof | null, offered: Proof): boolean {
   return current === null || proofs.indexOf(offered) > proofs.indexOf(current);
 }
 
-/** What a program's own record says of a message: its model was given it, it waits in the program's queue, or nothing. */
-export type Trace = "given" | "queued" | "none";
+/**
+ * What a program's own transcript says of a message: its model has answered behind it, the conversation holds it, it waits
+ * in the program's queue, or nothing.
+ */
+export type Trace = "answered" | "given" | "queued" | "none";
+
+/**
+ * What a sender should know about how a message was delivered:
+ * - `summary-only`: the model got a summary and a command, and has not fetched the text yet
+ * - `degraded`: it could not be delivered as urgently as it was sent
+ * - `altered`: the program changed characters of the text
+ * - `retrying`: the program cannot reach its model, and tries again
+ */
+export const noteCodes = ["summary-only", "degraded", "altered", "retrying"] as const;
+export type NoteCode = (typeof noteCodes)[number];
+
+export interface Note {
+  readonly code: NoteCode;
+  readonly text: string;
+}
 
 /** Whose word the text counts as at the model. */
 export type Authority = "user" | "peer";
@@ -103,8 +122,18 @@ export interface Hold {
 
 /** What a transport reports of one attempt. */
 export type Outcome =
-  /** `authority`: whose word it counts as, where that differs from message to message. */
-  | { readonly kind: "handed"; readonly proof: Proof; readonly detail?: string; readonly authority?: Authority }
+  /**
+   * `authority`: whose word it counts as, where that differs from message to message. `failure`: the model's API failed with
+   * the message in front of it, and the program has given up.
+   */
+  | {
+      readonly kind: "handed";
+      readonly proof: Proof;
+      readonly detail?: string;
+      readonly authority?: Authority;
+      readonly notes?: readonly Note[];
+      readonly failure?: string;
+    }
   /** The moment was wrong; nothing was written. */
   | { readonly kind: "held"; readonly hold: Hold }
   /** The endpoint is not there any more; nothing was written. */
@@ -114,7 +143,9 @@ export type Outcome =
   /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
   | { readonly kind: "absent"; readonly detail: string }
   /** Something may have been written and nobody can tell. */
-  | { readonly kind: "unknown"; readonly detail: string; readonly authority?: Authority }
+  | { readonly kind: "unknown"; readonly detail: string; readonly authority?: Authority; readonly notes?: readonly Note[] }
+  /** It was delivered, and left the conversation before the model read it. */
+  | { readonly kind: "discarded"; readonly detail: string }
   /** The agent was removed; its mail can never be delivered. */
   | { readonly kind: "removed"; readonly detail: string };
 
@@ -135,6 +166,7 @@ export interface Delivery {
   readonly authority: Authority | null;
   /** Something the sender should know although the state is good: a promised proof that did not come. */
   readonly warning: string | null;
+  readonly notes: readonly Note[];
   readonly lane: Lane | null;
   /** When the last attempt began. */
   readonly claimedAt: number | null;
@@ -144,6 +176,8 @@ export interface Delivery {
   readonly availableAt: number | null;
   readonly answeredAt: number | null;
   readonly queuedAt: number;
+  /** When it came into its present state. */
+  readonly stateAt: number;
   readonly updatedAt: number;
 }
 
@@ -179,6 +213,7 @@ export function stateAfter(
       return { state: "queued", attempts: attempts + 1 };
     case "unknown":
       return { state: "uncertain", attempts };
+    case "discarded":
     case "removed":
       return { state: "failed", attempts };
   }

@@ -22,6 +22,7 @@ export const errorCodes = {
   CONFLICT: { exit: 3, http: 409, type: "permanent" },
   MESSAGE_UNKNOWN: { exit: 3, http: 404, type: "permanent" },
   PROOF_UNAVAILABLE: { exit: 4, http: 409, type: "permanent" },
+  NOT_READ: { exit: 4, http: 409, type: "transient" },
   NOT_IN_TIME: { exit: 4, http: 408, type: "transient" },
   QUESTION_WAITING: { exit: 7, http: 409, type: "transient" },
   EXPIRED: { exit: 4, http: 410, type: "permanent" },

@@ -27,10 +27,14 @@ const progress: Record<DeliveryState, number> = {
   answered: 3,
 };
 
-/** Has this delivery got as far as somebody waits for? `never`: it cannot any more without a person's help. */
-export function reached(delivery: Delivery, wanted: Wanted): "yes" | "not yet" | "never" {
+/** Has this delivery got as far as is waited for? `never`: not without something that a user does first. */
+export function reached(delivery: Pick<Delivery, "state" | "answeredAt" | "warning">, wanted: Wanted): "yes" | "not yet" | "never" {
   if (delivery.answeredAt !== null) return "yes";
   const now = progress[delivery.state];
   if (now < 0) return "never";
-  return now >= progress[wanted] ? "yes" : "not yet";
+  if (now >= progress[wanted]) return "yes";
+  return isUnread(delivery) ? "never" : "not yet";
 }
+
+/** It was delivered, and something keeps the model from it: its API failed, or the text left no trace. */
+export const isUnread = ({ state, warning }: Pick<Delivery, "state" | "warning">): boolean => state === "handed" && warning !== null;

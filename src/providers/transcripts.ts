@@ -1,9 +1,9 @@
 /** Where programs write down what their models are given, and which line of it proves what. */
 import type { Agent } from "../model/agent.ts";
 import { openUntrusted } from "../os/untrustedFile.ts";
-import type { Transcript } from "../witness.ts";
+import type { LineReader, Transcript } from "../transcripts/port.ts";
 import { isClaude, type ClaudeSessions } from "./claude-code/sessions.ts";
-import { provesGiven, provesQueued } from "./claude-code/transcript.ts";
+import { claudeLines } from "./claude-code/transcript.ts";
 import * as rollout from "./codex/rollout.ts";
 import type { CodexThreads } from "./codex/threads.ts";
 import * as gemini from "./gemini/transcript.ts";
@@ -28,16 +28,14 @@ export class Transcripts {
     private readonly gemini: GeminiTranscripts,
   ) {}
 
-  /** null: the program writes none, or none that we know of. */
-  of(agent: Agent): Transcript | null {
-    if (isClaude(agent)) return { path: this.claude.transcriptOf(agent), below: [this.claude.transcriptFolder(agent)], proves: (line, { tag }) => provesGiven(line, tag), queues: (line, { tag }) => provesQueued(line, tag) };
-    if (agent.provider === "codex") {
-      if (agent.sessionId === null) return null;
-      const { path, below } = this.codex.transcriptOf(agent) ?? { path: null, below: [] };
-      return { path, below, proves: rollout.provesGiven };
-    }
+  /** As far as it was written to since then. null: the program writes none, or none that we know of. */
+  of(agent: Agent, since = 0): Transcript | null {
+    // A member of a native team is in no session that is known.
+    if (isClaude(agent) && agent.sessionId === null) return null;
+    if (isClaude(agent)) return transcript(agent, { path: this.claude.transcriptOf(agent), below: [this.claude.transcriptFolder(agent)] }, claudeLines);
+    if (agent.provider === "codex") return agent.endpoints.length === 0 ? null : { conversation: agent.sessionId, ...this.codex.transcriptsOf(agent, since), reader: rollout.rolloutLines };
     const path = agent.provider === "gemini" ? this.gemini.of(agent) : null;
-    return path === null ? null : { path, below: [this.gemini.folderOf(agent)], proves: gemini.provesGiven };
+    return path === null ? null : transcript(agent, { path, below: [this.gemini.folderOf(agent)] }, gemini.geminiLines);
   }
 
   /** How long a transcript is that a hook names; null when it is none that we would read. */
@@ -67,4 +65,14 @@ export class Transcripts {
     if (provider !== "codex") return false;
     return rollout.hasReadRefusal(this.codex.rolloutAt(agent, path), firstCall, tool?.id ?? "");
   }
+}
+
+interface Place {
+  readonly path: string | null;
+  readonly below: readonly string[];
+}
+
+function transcript({ sessionId }: Agent, place: Place | null, reader: () => LineReader): Transcript {
+  const { path, below } = place ?? { path: null, below: [] };
+  return { conversation: sessionId, files: path === null ? [] : [{ path, conversation: sessionId }], below, reader };
 }

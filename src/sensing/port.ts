@@ -11,6 +11,8 @@ export interface Explanation {
   readonly why: string;
   /** Why nothing would be typed now; null: it would. */
   readonly hold: string | null;
+  /** Why its model does not answer, while the program tries again; null: nothing shows that. */
+  readonly retrying: string | null;
   readonly known: {
     readonly title: string;
     readonly cursor: readonly [x: number, y: number];

@@ -42,13 +42,14 @@ export class Order {
 
   /**
    * What the same reader has fetched it has in order. A program may keep what was pushed to it in a queue of its own;
-   * only the model's side proves that it left it.
+   * that its conversation holds it proves that it left that.
    */
-  private isUnderway({ state, lane, claimedAt, transport }: Delivery, reader: string): boolean {
+  private isUnderway({ state, lane, claimedAt, transport, proof: known }: Delivery, reader: string): boolean {
     const byReader = transport === reader && lane !== "push";
     if (state === "claimed") return !byReader;
     if (this.clock() - (claimedAt ?? 0) > underwayMs) return false;
     if (state !== "handed" || transport === null || byReader) return state === "uncertain";
+    if (known === "submitted") return false;
     const proof = this.parts.bestProof(transport);
     return proof !== null && provesSeen(proof);
   }

@@ -5,7 +5,8 @@ import type { Agent, Endpoint } from "../model/agent.ts";
 import type { Trace } from "../model/delivery.ts";
 import type { Message } from "../model/message.ts";
 import { ClaudeSessions } from "../providers/claude-code/sessions.ts";
-import { provesGiven } from "../providers/claude-code/transcript.ts";
+import { claudeLines } from "../providers/claude-code/transcript.ts";
+import { traceIn } from "../transcripts/trace.ts";
 import { anAgent } from "./agents.ts";
 
 /** What others can see of a Claude Code session: its process, its file in the registry and its transcript. */
@@ -45,7 +46,7 @@ export function claudeSession(sessionId: string, endpoint: Endpoint, socketName?
     sessions,
     give: (text) => appendFileSync(transcript, `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`),
     given: () => lines().map((line) => (JSON.parse(line) as { message: { content: string } }).message.content),
-    traceOf: async (_, { tag }) => (lines().some((line) => provesGiven(line, tag)) ? "given" : "none"),
+    traceOf: (_, message) => traceIn({ conversation: sessionId, files: [{ path: transcript, conversation: sessionId }], below: [folder], reader: claudeLines }, message),
     end,
     async [Symbol.asyncDispose]() {
       await end();

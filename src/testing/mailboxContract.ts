@@ -3,6 +3,7 @@ import { agentId, idFloor, type AgentId, type Clock, type MessageId } from "../m
 import { seal, type Draft, type Message, type Sender } from "../model/message.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { TagTaken, type Change, type Mailbox } from "../mailbox/port.ts";
+import { afterDelivery } from "./mailboxContract/afterDelivery.ts";
 
 export interface MailboxUnderTest {
   readonly mailbox: Mailbox;
@@ -39,6 +40,10 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       const claimed = await mailbox.claim(delivery.id, { lane, now, transport: "tmux" });
       expect(claimed?.state).toBe("claimed");
       return claimed!;
+    };
+    const handed = async (): Promise<Delivery> => {
+      const one = await claim(await accept());
+      return mailbox.settle(one.id, { kind: "handed", proof: "screen" }, pushed);
     };
     const refusal = async (promise: Promise<unknown>): Promise<string> => promise.then(() => "no refusal", (error: { code: string }) => error.code);
 
@@ -266,14 +271,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(mailbox.deliveriesIn(["uncertain"])).toHaveLength(2);
     });
 
-    test("a warning stands on a handed delivery until a better proof comes", async () => {
-      const one = await claim(await accept());
-      await mailbox.settle(one.id, { kind: "handed", proof: "screen" }, pushed);
-      await mailbox.warn(one.id, "no proof that it was submitted");
-      expect(mailbox.delivery(one.id)!.warning).toContain("no proof");
-      await mailbox.confirm(one.id, "submitted");
-      expect(mailbox.delivery(one.id)!.warning).toBeNull();
-    });
+    afterDelivery(() => ({ mailbox, handed }));
 
     test("each change is told once, after it is durable, in order", async () => {
       const told: Change[] = [];

@@ -27,7 +27,7 @@ type Action =
   | { do: "hold"; delivery: number; reason: number }
   | { do: "settle"; delivery: number; outcome: Outcome }
   | { do: "confirm"; delivery: number; proof: Proof }
-  | { do: "warn"; delivery: number }
+  | { do: "warn" | "note"; delivery: number }
   | { do: "cancel" | "retry"; message: number; agent: number | null }
   | { do: "expire" }
   | { do: "recover"; scope: "start" | "leases" }
@@ -37,7 +37,7 @@ const pick = fc.nat({ max: 1_000 });
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.constantFrom(...proofs).map((proof): Outcome => ({ kind: "handed", proof })),
   fc.constantFrom(...holdReasons).map((reason): Outcome => ({ kind: "held", hold: { reason, detail: `it is ${reason}` } })),
-  fc.constantFrom("gone", "error", "error", "absent", "unknown", "removed").map((kind): Outcome => ({ kind, detail: `it was ${kind}` })),
+  fc.constantFrom("gone", "error", "error", "absent", "unknown", "discarded", "removed").map((kind): Outcome => ({ kind, detail: `it was ${kind}` })),
 );
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -58,7 +58,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("hold" as const), delivery: pick, reason: fc.nat({ max: 2 }) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant("settle" as const), delivery: pick, outcome }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("confirm" as const), delivery: pick, proof: fc.constantFrom(...proofs) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("warn" as const), delivery: pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("warn" as const, "note" as const), delivery: pick }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("cancel" as const, "retry" as const), message: pick, agent: fc.option(pick) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("expire" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("recover" as const), scope: fc.constantFrom("start" as const, "leases" as const) }) },
@@ -196,7 +196,7 @@ class Walk {
         return (mailbox) => mailbox.hold(id, { reason, detail: `it is ${reason}` });
       }
       case "settle": {
-        const id = this.pickDelivery(action.delivery, "claimed", "uncertain");
+        const id = this.pickDelivery(action.delivery, "claimed", "uncertain", "handed");
         return (mailbox) => mailbox.settle(id, action.outcome, way);
       }
       case "confirm": {
@@ -206,6 +206,10 @@ class Walk {
       case "warn": {
         const id = this.pickDelivery(action.delivery, "handed");
         return (mailbox) => mailbox.warn(id, "no proof came");
+      }
+      case "note": {
+        const id = this.pickDelivery(action.delivery, "handed", "seen");
+        return (mailbox) => mailbox.note(id, "retrying", action.delivery % 2 === 0 ? "529" : null);
       }
       case "cancel":
       case "retry": {

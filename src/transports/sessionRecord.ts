@@ -21,5 +21,6 @@ export async function foundInRecord(agent: Agent, message: Message, queued: Proo
   }
   if (trace === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
   if (trace === "none") return { kind: "absent", detail: "the session has no record of it" };
-  return trace === "given" ? { kind: "handed", proof: "transcript" } : { kind: "handed", proof: queued, detail: "the session has it in its queue" };
+  if (trace === "answered") return { kind: "handed", proof: "transcript" };
+  return trace === "given" ? { kind: "handed", proof: "submitted", detail: "the conversation holds it" } : { kind: "handed", proof: queued, detail: "the session has it in its queue" };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ReceiptView } from "../../src/client/schema.ts";
+import type { DeliveryView, ReceiptView } from "../../src/client/schema.ts";
 import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
 
@@ -135,6 +135,6 @@ const spread = (those: readonly number[]): string => `median ${part(those, 0.5).
 
 function receipt(at: number): ReceiptView {
   const id = String(at).padStart(9, "0");
-  const delivery = { agent: "lead", agentId: "lead", team: "web", state: "seen", proof: "tool", transport: "pull", authority: "peer", reason: null, attempts: 0, warning: null, answeredAt: null, updatedAt: at } as const;
+  const delivery = { agent: "lead", agentId: "lead", team: "web", state: "seen", proof: "tool", transport: "pull", authority: "peer", reason: null, attempts: 0, warning: null, notes: [] as DeliveryView["notes"], answeredAt: null, stateAt: 0, updatedAt: at } as const;
   return { id, tag: `MSG_SCOUT_${id}`, from: "scout", knownBy: "token", to: "lead", team: "web", kind: "text", when: "turn", summary: `message number ${at}`, thread: id, inReplyTo: null, expiresAt: null, acceptedAt: 1_700_000_000_000 + at * 800, deliveries: [delivery] };
 }

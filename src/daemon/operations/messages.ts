@@ -2,9 +2,9 @@ import type { Caller, StoryView } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { personId, type Agent } from "../../model/agent.ts";
-import { provesSeen, type Delivery } from "../../model/delivery.ts";
+import { provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
 import { TielineError } from "../../model/errors.ts";
-import { deliveryId } from "../../model/ids.ts";
+import { deliveryId, type AgentId } from "../../model/ids.ts";
 import { replyAddress, type Draft, type Message, type Sender } from "../../model/message.ts";
 import { reached, type Wanted } from "../../model/receipt.ts";
 import { agentCalled, messageCalled } from "../addressed.ts";
@@ -117,11 +117,18 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   };
 
   /** A reader who took longer than its lease still says the truth about what it read. */
-  async function shown({ id, state, transport }: Delivery): Promise<boolean> {
-    if (state === "claimed") await mailbox.settle(id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
-    else if (state === "uncertain" && transport === "pull") await mailbox.confirm(id, "tool");
+  async function shown({ id, agent, state, transport }: Delivery): Promise<boolean> {
+    const proof = proofOfFetching(agent);
+    if (state === "claimed") await mailbox.settle(id, { kind: "handed", proof }, { transport: "pull", authority: "peer" });
+    else if (state === "uncertain" && transport === "pull") await mailbox.confirm(id, proof);
     else return false;
     return true;
+  }
+
+  /** A program with a model has it once the model has answered behind the result of its tool; for any other, fetching is reading. */
+  function proofOfFetching(id: AgentId): Proof {
+    const agent = directory.agent(id);
+    return agent !== null && tieline.witness.canProve(agent) ? "submitted" : "tool";
   }
 
   async function send(draft: Draft, from: Sender, wait: Wanted | undefined) {

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
@@ -35,7 +35,7 @@ export class HookFlags implements Disposable {
   /** What an earlier daemon left behind is removed. */
   start(): void {
     const { mailbox, place } = this.parts;
-    for (const session of readdirSync(place.mail)) flagEvents(place, session, []);
+    for (const session of existsSync(place.mail) ? readdirSync(place.mail) : []) flagEvents(place, session, []);
     for (const id of mailbox.waiting()) this.update(id);
     this.stopListening = mailbox.onTransitions((changes) => {
       for (const { delivery } of changes) if (delivery.when === "interrupt") this.followUrgent(delivery);

@@ -1,4 +1,4 @@
-import { deliveryStates, type Authority, type Delivery, type DeliveryState, type HoldReason, type Lane, type Proof, type Transition, type Verb } from "../../model/delivery.ts";
+import { deliveryStates, type Authority, type Delivery, type DeliveryState, type HoldReason, type Lane, type Note, type Proof, type Transition, type Verb } from "../../model/delivery.ts";
 import { deliveryId, type AgentId, type MessageId, type Tag } from "../../model/ids.ts";
 import type { IdentityProof, Kind, Message, When } from "../../model/message.ts";
 import { checksumOf } from "./checksum.ts";
@@ -43,6 +43,8 @@ export interface DeliveryRow {
   transport: string | null;
   authority: string | null;
   warning: string | null;
+  /** JSON; null: none. */
+  notes: string | null;
   lane: string | null;
   claimed_at: number | null;
   lease_until: number | null;
@@ -50,6 +52,8 @@ export interface DeliveryRow {
   available_at: number | null;
   answered_at: number | null;
   queued_at: number;
+  /** Null: not known, in rows of earlier versions. */
+  state_at: number | null;
   updated_at: number;
 }
 
@@ -127,12 +131,14 @@ export const mutableColumns = (delivery: Omit<Delivery, "id">) => ({
   transport: delivery.transport,
   authority: delivery.authority,
   warning: delivery.warning,
+  notes: delivery.notes.length === 0 ? null : JSON.stringify(delivery.notes),
   lane: delivery.lane,
   claimed_at: delivery.claimedAt,
   lease_until: delivery.leaseUntil,
   expires_at: delivery.expiresAt,
   available_at: delivery.availableAt,
   answered_at: delivery.answeredAt,
+  state_at: delivery.stateAt,
   updated_at: delivery.updatedAt,
 });
 
@@ -151,6 +157,7 @@ export const rowToDelivery = (row: DeliveryRow): Delivery => ({
   transport: row.transport,
   authority: row.authority as Authority | null,
   warning: row.warning,
+  notes: row.notes === null ? [] : (JSON.parse(row.notes) as readonly Note[]),
   lane: row.lane as Lane | null,
   claimedAt: row.claimed_at,
   leaseUntil: row.lease_until,
@@ -158,6 +165,7 @@ export const rowToDelivery = (row: DeliveryRow): Delivery => ({
   availableAt: row.available_at,
   answeredAt: row.answered_at,
   queuedAt: row.queued_at,
+  stateAt: row.state_at ?? row.updated_at,
   updatedAt: row.updated_at,
 });
 

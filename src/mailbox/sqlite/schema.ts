@@ -104,4 +104,8 @@ export const mailboxMigrations: readonly Migration[] = [
   ALTER TABLE mailbox ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;
   `,
   addMissingChecksums,
+  `
+  ALTER TABLE deliveries ADD COLUMN notes TEXT;
+  ALTER TABLE deliveries ADD COLUMN state_at INTEGER;
+  `,
 ];

@@ -189,7 +189,7 @@ function guarded(store: Store, { run }: Connection): Store {
 
 function prepare({ statement }: Connection) {
   const messageColumns = Object.keys(messageToRow({ from: {}, body: "" } as Message));
-  const mutable = Object.keys(mutableColumns({} as Delivery));
+  const mutable = Object.keys(mutableColumns({ notes: [] as Delivery["notes"] } as Delivery));
   const history = Object.keys(transitionToRow({} as Transition));
   const values = (columns: readonly string[]): string => columns.map((column) => `$${column}`).join(", ");
   const fixed = ["agent", "agent_name", "served", "wakes", "queued_at"];

@@ -1,36 +1,66 @@
-/** Which line of a Claude Code transcript proves that the model was given a message. */
+/** Claude Code's transcript of a session: a user's line stands there before the model is asked, the answer's lines behind it. */
+import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../../transcripts/port.ts";
+
+interface Block {
+  readonly type?: string;
+  readonly text?: string;
+}
 
 interface Line {
   readonly type?: string;
   readonly operation?: string;
+  readonly uuid?: string;
+  readonly parentUuid?: string | null;
   readonly isSidechain?: boolean;
+  readonly isApiErrorMessage?: boolean;
   readonly attachment?: { readonly type?: string };
+  readonly message?: { readonly id?: string; readonly model?: string; readonly content?: string | readonly Block[] };
 }
 
-/**
- * The message's tag in something that belongs to the conversation. Not in a queue, where it may wait; not in what a
- * hook printed, which is a note about the hook; not in a subagent's part.
- */
-export function provesGiven(line: string, tag: string): boolean {
-  if (!line.includes(tag)) return false;
-  const { type, isSidechain, attachment } = parsed(line);
-  if (isSidechain) return false;
+/** Lines of subagents are left out: the main thread does not read them. */
+export function claudeLines(): LineReader {
+  let unnamed = 0;
+  return (text) => {
+    const line = parsedLine<Line>(text);
+    return line === null || line.isSidechain ? null : lineOf(line, text, () => `unnamed ${++unnamed}`);
+  };
+}
+
+function lineOf(line: Line, text: string, nameAnswer: () => string): TranscriptLine {
+  const named = mayNameMessage(text) ? text : null;
+  return {
+    id: line.uuid ?? null,
+    said: isSaid(line) ? named : null,
+    queued: line.type === "queue-operation" && line.operation === "enqueue" ? named : null,
+    tool: toolIn(line, text),
+    sign: signOf(line, nameAnswer),
+  };
+}
+
+/** Not what waits in a queue; not what a hook printed, which is a note about the hook. */
+function isSaid({ type, attachment }: Line): boolean {
   if (type === "attachment") return attachment?.type === "hook_additional_context" || attachment?.type === "queued_command";
-  return type === "user" || type === "assistant" || type === "api-request-blob";
+  return type === "user" || type === "api-request-blob";
 }
 
-/** The message waits in the session's own queue, or has waited there. */
-export function provesQueued(line: string, tag: string): boolean {
-  if (!line.includes(tag)) return false;
-  const { type, operation } = parsed(line);
-  return type === "queue-operation" && operation === "enqueue";
+function toolIn(line: Line, text: string): TranscriptLine["tool"] {
+  if (line.type === "assistant" && has("tool_use", line)) return { kind: "call", text };
+  return line.type === "user" && has("tool_result", line) ? { kind: "result", text } : null;
 }
 
-function parsed(line: string): Line {
-  try {
-    return JSON.parse(line) as Line;
-  } catch {
-    // Half written, or not ours to understand: it proves nothing.
-    return {};
-  }
+function signOf(line: Line, nameAnswer: () => string): Sign | null {
+  const { type, message, parentUuid, isApiErrorMessage } = line;
+  if (type === "user" && !has("tool_result", line)) return { kind: "prompt", ...(parentUuid !== undefined && { continues: parentUuid }) };
+  if (type !== "assistant") return null;
+  if (isApiErrorMessage) return { kind: "failure", error: errorIn(message?.content) };
+  // Words of the program itself, in the place of an answer.
+  return message?.model === "<synthetic>" ? null : { kind: "answer", answer: message?.id ?? nameAnswer() };
+}
+
+const has = (block: string, { message }: Line): boolean => Array.isArray(message?.content) && (message.content as readonly Block[]).some(({ type }) => type === block);
+
+/** The first sentence: what follows is advice to whoever sits in front of the program. */
+function errorIn(content: NonNullable<Line["message"]>["content"]): string {
+  const words = typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join(" ");
+  return words.replace("API Error: ", "").split(/\. (?=[A-Z])/)[0]!.replace(/\.$/, "").trim() || "an API error";
 }

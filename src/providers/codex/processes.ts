@@ -1,4 +1,6 @@
 /** What the system tells of a running Codex. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { codexFolder } from "../folders.ts";
 import { entriesOf, environOf, openFilesOf, textOf } from "../processFiles.ts";
 
@@ -12,8 +14,19 @@ export function heldThreads(pid: number): string[] {
  * Codex may be behind a launcher, or behind a shell and that; what its tools run is in groups of their own.
  */
 export function threadHeldBy(pid: number, known: string | null): { readonly threadId: string; readonly holder: number } | null {
-  const held = [pid, ...descendantsInGroup(pid)].flatMap((holder) => heldThreads(holder).map((threadId) => ({ threadId, holder })));
+  const held = allHeldBy(pid);
   return held.find(({ threadId }) => threadId === known) ?? held.toSorted((a, b) => (a.threadId < b.threadId ? 1 : -1))[0] ?? null;
+}
+
+/** Every thread that a program in a pane has open: `/new` and `/resume` leave the one before open as well. */
+export function allHeldBy(pid: number): { readonly threadId: string; readonly holder: number }[] {
+  return [pid, ...descendantsInGroup(pid)].flatMap((holder) => heldThreads(holder).map((threadId) => ({ threadId, holder })));
+}
+
+/** Threads that some Codex of this home has, or had, open. */
+export function lockedThreads(codexHome: string): string[] {
+  const folder = join(codexHome, "thread-writer-locks");
+  return existsSync(folder) ? readdirSync(folder).flatMap((name) => /^([0-9a-f-]{36})\.lock$/.exec(name)?.[1] ?? []) : [];
 }
 
 /** Where it keeps its things; null: it does not say. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Agent } from "../../model/agent.ts";
 import { environOf, linkOf } from "../processFiles.ts";
-import { homeOfCodex, threadHeldBy } from "./processes.ts";
+import { allHeldBy, homeOfCodex } from "./processes.ts";
 import { findRollout, rolloutFolders, type Rollout } from "./rollout.ts";
 
 export interface CodexQueue {
@@ -12,13 +12,13 @@ export interface CodexQueue {
   add(text: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** Null: the agent is in no thread of its own that has begun. */
-export function codexQueueOf({ sessionId, endpoints }: Agent): CodexQueue | null {
+/** Null: the agent is in no thread of its own that has begun, or in one of several, of which nothing tells the one in front. */
+export function codexQueueOf({ endpoints }: Agent): CodexQueue | null {
   const pane = endpoints.find(({ transport }) => transport === "tmux");
   if (pane === undefined) return null;
   const pid = Number(pane.locator["agentPid"]);
-  const held = threadHeldBy(pid, sessionId);
-  if (held === null) return null;
+  const [held, ...others] = allHeldBy(pid);
+  if (held === undefined || others.length > 0) return null;
   const program = linkOf(held.holder, "exe");
   const home = homeOfCodex(pid) ?? "/";
   const transcript = findRollout(home, held.threadId);

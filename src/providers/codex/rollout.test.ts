@@ -3,7 +3,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { MessageId, Tag } from "../../model/ids.ts";
-import { findRollout, hasReadRefusal, provesGiven, untilRecorded, type Rollout } from "./rollout.ts";
+import { newsIn, recorded } from "../../testing/newsIn.ts";
+import { findRollout, hasReadRefusal, rolloutLines, untilRecorded, type Rollout } from "./rollout.ts";
 
 const message = { id: "01a1dea3-13fe-7c33-9e4f-67485d53cf17" as MessageId, tag: "MSG_BOB_1a2b3c4d" as Tag };
 const line = (type: string, payload: object): string => `${JSON.stringify({ timestamp: "2026-11-15T09:56:31.932Z", ordinal: 7, type, payload })}\n`;
@@ -12,16 +13,57 @@ const output = (id: string, text: string): string => line("response_item", { typ
 const rolloutAt = (path: string): Rollout => ({ path, below: [tmpdir()] });
 const call = (id: string): string => line("response_item", { type: "function_call", name: "exec_command", call_id: id, arguments: "{}" });
 
-test("what the model is given proves it; what it says itself, or what only waits, does not", () => {
+const newsOf = (lines: readonly string[], tag: string = message.tag): string[] =>
+  newsIn(rolloutLines(), lines, { tag, id: message.id }).map((news) => ("error" in news ? `${news.kind}: ${news.error}` : news.kind));
+
+test("what the model is given is in the conversation; what it says itself, or what only waits, is not", () => {
   const words = `[${message.tag} from bob]\nhello`;
-  expect(provesGiven(said("user", words), message)).toBe(true);
-  expect(provesGiven(said("developer", words), message)).toBe(true);
-  expect(provesGiven(output("call_1", `Command blocked by PreToolUse hook: ${words}`), message)).toBe(true);
-  expect(provesGiven(line("event_msg", { type: "item_completed", item: { type: "UserMessage", client_id: message.id } }), message)).toBe(true);
-  expect(provesGiven(said("assistant", words), message)).toBe(false);
-  expect(provesGiven(said("user", `is ${message.tag} there?`), message)).toBe(false);
-  expect(provesGiven(line("event_msg", { type: "queued", text: words }), message)).toBe(false);
-  expect(provesGiven(`{"half": "[${message.tag} from `, message)).toBe(false);
+  expect(newsOf([said("user", words)])).toEqual(["held"]);
+  expect(newsOf([said("developer", words)])).toEqual(["held"]);
+  expect(newsOf([output("call_1", `Command blocked by PreToolUse hook: ${words}`)])).toEqual(["held"]);
+  expect(newsOf([line("event_msg", { type: "item_completed", item: { type: "UserMessage", client_id: message.id } })])).toEqual(["held"]);
+  expect(newsOf([said("assistant", words)])).toEqual([]);
+  expect(newsOf([said("user", `is ${message.tag} there?`)])).toEqual([]);
+  expect(newsOf([line("event_msg", { type: "queued", text: words })])).toEqual([]);
+  expect(newsOf([`{"half": "[${message.tag} from `])).toEqual([]);
+});
+
+test.each([
+  ["ok", ["held", "answered"]],
+  ["401", ["held", "failed: unexpected status 401 Unauthorized: scripted error 401"]],
+  ["529", ["held", "failed: unexpected status 529 <unknown status code>: scripted error 529"]],
+  ["500", ["held", "failed: We’re currently experiencing high demand, which may cause temporary errors"]],
+  ["dropped", ["held", "failed: stream disconnected before completion: error sending request"]],
+  ["down", ["held"]],
+])("as Codex 0.166.0 wrote it down, %s", (name, news) => {
+  expect(newsOf(recorded(`codex/${name}`), "MSG_USER_00000001")).toEqual(news);
+});
+
+test("what a hook adds during an answer is proved by the next answer, not by the rest of that one or its count of tokens", () => {
+  const lines = recorded("codex/hooks");
+  const tags = [...lines.join().matchAll(/MSG_BOB_\d+/g)].map(([tag]) => tag);
+  expect(tags).toHaveLength(4);
+  for (const tag of tags) {
+    const held = lines.findIndex((text) => text.includes(tag));
+    const next = lines.findIndex((text, at) => at > held && text.includes('"done"') && text.includes('"AgentMessage"'));
+    expect(newsOf(lines.slice(0, next), tag)).toEqual(["held"]);
+    expect(newsOf(lines, tag)).toEqual(["held", "answered"]);
+  }
+});
+
+test("items that were written before an answer ended, behind what a hook added, are no answer to it", () => {
+  const context = said("developer", `[${message.tag} from bob]`);
+  expect(newsOf([call("one"), context, call("two"), line("token_usage_record", {})])).toEqual(["held"]);
+  expect(newsOf([call("one"), context, call("two"), output("one", "x"), call("three")])).toEqual(["held", "answered"]);
+});
+
+test("turns that the user takes back take the message with them, if it came in one of those", () => {
+  const begins = line("event_msg", { type: "task_started" });
+  const back = (turns: number): string => line("event_msg", { type: "thread_rolled_back", num_turns: turns });
+  const asked = [begins, said("user", `[${message.tag} from bob]`)];
+  expect(newsOf([...asked, back(1)])).toEqual(["held", "discarded"]);
+  expect(newsOf([...asked, begins, said("user", "another"), back(1)])).toEqual(["held"]);
+  expect(newsOf([...asked, begins, said("user", "another"), back(2)])).toEqual(["held", "discarded"]);
 });
 
 test("a file and a folder that come later are waited for, and what stood there before does not count", async () => {

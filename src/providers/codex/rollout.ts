@@ -5,6 +5,7 @@ import type { Message } from "../../model/message.ts";
 import { entriesIn } from "../../os/entries.ts";
 import { nextTurn } from "../../os/nextTurn.ts";
 import { wholeLines } from "../../os/wholeLines.ts";
+import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../../transcripts/port.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 
 type Recordable = Pick<Message, "id" | "tag">;
@@ -15,22 +16,77 @@ interface Line {
     readonly type?: string;
     readonly role?: string;
     readonly call_id?: string;
-    readonly item?: { readonly type?: string; readonly client_id?: string };
+    readonly item?: { readonly type?: string };
+    readonly error?: { readonly message?: string } | null;
+    readonly num_turns?: number;
   };
 }
 
-const toolOutputs: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
-const toolCalls: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
+const isToolOutput = (type = ""): boolean => type.endsWith("_call_output");
+const isToolCall = (type = ""): boolean => type.endsWith("_call");
 
-/** The message's first line in something that the model is given, or our id on what the user said. */
-export function provesGiven(line: string, { id, tag }: Recordable): boolean {
-  const named = line.includes(`[${tag} from `);
-  if (!named && !line.includes(id)) return false;
-  const { type, payload } = parsed(line);
-  if (type === "event_msg") return payload?.type === "item_completed" && payload.item?.type === "UserMessage" && payload.item.client_id === id;
-  if (!named || type !== "response_item") return false;
-  return toolOutputs.has(payload?.type ?? "") || (payload?.type === "message" && payload.role !== "assistant");
+/**
+ * The message's first line in something that the model is given, or our id on what the user said. Items of an answer carry
+ * no name of it, so answers are counted: one ends when its use of tokens is written down, or a tool's result, or the turn.
+ */
+export function rolloutLines(): LineReader {
+  let answers = 0;
+  let answering = false;
+  return (text) => {
+    const line = parsedLine<Line>(text);
+    if (line === null) return null;
+    const sign = signOf(line);
+    if (sign === "answer" && !answering) answers++;
+    if (sign === "answer") answering = true;
+    else if (endsAnswer(line)) answering = false;
+    return {
+      id: null,
+      said: isSaid(line) && (mayNameMessage(text) || text.includes('"client_id"')) ? text : null,
+      queued: null,
+      tool: toolIn(line, text),
+      sign: sign === "answer" ? { kind: "answer", answer: String(answers) } : sign,
+    };
+  };
 }
+
+function isSaid({ type, payload }: Line): boolean {
+  if (type === "event_msg") return payload?.type === "item_completed" && payload.item?.type === "UserMessage";
+  if (type !== "response_item") return false;
+  return isToolOutput(payload?.type) || (payload?.type === "message" && payload.role !== "assistant");
+}
+
+function toolIn({ type, payload }: Line, text: string): TranscriptLine["tool"] {
+  if (type !== "response_item") return null;
+  if (isToolCall(payload?.type)) return { kind: "call", text };
+  return isToolOutput(payload?.type) ? { kind: "result", text } : null;
+}
+
+/** A count of tokens is no sign: it is also written behind a tool's result, for the answer before. */
+function signOf({ type, payload }: Line): Sign | "answer" | null {
+  if (type === "token_usage_record") return "answer";
+  if (type === "response_item") return isAnswer(payload?.type, payload?.role) ? "answer" : null;
+  if (type !== "event_msg") return null;
+  switch (payload?.type) {
+    case "task_started":
+      return { kind: "prompt" };
+    case "task_complete":
+      return payload.error ? { kind: "failure", error: errorIn(payload.error.message) } : null;
+    case "thread_rolled_back":
+      return { kind: "rollback", turns: payload.num_turns ?? 0 };
+    default:
+      return null;
+  }
+}
+
+const isAnswer = (type = "", role = ""): boolean => (type === "message" ? role === "assistant" : type === "reasoning" || isToolCall(type));
+
+function endsAnswer({ type, payload }: Line): boolean {
+  if (type === "response_item") return isToolOutput(payload?.type);
+  return type === "token_usage_record" || (type === "event_msg" && ["task_started", "task_complete", "turn_aborted"].includes(payload?.type ?? ""));
+}
+
+/** Where the request went says nothing to whoever reads a receipt. */
+const errorIn = (message = "an API error"): string => message.replace(/, url: \S+/, "").replace(/\.$/, "").trim();
 
 /** Where a thread is, or will be, written down. Its id tells the time of its birth, the folders are named by day. */
 export function findRollout(codexHome: string, threadId: string): string | null {
@@ -58,8 +114,14 @@ export interface Rollout {
 export const lengthOf = ({ path }: Rollout): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 export async function isRecorded(rollout: Rollout, message: Recordable): Promise<boolean> {
-  for await (const { line } of linesFrom(rollout, 0)) if (provesGiven(line, message)) return true;
+  for await (const { line } of linesFrom(rollout, 0)) if (holds(line, message)) return true;
   return false;
+}
+
+function holds(text: string, { id, tag }: Recordable): boolean {
+  if (!text.includes(`[${tag} from `) && !text.includes(`"client_id":"${id}"`)) return false;
+  const line = parsedLine<Line>(text);
+  return line !== null && isSaid(line);
 }
 
 /** A call that was refused a moment ago is in the last part of the record. */
@@ -79,7 +141,7 @@ export async function untilRecorded(rollout: Rollout, offset: number, message: R
       watcher = renewWatcher(watcher, dirname(rollout.path), bell.ring);
       for await (const { line, end } of linesFrom(rollout, from)) {
         from = end;
-        if (provesGiven(line, message)) return true;
+        if (holds(line, message)) return true;
       }
       if (signal.aborted) return false;
       await bell.wait(watcher ? sweepMs : missingFolderMs);
@@ -97,10 +159,10 @@ export async function hasReadRefusal(rollout: Rollout, refusedCall: string, call
   const from = Math.max(0, lengthOf(rollout) - recentBytes);
   for await (const { line } of linesFrom(rollout, from)) {
     if (!line.includes(refusedCall) && !line.includes(call)) continue;
-    const { type, payload } = parsed(line);
+    const { type, payload } = parsedLine<Line>(line) ?? {};
     if (type !== "response_item" || payload?.type === undefined) continue;
-    if (toolCalls.has(payload.type) && payload.call_id === call) return false;
-    if (toolOutputs.has(payload.type) && payload.call_id === refusedCall) return true;
+    if (isToolCall(payload.type) && payload.call_id === call) return false;
+    if (isToolOutput(payload.type) && payload.call_id === refusedCall) return true;
   }
   return false;
 }
@@ -113,14 +175,5 @@ async function* linesFrom({ path, below }: Rollout, offset: number): AsyncIterab
     from = found.end;
     for (const line of found.bytes.toString("utf8").split("\n")) yield { line, end: found.end };
     if (!found.more) return;
-  }
-}
-
-function parsed(line: string): Line {
-  try {
-    return JSON.parse(line) as Line;
-  } catch {
-    // Not a line that we understand: it proves nothing.
-    return {};
   }
 }

@@ -3,15 +3,16 @@
  * watches one of its agents. We never subscribe to a thread: a subscriber is asked for approvals, and those are the
  * person's to give.
  */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
 import { whileStarting, type Said } from "../../sensing/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
-import { homeOfCodex, threadHeldBy } from "./processes.ts";
+import { allHeldBy, homeOfCodex, lockedThreads, threadHeldBy } from "./processes.ts";
 import { findRollout, rolloutFolders, type Rollout } from "./rollout.ts";
+import type { Transcript } from "../../transcripts/port.ts";
 import { leadsInto } from "../../os/untrustedFile.ts";
 
 export interface Thread {
@@ -42,6 +43,9 @@ export const alonePath = ".alone";
 
 /** A server that has no thread after this time is none. */
 const startingMs = 15_000;
+
+/** How much earlier than a message was delivered its thread may have been written to last. */
+const writtenLateMs = 2_000;
 
 export interface ThreadWatch {
   /** Something about the agent's thread may have changed. */
@@ -120,6 +124,29 @@ export class CodexThreads implements AsyncDisposable {
     return this.rolloutAt(agent, path);
   }
 
+  /**
+   * The records that the agent's conversation may be in. A server tells which; a program on its own keeps every
+   * conversation open that it was in, and one at a shared server shows nothing, so that any that was written since counts.
+   */
+  transcriptsOf(agent: Agent, since: number): Pick<Transcript, "files" | "below"> {
+    const thread = codexServerOf(agent)?.shared ? null : this.known(agent);
+    const home = this.homeOf(agent);
+    const own = allHeldBy(pidOf(agent)).map(({ threadId }) => threadId);
+    const ids = thread ? [thread.id] : own.length > 0 ? own : lockedThreads(home);
+    const wanted = new Set([...ids, ...(agent.sessionId === null ? [] : [agent.sessionId])]);
+    const files = [...wanted].flatMap((id) => {
+      const path = thread?.id === id ? thread.path : this.pathOf(home, id);
+      return path !== null && writtenAt(path) >= since - writtenLateMs ? [{ path, conversation: id }] : [];
+    });
+    return { files, below: this.rolloutAt(agent, "").below };
+  }
+
+  private pathOf(home: string, threadId: string): string | null {
+    const path = this.transcripts.get(threadId) ?? findRollout(home, threadId);
+    if (path !== null) this.transcripts.set(threadId, path);
+    return path;
+  }
+
   /** A record that the program names, with the folders that it must be in. */
   rolloutAt(agent: Agent, path: string): Rollout {
     return { path, below: [this.homeOf(agent), this.options.codexHome].flatMap(rolloutFolders) };
@@ -152,6 +179,8 @@ export class CodexThreads implements AsyncDisposable {
     return server;
   }
 }
+
+const writtenAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 const pidOf = ({ endpoints }: Agent): number => Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
 

@@ -2,19 +2,31 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findTranscript, hasReadRefusal, provesGiven } from "./transcript.ts";
+import { newsIn } from "../../testing/newsIn.ts";
+import { findTranscript, geminiLines, hasReadRefusal } from "./transcript.ts";
 
 const tag = "MSG_USER_7f3a91c2";
 const words = `[${tag} from user · urgent]\ndo not touch "auth.ts"\n[end ${tag}]`;
 const line = (type: string, content: unknown): string => JSON.stringify({ id: "1", type, content });
 const refused = [{ functionResponse: { name: "run_shell_command", response: { error: `Tool execution blocked: ${words}` } } }];
 
-test("only what was said to the model proves that it was given", () => {
-  expect(provesGiven(line("user", [{ text: words }]), { tag })).toBe(true);
-  expect(provesGiven(line("user", refused), { tag })).toBe(true);
-  expect(provesGiven(line("gemini", words), { tag })).toBe(false);
-  expect(provesGiven(line("user", [{ text: `what is ${tag}?` }]), { tag })).toBe(false);
-  expect(provesGiven(line("user", [{ text: words }]).slice(0, -5), { tag })).toBe(false);
+const newsOf = (...lines: string[]): string[] => newsIn(geminiLines(), lines, { tag }).map((news) => ("error" in news ? `${news.kind}: ${news.error}` : news.kind));
+
+test("only what was said to the model is in the conversation", () => {
+  expect(newsOf(line("user", [{ text: words }]))).toEqual(["held"]);
+  expect(newsOf(line("user", refused))).toEqual(["held"]);
+  expect(newsOf(line("gemini", words))).toEqual([]);
+  expect(newsOf(line("user", [{ text: `what is ${tag}?` }]))).toEqual([]);
+  expect(newsOf(line("user", [{ text: words }]).slice(0, -5))).toEqual([]);
+});
+
+test("an answer behind it proves that the model has read it; an error names what failed, and the next answer has it", () => {
+  const asked = line("user", [{ text: words }]);
+  const answer = JSON.stringify({ id: "2", type: "gemini", content: "ok", tokens: { input: 10 } });
+  expect(newsOf(asked, answer)).toEqual(["held", "answered"]);
+  const failed = line("error", '[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"quota"}}]');
+  expect(newsOf(asked, failed, line("user", [{ text: "go on" }]), answer)).toEqual(["held", "failed: 429 quota", "answered"]);
+  expect(newsOf(asked, line("error", "[API Error: fetch failed]"))).toEqual(["held", "failed: fetch failed"]);
 });
 
 test("a refusal is read once it went back as a result, and a session is found by its whole id", async () => {

@@ -1,17 +1,37 @@
-/** Gemini CLI's own record of a session: what was said to the model is written down as it is sent. */
+/** Gemini CLI's own record of a session: what is said to the model is written down as it is sent, and then the answer. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../model/agent.ts";
+import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../../transcripts/port.ts";
 import { leadsInto, openUntrusted, refusalError } from "../../os/untrustedFile.ts";
 
 interface Line {
+  readonly id?: string;
   readonly type?: string;
   readonly content?: unknown;
 }
 
-/** The message's first line in something that the model is given. */
-export function provesGiven(line: string, { tag }: { readonly tag: string }): boolean {
-  return line.includes(`[${tag} from `) && parsed(line).type === "user";
+export const geminiLines = (): LineReader => (text) => {
+  const line = parsedLine<Line>(text);
+  if (line === null) return null;
+  return { id: null, said: line.type === "user" && mayNameMessage(text) ? text : null, queued: null, tool: toolIn(line, text), sign: signOf(line) };
+};
+
+function toolIn({ type }: Line, text: string): TranscriptLine["tool"] {
+  if (type === "gemini" && text.includes('"toolCalls"')) return { kind: "call", text };
+  return type === "user" && text.includes('"functionResponse"') ? { kind: "result", text } : null;
+}
+
+function signOf({ type, id = "", content }: Line): Sign | null {
+  if (type === "gemini") return { kind: "answer", answer: id };
+  return type === "error" ? { kind: "failure", error: errorIn(String(content)) } : null;
+}
+
+/** `[API Error: {"error":{"code":429,"message":"…"}}]`, or words. */
+function errorIn(content: string): string {
+  const words = content.replace(/^\[API Error: ?/, "").replace(/\]$/, "");
+  const { error } = parsedLine<{ error?: { code?: number; message?: string } }>(words) ?? {};
+  return error === undefined ? words : [error.code, error.message].filter(Boolean).join(" ");
 }
 
 /** Where Gemini CLI keeps its sessions. A file elsewhere proves nothing. */
@@ -25,7 +45,7 @@ const headBytes = 4_096;
 export function hasReadRefusal(path: string, folder: string, words: string): boolean {
   const first = JSON.stringify(words.split("\n")[0]).slice(1, -1);
   const text = partOf(path, folder, (size) => Math.max(0, size - recentBytes), recentBytes);
-  return text.split("\n").some((line) => line.includes(first) && line.includes('"functionResponse"') && parsed(line).type === "user");
+  return text.split("\n").some((line) => line.includes(first) && line.includes('"functionResponse"') && parsedLine<Line>(line)?.type === "user");
 }
 
 /** Where a session is written down; its file is named by the time and the beginning of its id. */
@@ -66,14 +86,5 @@ export class GeminiTranscripts {
 
   of({ sessionId }: Agent): string | null {
     return this.paths.get(sessionId ?? "") ?? null;
-  }
-}
-
-function parsed(line: string): Line {
-  try {
-    return JSON.parse(line) as Line;
-  } catch {
-    // Half written: it proves nothing.
-    return {};
   }
 }

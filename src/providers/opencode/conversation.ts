@@ -2,8 +2,14 @@
 import type { MessageId } from "../../model/ids.ts";
 
 export interface Entry {
-  readonly info: { readonly id: string; readonly role: "user" | "assistant" };
+  readonly info: { readonly id: string; readonly role: "user" | "assistant"; readonly error?: EntryError };
   readonly parts: readonly { readonly id: string; readonly type: string }[];
+}
+
+/** Why the model did not answer, once opencode has given up. */
+interface EntryError {
+  readonly name: string;
+  readonly data?: { readonly message?: string; readonly statusCode?: number };
 }
 
 export type Standing =
@@ -11,8 +17,8 @@ export type Standing =
   | { readonly kind: "absent" }
   /** It is written down, and no request to the model was made since. */
   | { readonly kind: "waiting"; readonly entry: string }
-  /** A request holds it; the model has not begun to answer. */
-  | { readonly kind: "asked" }
+  /** A request holds it; the model has not begun to answer, or its API failed. */
+  | { readonly kind: "asked"; readonly failure?: string }
   /** The model answers what it stands in. */
   | { readonly kind: "read" };
 
@@ -25,5 +31,12 @@ export function standingOf(message: MessageId, conversation: readonly Entry[]): 
   if (at < 0) return { kind: "absent" };
   const answers = conversation.slice(at + 1).filter(({ info }) => info.role === "assistant");
   if (answers.some(({ parts }) => parts.some(({ type }) => type === "step-start"))) return { kind: "read" };
+  const error = answers.at(-1)?.info.error;
+  if (error !== undefined && error.name !== interrupted) return { kind: "asked", failure: wordsOf(error) };
   return answers.length > 0 ? { kind: "asked" } : { kind: "waiting", entry: conversation[at]!.info.id };
 }
+
+/** The user did that, and no API. */
+const interrupted = "MessageAbortedError";
+
+const wordsOf = ({ name, data }: EntryError): string => [data?.statusCode, data?.message ?? name].filter(Boolean).join(" ");

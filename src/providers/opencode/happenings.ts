@@ -40,6 +40,11 @@ export class Happenings {
     return { state: "working", reason: status.type === "retry" ? (status.message ?? "it tries again") : null };
   }
 
+  retrying(session: string | null): string | null {
+    const status = this.statuses.get(this.current ?? session ?? "");
+    return status?.type === "retry" ? (status.message ?? "it does not say why") : null;
+  }
+
   began(session: string): void {
     this.current = session;
     this.isMain.set(session, true);

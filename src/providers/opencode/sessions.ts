@@ -56,6 +56,12 @@ export class OpencodeSessions implements AsyncDisposable {
     return whileStarting(agent, startingMs, this.options.clock);
   }
 
+  /** Why it tries to reach its model again; null: it does not, undefined: it does not say. */
+  retryingOf(agent: Agent): string | null | undefined {
+    const connection = this.known(agent);
+    return connection?.open ? connection.happenings.retrying(agent.sessionId) : undefined;
+  }
+
   /** The same, once the server was asked. Rejects when it is not there. */
   async ask(agent: Agent): Promise<Said> {
     const connection = this.connectionOf(agent);

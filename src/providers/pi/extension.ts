@@ -27,6 +27,8 @@ export interface PiFinding {
   readonly standing: PiStanding;
   /** Tools that were not run because of it. */
   readonly stopped: readonly string[];
+  /** Why the model did not answer, once pi has given up. */
+  readonly failure?: string;
 }
 
 export type PiFrame = { readonly answer: number; readonly finding: PiFinding } | { readonly state: { readonly session: string; readonly working: boolean } };
@@ -36,6 +38,7 @@ interface PiMessage {
   readonly customType?: string;
   readonly details?: { readonly id?: string };
   readonly stopReason?: string;
+  readonly errorMessage?: string;
 }
 
 interface PiContext {
@@ -54,6 +57,8 @@ interface Pi {
 
 const customType = "tieline";
 const unbegunMs = 2_000;
+/** pi tries again some seconds after an error, by itself; one that rests for longer has given up. */
+const givenUpMs = 10_000;
 
 /** What is behind the socket's path in the path of the copy, by which the copy knows it. */
 const besideSocket = ".pi.ts";
@@ -70,6 +75,7 @@ export function listenAt(path: string, pi: Pi): void {
   let server: Server | null = null;
   let context: PiContext | null = null;
   let working = false;
+  let failure: string | undefined;
 
   pi.on("session_start", (_event, current) => {
     context = current;
@@ -84,7 +90,7 @@ export function listenAt(path: string, pi: Pi): void {
     server?.close();
     for (const client of clients) client.destroy();
   });
-  pi.on("agent_start", () => move(() => (working = true)));
+  pi.on("agent_start", () => move(() => ([working, failure] = [true, undefined])));
   pi.on("agent_end", () => whenIdle(() => move(endTurn)));
   pi.on("tool_call", ({ toolName = "" }) => {
     const tags = [...urgent.values()];
@@ -103,9 +109,14 @@ export function listenAt(path: string, pi: Pi): void {
   pi.on("message_end", ({ message }) => noteAnswer(message));
 
   function noteAnswer(message: PiMessage | undefined): void {
+    if (message?.role === "assistant" && message.stopReason === "error") noteError(message.errorMessage ?? "an API error");
     if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") return;
     const asked = [...standings].filter(([, standing]) => standing === "asked");
     if (asked.length > 0) move(() => asked.forEach(([id]) => standings.set(id, "read")));
+  }
+
+  function noteError(error: string): void {
+    setTimeout(() => !working && move(() => (failure = error)), givenUpMs);
   }
 
   /** What is still queued when pi rests was thrown away with the turn that the person has interrupted. */
@@ -133,7 +144,8 @@ export function listenAt(path: string, pi: Pi): void {
   function take(client: Socket, call: PiCall): void {
     const id = "find" in call ? call.find : call.deliver.id;
     if ("deliver" in call && find(id) === "absent") deliver(call.deliver);
-    write(client, { answer: call.call, finding: { standing: find(id), stopped: stopped.get(id) ?? [] } });
+    const standing = find(id);
+    write(client, { answer: call.call, finding: { standing, stopped: stopped.get(id) ?? [], ...(standing === "asked" && failure !== undefined && { failure }) } });
   }
 
   function deliver({ id, tag, text, urgent: isUrgent, hard }: Extract<PiCall, { deliver: object }>["deliver"]): void {

@@ -102,9 +102,18 @@ const composer = oneComposer.extend({
   otherwise: oneComposer.optional(),
 });
 
+const retrying = z.strictObject({
+  /** The row that says that the program tries again, among those nearest above the composer. */
+  line: pattern,
+  rows: z.number().int().positive(),
+  /** The row that says why, with the words in a group named `error`; without it, that of `line`. */
+  because: pattern.optional(),
+});
+
 const manifest = z.strictObject({
   provider: z.string().min(1),
   composer: composer.optional(),
+  retrying: retrying.optional(),
   rules: z.array(rule),
 });
 

@@ -86,6 +86,9 @@ function regionOf({ in: region = "bottom", rows: limit = Number.POSITIVE_INFINIT
   }
 }
 
+/** The non-blank rows nearest above the composer. */
+export const rowsAbove = (view: View, limit: number): readonly Row[] => regionOf({ in: "above", rows: limit }, view);
+
 function lastVisible(rows: readonly Row[], limit: number): readonly Row[] {
   const found = [];
   for (let index = rows.length - 1; index >= 0 && found.length < limit; index--) {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Delivery } from "../../model/delivery.ts";
 import { memoryStore } from "../../mailbox/memory/store.ts";
 import { openMailbox } from "../../mailbox/mailbox.ts";
 import { seal } from "../../model/message.ts";
@@ -29,8 +30,8 @@ async function laid() {
   return {
     inbox,
     older,
-    /** Looks again, and answers the warning. */
-    async warning(): Promise<string | null> {
+    /** Looks again, and answers what the receipt says then. */
+    async lookedAgain(): Promise<Pick<Delivery, "state" | "warning" | "detail">> {
       const faults: unknown[] = [];
       const looked = Promise.withResolvers<void>();
       const watched = { ...bindAll(mailbox), message: (reference: string) => (looked.resolve(), mailbox.message(reference)) };
@@ -39,7 +40,7 @@ async function laid() {
       stop.abort();
       await over;
       expect(faults).toEqual([]);
-      return mailbox.delivery(id)!.warning;
+      return mailbox.delivery(id)!;
     },
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }),
   };
@@ -51,22 +52,26 @@ function bindAll(mailbox: ReturnType<typeof openMailbox>) {
     deliveriesIn: mailbox.deliveriesIn.bind(mailbox),
     delivery: mailbox.delivery.bind(mailbox),
     warn: mailbox.warn.bind(mailbox),
+    settle: mailbox.settle.bind(mailbox),
   };
 }
 
 test("what its reader took needs no warning", async () => {
   await using subject = await laid();
   writeFileSync(subject.inbox, "[]");
-  expect(await subject.warning()).toBeNull();
+  expect(await subject.lookedAgain()).toMatchObject({ state: "handed", warning: null });
 });
 
 test("what nobody reads is told", async () => {
   await using subject = await laid();
-  expect(await subject.warning()).toBe("it still lies in the inbox of bob, who does not read it");
+  expect(await subject.lookedAgain()).toMatchObject({ state: "handed", warning: "it still lies in the inbox of bob, who does not read it" });
 });
 
-test("what another program overwrote is told", async () => {
+test("what another program overwrote is uncertain, and no success any more", async () => {
   await using subject = await laid();
   writeFileSync(subject.inbox, JSON.stringify([subject.older]));
-  expect(await subject.warning()).toBe("another program overwrote the inbox before bob read it; it is probably lost");
+  expect(await subject.lookedAgain()).toMatchObject({
+    state: "uncertain",
+    detail: "another program overwrote the inbox before bob read it; it is probably lost",
+  });
 });

@@ -1,6 +1,7 @@
 /**
  * What was laid into a native inbox is looked for once more when its reader has had time: it must be gone, and gone by
- * its reader. If it is not, the sender is warned; nothing is written again, because nobody can tell what was read.
+ * its reader. If it still lies there, the sender is warned; if it was overwritten, it is uncertain. Nothing is written
+ * again, because nobody can tell what was read.
  */
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
@@ -12,7 +13,7 @@ import { createBell } from "../../workspace/watching.ts";
 import { claudeInbox, fileOf, rowOf } from "./transport.ts";
 
 export interface FollowUpParts {
-  readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "warn">;
+  readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "warn" | "settle">;
   readonly agent: (id: AgentId) => Agent | null;
   readonly layout: InboxLayout;
   readonly report: (context: string, fault: unknown) => void;
@@ -54,7 +55,8 @@ export async function followUpInboxes({ mailbox, agent, layout, report, signal, 
     if (!delivery || !message || !member || !endpoint || !isLaid(delivery)) return;
     const fate = inboxAt(fileOf(endpoint), layout).fateOf(rowOf(message, null));
     if (fate === "present") await mailbox.warn(id, `it still lies in the inbox of ${member.name}, who does not read it`);
-    if (fate === "lost") await mailbox.warn(id, `another program overwrote the inbox before ${member.name} read it; it is probably lost`);
+    const lost = `another program overwrote the inbox before ${member.name} read it; it is probably lost`;
+    if (fate === "lost") await mailbox.settle(id, { kind: "unknown", detail: lost }, { transport: null, authority: null });
   }
 }
 

@@ -55,7 +55,7 @@ test("what is queued comes before what is typed, until Codex has taken it or wil
   expect((await transport.ready(errand)).kind).toBe("ready");
   record();
   expect((await transport.ready(errand)).kind).toBe("gone");
-  expect(await transport.inspect(errand)).toMatchObject({ kind: "handed", proof: "transcript" });
+  expect(await transport.inspect(errand)).toMatchObject({ kind: "handed", proof: "submitted" });
 });
 
 test("a queue that does not move is not waited for, and a complaint is an error", async () => {

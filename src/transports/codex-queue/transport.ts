@@ -56,7 +56,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
 
     async inspect({ agent, message }): Promise<Outcome> {
       const queue = queueOf(agent);
-      if (queue !== null && (await isRecorded(queue.transcript, message))) return { kind: "handed", proof: "transcript" };
+      if (queue !== null && (await isRecorded(queue.transcript, message))) return { kind: "handed", proof: "submitted", detail: "the conversation holds it" };
       return { kind: "unknown", detail: "it may stand in Codex's queue" };
     },
 

@@ -63,7 +63,7 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
         const { message: detail, operands } = asTielineError(thrown);
         return operands["refused"] === true ? { kind: "error", detail } : { kind: "unknown", detail, authority };
       }
-      if (await untilRecorded(rollout, offset, message, signal)) return { kind: "handed", proof: "transcript", authority };
+      if (await untilRecorded(rollout, offset, message, signal)) return { kind: "handed", proof: "submitted", detail: "the conversation holds it", authority };
       return { kind: "unknown", detail: status.type === "active" ? "it joined the running turn; the model has not read it yet" : "the thread has no record of it yet", authority };
     },
 
@@ -71,12 +71,13 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
       const rollout = threads.transcriptOf(agent);
       if (rollout === null) return { kind: "unknown", detail: "the thread's record is not to be found" };
       const { authority } = turnWith(message);
-      if (await isRecorded(rollout, message)) return { kind: "handed", proof: "transcript", authority };
+      const recorded = { kind: "handed", proof: "submitted", detail: "the conversation holds it", authority } as const;
+      if (await isRecorded(rollout, message)) return recorded;
       // Codex keeps what it was given until the turn ends; only then is it gone if it was not read.
       const thread = await threads.find(agent).catch(() => null);
       if (thread?.status.type === "active") return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet", authority };
       await pause(recordedMs);
-      return (await isRecorded(rollout, message)) ? { kind: "handed", proof: "transcript", authority } : { kind: "absent", detail: "the turn ended before the model read it" };
+      return (await isRecorded(rollout, message)) ? recorded : { kind: "absent", detail: "the turn ended before the model read it" };
     },
 
     watch: (agent, _endpoint, changed) => threads.watch(agent, { changed }),

@@ -62,14 +62,14 @@ export function opencodeServerTransport({ sessions, pause = Bun.sleep }: Opencod
       if (standing.kind === "read") return { kind: "handed", proof: "transcript", ...degraded(message) };
       if (standing.kind === "absent") return { kind: "unknown", detail: "the conversation does not hold it yet" };
       if (joins && standing.kind === "waiting") return { kind: "unknown", detail: "it joined the running turn; the model has not read it yet" };
-      return { kind: "handed", proof: "submitted", detail: "opencode has begun a turn with it" };
+      return asked(standing);
     },
 
     async inspect({ agent, message, delivery }: Errand): Promise<Outcome> {
       const standing = await standingNow(agent, message);
       if (standing === null) return { kind: "unknown", detail: "opencode does not answer" };
       if (standing.kind === "read") return { kind: "handed", proof: "transcript", ...degraded(message) };
-      if (standing.kind === "asked") return { kind: "handed", proof: "submitted", detail: "opencode has begun a turn with it" };
+      if (standing.kind === "asked") return asked(standing);
       // It was given as a turn of its own, and what the person then did with that is the person's business.
       if (delivery.state === "handed") return { kind: "unknown", detail: "the model has not read it yet" };
       if (!(await isAtRest(agent))) return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet" };
@@ -117,6 +117,13 @@ export function opencodeServerTransport({ sessions, pause = Bun.sleep }: Opencod
 
 /** A prompt is the user's own word there, whoever wrote it; its first line says when that was an agent. */
 export const textOf = (message: Message): string => envelope(message, { multiline: true, inlineLimit }, "user").text;
+
+const asked = (standing: Standing): Outcome => ({
+  kind: "handed",
+  proof: "submitted",
+  detail: "opencode has begun a turn with it",
+  ...("failure" in standing && standing.failure !== undefined && { failure: standing.failure }),
+});
 
 const degraded = ({ when, hard }: Message): { readonly detail?: string } =>
   when === "interrupt" && !hard ? { detail: "opencode lets nobody stop a tool call; it came after the one that ran" } : {};

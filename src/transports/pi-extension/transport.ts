@@ -72,13 +72,13 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
   }
 }
 
-function outcomeOf({ standing, stopped }: PiFinding): Outcome {
+function outcomeOf({ standing, stopped, failure }: PiFinding): Outcome {
   const detail = stopped.length === 0 ? {} : { detail: `stopped ${stopped.join(", ")}` };
   switch (standing) {
     case "read":
       return { kind: "handed", proof: "transcript", ...detail };
     case "asked":
-      return { kind: "handed", proof: "submitted", detail: "pi has begun a turn with it" };
+      return { kind: "handed", proof: "submitted", detail: "pi has begun a turn with it", ...(failure !== undefined && { failure }) };
     case "waiting":
       return { kind: "unknown", detail: "it joined the running turn; the model has not read it yet" };
     case "absent":

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withStreams } from "../../life/headless.ts";
@@ -6,20 +6,20 @@ import type { Agent } from "../../model/agent.ts";
 import type { Trace } from "../../model/delivery.ts";
 import type { Message } from "../../model/message.ts";
 import { ClaudeSessions } from "../../providers/claude-code/sessions.ts";
-import { provesGiven } from "../../providers/claude-code/transcript.ts";
+import { claudeLines } from "../../providers/claude-code/transcript.ts";
 import { anAgent } from "../../testing/agents.ts";
 import { scriptedClaudePath, toldIn, transcriptIn } from "../../testing/scriptedClaude.ts";
 import { transportContract } from "../../testing/transportContract.ts";
 import { until } from "../../testing/until.ts";
+import { traceIn } from "../../transcripts/trace.ts";
 import { hasReader, streamsDirectory, streamsIn } from "../streams.ts";
 import { streamJsonTransport } from "./transport.ts";
 
 const sessionId = "6f1c2a34-9d5e-4b70-8a1b-2c3d4e5f6071";
 
-async function traceIn(sessions: ClaudeSessions, agent: Agent, { tag }: Message): Promise<Trace> {
-  const transcript = sessions.transcriptOf(agent);
-  const lines = transcript === null ? [] : readFileSync(transcript, "utf8").split("\n");
-  return lines.some((line) => provesGiven(line, tag)) ? "given" : "none";
+function traceOf(sessions: ClaudeSessions, agent: Agent, message: Message): Promise<Trace> {
+  const path = sessions.transcriptOf(agent);
+  return traceIn({ conversation: sessionId, files: path === null ? [] : [{ path, conversation: sessionId }], below: [sessions.transcriptFolder(agent)], reader: claudeLines }, message);
 }
 
 transportContract(
@@ -41,7 +41,7 @@ transportContract(
         home,
         said: (one) => sessions.said(one),
         watchState: (one, changed) => sessions.watch(one, changed),
-        traceOf: (one, message) => traceIn(sessions, one, message),
+        traceOf: (one, message) => traceOf(sessions, one, message),
       }),
       agent,
       endpoint,

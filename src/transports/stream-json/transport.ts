@@ -56,12 +56,13 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
         closeSync(fd);
       }
       const begun = await hasBegun(streams, message, from, AbortSignal.any([signal, AbortSignal.timeout(beginMs)]));
-      return begun ? { kind: "handed", proof: "transcript", detail: "the program says that it began with it" } : { kind: "handed", proof: "submitted", detail: "the program has it in its queue" };
+      return begun ? { kind: "handed", proof: "submitted", detail: "the program says that it began with it" } : { kind: "handed", proof: "written", detail: "the program has it in its queue" };
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
       const trace = await traceOf(agent, message);
-      return trace === "given" ? { kind: "handed", proof: "transcript" } : { kind: "unknown", detail: "the session has no record of it yet" };
+      if (trace === "answered") return { kind: "handed", proof: "transcript" };
+      return trace === "given" ? { kind: "handed", proof: "submitted" } : { kind: "unknown", detail: "the session has no record of it yet" };
     },
 
     watch: (agent, _endpoint, changed) => watchState(agent, changed),

@@ -163,7 +163,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const access = accessTo(agent, endpoint);
     const sight = await seeAgent(agent, access);
     const { pane } = access.locator;
-    if (sight.kind === "gone") return { pane, state: sight.state, draft: false, rule: null, why: sight.detail, hold: sight.detail, known: null };
+    if (sight.kind === "gone") return { pane, state: sight.state, draft: false, rule: null, why: sight.detail, hold: sight.detail, retrying: null, known: null };
     const verdict = verdictOn(access, sight);
     return explanationOf(sight, holdsDraft(sight, access.traits), verdict.kind === "held" ? verdict.hold.detail : null);
   }
@@ -222,10 +222,10 @@ const crowd = 8;
 const tmuxEndpoint = (agent: Agent): Endpoint | undefined => agent.endpoints.find(({ transport }) => transport === "tmux");
 
 function explanationOf({ look: { pane }, reading }: There, draft: boolean, hold: string | null): Explanation {
-  const { state, rule, why, composer } = reading;
+  const { state, rule, why, composer, retrying = null } = reading;
   const { title, cursor, currentCommand: command, width, height, inMode: copyMode } = pane;
   const known = { title, cursor: [cursor.x, cursor.y] as const, command, size: [width, height] as const, copyMode, composer: composer?.text ?? null };
-  return { pane: pane.id, state, draft, rule, why, hold, known };
+  return { pane: pane.id, state, draft, rule, why, hold, retrying, known };
 }
 
 /** Leaving copy mode redraws the pane; the next look decides about typing. */

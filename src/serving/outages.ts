@@ -1,0 +1,42 @@
+import type { Mailbox } from "../mailbox/port.ts";
+import { personId, personName, switchId, switchName, type Agent } from "../model/agent.ts";
+import type { AgentId } from "../model/ids.ts";
+import { seal, type Message, type Sender } from "../model/message.ts";
+
+export interface OutagesParts {
+  readonly mailbox: Pick<Mailbox, "accept">;
+  readonly report: (context: string, fault: unknown) => void;
+}
+
+/** Whoever wants to know how an agent's model is doing. */
+export interface ModelWatch {
+  /** Its API failed with the message in front of it, and the program has given up. */
+  failed(agent: Agent, error: string, message: Message): void;
+  answered(agent: AgentId): void;
+}
+
+export const modelFailed = (error: string): string => `the model's API failed: ${error}; the text is in the conversation and goes with the next prompt`;
+
+/** Tells the user when the model of an agent fails with mail in front of it: once, until the model has answered again. */
+export class Outages implements ModelWatch {
+  private readonly failing = new Set<AgentId>();
+
+  constructor(private readonly parts: OutagesParts) {}
+
+  failed(agent: Agent, error: string, { tag, summary }: Message): void {
+    if (this.failing.has(agent.id)) return;
+    this.failing.add(agent.id);
+    const { mailbox, report } = this.parts;
+    const from: Sender = { id: switchId, name: switchName, team: agent.team, knownBy: "switch" };
+    const body = [
+      `${agent.team}:${agent.name} cannot reach its model: ${error}`,
+      `${tag} (${summary}) is in its conversation and goes with its next prompt · details: tieline status ${tag}`,
+    ].join("\n");
+    const notice = seal({ to: personName, body, kind: "bounce" }, from, { inReplyTo: null, hops: 0 });
+    mailbox.accept(notice, [{ id: personId, name: personName }]).catch((fault: unknown) => report(`tell the user that the model of ${agent.name} fails`, fault));
+  }
+
+  answered(agent: AgentId): void {
+    this.failing.delete(agent);
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import type { Mailbox } from "../../mailbox/port.ts";
+import type { Delivery } from "../../model/delivery.ts";
+
+export interface Delivered {
+  readonly mailbox: Mailbox;
+  /** Delivers a message from the user to bob, with the proof `screen`. */
+  handed(): Promise<Delivery>;
+}
+
+/** The part of the contract about what becomes of a message after it was delivered. */
+export function afterDelivery(subject: () => Delivered): void {
+  test("a warning stands on a handed delivery until a better proof comes", async () => {
+    const { mailbox, handed } = subject();
+    const { id, stateAt } = await handed();
+    await mailbox.warn(id, "no proof that it was submitted");
+    expect(mailbox.delivery(id)).toMatchObject({ warning: "no proof that it was submitted", stateAt });
+    await mailbox.confirm(id, "submitted");
+    expect(mailbox.delivery(id)!.warning).toBeNull();
+  });
+
+  test("notes survive a better proof; one with the same code replaces the other, null removes it", async () => {
+    const { mailbox, handed } = subject();
+    const { id } = await handed();
+    await mailbox.note(id, "summary-only", "only a summary");
+    await mailbox.note(id, "retrying", "529");
+    await mailbox.note(id, "retrying", "500");
+    await mailbox.confirm(id, "submitted");
+    expect(mailbox.delivery(id)!.notes).toEqual([{ code: "summary-only", text: "only a summary" }, { code: "retrying", text: "500" }]);
+    await mailbox.note(id, "summary-only", null);
+    expect(mailbox.delivery(id)!.notes).toEqual([{ code: "retrying", text: "500" }]);
+  });
+
+  test("a model that has answered is not being retried", async () => {
+    const { mailbox, handed } = subject();
+    const { id } = await handed();
+    await mailbox.note(id, "retrying", "529");
+    expect(await mailbox.confirm(id, "transcript")).toMatchObject({ state: "seen", notes: [] });
+  });
+
+  test("a delivered message that is lost becomes uncertain, keeps its proof and can be sent again", async () => {
+    const { mailbox, handed } = subject();
+    const { id, messageId } = await handed();
+    await mailbox.settle(id, { kind: "unknown", detail: "overwritten" }, { transport: null, authority: null });
+    expect(mailbox.delivery(id)).toMatchObject({ state: "uncertain", detail: "overwritten", proof: "screen", transport: "tmux" });
+    expect((await mailbox.retry(messageId)).deliveries[0]!.state).toBe("queued");
+  });
+
+  test("a delivered message that is discarded fails, and its sender is told", async () => {
+    const { mailbox, handed } = subject();
+    const { id, messageId } = await handed();
+    await mailbox.settle(id, { kind: "discarded", detail: "the conversation was cleared" }, { transport: null, authority: null });
+    expect(mailbox.delivery(id)).toMatchObject({ state: "failed", detail: "the conversation was cleared" });
+    const bounce = mailbox.log({ thread: messageId }).at(-1)!.message;
+    expect(bounce).toMatchObject({ kind: "bounce", to: "user" });
+    expect(bounce.body).toContain("the conversation was cleared");
+  });
+
+  test("what was seen or answered meanwhile is not lost", async () => {
+    const { mailbox, handed } = subject();
+    const { id } = await handed();
+    await mailbox.confirm(id, "transcript");
+    for (const kind of ["unknown", "discarded"] as const) {
+      expect((await mailbox.settle(id, { kind, detail: "late" }, { transport: null, authority: null })).state).toBe("seen");
+    }
+  });
+}

@@ -1,0 +1,56 @@
+/** What an agent program writes down about its conversation, as far as it tells what became of a message. */
+
+export interface Transcript {
+  /** The conversation that the agent is in; null: not known yet. */
+  readonly conversation: string | null;
+  /** The files that it may be in; none while nothing was said in it. */
+  readonly files: readonly TranscriptFile[];
+  /** The directories in which the program keeps its transcripts. A file elsewhere proves nothing, nor one of another user. */
+  readonly below: readonly string[];
+  /** Reads the lines of one file in their order, from anywhere in it. */
+  reader(): LineReader;
+}
+
+export interface TranscriptFile {
+  readonly path: string;
+  /** The conversation that it is of. */
+  readonly conversation: string | null;
+}
+
+/** Null: the line says nothing about messages. */
+export type LineReader = (text: string) => TranscriptLine | null;
+
+export interface TranscriptLine {
+  /** The program's own name of the line; null: it has none. */
+  readonly id: string | null;
+  /** The line as it is, where it puts something into the conversation that may be a message. */
+  readonly said: string | null;
+  /** The line as it is, where it puts something into the program's own queue. */
+  readonly queued: string | null;
+  /** The line as it is, where it is part of a tool call; what an agent fetches comes as a tool's result. */
+  readonly tool: { readonly kind: "call" | "result"; readonly text: string } | null;
+  readonly sign: Sign | null;
+}
+
+export type Sign =
+  /** The model answers. Lines of one answer share its name. */
+  | { readonly kind: "answer"; readonly answer: string }
+  /** The model's API failed, and the turn is over. */
+  | { readonly kind: "failure"; readonly error: string }
+  /** The user says something. `continues` is the line that it follows, where the program tells; null: it begins the conversation. */
+  | { readonly kind: "prompt"; readonly continues?: string | null }
+  /** The user took back so many of the last turns. */
+  | { readonly kind: "rollback"; readonly turns: number };
+
+/** Cheap to tell, and true of every line that may name a message. */
+export const mayNameMessage = (text: string): boolean => text.includes("MSG_");
+
+/** A line of JSON; null: half written, or nothing that we understand. */
+export function parsedLine<Line extends object>(text: string): Line | null {
+  if (!text.startsWith("{")) return null;
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    return null;
+  }
+}
