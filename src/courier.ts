@@ -15,6 +15,7 @@ import type { Mailbox } from "./mailbox/port.ts";
 import { complainRarely } from "./os/runForever.ts";
 import { comesBefore, Order } from "./serving/order.ts";
 import { modelFailed, type ModelWatch } from "./serving/outages.ts";
+import { noticesFor } from "./serving/notices.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
 import type { Errand, Readiness, Transport } from "./transports/port.ts";
@@ -153,7 +154,7 @@ export function createCourier(parts: CourierParts): Courier {
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
       // A person's mail waits to be read; nobody pushes it.
-      const heads = agent === null || agent.kind === "person" ? [] : [...mailbox.heads(id, clock()), ...noticesFor(agent)];
+      const heads = agent === null || agent.kind === "person" ? [] : [...mailbox.heads(id, clock()), ...noticesFor(agent, mailbox, transportOf)];
       const errand = agent && (await firstReady(agent, heads));
       if (!errand) {
         if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
@@ -179,13 +180,6 @@ export function createCourier(parts: CourierParts): Courier {
         return;
       }
     }
-  }
-
-  /** The oldest ack or bounce, where writing it starts no turn. Everywhere else it waits to be fetched. */
-  function noticesFor({ id, endpoints }: Agent): readonly Delivery[] {
-    if (mailbox.pending(id) === 0 || !endpoints.some(({ transport }) => transportOf(transport).traits.quiet)) return [];
-    const notice = mailbox.inbox(id, { pending: true, wakes: false, oldest: true, limit: 20 }).find(({ delivery }) => delivery.state === "queued");
-    return notice ? [notice.delivery] : [];
   }
 
   /** A message that turned out to be damaged when it was claimed makes room for the next one. */

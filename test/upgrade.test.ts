@@ -51,7 +51,8 @@ describe("a home of 0.1.0", () => {
     const messages = new Map(now.filter(({ type }) => type === "message").map((line) => [line.tag, line]));
     expect(then.map(({ tag }) => messages.get(tag))).toEqual(then);
     const steps = (lines: readonly Line[], tag: string): Line[] => lines.filter((line) => line.type === "transition" && line.tag === tag);
-    for (const { tag } of then) expect(steps(now, tag).slice(0, steps(exported, tag).length)).toEqual(steps(exported, tag));
+    // A step says more of its agent now; what it said before is the same.
+    for (const { tag } of then) expect(steps(now, tag).slice(0, steps(exported, tag).length)).toMatchObject(steps(exported, tag));
   });
 
   test("keeps the state and the proof of every delivery", async () => {
