@@ -23,7 +23,7 @@ const { tieline } = stage;
 const server = tieline.servers.at(stage.tmux.socketPath);
 const operations = agentOperations(tieline, new Callers(tieline, "token"), new Rights(tieline));
 const signal = new AbortController().signal;
-const ls = async (): Promise<number> => JSON.stringify(await operations.ls({ all: true }, { caller: { personToken: "token" }, signal })).length;
+const ls = async (): Promise<number> => JSON.stringify(await operations.ls({ all: true }, { caller: { personToken: "token" }, signal, face: "socket" })).length;
 
 const floor = await millisecondsOf(() => server.read([["list-panes", "-a", "-F", "#{pane_id}"]]), 20);
 const first = await millisecondsOf(ls, 1);

@@ -32,7 +32,7 @@ for (let round = 0; round < rounds; round++) {
     const shownAt = performance.now();
     const toldAt = await event;
     told.push(Math.max(0, toldAt - shownAt));
-    const views = await operations.ls({ all: true }, { caller: { personToken: "token" }, signal });
+    const views = await operations.ls({ all: true }, { caller: { personToken: "token" }, signal, face: "socket" });
     if (views.find(({ id }) => id === cast.agent.id)?.state !== state) throw new Error(`ls does not show ${state}`);
     listed.push(performance.now() - shownAt);
   }

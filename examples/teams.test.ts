@@ -38,6 +38,7 @@ describe("the example teams", () => {
   test("two teams and a bridge: a question crosses it, and the answer comes back", async () => {
     await worldOf("bridge");
     const [web, api] = [join(world.project, "web"), join(world.project, "api")];
+    for (const directory of [web, api]) await world.trust(directory);
     expect(await world.tieline(["up"], { cwd: api })).toMatchObject({ code: 0 });
     const asked = await world.tieline(["ask", "lead", "--timeout", "60s", "how many?"], { cwd: web });
     expect(asked).toMatchObject({ code: 0, stdout: "42, says the coder of api\n" });

@@ -73,6 +73,7 @@ import { tmuxTransport } from "./transports/tmux/transport.ts";
 import { PaneWatch } from "./transports/tmux/watch.ts";
 import { openWorkspaceInbox } from "./transports/workspace-inbox/write.ts";
 import { getsNotices } from "./ways.ts";
+import { Trust } from "./trust/trust.ts";
 import { Witness } from "./witness.ts";
 
 export interface SwitchOptions {
@@ -104,6 +105,7 @@ export interface Switch extends AsyncDisposable {
   readonly projects: Projects;
   readonly profiles: Profiles;
   readonly teams: Teams;
+  readonly trust: Trust;
   readonly lookups: Lookups;
   readonly router: Router;
   readonly courier: Courier;
@@ -113,6 +115,8 @@ export interface Switch extends AsyncDisposable {
   /** The sessions that Claude Code has registered for the person. */
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   readonly starter: AgentStarter;
+  /** The user has trusted the project of a team: what waited for that goes on. */
+  readonly trustChanged: (team: string) => void;
   readonly objects: Objects;
   readonly workspaces: Workspaces;
   readonly tmux: ProbingTransport;
@@ -169,7 +173,14 @@ export function compose(options: SwitchOptions): Switch {
   const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, foundedTeams: teams.founded, nativeMembers: (asker, team, name) => native.find(asker, team, name), nativeNames: () => native.names() });
   const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
   const profileOf = ({ team, profile }: Agent): Profile | null => (profile === null ? null : lookups.profile(team, profile));
-  const ways = routes(directory, lookups, emit);
+  const trust = new Trust({ documents, profiles, projectOf: teams.projectOf, path: env["PATH"] ?? "", binDirectory: options.binDirectory, clock });
+  /** Which files are read as an agent's output is for trusted files to say. */
+  const loggedProfileOf = (agent: Agent): Profile | null => {
+    const seen = profileOf(agent);
+    return seen === null || seen.project === null || seen.logs.length === 0 ? seen : trust.profileIfTrusted(agent.team, seen.name);
+  };
+  const profileToStart = (team: string, name: string): Profile | null => trust.profile(team, name);
+  const ways = routes(directory, lookups, () => trust.profiles(), emit);
   const router = createRouter({ mailbox, guard: loopGuard(mailbox, config.guards, clock), emit, clock, ...ways });
 
   // Panes: written to, looked at, shown.
@@ -202,12 +213,12 @@ export function compose(options: SwitchOptions): Switch {
     ...{ mailbox, documents, report, reachable, submissions, clock },
     agents: () => directory.agents(),
     openInbox: openWorkspaceInbox,
-    outputsOf: (agent) => outputsOf(agent, profileOf(agent)),
+    outputsOf: (agent) => outputsOf(agent, loggedProfileOf(agent)),
   });
   onEvent((event) => {
     if (event.type === "agent.registered" || event.type === "agent.removed" || (event.type === "agent.changed" && event.state === "starting")) workspaces.refresh();
   });
-  const objects = new Objects({ directory, mailbox, router, documents, report, clock, projectOf: teams.projectOf, env, endpoint: objectEndpoint });
+  const objects = new Objects({ directory, mailbox, router, documents, report, clock, projectOf: teams.projectOf, trusted: (root) => trust.objectsOf(root), env, endpoint: objectEndpoint });
   const replies = new ClaudeReplies({
     ...{ router, mailbox, report },
     agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && programs.claude.of(agent)?.messagingSocketPath === path) ?? null,
@@ -253,7 +264,7 @@ export function compose(options: SwitchOptions): Switch {
 
   // Agents that are started, by command or by their mail.
   const starter = new AgentStarter({
-    ...{ directory, lookups, servers, processes, config, courier, mailbox, tmux, reachable, options },
+    ...{ directory, profileToStart, servers, processes, config, courier, mailbox, tmux, reachable, options },
     directoryOf: (team) => teams.projectOf(team)?.root ?? null,
     hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
   });
@@ -266,6 +277,14 @@ export function compose(options: SwitchOptions): Switch {
       courier.wake(agent.id);
     },
   });
+
+  const trustChanged = (team: string): void => {
+    objects.trustChanged(team);
+    // Mail may have waited for an object that was not there.
+    for (const { id } of directory.roster.inTeam(team)) courier.wake(id);
+    workspaces.refresh();
+    spawner.trustChanged();
+  };
 
   const natsUrl = options.natsUrl ?? config.nats.url;
   const { activities, metrics, nats } = audienceOf({ events, mailbox, directory, nats: { ...config.nats, url: natsUrl }, clock });
@@ -308,9 +327,9 @@ export function compose(options: SwitchOptions): Switch {
   for (const one of [spawner, indexing, retention]) open.use(one);
 
   return {
-    config, mailbox, directory, projects, profiles, teams, lookups, router, courier, transports, servers, processes,
+    config, mailbox, directory, projects, profiles, teams, trust, lookups, router, courier, transports, servers, processes,
     claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
-    starter, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
+    starter, trustChanged, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
     running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
     native, witness, hooks: flags.follow(hooks.chain), hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
     events, activities, metrics, nats, natsUrl,

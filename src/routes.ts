@@ -6,13 +6,18 @@ import { personAgent } from "./directory/roster.ts";
 import { agentOf } from "./life/enlist.ts";
 import { isNativeOnly } from "./life/native/shutdown.ts";
 import { personId, type Agent } from "./model/agent.ts";
+import { asTielineError } from "./model/errors.ts";
 import type { Emit } from "./model/event.ts";
 import type { Sender } from "./model/message.ts";
-import type { RouterParts } from "./router.ts";
+import type { Profile } from "./model/profile.ts";
+import type { Refusal, RouterParts } from "./router.ts";
 import { everyoneDenied, routeDenied } from "./topology/check.ts";
 import { allowedTargets, permit, type Party } from "./topology/topology.ts";
 
-export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
+/** Profiles as they may be started at one moment; null: there is none. Throws UNTRUSTED. */
+export type ProfilesToStart = () => (team: string, name: string) => Profile | null;
+
+export function routes(directory: Directory, lookups: Lookups, profilesToStart: ProfilesToStart, emit: Emit): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
   return {
     resolve(address, from, spawn = false) {
       const { agents, startable, missing } = resolveAddress(address, partyOf(from, directory), lookups, { spawn });
@@ -30,13 +35,14 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
       const deniedIds = new Set(denied.map(({ id }) => id));
       const permitted = agents.filter(({ id }) => !deniedIds.has(id));
       const allowed = allowedTargets(topology, party);
-      if (denied.length === 0) return { recipients: permitted, refused: [], allowed };
+      const { known, unknown } = enlistable(permitted, broadcast);
+      if (denied.length === 0) return { recipients: known, refused: unknown, allowed };
       emit({ type: "route.denied", from: from.name, to: address, team: party.team, allowed });
       if (!broadcast) throw routeDenied(topology, party, denied);
       // Who may not write to everyone learns nothing of who that is.
       if (everyone && permitted.length === 0) throw everyoneDenied(topology, party);
       const refused = denied.map((agent) => ({ agent: agent.team === party.team ? agent.name : `${agent.team}:${agent.name}`, error: routeDenied(topology, party, [agent]) }));
-      return { recipients: permitted, refused, allowed };
+      return { recipients: known, refused: [...unknown, ...refused], allowed };
     },
 
     enlist: (agent) => directory.add(agent),
@@ -55,6 +61,30 @@ export function routes(directory: Directory, lookups: Lookups, emit: Emit): Pick
       return ownProfile && permit(lookups.topology(party.team), party, [agent]).permitted.length === 1;
     },
   };
+
+  /** Mail makes an agent known that has only a profile yet; what that says must be trusted first. */
+  function enlistable(agents: readonly Agent[], broadcast: boolean): { known: Agent[]; unknown: Refusal[] } {
+    const profileToStart = profilesToStart();
+    const known: Agent[] = [];
+    const unknown: Refusal[] = [];
+    for (const agent of agents) {
+      try {
+        known.push(directory.agent(agent.id) !== null || agent.launch === null ? agent : asToBeStarted(agent, profileToStart(agent.team, agent.launch.profile ?? agent.name)));
+      } catch (thrown) {
+        const error = asTielineError(thrown);
+        if (!broadcast || error.code === "INTERNAL") throw thrown;
+        unknown.push({ agent: agent.name, error });
+      }
+    }
+    return { known, unknown };
+  }
+
+}
+
+function asToBeStarted(agent: Agent, profile: Profile | null): Agent {
+  if (profile === null) return agent;
+  const { provider, role, may, workspace } = profile;
+  return { ...agent, provider, role, may, workspace };
 }
 
 /** A member of a Claude Code team that is named without its team counts as one of the sender's: edges name it so, too. */

@@ -18,6 +18,7 @@ describe("tieline answer", () => {
     const worker = { provider: "claude-code", command: scriptedAgentCommand(dir) };
     const agents = { worker, boss: { command: ["cat"], may: ["answer"] }, peer: { command: ["cat"] } };
     world.file("tieline.yaml", JSON.stringify({ team: "web", agents }));
+    await world.trust();
     for (const name of Object.keys(agents)) await world.json(["spawn", name]);
   });
   beforeEach(async () => {

@@ -84,6 +84,7 @@ describe("a tmux that can not be used", () => {
       writeFileSync(join(bin, "tmux"), script);
       chmodSync(join(bin, "tmux"), 0o755);
     }
+    await world.tieline(["trust", "--yes"], { env: { PATH: bin } });
     return await world.tieline(words, { env: { PATH: bin } });
   };
 

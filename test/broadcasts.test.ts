@@ -10,6 +10,7 @@ async function besideIn(world: World, yaml: string): Promise<(args: readonly str
   const cwd = join(world.dir, "beside");
   mkdirSync(cwd);
   writeFileSync(join(cwd, "tieline.yaml"), yaml);
+  await world.trust(cwd);
   return (args) => world.tieline(args, { cwd });
 }
 

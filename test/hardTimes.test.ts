@@ -33,6 +33,8 @@ describe("an unkind terminal", () => {
     mkdirSync(bin);
     for (const folder of ["/usr/bin", "/bin"]) for (const name of readdirSync(folder)) if (name !== "tmux") link(join(folder, name), join(bin, name));
     const env = { PATH: bin };
+    await world.tieline(["daemon", "stop"]);
+    await world.tieline(["trust", "--yes"], { env });
     for (const args of [["spawn", "ana"], ["adopt", "%1", "--name", "bob"]]) {
       const { code, stderr } = await world.tieline(args, { env });
       expect([code, stderr]).toEqual([5, expect.stringContaining("error TMUX_UNAVAILABLE: tmux is not installed")]);
@@ -80,6 +82,7 @@ describe("an unkind terminal", () => {
 
   test("two homes on one server: same names, same session, and each its own mail", async () => {
     const other = { env: { TIELINE_HOME: join(world.dir, "other") } };
+    await world.tieline(["trust", "--yes"], other);
     const [mine, theirs] = [await world.json<AgentView>(["spawn", "ana"]), await world.json<AgentView>(["spawn", "ana"], other)];
     expect(mine.pane).not.toBe(theirs.pane);
     const [{ tag: first }, { tag: second }] = [await handed("ana", "mine"), await world.json<ReceiptView>(["send", "ana", "--wait", "handed", "theirs"], other)];

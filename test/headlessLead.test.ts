@@ -31,6 +31,7 @@ async function withLead(config: object = {}, name = "crew") {
   write(join(folder, "config.json"), { name: "crew", leadAgentId: "team-lead@crew", members: [{ name: "team-lead" }, { name: "scout" }], ...config });
   const command = [process.execPath, world.file("lead.ts", program), heardFile];
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { "team-lead": { provider: "claude-headless", command }, worker: { command: ["cat"] } } }));
+  await world.trust();
   await world.json(["spawn", "team-lead"]);
   return {
     world,

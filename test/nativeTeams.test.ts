@@ -196,6 +196,7 @@ test("a member with the name of an agent of yours has the next name, and both ar
   const crew = crewIn(world);
   const noted = join(world.dir, "noted");
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { scout: { command: notes(noted) } } }));
+  await world.trust();
   await until(async () => namesIn(await world.ls()).includes("crew:scout-2"), "the member");
   expect(namesIn(await world.ls())).toEqual(["crew:scout-2", "crew:team-lead"]);
   await world.json(["send", "scout", "--wait", "handed", "for your agent"]);
@@ -212,6 +213,7 @@ test("agents are registered as members of the team of their name, get mail that 
   const crew = crewIn(world, { hiddenPaneIds: ["%9"], members: [{ ...lead, color: "red" }, scout] });
   const noted = join(world.dir, "noted");
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: notes(noted), role: "builder" }, other: { command: ["cat"] } } }));
+  await world.trust();
   await world.json(["spawn", "engineer"]);
   await until(() => others(crew).length === 3, "the record");
   const { pane } = (await agentIn(world, "engineer"))!;
@@ -241,6 +243,7 @@ test("with the setting off nobody is registered, and who was no longer is", asyn
   await using world = await startWorld();
   const crew = crewIn(world);
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] } } }));
+  await world.trust();
   await world.json(["spawn", "engineer"]);
   await until(() => others(crew).length === 3, "the record");
   await world.tieline(["daemon", "stop"]);
@@ -253,6 +256,7 @@ test("a member that is refused is told so, and a stranger's words reach the pers
   await using world = await startWorld();
   const crew = crewIn(world);
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] } }, topology: ["engineer -> user"] }));
+  await world.trust();
   await world.json(["spawn", "engineer"]);
   await until(() => others(crew).length === 3, "the record");
   crew.post("engineer", "scout", "psst");
@@ -297,6 +301,7 @@ test("a lead's wish to end an agent of ours is the person's to grant", async () 
   await using world = await startWorld();
   const crew = crewIn(world);
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] }, tester: { command: ["cat"] } } }));
+  await world.trust();
   for (const name of ["engineer", "tester"]) await world.json(["spawn", name]);
   await until(() => others(crew).length === 4, "the records");
   for (const name of ["engineer", "tester"]) crew.post(name, "team-lead", { type: "shutdown_request", requestId: `shutdown-1@${name}`, from: "team-lead", reason: "all done", timestamp: new Date().toISOString() });
@@ -323,6 +328,7 @@ test("both: a member in a pane of ours gets a message in its inbox and its pane,
     const dir = join(world.dir, "worker");
     mkdirSync(dir);
     world.file("tieline.yaml", JSON.stringify({ team: "web", agents: { worker: { provider: "claude-code", command: [...scriptedAgentCommand(dir), "--agent-id", "scout@crew"] } } }));
+    await world.trust();
     await world.json(["spawn", "worker"]);
     await until(async () => (await agentIn(world, "worker"))!.waysIn.some(({ transport }) => transport === "claude-inbox"), "its inbox as a way in");
     const { tag } = await world.json<{ tag: string }>(["send", "worker", "--wait", "handed", "look twice"]);

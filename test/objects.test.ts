@@ -38,6 +38,7 @@ describe("objects in the daemon", () => {
     const world = await aWorld(`objects: { stuck: { module: "${parrot}", timeoutMs: 2000 } }\n`);
     expect((await world.ls()).map(({ name }) => name)).toEqual(["stuck"]);
     world.file("tieline.yaml", `team: web\nobjects:\n  stuck: { module: "${parrot}", timeoutMs: 2000 }\n  polly: { command: ["${process.execPath}", "${parrot.replace(".ts", "-child.ts")}"] }\n`);
+    await world.trust();
     await world.tieline(["send", "stuck", "spin"]);
     const { code } = await world.tieline(["send", "polly", "reply still here", "--wait", "answered"]);
     expect(code).toBe(0);
@@ -50,7 +51,7 @@ describe("objects in the daemon", () => {
     await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "the reason why it waits");
     await world.killDaemon();
     world.file("late.ts", "export const onMessage = (from, content, api) => api.reply(`yes, ${from}`);\n");
-    await world.ls();
+    await world.trust();
     await until(async () => (await world.status(tag)).deliveries[0]!.state === "answered", "the answer");
     expect(await world.inbox("user")).toMatchObject([{ from: "late", body: "yes, user" }]);
   });

@@ -70,6 +70,7 @@ test("two answers at once are one answer; what the response has no room for foll
 test("an agent may not answer unless its profile says so, and text can not be approved", async () => {
   await using world = await startWorld();
   world.file("tieline.yaml", JSON.stringify({ team: "web", agents: { boss: { command: ["cat"], may: ["answer"] }, peer: { command: ["cat"] } } }));
+  await world.trust();
   for (const name of ["boss", "peer"]) await world.json(["spawn", name]);
   const crew = crewIn(world, [permission]);
   const [{ tag }] = (await openRequests(world, 1)) as [OpenRequest];

@@ -18,6 +18,7 @@ describeUnless(lackOfBubblewrap())("under bubblewrap", () => {
   test("the pair of examples/sandboxed talk to each other through files only", async () => {
     const world = await aWorld();
     cpSync(join(import.meta.dir, "../examples/sandboxed"), world.project, { recursive: true });
+    await world.trust();
     expect(await world.tieline(["up"])).toMatchObject({ code: 0 });
     await until(async () => (await world.inbox("user")).length > 0, "the answer for the person");
     expect(await world.inbox("user")).toMatchObject([{ from: "asker", body: "the answerer says: forty-two" }]);

@@ -81,6 +81,7 @@ describe("a session for each agent", () => {
     expect([session, command]).toEqual(["agent-web-ana", expect.stringMatching(/ attach -t =agent-web-ana$/)]);
     await world.tmux("has-session", "-t", `=${session}`);
     world.file("tieline.yaml", `team: web\n${agents}  chief: { command: [cat], role: lead }\n`);
+    await world.trust();
     expect((await world.json<Output<"up">>(["up", "chief"])).session).toBe("agent-web-chief");
     expect(await attach()).toEndWith("attach-session -t =agent-web-chief:");
     await world.json(["kill", "chief"]);

@@ -68,6 +68,7 @@ agents:
   talker: { command: [sh, -c, 'while read -r line; do tieline send user "heard $line"; done'], headless: true }
   writer: { command: [sh, -c, 'swarm-msg send user "by file"; sleep 1000'], workspace: room, input: files }
 `);
+    await mustRun(place, ["trust", "--yes"]);
     await mustRun(place, ["up"]);
     await mustRun(place, ["send", "talker", "--wait", "handed", "hello"]);
     await until(async () => (await inbox(place)).length === 2, "both messages");
@@ -100,6 +101,7 @@ agents:
   test("runs objects of a project in their threads, and serves the page", async () => {
     const place = aPlace("team: one\nobjects: { polly: { module: polly.ts } }\n");
     writeFileSync(join(place.project, "polly.ts"), "export const onMessage = (from: string, content: string, api: { reply(text: string): unknown }): unknown => api.reply(`${from} said ${content}`);\n");
+    await mustRun(place, ["trust", "--yes"]);
     await mustRun(place, ["send", "polly", "--wait", "answered", "hi"]);
     expect(await inbox(place)).toMatchObject([{ from: "polly", body: "user said hi" }]);
     const link = (await mustRun(place, ["dash", "--no-open"])).match(/http:\S+/)![0];

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TrustView } from "../client/schemas/trust.ts";
 import { parseProject } from "../config/project.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
@@ -345,8 +346,33 @@ describe("the command line itself", () => {
 });
 
 describe("init", () => {
-  test("writes tieline.yaml once and never again", async () => {
+  const path = (): string => join(tieline.dir, "tieline.yaml");
+  const seen = (more: Partial<TrustView> = {}): TrustView => ({
+    ...{ root: tieline.dir, file: path(), team: "x", state: "new", digest: "d1", files: [path()], fileDigest: "", trustedAt: null, problem: null, remedy: null, starts: [], asking: [], changes: [], notCovered: "" },
+    fileDigest: new Bun.CryptoHasher("sha256").update(readFileSync(path())).digest("hex"),
+    ...more,
+  });
+
+  test("trusts what it has written, by the digest that stands for it", async () => {
+    daemon.answers.trustShow = () => seen();
+    daemon.answers.trust = () => seen({ state: "trusted" });
     expect(await tieline.run(["init"])).toMatchObject({ code: 0, stderr: "" });
+    expect(daemon.calls.map(({ name, input }) => [name, input])).toEqual([["trustShow", { directory: tieline.dir }], ["trust", { directory: tieline.dir, digest: "d1" }]]);
+  });
+
+  test.each([
+    ["profiles that were there already", { files: ["a", "b"] }, "`tieline trust` shows what else is in the project, and asks"],
+    ["a file that is not what was written", { fileDigest: "other" }, "`tieline trust` shows what else is in the project, and asks"],
+    ["a directory of others", { state: "exposed" as const, problem: "/x belongs to mallory (uid 1)" }, "/x belongs to mallory (uid 1)"],
+  ])("does not trust %s", async (_, more, why) => {
+    daemon.answers.trustShow = () => seen(more);
+    const { code, stderr } = await tieline.run(["init"]);
+    expect([code, stderr]).toEqual([0, `note: ${path()} is not trusted yet: ${why}\n`]);
+    expect(daemon.calls.map(({ name }) => name)).toEqual(["trustShow"]);
+  });
+
+  test("writes tieline.yaml once and never again", async () => {
+    expect(await tieline.run(["init"])).toMatchObject({ code: 0 });
     const path = join(tieline.dir, "tieline.yaml");
     const written = readFileSync(path, "utf8");
     expect(written).toContain("#");

@@ -39,6 +39,7 @@ export const registry: Readonly<Record<string, Load>> = {
   layout: () => import("./commands/layout.ts"),
   explain: () => import("./commands/explain.ts"),
   init: () => import("./commands/init.ts"),
+  trust: () => import("./commands/trust.ts"),
   topology: () => import("./commands/topology.ts"),
   open: () => import("./commands/open.ts"),
   up: () => import("./commands/up.ts"),

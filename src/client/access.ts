@@ -81,6 +81,8 @@ export const access: Readonly<Record<OperationName, Access>> = {
   teamRename: "topology",
   teamDisband: "kill",
   teamShutdown: "kill",
+  trustShow: "user",
+  trust: "user",
   profiles: "everyone",
   profile: "everyone",
   profileAdd: "user",

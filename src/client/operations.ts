@@ -57,6 +57,8 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   teamRename: "POST",
   teamDisband: "POST",
   teamShutdown: "POST",
+  trustShow: "GET",
+  trust: "POST",
   profiles: "GET",
   profile: "GET",
   profileAdd: "POST",

@@ -14,6 +14,7 @@ import { lifeSchemas, NotStarted } from "./schemas/life.ts";
 import { pageSchemas } from "./schemas/page.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
 import { RequestView, requestSchemas } from "./schemas/requests.ts";
+import { trustSchemas } from "./schemas/trust.ts";
 import { seeingSchemas } from "./schemas/seeing.ts";
 import { routingSchemas } from "./schemas/routing.ts";
 import { ActivityView, eventSchemas } from "./schemas/events.ts";
@@ -203,6 +204,7 @@ export const schemas = {
   daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },
   ...profileSchemas,
   ...routingSchemas,
+  ...trustSchemas,
   ...askingSchemas(InboxView),
   ...requestSchemas(ReceiptView),
   ...objectSchemas,

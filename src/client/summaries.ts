@@ -63,6 +63,8 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   export: "Messages with all that became of them, oldest first, page by page.",
   hook: "The answer to a hook call in the spool, for the hook script; on the socket only.",
   hookWritten: "Say that the hook has printed its answer; on the socket only.",
+  trustShow: "What the files of a project can start, and whether you have trusted that.",
+  trust: "Trust what the files of a project can start; on the command line only.",
   doctor: "Check everything that Tieline needs, and every way in.",
   dash: "A link that signs a browser in to the dashboard, once.",
   devices: "The browsers that are signed in to the dashboard.",

@@ -22,7 +22,8 @@ ${table(homeRows())}
 
 ## tieline.yaml, in the project
 
-Found by walking up from the working directory; its directory is the project. Tieline never writes to it.
+Found by walking up from the working directory; its directory is the project. Files of other users are passed over. Tieline never
+writes to it, and starts nothing from it before you have trusted it ([trust](trust.md)).
 
 ${table(rowsOf(ProjectFile))}
 

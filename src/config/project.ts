@@ -54,6 +54,8 @@ export interface Project {
   readonly aliases: ReadonlyMap<string, readonly string[]>;
   /** Agents and objects: as ends of edges these are names, never roles. */
   readonly declared: ReadonlySet<string>;
+  /** The profiles of its `.tieline/agents`, where they were read together with it. Left out: they are read when asked for. */
+  readonly profileFiles?: ReadonlyMap<string, ProfileFields>;
 }
 
 export function parseProject(file: string, text: string): Project {

@@ -1,8 +1,8 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { checkTeamName } from "../model/address.ts";
 import { TielineError } from "../model/errors.ts";
-import { openUntrusted, refusalError, thisUser, type OpenFile } from "../os/untrustedFile.ts";
+import { openUntrusted, refusalError, thisUser } from "../os/untrustedFile.ts";
 import { defaultTeam, parseProject, type Project, projectFileName } from "./project.ts";
 
 /** Larger than any team that people write down, and parsed in a moment. */
@@ -58,21 +58,22 @@ export class Projects {
 
   /** Throws FILE_REFUSED for what is no regular file of this user, CONFIG_INVALID for what cannot be understood. */
   load(file: string): Project {
+    const known = this.#parsed.get(file);
+    // Asked for every message, so a file that has not changed is only looked at.
+    const seen = known && lstatSync(file, { throwIfNoEntry: false });
+    if (seen && known.version === versionOf(seen)) return known.project;
     const opened = openUntrusted(file, { maxBytes: maxProjectBytes });
     if (!opened.ok) throw opened.why === "missing" ? gone(file) : refusalError(file, opened);
     using _ = opened;
-    const version = versionOf(opened);
-    const known = this.#parsed.get(file);
-    if (known?.version === version) return known.project;
     const project = parseProject(file, opened.read(0, maxProjectBytes).toString("utf8"));
-    this.#parsed.set(file, { version, project });
+    this.#parsed.set(file, { version: versionOf(opened.stats), project });
     return project;
   }
 }
 
 /** Changes whenever a file's content may have: an editor may keep the size, and a copy may keep the time. */
-function versionOf({ stats: { ino, mtimeMs, ctimeMs, size } }: OpenFile): string {
-  return `${ino}:${mtimeMs}:${ctimeMs}:${size}`;
+export function versionOf({ ino, uid, mode, mtimeMs, ctimeMs, size }: Stats): string {
+  return `${ino}:${uid}:${mode}:${mtimeMs}:${ctimeMs}:${size}`;
 }
 
 const gone = (file: string): TielineError =>

@@ -1,17 +1,22 @@
-import type { Caller } from "../client/schema.ts";
+import { dirname } from "node:path";
+import type { Caller, OperationName } from "../client/schema.ts";
 import type { Switch } from "../compose.ts";
 import { findProject, teamOf } from "../config/projects.ts";
 import { personId, type Agent, type Permission, isLive } from "../model/agent.ts";
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
 import { isClaude } from "../providers/claude-code/sessions.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import { digestOf } from "../directory/token.ts";
 import { userWords } from "../os/accounts.ts";
 import { Lineages } from "../tmux/process.ts";
+import { untrusted } from "../trust/trust.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import type { HookCaller } from "./hooks.ts";
 import { identify, sameSecret, type KnownAgents } from "./identity.ts";
+
+/** What shows the files of a project, so that it is worth saying that they give no power yet. */
+const looksAtProject: ReadonlySet<OperationName> = new Set(["ls", "topology", "topologyCheck", "profiles", "profile", "resolve", "doctor"]);
 
 /** Who calls, and for which team. */
 export class Callers {
@@ -91,9 +96,22 @@ export class Callers {
   }
 
   /** About the files that decide for the caller's directory; agents are not bothered with it. */
-  noticesFor({ cwd, token }: Caller): string[] {
+  noticesFor({ cwd, token }: Caller, operation: OperationName): string[] {
     if (cwd === undefined || token !== undefined) return [];
-    return findProject(cwd).ignored.map(({ file, owner }) => `${file} belongs to ${userWords(owner)} and is ignored`);
+    const { file, ignored } = findProject(cwd);
+    const foreign = ignored.map(({ file: other, owner }) => `${other} belongs to ${userWords(owner)} and is ignored`);
+    return file === null || !looksAtProject.has(operation) ? foreign : [...foreign, ...this.untrusted(dirname(file))];
+  }
+
+  private untrusted(root: string): string[] {
+    try {
+      const inspection = this.tieline.trust.inspect(root);
+      if (inspection.state === "trusted") return [];
+      throw untrusted(inspection);
+    } catch (thrown) {
+      const { message, remedy } = asTielineError(thrown);
+      return [`${message}; ${remedy}`];
+    }
   }
 
   /** Only the person. */

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Home } from "../client/home.ts";
 import { pathOf, socketOnly } from "../client/operations.ts";
-import type { Caller } from "../client/schema.ts";
+import type { Caller, OperationName } from "../client/schema.ts";
 import { compose, type SwitchOptions } from "../compose.ts";
 import { loadHomeConfig } from "../config/home.ts";
 import { secureHome } from "../config/privateHome.ts";
@@ -41,6 +41,7 @@ import { seeingOperations } from "./operations/seeing.ts";
 import { selfOperations } from "./operations/self.ts";
 import { teamOperations } from "./operations/teams.ts";
 import { topologyOperations } from "./operations/topology.ts";
+import { trustOperations } from "./operations/trust.ts";
 import { metricsAnswer, watchingOperations } from "./operations/watching.ts";
 
 export interface DaemonOptions {
@@ -110,6 +111,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...readingOperations(tieline, callers),
     ...profileOperations(tieline, callers),
     ...topologyOperations(tieline, callers),
+    ...trustOperations(tieline, callers),
     ...teamOperations(tieline, callers, rights, agents.down),
     ...askingOperations(tieline, callers, waits),
     ...requestOperations(tieline, callers),
@@ -126,11 +128,11 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const parts = {
     operations,
     report: options.report,
-    notices: (caller: Caller) => callers.noticesFor(caller),
+    notices: (caller: Caller, operation: OperationName) => callers.noticesFor(caller, operation),
     answers: { "/metrics": metricsAnswer(tieline, callers), [pathOf("events")]: eventStreams(tieline, callers, rights), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   };
-  const onSocket = createHandle({ ...parts, callerOf: callerOnSocket(callers.isPersons) });
-  const onPort = createHandle({ ...parts, callerOf: callerOnPort(callers.isPersons), without: socketOnly });
+  const onSocket = createHandle({ ...parts, callerOf: callerOnSocket(callers.isPersons), face: "socket" });
+  const onPort = createHandle({ ...parts, callerOf: callerOnPort(callers.isPersons), without: socketOnly, face: "port" });
   const mcp = mcpWhenAsked({ operations, callerOf: callerOnPort(callers.isPersons), report: options.report, version });
   const server = listen(home.socket, (request) => onSocket(request, stopping.signal), options.report);
   const guard = { isKnown: callers.isKnown, stopping: stopping.signal };

@@ -5,10 +5,14 @@ import { textUpTo } from "../os/httpServer.ts";
 import { callerHeader, maxBodyBytes, noticeHeader, operations, pathOf } from "../client/operations.ts";
 import { Caller, schemas, type OperationName } from "../client/schema.ts";
 
+/** Where a call came in: at the socket, which only this user can open, or at the loopback port. */
+export type Face = "socket" | "port";
+
 export interface Call {
   readonly caller: Caller;
   /** Aborted when the client goes away or the daemon stops. */
   readonly signal: AbortSignal;
+  readonly face: Face;
 }
 
 export type Operations = {
@@ -33,12 +37,14 @@ export interface HandleParts {
   readonly callerOf: (request: Request) => Caller;
   readonly answers?: Readonly<Record<string, Answer>>;
   /** What a caller should know besides the answer. */
-  readonly notices?: (caller: Caller) => readonly string[];
+  readonly notices?: (caller: Caller, operation: OperationName) => readonly string[];
   /** Operations that are not there. */
   readonly without?: readonly OperationName[];
+  /** Where calls come in. */
+  readonly face: Face;
 }
 
-export function createHandle({ operations: implementations, report, callerOf, answers = {}, notices = () => [], without = [] }: HandleParts): Handle {
+export function createHandle({ operations: implementations, report, callerOf, answers = {}, notices = () => [], without = [], face }: HandleParts): Handle {
   const names = (Object.keys(operations) as OperationName[]).filter((name) => !without.includes(name));
   const byPath = new Map(names.map((name) => [pathOf(name), name]));
 
@@ -50,6 +56,7 @@ export function createHandle({ operations: implementations, report, callerOf, an
       const caller = callerOf(request);
       const call: Call = {
         caller,
+        face,
         // Few operations wait, and a signal that nobody asks for costs as much as the rest of a request.
         get signal() {
           return AbortSignal.any([request.signal, signal]);
@@ -62,7 +69,7 @@ export function createHandle({ operations: implementations, report, callerOf, an
       const input = parse(schemas[name].input, await inputOf(request, url, maxBodyBytes(name)), name);
       const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
       const output = await run(input, call);
-      return Response.json(output, { headers: noticed(notices(caller)) });
+      return Response.json(output, { headers: noticed(notices(caller, name)) });
     } catch (thrown) {
       const error = asTielineError(thrown);
       if (error.code === "INTERNAL") report(`${request.method} ${url.pathname}`, thrown);

@@ -46,7 +46,7 @@ function clientOver(operations: Operations, caller: Caller, gone: AbortSignal): 
   return {
     async call(name, input, signal) {
       const run = operations[name] as (input: unknown, call: Call) => Promise<never>;
-      return run(parse(schemas[name].input, input, name), { caller, signal: signal ? AbortSignal.any([signal, gone]) : gone });
+      return run(parse(schemas[name].input, input, name), { caller, face: "port", signal: signal ? AbortSignal.any([signal, gone]) : gone });
     },
   };
 }

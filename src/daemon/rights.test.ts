@@ -88,6 +88,8 @@ const expected: Readonly<Record<OperationName, readonly Role[]>> = {
   profile: everyone,
   profileAdd: ["user"],
   profileRemove: ["user"],
+  trustShow: ["user"],
+  trust: ["user"],
   note: everyone,
   requests: withRight("answer"),
   answerRequest: withRight("answer"),

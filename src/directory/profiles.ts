@@ -4,11 +4,12 @@ import { parseProfileFile } from "./profileFile.ts";
 import { builtinProfiles } from "./builtin.ts";
 import { type ProfileFields, toProfile } from "../config/profileFields.ts";
 import type { Project } from "../config/project.ts";
+import { versionOf } from "../config/projects.ts";
 import { maxNameLength, namePattern } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { didYouMean, nearNames } from "../model/near.ts";
 import type { Profile, ProfileOrigin } from "../model/profile.ts";
-import { openUntrusted, refusalError } from "../os/untrustedFile.ts";
+import { readUntrusted, refusalError } from "../os/untrustedFile.ts";
 
 /** One place where a profile of a name is written. */
 interface Entry {
@@ -54,7 +55,7 @@ export class Profiles {
     return [
       ...new Set([
         ...(project?.agents.keys() ?? []),
-        ...(project ? namesIn(projectProfilesDirectory(project.root)) : []),
+        ...(project ? (project.profileFiles?.keys() ?? namesIn(projectProfilesDirectory(project.root))) : []),
         ...namesIn(this.#userDirectory),
         ...builtinProfiles.keys(),
       ]),
@@ -100,20 +101,29 @@ export class Profiles {
     if (!namePattern.test(name) || name.length > maxNameLength) return;
     const declared = project?.agents.get(name);
     if (project && declared) yield { origin: "project", source: project.file, root: project.root, fields: declared };
-    if (project) yield* this.#file("project", join(projectProfilesDirectory(project.root), `${name}.md`), project.root);
+    if (project) yield* this.#projectFile(project, name);
     yield* this.#file("user", join(this.#userDirectory, `${name}.md`), this.#userDirectory);
     yield* this.#builtin(name);
   }
 
+  *#projectFile({ root, profileFiles }: Project, name: string): Iterable<Entry> {
+    const source = join(projectProfilesDirectory(root), `${name}.md`);
+    const fields = profileFiles?.get(name);
+    if (profileFiles === undefined) yield* this.#file("project", source, root);
+    else if (fields) yield { origin: "project", source, root, fields };
+  }
+
   /** A file in the home may be a link to where the user keeps it; what is in a project must be there itself. */
   *#file(origin: ProfileOrigin, source: string, root: string): Iterable<Entry> {
-    const opened = openUntrusted(source, { maxBytes: maxProfileBytes, link: origin === "user" ? "resolve" : "refuse" });
-    if (!opened.ok && opened.why === "missing") return;
-    if (!opened.ok) throw refusalError(source, opened);
-    using file = opened;
-    const { ino, mtimeMs, ctimeMs, size } = file.stats;
-    const read = (): string => file.read(0, maxProfileBytes).toString("utf8");
-    yield { origin, source, root, fields: this.#parsed(source, `${ino}:${mtimeMs}:${ctimeMs}:${size}`, read) };
+    // Asked for every address, and most have no file.
+    const seen = statSync(source, { throwIfNoEntry: false });
+    if (seen === undefined) return;
+    const fields = this.#parsed(source, versionOf(seen), () => {
+      const read = readUntrusted(source, { maxBytes: maxProfileBytes, link: origin === "user" ? "resolve" : "refuse" });
+      if (!read.ok) throw refusalError(source, read);
+      return read.bytes.toString("utf8");
+    });
+    yield { origin, source, root, fields };
   }
 
   *#builtin(name: string): Iterable<Entry> {

@@ -24,6 +24,7 @@ export interface SpawnerParts {
 }
 
 const minuteMs = 60_000;
+const untrustedPauseMs = 30_000;
 const defaultPausesMs = [1_000, 5_000, 15_000, 60_000];
 /** A program that ends sooner than this has not really run. */
 const shortLifeMs = 10_000;
@@ -31,6 +32,8 @@ const shortLifeMs = 10_000;
 export class Spawner implements Disposable {
   private readonly starting = new Set<AgentId>();
   private readonly pauses = new Map<AgentId, Timer>();
+  /** Agents whose project has to be trusted first. Their files are looked at again from time to time: they may be put back. */
+  private readonly untrusted = new Map<AgentId, Timer>();
   private readonly failures = new Map<AgentId, number>();
   /** The last start of each agent, and whether it took any mail since. */
   private readonly lives = new Map<AgentId, { readonly startedAt: number; served: boolean }>();
@@ -53,13 +56,13 @@ export class Spawner implements Disposable {
 
   [Symbol.dispose](): void {
     this.stopListening();
-    for (const timer of this.pauses.values()) clearTimeout(timer);
+    for (const timer of [...this.pauses.values(), ...this.untrusted.values()]) clearTimeout(timer);
   }
 
   /** One start for any number of waiting messages; while it runs, or pauses, more of them change nothing. */
   private consider(id: AgentId): void {
     const agent = this.parts.agent(id);
-    if (agent === null || !canStart(agent) || this.starting.has(id) || this.pauses.has(id)) return;
+    if (agent === null || !canStart(agent) || this.starting.has(id) || this.pauses.has(id) || this.untrusted.has(id)) return;
     if (this.askingFor(agent).length === 0) return;
     if (this.endLife(agent) === "short") return this.fail(agent, endedSoon(agent));
     const waitMs = this.limitLeftMs();
@@ -77,7 +80,29 @@ export class Spawner implements Disposable {
       this.consider(agent.id);
     } catch (thrown) {
       this.starting.delete(agent.id);
-      this.fail(agent, asTielineError(thrown));
+      const error = asTielineError(thrown);
+      if (error.code === "UNTRUSTED") this.waitForTrust(agent, error);
+      else this.fail(agent, error);
+    }
+  }
+
+  /** Nothing was tried, so nothing failed: its mail waits until the user has decided. */
+  private waitForTrust(agent: Agent, { message, remedy }: TielineError): void {
+    if (this.parts.agent(agent.id) === null) return;
+    const timer = setTimeout(() => {
+      this.untrusted.delete(agent.id);
+      this.consider(agent.id);
+    }, untrustedPauseMs);
+    this.untrusted.set(agent.id, timer);
+    this.parts.explain(agent, `${message}; ${remedy}`);
+  }
+
+  /** The user has trusted a project: what waited for that is looked at again. */
+  trustChanged(): void {
+    for (const [id, timer] of this.untrusted) {
+      clearTimeout(timer);
+      this.untrusted.delete(id);
+      this.consider(id);
     }
   }
 

@@ -1,11 +1,11 @@
 import type { HomeConfig } from "../config/home.ts";
 import type { Courier } from "../courier.ts";
 import type { Directory } from "../directory/directory.ts";
-import type { Lookups } from "../addressing/rules.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent, Endpoint } from "../model/agent.ts";
 import type { HoldReason } from "../model/delivery.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
+import type { Profile } from "../model/profile.ts";
 import type { HookSetup } from "../providers/provider.ts";
 import { terminalTraits } from "../providers/traits.ts";
 import { cursorLine, look } from "../tmux/pane.ts";
@@ -19,7 +19,8 @@ import { start } from "./start.ts";
 
 export interface AgentStarterParts {
   readonly directory: Directory;
-  readonly lookups: Lookups;
+  /** A profile as it may be started now; null: there is none. Throws UNTRUSTED. */
+  readonly profileToStart: (team: string, name: string) => Profile | null;
   readonly servers: TmuxServers;
   readonly processes: Processes;
   readonly config: HomeConfig;
@@ -61,16 +62,23 @@ export class AgentStarter {
   }
 
   private async begin(agent: Agent, { socket, conversation = "resume" }: Start): Promise<Agent> {
-    const { directory, lookups, servers, courier, options } = this.parts;
-    const profile = lookups.profile(agent.team, agent.launch?.profile ?? agent.profile ?? agent.name);
-    if (profile === null) throw noProfile(agent);
-    const enlisted = directory.update(directory.add(agent).id, { launch: agent.launch });
+    const { directory, servers, courier, options } = this.parts;
+    const profile = this.profileOf(agent);
+    const { may, workspace } = profile;
+    const enlisted = directory.update(directory.add({ ...agent, may, workspace }).id, { launch: agent.launch });
     const server = servers.at(socket ?? usualSocket(agent) ?? options.tmuxSocket);
     const started = await start(server, enlisted, profile, conversation, { ...this.parts, ...options, home: options.root });
     const overdue = await this.untilReady(started).catch((thrown: unknown) => this.gone(started, thrown));
     if (overdue !== null) await this.tellWaitingMail(started, overdue);
     courier.wake(started.id);
     return directory.agent(started.id) ?? started;
+  }
+
+  /** What it would be started from now. Throws UNTRUSTED where the user has not trusted that. */
+  profileOf(agent: Agent): Profile {
+    const profile = this.parts.profileToStart(agent.team, agent.launch?.profile ?? agent.profile ?? agent.name);
+    if (profile === null) throw noProfile(agent);
+    return profile;
   }
 
   /** What ended is not left behind as something that may still be there. */

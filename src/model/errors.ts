@@ -17,6 +17,7 @@ export const errorCodes = {
   SESSION_EXPIRED: { exit: 3, http: 401, type: "permanent" },
   NOT_PERMITTED: { exit: 3, http: 403, type: "permanent" },
   RATE_LIMITED: { exit: 3, http: 429, type: "transient" },
+  UNTRUSTED: { exit: 3, http: 403, type: "permanent" },
   FILE_REFUSED: { exit: 3, http: 403, type: "permanent" },
   HOP_LIMIT: { exit: 3, http: 429, type: "permanent" },
   CONFLICT: { exit: 3, http: 409, type: "permanent" },

@@ -25,6 +25,8 @@ export interface Profile {
   readonly origin: ProfileOrigin;
   /** The file that says so, for people. */
   readonly source: string;
+  /** The directory of the project whose files it is made from, at least in part; null: from no project. */
+  readonly project: string | null;
   readonly description: string | null;
   readonly provider: string;
   /** argv; null: the provider knows its own program. */
@@ -36,6 +38,8 @@ export interface Profile {
   readonly cwd: string | null;
   /** Appended to the program's own system prompt. */
   readonly prompt: string | null;
+  /** Who wrote the prompt. */
+  readonly promptOrigin: ProfileOrigin | null;
   readonly model: string | null;
   readonly skill: string | null;
   readonly env: Readonly<Record<string, string>>;

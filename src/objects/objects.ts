@@ -3,8 +3,6 @@
  * when it changes. Code that a project brings along runs only once somebody writes to its object, or `tieline up`
  * starts it: looking at a directory must not run what is in it.
  */
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
 import type { ObjectFields, Project } from "../config/project.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { Documents } from "../directory/documents/port.ts";
@@ -23,7 +21,7 @@ import { tick } from "./builtin/tick.ts";
 import type { OpenChannel } from "./channel.ts";
 import { child } from "./channels/child.ts";
 import { inline } from "./channels/inline.ts";
-import { ModuleThreads } from "./channels/worker.ts";
+import { ModuleThreads, type ModuleText } from "./channels/worker.ts";
 import type { Accepted, ObjectHandler } from "./handler.ts";
 import type { Posting } from "./protocol.ts";
 import { Notices } from "./notices.ts";
@@ -36,12 +34,23 @@ export interface ObjectsParts {
   readonly documents: Documents;
   /** null: the team has no project. Throws when its file is wrong. */
   readonly projectOf: (team: string) => Project | null;
+  /** The project in this directory, as the user has trusted it. Throws UNTRUSTED. */
+  readonly trusted: (root: string) => TrustedProject;
   readonly report: (context: string, fault: unknown) => void;
   /** The environment of child processes. */
   readonly env: Readonly<Record<string, string>>;
   readonly endpoint: Endpoint;
   readonly backoffMs?: readonly number[];
   readonly clock?: Clock;
+}
+
+/** What a project's objects are made from: the bytes that were judged, and nothing that is read later. */
+export interface TrustedProject {
+  readonly root: string;
+  readonly project: Project;
+  readonly modules: ReadonlyMap<string, ModuleText>;
+  /** By object: its command, with the program as an absolute path. */
+  readonly commands: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Resident {
@@ -95,10 +104,21 @@ export class Objects {
       this.watchers.set(team, renewWatcher(this.watchers.get(team), project.root, () => this.see(team)));
       if (this.projects.get(team) === project) return;
       this.projects.set(team, project);
-      this.settle(team, project);
+      // Where nothing is to be started, nothing has to be trusted.
+      if (project.objects.size > 0 || this.hasResidents(team)) this.settle(team, this.parts.trusted(project.root));
     } catch (thrown) {
       this.parts.report(`objects of team ${team}`, thrown);
     }
+  }
+
+  /** The user has trusted the team's project as it is now. */
+  trustChanged(team: string): void {
+    this.projects.delete(team);
+    this.see(team);
+  }
+
+  private hasResidents(team: string): boolean {
+    return [...this.residents.values()].some(({ agent }) => agent.team === team);
   }
 
   /** Starts what has not been started. */
@@ -144,31 +164,32 @@ export class Objects {
   }
 
   /** Makes the team's objects what its project says. */
-  private settle(team: string, project: Project): void {
+  private settle(team: string, trusted: TrustedProject): void {
+    const { project } = trusted;
     for (const resident of [...this.residents.values()]) {
       if (resident.agent.team === team && !project.objects.has(resident.agent.name)) this.evict(resident);
     }
     for (const [name, fields] of project.objects) {
       const id = objectId(team, name);
       const known = this.residents.get(id);
-      const version = versionOf(fields, project);
+      const version = versionOf(name, fields, trusted);
       if (known?.version === version) continue;
       if (known) this.inBackground(`close ${name}`, known.session.close());
       try {
-        this.admit(id, name, team, fields, project, version);
+        this.admit(id, name, team, fields, trusted, version);
       } catch (thrown) {
         this.parts.report(`object ${team}:${name}`, thrown);
       }
     }
   }
 
-  private admit(id: AgentId, name: string, team: string, fields: ObjectFields, project: Project, version: string): void {
+  private admit(id: AgentId, name: string, team: string, fields: ObjectFields, trusted: TrustedProject, version: string): void {
     const { directory, endpoint, report, backoffMs } = this.parts;
     const agent = directory.add({
       ...directory.prepare({ name, team, kind: "object", provider: "object", endpoints: [endpoint], state: "idle" }),
       id,
     });
-    const { open, handler, timeoutMs } = this.channelOf(name, team, fields, project);
+    const { open, handler, timeoutMs } = this.channelOf(name, team, fields, trusted);
     const session = new ObjectSession({
       name,
       team,
@@ -186,9 +207,10 @@ export class Objects {
     this.tell(id);
   }
 
-  private channelOf(name: string, team: string, fields: ObjectFields, { root }: Project): { open: OpenChannel; handler: ObjectHandler | null; timeoutMs: number } {
-    const { module, command, timeoutMs } = fields;
-    if (module !== undefined) return { open: this.threads.opener(resolve(root, module)), handler: null, timeoutMs };
+  private channelOf(name: string, team: string, fields: ObjectFields, { root, modules, commands }: TrustedProject): { open: OpenChannel; handler: ObjectHandler | null; timeoutMs: number } {
+    const { timeoutMs } = fields;
+    const [module, command] = [modules.get(name), commands.get(name)];
+    if (module !== undefined) return { open: this.threads.opener(module), handler: null, timeoutMs };
     if (command !== undefined) {
       const env = { ...this.parts.env, TIELINE_TEAM: team, TIELINE_OBJECT: name };
       return { open: child({ argv: command, cwd: root, env }), handler: null, timeoutMs };
@@ -282,9 +304,8 @@ export function objectId(team: string, name: string): AgentId {
   return agentId(`${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`);
 }
 
-function versionOf(fields: ObjectFields, { root }: Project): string {
-  const file = fields.module === undefined ? null : statSync(resolve(root, fields.module), { throwIfNoEntry: false });
-  return JSON.stringify([root, fields, file?.mtimeMs ?? null]);
+function versionOf(name: string, fields: ObjectFields, { root, modules }: TrustedProject): string {
+  return JSON.stringify([root, fields, modules.get(name)?.text ?? null]);
 }
 
 const notReceived = (message: string, agent: Agent): TielineError =>

@@ -15,6 +15,8 @@ export interface Provider {
   readonly takesSessionId: boolean;
   /** Whether the program can go on with a conversation by its id. */
   readonly resumes: boolean;
+  /** It acts without asking, whatever the permission mode is. */
+  readonly neverAsks?: boolean;
   /** The prompt is the first thing said to it, and it answers at once. */
   readonly promptsAtOnce?: boolean;
   /** Pure: nothing is started or written here. */
@@ -99,8 +101,8 @@ export const numberedChoices: DialogKeys = {
 /** A command with more arguments. A shell line takes them as its own, behind all that it says. */
 export function withArguments(command: readonly string[], args: readonly string[]): readonly string[] {
   const [shell, option, line, ...rest] = command;
-  if (shell !== "sh" || option !== "-c" || line === undefined || rest.length > 0 || args.length === 0) return [...command, ...args];
-  return ["sh", "-c", `${line} "$@"`, "sh", ...args];
+  if (shell?.split("/").at(-1) !== "sh" || option !== "-c" || line === undefined || rest.length > 0 || args.length === 0) return [...command, ...args];
+  return [shell, "-c", `${line} "$@"`, "sh", ...args];
 }
 
 /** A word as a shell takes it whole. */

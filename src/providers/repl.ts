@@ -12,7 +12,7 @@ export function isRepl(argv: readonly string[]): boolean {
 }
 
 /** What a command runs: a line for the shell, which only names a program and its words, is those words. */
-export const wordsOf = (argv: readonly string[]): readonly string[] => (argv[0] === "sh" && argv[1] === "-c" && argv.length === 3 ? plainWords(argv[2]!) : argv);
+export const wordsOf = (argv: readonly string[]): readonly string[] => (argv[0]?.split("/").at(-1) === "sh" && argv[1] === "-c" && argv.length === 3 ? plainWords(argv[2]!) : argv);
 
 /** Empty: the shell has more to do. */
 const plainWords = (line: string): string[] => (/^[\w./ =-]+$/.test(line) ? line.trim().replace(/^exec /, "").split(/ +/) : []);

@@ -13,6 +13,7 @@ beforeEach(async () => {
   world = await startWorld();
   const agents = ["lead", "ana", "bob", "cleo"].map((name) => `  ${name}:\n    provider: generic\n    command: ${program(world, name)}\n`);
   world.file("tieline.yaml", `team: web\nagents:\n${agents.join("")}`);
+  await world.trust();
 });
 afterEach(async () => {
   await world[Symbol.asyncDispose]();
@@ -49,6 +50,7 @@ describe("tieline layout", () => {
     world = await startWorld({ config: { session: { naming: "session" } } });
     const agents = ["lead", "ana", "bob"].map((name) => `  ${name}:\n    provider: generic\n    command: ${program(world, name)}\n`);
     world.file("tieline.yaml", `team: web\nagents:\n${agents.join("")}`);
+    await world.trust();
     expect((await world.tieline(["up"])).code).toBe(0);
     const places = async (): Promise<string[]> => (await world.tmux("list-panes", "-a", "-F", "#{session_name}:#{window_name} #{pane_id} #{@tieline_agent}")).split("\n").filter((line) => line.startsWith("agent-")).toSorted();
     const before = await places();
@@ -88,6 +90,7 @@ test("while a person sits in the session, its borders follow what happens, altho
   const dir = join(world.dir, "scripted");
   mkdirSync(dir);
   world.file("tieline.yaml", `team: web\nagents:\n  ana:\n    provider: claude-code\n    command: [${scriptedAgentCommand(dir).join(", ")}]\n`);
+  await world.trust();
   expect((await world.tieline(["up"])).code).toBe(0);
   const pane = await paneOf("ana");
   const label = (): Promise<string> => format(pane, "#{E:pane-border-format}");

@@ -8,6 +8,7 @@ import { documentMigrations, sqliteDocuments } from "../directory/documents/sqli
 import { lookupsOver } from "../directory/lookups.ts";
 import { Profiles } from "../directory/profiles.ts";
 import { teamsOver } from "../directory/teams.ts";
+import { Trust } from "../trust/trust.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
@@ -53,15 +54,17 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
   const mailbox = openMailbox(sqliteStore(connection), { maxAttempts: 1 });
   const documents = sqliteDocuments(connection);
   const directory = new Directory(documents, () => undefined);
+  const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
   const projects = new Projects();
+  const profiles = new Profiles(join(root, "agents"));
   const teams = teamsOver(directory, projects, documents);
-  const lookups = lookupsOver({ roster: directory.roster, profiles: new Profiles(join(root, "agents")), projectOf: teams.projectOf, overlayOf: teams.overlayOf });
-  const ways = routes(directory, lookups, () => undefined);
+  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf });
+  const trust = new Trust({ documents, profiles, projectOf: teams.projectOf, path: env.PATH, binDirectory: "/nowhere" });
+  const ways = routes(directory, lookups, () => trust.profiles(), () => undefined);
   const router = createRouter({ mailbox, guard: () => ({ hops: 0, refused: [] }), emit: () => undefined, ...ways });
   const faults: string[] = [];
   const report = (context: string, fault: unknown): void => void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`);
-  const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
-  const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, env, endpoint: objectEndpoint, backoffMs: [20] });
+  const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, trusted: (at) => trust.objectsOf(at), env, endpoint: objectEndpoint, backoffMs: [20] });
   const transport = objectTransport(objects);
   const courier = createCourier({ mailbox, report, transports: new Map([[transport.name, transport]]), agent: (id) => directory.agent(id) });
   objects.start();
@@ -96,7 +99,12 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
     configure(yaml) {
       writeFileSync(join(root, "tieline.yaml"), `team: web\n${yaml}`);
       directory.joinTeam("web", root);
-      objects.see("web");
+      try {
+        trust.grant(root, trust.inspect(root).digest);
+      } catch (thrown) {
+        report("the user cannot trust it", thrown);
+      }
+      objects.trustChanged("web");
     },
     agent: (name) => directory.roster.named("web", name) ?? directory.register({ name, team: "web", provider: "generic" }),
     send: (draft, from) => router.send(draft, from ? { id: from.id, name: from.name, team: "web", knownBy: "token" } : person),

@@ -4,6 +4,7 @@ export function aProfile(fields: Partial<Profile> & { readonly name: string }): 
   return {
     origin: "project",
     source: "tieline.yaml",
+    project: null,
     description: null,
     provider: "generic",
     command: ["true"],
@@ -11,6 +12,7 @@ export function aProfile(fields: Partial<Profile> & { readonly name: string }): 
     role: null,
     cwd: null,
     prompt: null,
+    promptOrigin: null,
     model: null,
     skill: null,
     env: {},

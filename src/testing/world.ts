@@ -21,6 +21,8 @@ export interface World extends AsyncDisposable {
   pane(command: readonly string[], env?: Record<string, string>): Promise<string>;
   screen(pane: string): Promise<string>;
   file(name: string, text: string): string;
+  /** Trusts what the project's files can start, as its user would: `tieline trust --yes`. */
+  trust(directory?: string): Promise<void>;
   daemonPid(): Promise<number>;
   /** SIGKILL, and waits until the process is gone. */
   killDaemon(): Promise<void>;
@@ -37,13 +39,15 @@ export interface Result {
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 
 export interface WorldOptions {
-  /** Files of the project. */
+  /** Files of the project. With a tieline.yaml that can be read, what they can start is trusted. */
   readonly files?: Readonly<Record<string, string>>;
   /** `config.json` of the home. */
   readonly config?: object;
+  /** false: the user has not said yes to anything yet. */
+  readonly trusted?: boolean;
 }
 
-export async function startWorld({ files = {}, config }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ files = {}, config, trusted = true }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "tl-"));
   const project = join(dir, "project");
   mkdirSync(project);
@@ -102,6 +106,11 @@ export async function startWorld({ files = {}, config }: WorldOptions = {}): Pro
       return path;
     },
 
+    async trust(directory = project) {
+      const { code, stdout, stderr } = await world.tieline(["trust", directory, "--yes"]);
+      if (code !== 0) throw new Error(`tieline trust: exit ${code}\n${stdout}${stderr}`);
+    },
+
     async daemonPid() {
       const { pid } = JSON.parse((await world.tieline(["daemon", "status", "--json"])).stdout) as { pid: number | null };
       if (pid === null) throw new Error("no daemon runs");
@@ -135,5 +144,7 @@ export async function startWorld({ files = {}, config }: WorldOptions = {}): Pro
   mkdirSync(env.TIELINE_HOME, { mode: 0o700 });
   if (config) writeFileSync(join(env.TIELINE_HOME, "config.json"), JSON.stringify(config));
   for (const [name, text] of Object.entries(files)) world.file(name, text);
+  // A file that cannot be read is what some tests are about; its refusal is theirs to see.
+  if (trusted && "tieline.yaml" in files) await world.tieline(["trust", "--yes"]);
   return world;
 }

@@ -26,6 +26,7 @@ async function startAlone(board: Switchboard, prepared: PreparedBench): Promise<
     const ana = { provider: "codex", command: [withoutServer(prepared)], cwd: bench.place.project, env: bench.env, permissions: "skip" };
     // JSON is YAML too.
     writeFileSync(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana } }));
+    await board.run("trust", "--yes");
     await board.run("up");
     await board.enter(bench);
     await bench.untilReady();

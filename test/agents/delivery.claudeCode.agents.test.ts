@@ -202,6 +202,7 @@ claudeTest("started by us: hooks and the open socket come with the start, and no
   const before = readFileSync(join(bench.place.home, ".claude", "settings.json"), "utf8");
   const yaml = ["team: web", "agents:", "  eve:", "    provider: claude-code", `    command: [${claudeProgram}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
   writeFileSync(join(board.root, "tieline.yaml"), yaml.join("\n"));
+  await board.run("trust", "--yes");
   await board.run("up", "--team", "web");
   const { gate, tag: sent } = afterSending(() => board.send("eve", "--team", "web", "--when", "interrupt", "do not touch auth.ts"));
   bench.model.add({ ...batch(shell("touch auth.ts")), when: (one) => freshHas(one, "edit auth.ts"), hold: gate });

@@ -12,6 +12,7 @@ async function withLead(board: Switchboard) {
   const yaml = ["team: web", "agents:", "  lead:", "    provider: claude-code", "    headless: true", `    command: [${claudeProgram}]`, `    cwd: ${bench.place.project}`, "    permissions: skip", ""];
   writeFileSync(join(board.root, "tieline.yaml"), yaml.join("\n"));
   return bench.after(async () => {
+    await board.run("trust", "--yes");
     await board.run("up", "--team", "web");
   });
 }

@@ -47,6 +47,7 @@ async function spawned(program: AgentProgram, board: Switchboard): Promise<Bench
     const args = program === "codex" ? [] : bench.recipe.args(bench.place, launch);
     const profile = { provider: program, command, cwd: bench.place.project, env: bench.env, args };
     await Bun.write(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana: profile } }));
+    await board.run("trust", "--yes");
     await board.run("spawn", "ana");
     await board.enter(bench);
     await bench.untilReady();

@@ -60,6 +60,7 @@ export class Switchboard implements AsyncDisposable {
     // JSON is YAML too.
     await Bun.write(join(this.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana, bob: { provider: "generic", command: reads } } }));
     return bench.after(async () => {
+      await this.run("trust", "--yes");
       await this.run("up");
       await this.enter(bench);
       if (options.untilReady ?? true) await bench.untilReady();

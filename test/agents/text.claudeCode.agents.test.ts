@@ -54,6 +54,7 @@ claudeTest("headless: an agent's words on its input stream attach no file", asyn
   const lead = { provider: "claude-code", headless: true, command: [claudeProgram], cwd: bench.place.project, permissions: "skip" };
   // JSON is YAML too.
   writeFileSync(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { lead } }));
+  await board.run("trust", "--yes");
   await board.run("up");
   await expectNoFile(bench, await board.sendAs(await board.another("bob"), "lead", "--wait", "handed", body));
 });

@@ -53,6 +53,7 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
     agents[name] = { provider: "claude-code", command: scriptedAgentCommand(join(world.dir, name)), role };
   }
   world.file("tieline.yaml", JSON.stringify({ team: "web", agents, topology: edges }));
+  await world.trust();
   for (const name of Object.keys(agents)) await world.json(["spawn", name]);
   for (const name of Object.keys(scripted)) await until(() => isListening(join(world.dir, name)), `${name} to come up`);
   const { url: link, port } = await world.json<{ url: string; port: number }>(["dash"]);

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { checkTeamName, isTeamName } from "../../model/address.ts";
-import { TielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
+import type { Client } from "../../client/client.ts";
 import { command } from "../args.ts";
 import { present } from "../present.ts";
 
@@ -10,18 +11,35 @@ export default command({
   group: "Project",
   summary: "write a commented tieline.yaml to start from",
   usage: ["init [directory]"],
-  details: ["The team is named after the directory unless --team says otherwise. Never overwrites a file that is there."],
+  details: ["The team is named after the directory unless --team says otherwise. Never overwrites a file that is there. What it writes is trusted (see `tieline help trust`)."],
   args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" }],
   flags: {},
   examples: [["tieline init && $EDITOR tieline.yaml && tieline up", "from nothing to a running team"]],
-  async run({ args, flags, terminal }) {
+  async run({ args, flags, daemon, terminal }) {
     const { projectTemplate } = await import("../../config/template.ts");
     const directory = resolve(args.directory ?? "");
     const path = join(directory, "tieline.yaml");
-    create(path, projectTemplate(flags.team === undefined ? teamNamedAfter(directory) : checkTeamName(flags.team)));
-    return present({ path }, `${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`, { flags, terminal });
+    const text = projectTemplate(flags.team === undefined ? teamNamedAfter(directory) : checkTeamName(flags.team));
+    create(path, text);
+    const untrusted = await trustWritten(directory, text, daemon);
+    if (untrusted !== null) await terminal.complain(`note: ${path} is not trusted yet: ${untrusted}`);
+    return present({ path, trusted: untrusted === null }, `${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`, { flags, terminal });
   },
 });
+
+/** Trusts the file that was written, and nothing else: the directory may have profiles already. Answers why it did not. */
+async function trustWritten(directory: string, text: string, daemon: Client): Promise<string | null> {
+  try {
+    const { files, fileDigest, digest, state, problem } = await daemon.call("trustShow", { directory });
+    if (state === "exposed") return problem;
+    const isOnlyOurs = files.length === 1 && fileDigest === new Bun.CryptoHasher("sha256").update(text).digest("hex");
+    if (!isOnlyOurs) return "`tieline trust` shows what else is in the project, and asks";
+    await daemon.call("trust", { directory, digest });
+    return null;
+  } catch (thrown) {
+    return asTielineError(thrown).message;
+  }
+}
 
 function teamNamedAfter(directory: string): string {
   const name = basename(directory);

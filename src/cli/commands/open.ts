@@ -1,6 +1,7 @@
 import { asTielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
+import { onceTrusted } from "../trusting.ts";
 import attach from "./attach.ts";
 
 export default command({
@@ -23,19 +24,19 @@ export default command({
 });
 
 /** Starts the project's team where its session is missing; false: there is no project either. */
-async function isThere({ daemon }: Pick<Context, "daemon">): Promise<boolean> {
+async function isThere(context: Context): Promise<boolean> {
   try {
-    await daemon.call("place", {});
+    await context.daemon.call("place", {});
   } catch (thrown) {
     if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE", "TARGET_NOT_FOUND"].includes(asTielineError(thrown).code)) throw thrown;
-    return launched(daemon);
+    return launched(context);
   }
   return true;
 }
 
-async function launched(daemon: Context["daemon"]): Promise<boolean> {
+async function launched(context: Context): Promise<boolean> {
   try {
-    await daemon.call("up", {});
+    await onceTrusted(() => context.daemon.call("up", {}), context);
     return true;
   } catch (thrown) {
     if (asTielineError(thrown).operands["missing"] === "tieline.yaml") return false;

@@ -1,13 +1,14 @@
 import { command } from "../args.ts";
 import { agentTable } from "../agent-table.ts";
 import { complainOf } from "../not-started.ts";
+import { onceTrusted } from "../trusting.ts";
 
 export default command({
   name: "up",
   group: "Project",
   summary: "start the agents of this project's tieline.yaml",
   usage: ["up [agent…]"],
-  details: ["Without names, the whole team is started, and the names in its topology are checked first. An agent that can not be started does not keep the others from it; the command exits with 4 then."],
+  details: ["Without names, the whole team is started, and the names in its topology are checked first. An agent that can not be started does not keep the others from it; the command exits with 4 then.", "A project that is new, or that can start other things than before, has to be trusted first (see `tieline help trust`): on a terminal you are asked, elsewhere nothing is started."],
   args: [{ name: "agent", optional: true, many: true, summary: "only these" }],
   flags: {},
   examples: [
@@ -15,7 +16,8 @@ export default command({
     ["tieline up engineer reviewer", "two of them"],
   ],
   async run({ args, flags, daemon, terminal }) {
-    const result = await daemon.call("up", args.agent.length === 0 ? {} : { only: [...args.agent] });
+    const up = () => daemon.call("up", args.agent.length === 0 ? {} : { only: [...args.agent] });
+    const result = await onceTrusted(up, { flags, daemon, terminal });
     if (flags.json) {
       await terminal.json(result);
       return result.failed.length === 0 ? 0 : 4;

@@ -31,6 +31,8 @@ export async function runDemo(env: Environment, terminal: Terminal): Promise<num
   await takeDown(env);
   const stage = await setUp(env);
   const client = createClient({ socket: stage.home.socket }, stage.caller);
+  const { digest } = await client.call("trustShow", {});
+  await client.call("trust", { digest });
   const ended = new AbortController();
   const late = setTimeout(() => ended.abort(), patienceMs);
   let played = false;

@@ -36,7 +36,7 @@ export type NotStarted = z.infer<typeof NotStarted>;
 const wishes = {
   task: z.string().min(1).optional().describe("names its window"),
   provider: z.string().optional(),
-  model: z.string().optional(),
+  model: z.string().regex(/^[^-]/, "the name of a model, which does not begin with -").optional(),
   cwd: z.string().optional(),
   prompt: z.string().optional().describe("follows the profile's own prompt"),
   skill: z.string().optional(),

@@ -64,6 +64,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
       const { team } = from;
       const project = teams.projectOf(team);
       if (project === null) throw noProject(team, tieline.projects.at(caller.cwd ?? "/"));
+      tieline.trust.demand(project.root);
       if (only === undefined) checkTopology(team);
       tieline.objects.startAll(team);
       const socket = tmuxServerOf(from, caller, tieline);

@@ -33,7 +33,8 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
       const from = await callers.allow(caller, "spawn");
       checkWishes(from, { ...wishes, resume: sessionId });
-      const profile = tieline.profiles.mustFind(tieline.teams.projectOf(from.team), profileName);
+      tieline.profiles.mustFind(tieline.teams.projectOf(from.team), profileName);
+      const profile = tieline.trust.profile(from.team, profileName)!;
       await Promise.all(directory.roster.inTeam(from.team).filter((agent) => agent.name.startsWith(name ?? profileName)).map(look));
       const cwd = wishes.cwd ?? (profile.cwd === null && from.id === personId ? caller.cwd : undefined);
       const enlisted = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
@@ -63,6 +64,8 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     async restart({ agent: address }, { caller }) {
       const agent = known(address, await callers.allow(caller, "kill"));
       if (agent.launch === null) throw notStartedByUs(agent);
+      // What could not be started again is not ended either.
+      starter.profileOf(agent);
       return view(await starter.start(await kill(agent, tieline)));
     },
 

@@ -12,7 +12,7 @@ import type { Operations } from "../http.ts";
 type ProfileOperations = Pick<Operations, "profiles" | "profile" | "profileAdd" | "profileRemove" | "note">;
 
 export function profileOperations(tieline: Switch, callers: Callers): ProfileOperations {
-  const { profiles, teams, directory } = tieline;
+  const { profiles, teams, directory, trust } = tieline;
 
   return {
     async profiles(_, { caller }) {
@@ -25,20 +25,26 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
       return view(profiles.mustFind(teams.projectOf(team), name), team);
     },
 
-    async profileAdd({ name, scope, ...fields }, { caller }) {
+    async profileAdd({ name, scope, ...fields }, { caller, face }) {
       const { team } = await callers.person(caller);
       const project = teams.projectOf(team);
       if (scope === "project" && project === null) throw noProject(team);
       if (scope === "project" && project!.agents.has(name)) throw declared(project!, name);
       // A file that builds on nothing would spoil the list of all.
       if (fields.profile !== undefined) profiles.mustFind(project, fields.profile);
+      const kept = scope === "project" && face === "socket" ? trust.inspect(project!.root) : null;
       writeProfileFile(profiles.directoryFor(scope === "project" ? project : null), name, fields);
+      if (kept !== null) trust.extend(kept, name);
       return view(profiles.mustFind(project, name), team);
     },
 
-    async profileRemove({ name }, { caller }) {
+    async profileRemove({ name }, { caller, face }) {
       const { team } = await callers.person(caller);
-      return { name, file: removeProfileFile(profiles.mustFind(teams.projectOf(team), name)) };
+      const profile = profiles.mustFind(teams.projectOf(team), name);
+      const kept = profile.origin === "project" && face === "socket" ? trust.inspect(profile.project!) : null;
+      const file = removeProfileFile(profile);
+      if (kept !== null) trust.extend(kept, name);
+      return { name, file };
     },
 
     async note({ text, agent: address }, { caller }) {

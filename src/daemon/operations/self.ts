@@ -1,11 +1,15 @@
-import { statfsSync, statSync } from "node:fs";
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Check } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
+import { projectFileName } from "../../config/project.ts";
 import { shownUrl } from "../../events/nats/link.ts";
 import { listenersAt } from "../../os/listeners.ts";
 import { thisUser } from "../../os/untrustedFile.ts";
 import { endpointBy, isLive } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
+import type { Sender } from "../../model/message.ts";
+import { untrusted } from "../../trust/trust.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import type { Rights } from "../rights.ts";
@@ -61,11 +65,24 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
         check("clock", async () => clock()),
         check("events", async () => eventLog()),
         check("nats", async () => natsServer()),
+        ...projects(from).map(({ name, root }) => check(`project: ${name}`, async () => trusted(root))),
         ...tieline.directory.agents().filter(({ id }) => rights.reads(from, id)).map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
       ];
       return Promise.all(checks);
     },
   };
+
+  function projects(from: Sender): { name: string; root: string }[] {
+    if (!rights.readsEverything(from)) return [];
+    return tieline.directory.teams().flatMap(({ name, root }) => (root !== null && existsSync(join(root, projectFileName)) ? [{ name, root }] : []));
+  }
+
+  function trusted(root: string): Finding {
+    const inspection = tieline.trust.inspect(root);
+    if (inspection.state === "trusted") return ok(`${root} is trusted`);
+    const { message, remedy } = untrusted(inspection);
+    return warning(message, remedy);
+  }
 
   async function tmuxServer(socket: string): Promise<Finding> {
     if (!(await tieline.servers.at(socket).alive())) return warning(`no server at ${socket}`, "it is started with the first agent");

@@ -1,8 +1,9 @@
 /** The thread's side: loads a module and serves an object with it, for as many objects as are asked for. */
+import { extname } from "node:path";
 import type { ObjectHandler } from "../handler.ts";
 import type { ToObject } from "../protocol.ts";
 import { serve } from "../serve.ts";
-import type { FromThread, ToThread } from "./worker.ts";
+import type { FromThread, ModuleText, ToThread } from "./worker.ts";
 
 declare const self: Worker;
 
@@ -14,15 +15,29 @@ self.onmessage = ({ data }: MessageEvent<ToThread>) => {
   else void objects.get(data.channel)?.then((hear) => hear(data.hear));
 };
 
-async function open(channel: number, module: string): Promise<(message: ToObject) => void> {
+async function open(channel: number, module: ModuleText): Promise<(message: ToObject) => void> {
   try {
-    const handler = handlerIn((await import(module)) as Record<string, unknown>, module);
+    const handler = handlerIn(await load(module), module.path);
     return serve(handler, (said) => objects.has(channel) && post({ channel, said: copyable(said) }), () => end(channel, "closed"));
   } catch (thrown) {
     end(channel, thrown instanceof Error ? thrown.message : String(thrown));
     return () => undefined;
   }
 }
+
+/** Runs the text that was trusted, whatever the file says by now. What it imports is found from the file's own place. */
+async function load({ path, text }: ModuleText): Promise<Record<string, unknown>> {
+  if (text === null) throw new Error(`${path} does not exist`);
+  const contents = text;
+  const loader = loaders[extname(path)] ?? "js";
+  Bun.plugin({
+    name: "as trusted",
+    setup: (build) => void build.onLoad({ filter: new RegExp(`^${RegExp.escape(path)}$`) }, () => ({ contents, loader })),
+  });
+  return (await import(path)) as Record<string, unknown>;
+}
+
+const loaders: Readonly<Record<string, "ts" | "tsx" | "jsx">> = { ".ts": "ts", ".mts": "ts", ".cts": "ts", ".tsx": "tsx", ".jsx": "jsx" };
 
 function end(channel: number, ended: string): void {
   if (objects.delete(channel)) post({ channel, ended });

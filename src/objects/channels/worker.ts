@@ -2,9 +2,15 @@ import { sourceUrl } from "../../install.ts";
 import type { Channel, ChannelEvents, OpenChannel } from "../channel.ts";
 import { FromObject, type ToObject } from "../protocol.ts";
 
+/** A module as it was read and trusted: its code is not read again. null: there is no such file. */
+export interface ModuleText {
+  readonly path: string;
+  readonly text: string | null;
+}
+
 /** From the switch to the thread, and back. A thread serves several objects; `channel` says which. */
 export type ToThread =
-  | { readonly channel: number; readonly open: string }
+  | { readonly channel: number; readonly open: ModuleText }
   | { readonly channel: number; readonly hear: ToObject }
   | { readonly channel: number; /** Why. */ readonly drop: string };
 export type FromThread =
@@ -22,18 +28,19 @@ export class ModuleThreads {
   /** `patienceMs`: how long a thread may take to let go of one object before all of it is ended. */
   constructor(private readonly patienceMs = 1_000) {}
 
-  opener(module: string): OpenChannel {
+  opener(module: ModuleText): OpenChannel {
+    const key = `${module.path}\0${module.text}`;
     return (events) => {
-      const thread = this.threads.get(module) ?? this.begin(module);
+      const thread = this.threads.get(key) ?? this.begin(key);
       return thread.open(++this.lastChannel, module, events);
     };
   }
 
-  private begin(module: string): Thread {
+  private begin(key: string): Thread {
     const thread = new Thread(this.patienceMs, () => {
-      if (this.threads.get(module) === thread) this.threads.delete(module);
+      if (this.threads.get(key) === thread) this.threads.delete(key);
     });
-    this.threads.set(module, thread);
+    this.threads.set(key, thread);
     return thread;
   }
 }
@@ -52,7 +59,7 @@ class Thread {
     this.worker.addEventListener("close", () => this.end("its thread ended"));
   }
 
-  open(channel: number, module: string, events: ChannelEvents): Channel {
+  open(channel: number, module: ModuleText, events: ChannelEvents): Channel {
     this.channels.set(channel, events);
     this.post({ channel, open: module });
     return {

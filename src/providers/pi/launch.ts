@@ -13,8 +13,8 @@ export const pi: Provider = {
   install: "npm install -g @earendil-works/pi-coding-agent",
   takesSessionId: false,
   resumes: true,
+  neverAsks: true,
 
-  /** It never asks before it acts, so all permission modes are the same. */
   launchCommand(profile, { sessionId, resume, prompt, model, ownSocket = null }) {
     const file = ownSocket && `${ownSocket}${besideSocket}`;
     const own = flags(

@@ -1,0 +1,56 @@
+import { resolve } from "node:path";
+import { TielineError } from "../../model/errors.ts";
+import { command } from "../args.ts";
+import { canAsk } from "../confirm.ts";
+import { askForTrust, trustLines } from "../trusting.ts";
+
+export default command({
+  name: "trust",
+  group: "Project",
+  summary: "show what a project's files can start, and allow it",
+  usage: ["trust [directory] [--yes] [--show]"],
+  details: [
+    "Files of a project (tieline.yaml, .tieline/agents, modules of objects) start nothing until you have trusted what they can start: commands, arguments, environment, objects, sandboxes, permissions, `may:`, and prompts of agents that act without asking. `tieline up` asks the same question, and `tieline init` trusts what it writes.",
+    "A change in one of these asks again and shows the difference. Changes of the topology, of aliases, roles and descriptions, and of prompts for agents that ask before they act do not.",
+    "Only you can trust a project, and only with this command: no agent, no page. Exits with 3 when the answer is no.",
+  ],
+  args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; the one of this directory when left out" }],
+  flags: {
+    yes: { short: "y", summary: "do not ask" },
+    show: { summary: "only show it" },
+  },
+  examples: [
+    ["tieline trust", "what this project can start; asks"],
+    ["tieline trust --show", "the same, without a question"],
+    ["tieline trust ~/work/web --yes", "in a script, after you have read it"],
+  ],
+  async run({ args, flags, daemon, terminal }) {
+    const view = await daemon.call("trustShow", { directory: resolve(args.directory ?? "") });
+    const done = view.state === "trusted" || flags.show;
+    if (flags.json) {
+      const result = done || !flags.yes ? view : await daemon.call("trust", { directory: view.root, digest: view.digest });
+      await terminal.json(result);
+      return flags.show || result.state === "trusted" ? 0 : 3;
+    }
+    if (done || view.state === "exposed") await terminal.print(trustLines(view, terminal.paint));
+    if (done) return 0;
+    if (view.state === "exposed") return 3;
+    const tick = terminal.paint("green", "✓");
+    if (flags.yes) {
+      await terminal.print(trustLines(view, terminal.paint));
+      await daemon.call("trust", { directory: view.root, digest: view.digest });
+    } else if (!canAsk(terminal)) throw cannotAsk(view.file);
+    else if (!(await askForTrust(view, { daemon, terminal }))) {
+      await terminal.print("Not trusted. Nothing is started from it.");
+      return 3;
+    }
+    await terminal.print(`${tick} ${view.root} is trusted`);
+    return 0;
+  },
+});
+
+const cannotAsk = (file: string): TielineError =>
+  new TielineError("UNTRUSTED", `${file} is not trusted, and there is no terminal to ask on`, {
+    remedy: "read what `tieline trust --show` prints; then `tieline trust --yes`",
+    operands: { file },
+  });
