@@ -3,7 +3,7 @@
  * agent programs, `compose/transports.ts` the ways in, `compose/audience.ts` those who listen to events.
  */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { reachableNames } from "./addressing/reach.ts";
 import type { Lookups } from "./addressing/rules.ts";
 import { audienceOf, type Audience } from "./compose/audience.ts";
@@ -36,6 +36,7 @@ import type { AdoptParts } from "./life/adopt.ts";
 import { NativeMembers } from "./life/native/members.ts";
 import { sessionOf } from "./life/place.ts";
 import { TmuxServers } from "./life/servers.ts";
+import type { Surroundings } from "./life/prepare.ts";
 import { Spawner } from "./life/spawner.ts";
 import { AgentStarter } from "./life/starter.ts";
 import { Indexing } from "./mailbox/indexing.ts";
@@ -141,6 +142,12 @@ export interface Switch extends AsyncDisposable {
 }
 
 const mebibyte = 1024 * 1024;
+
+/** By which a program could act as the user: tmux, keys, agents for keys, the session's own services. */
+function secretsOf({ env, tmuxSocket }: Pick<SwitchOptions, "env" | "tmuxSocket">): string[] {
+  const { HOME, SSH_AUTH_SOCK, XDG_RUNTIME_DIR } = env;
+  return [dirname(tmuxSocket), SSH_AUTH_SOCK, XDG_RUNTIME_DIR, HOME && join(HOME, ".ssh"), HOME && join(HOME, ".gnupg")].filter((path): path is string => Boolean(path));
+}
 
 /** Throws DatabaseTaken when another process serves this home. */
 export function compose(options: SwitchOptions): Switch {
@@ -263,8 +270,9 @@ export function compose(options: SwitchOptions): Switch {
   const links = linksTo(programs, { directory, mailbox, courier, events, report });
 
   // Agents that are started, by command or by their mail.
+  const surroundings = (): Surroundings => ({ ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])), secrets: secretsOf(options) });
   const starter = new AgentStarter({
-    ...{ directory, profileToStart, servers, processes, config, courier, mailbox, tmux, reachable, options },
+    ...{ surroundings, directory, profileToStart, servers, processes, config, courier, mailbox, tmux, reachable, options },
     directoryOf: (team) => teams.projectOf(team)?.root ?? null,
     hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
   });

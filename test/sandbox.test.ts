@@ -84,7 +84,7 @@ exec sleep 1000000
     expect(await world.inbox("user")).toMatchObject([{ from: "prisoner", body: "honest" }]);
     expect(readdirSync(join(neighbour, ".outbox")).filter((name) => name.endsWith(".json"))).toEqual([]);
     const reasons = readdirSync(join(prisoner, ".outbox/.rejected")).filter((name) => name.endsWith(".reason.txt"));
-    expect(reasons.map((name) => readFileSync(join(prisoner, ".outbox/.rejected", name), "utf8")).join()).toContain("links are never followed");
+    expect(reasons.map((name) => readFileSync(join(prisoner, ".outbox/.rejected", name), "utf8")).join()).toContain("links are not followed here");
     await until(() => inboxOf(prisoner).length >= 2, "the news about both rejected files");
     expect(inboxOf(prisoner).map(({ from }) => from)).toEqual(["tieline", "tieline"]);
 
@@ -98,7 +98,7 @@ exec sleep 1000000
   test("the word for a sandbox that can not be is SPAWN_FAILED, and nothing runs", async () => {
     const world = await aWorld({ "tieline.yaml": `team: walls\nagents:\n  bare: { command: [sh, -c, "touch ran; sleep 1000"], sandbox: bwrap }\n` });
     const { code, stderr } = await world.tieline(["up"]);
-    expect([code, stderr]).toEqual([4, expect.stringContaining("error SPAWN_FAILED: bare can not be sandboxed")]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("error SPAWN_FAILED: bare cannot be sandboxed")]);
     expect(existsSync(join(world.project, "ran"))).toBe(false);
   });
 });

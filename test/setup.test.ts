@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** scripts/setup on machines that are made of stubs: what is on PATH is all that there is. */
 const root = join(import.meta.dir, "..");
-const testPrograms = ["nats-server", "chromium", "dash", "bwrap", "busybox"];
+const testPrograms = ["nats-server", "chromium", "dash", "bwrap", "busybox", "pasta", "ip"];
 
 let machine: string;
 beforeEach(() => {
@@ -85,7 +85,7 @@ describe("where something is missing", () => {
     const { code, said, calls } = setup("--tests");
     expect(code).toBe(5);
     expect(calls).toEqual([]);
-    expect(said).toMatch(/sudo apt-get update && sudo apt-get install -y tmux .*dash bubblewrap busybox/);
+    expect(said).toMatch(/sudo apt-get update && sudo apt-get install -y tmux .*dash bubblewrap busybox passt/);
     expect(said).toContain("tmux 3.2 or newer; found: none");
   });
 

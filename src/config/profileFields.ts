@@ -2,7 +2,7 @@ import { z } from "zod";
 import { resolve } from "node:path";
 import { namePattern, permissions } from "../model/agent.ts";
 import { isRepl } from "../providers/repl.ts";
-import { copyModes, inputs, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
+import { copyModes, inputs, networks, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
 
 const text = z.string().min(1);
 export const name = z.string().regex(namePattern, "a name: a letter or _ first, then letters, digits, _ or -");
@@ -33,7 +33,8 @@ export const ProfileFields = z
     workspace: text.describe("A directory of its own with `.inbox` and `.outbox`; no two agents may share one."),
     sandbox: z.enum(sandboxes).describe("`none`, `bwrap`, or `command` with `sandboxCommand`."),
     sandboxCommand: z.array(z.string()).min(1).describe("The wrapper in front of the agent's command, with `sandbox: command`."),
-    network: z.boolean().describe("May a sandboxed agent use the network? Default `true`."),
+    network: z.enum(networks).describe("What an agent under `sandbox: bwrap` reaches: `internet` (default), which is everything but this machine's loopback; `none`; or `host`, the same as programs outside."),
+    hostPorts: z.array(z.int().min(1).max(65_535)).describe("TCP ports of this machine's loopback that an agent with `network: internet` reaches all the same, such as 11434 for a local model."),
     readable: texts.describe("Further paths that an agent under `sandbox: bwrap` may read."),
     input: z.enum(inputs).describe("How mail reaches it: `terminal` (default) types it at its prompt, or writes it to its standard input if it is `headless`; `files` only writes it to the `.inbox` of its workspace."),
     permissions: z.enum(permissionModes).describe("How the program asks before it acts: `ask` (default), `auto` or `skip`."),
@@ -55,6 +56,10 @@ export const ProfileFields = z
   .refine(({ input, workspace }) => input !== "files" || workspace !== undefined, {
     path: ["workspace"],
     message: "a directory when `input: files` is set",
+  })
+  .refine(({ network = "internet", hostPorts = [] }) => hostPorts.length === 0 || network === "internet", {
+    path: ["hostPorts"],
+    message: "left out unless `network: internet` is set",
   });
 export type ProfileFields = z.output<typeof ProfileFields>;
 
@@ -89,7 +94,8 @@ export function toProfile(fields: ProfileFields, place: ProfilePlace, base: Prof
     workspace: path(fields.workspace) ?? base?.workspace ?? null,
     sandbox: fields.sandbox ?? base?.sandbox ?? "none",
     sandboxCommand: fields.sandboxCommand ?? base?.sandboxCommand ?? null,
-    network: fields.network ?? base?.network ?? true,
+    network: fields.network ?? base?.network ?? "internet",
+    hostPorts: fields.hostPorts ?? (fields.network === undefined || fields.network === "internet" ? base?.hostPorts : undefined) ?? [],
     readable: fields.readable?.map((one) => resolve(place.root, one)) ?? base?.readable ?? [],
     input: fields.input ?? base?.input ?? "terminal",
     permissions: fields.permissions ?? base?.permissions ?? "ask",

@@ -13,7 +13,8 @@ import type { Launch } from "../tmux/session.ts";
 import { isBareShell } from "../tmux/shell.ts";
 import { onStreams } from "./headless.ts";
 import { promptOf, type Conversation } from "./launch.ts";
-import { realPath, sandboxedLaunch } from "./sandbox.ts";
+import { realPath } from "../os/paths.ts";
+import { sandboxedLaunch } from "./sandbox/sandbox.ts";
 
 export interface PrepareParts {
   /** What a started agent needs to find us: the home, and where the `tieline` command is. */
@@ -28,7 +29,17 @@ export interface PrepareParts {
   readonly directoryOf: (team: string) => string | null;
   /** Whom the agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
+  readonly surroundings: (agent: Agent) => Surroundings;
   readonly clock?: Clock;
+}
+
+export interface Surroundings {
+  /** Files that say what is started, or are started, outside of any sandbox. */
+  readonly decisive: readonly string[];
+  /** Workspaces that other agents will have once they are started. */
+  readonly workspaces: readonly string[];
+  /** Sockets and keys of the user. */
+  readonly secrets: readonly string[];
 }
 
 /** Who is to be started, and how. */
@@ -53,7 +64,7 @@ export interface Prepared {
 
 /** Writes what the program reads at its start, and throws SPAWN_FAILED when it can not be had. */
 export async function prepare(start: Preparation, parts: PrepareParts): Promise<Prepared> {
-  const { agent, profile, provider, conversation, otherWorkspaces } = start;
+  const { agent, profile, provider, conversation } = start;
   const { home, binDirectory, clock = systemClock } = parts;
   const prompt = writePrompt(start, home);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
@@ -66,7 +77,8 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   checkLaunch(profile, provider, profile.sandbox === "command" ? (profile.sandboxCommand ?? []) : [plan.program ?? plan.command[0]!], cwd, env.PATH);
   const walled = await sandboxedLaunch({
     ...{ profile, command: plan.command, env, cwd, binDirectory },
-    hidden: [home, ...otherWorkspaces].map(realPath),
+    ...{ home: realPath(home), place: join(realPath(home), "sandboxes", agent.id) },
+    ...surroundingsOf(start, parts),
     ...(prompt !== null && inside !== prompt && { files: { [inside!.file]: prompt.file } }),
   });
   const streaming = plan.prints && onStreams(walled.command, plan.prints, { home, agent: agent.id, conversation: conversation.sessionId, startedAt: clock() });
@@ -77,6 +89,14 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
     openToPeers: plan.openToPeers ?? false,
     tokenDigest: isSandboxed(profile) ? null : digestOf(token),
   };
+}
+
+/** What is around a sandbox and must not be seen or written there. */
+function surroundingsOf({ agent, profile, otherWorkspaces }: Preparation, { surroundings }: PrepareParts) {
+  if (profile.sandbox !== "bwrap") return { decisive: [], secrets: [], otherWorkspaces: [] };
+  const { decisive, secrets, workspaces } = surroundings(agent);
+  const others = [...otherWorkspaces, ...workspaces].map(realPath).filter((path) => path !== profile.workspace);
+  return { decisive, secrets: secrets.map(realPath), otherWorkspaces: [...new Set(others)] };
 }
 
 const isSandboxed = ({ sandbox }: Profile): boolean => sandbox !== "none";

@@ -3,6 +3,13 @@ import type { Permission } from "./agent.ts";
 export const sandboxes = ["none", "bwrap", "command"] as const;
 export type Sandbox = (typeof sandboxes)[number];
 
+/**
+ * What a sandboxed agent reaches over the network. `internet`: everything but this machine's loopback. `none`: nothing.
+ * `host`: the same as programs outside.
+ */
+export const networks = ["internet", "none", "host"] as const;
+export type Network = (typeof networks)[number];
+
 /** How mail reaches it: typed at its prompt (or written to its standard input), or only to the files of its workspace. */
 export const inputs = ["terminal", "files"] as const;
 export type Input = (typeof inputs)[number];
@@ -48,7 +55,9 @@ export interface Profile {
   readonly sandbox: Sandbox;
   /** argv in front of the agent's own, with `sandbox: command`. */
   readonly sandboxCommand: readonly string[] | null;
-  readonly network: boolean;
+  readonly network: Network;
+  /** Ports of this machine's loopback that a sandboxed agent with `network: internet` reaches all the same. */
+  readonly hostPorts: readonly number[];
   /** Further paths that a sandboxed agent may read. */
   readonly readable: readonly string[];
   readonly input: Input;

@@ -14,4 +14,5 @@ export const testUnless = (lack: Lack) => (name: string, body: () => void | Prom
 export const lackOfLinux = lackUnless(process.platform === "linux", "only Linux tells this of a process");
 
 const runsBubblewrap = (): boolean => Bun.which("bwrap") !== null && Bun.spawnSync(["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"]).exitCode === 0;
+export const lackOfPasta = (): Lack => lackUnless(Bun.which("pasta") !== null, "pasta is missing here");
 export const lackOfBubblewrap = (): Lack => lackUnless(runsBubblewrap(), "bubblewrap is missing here, or not allowed to run");

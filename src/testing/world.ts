@@ -45,9 +45,11 @@ export interface WorldOptions {
   readonly config?: object;
   /** false: the user has not said yes to anything yet. */
   readonly trusted?: boolean;
+  /** Words in front of every `tieline`, such as those that run it in another network. */
+  readonly through?: readonly string[];
 }
 
-export async function startWorld({ files = {}, config, trusted = true }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ files = {}, config, trusted = true, through = [] }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "tl-"));
   const project = join(dir, "project");
   mkdirSync(project);
@@ -68,7 +70,7 @@ export async function startWorld({ files = {}, config, trusted = true }: WorldOp
     env,
 
     async tieline(args, { env: more = {}, cwd = project, stdin = "" } = {}) {
-      const child = Bun.spawn([launcher, ...args], { cwd, env: { ...env, ...more }, stdin: new Blob([stdin]), stdout: "pipe", stderr: "pipe" });
+      const child = Bun.spawn([...through, launcher, ...args], { cwd, env: { ...env, ...more }, stdin: new Blob([stdin]), stdout: "pipe", stderr: "pipe" });
       const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
       return { code, stdout, stderr };
     },

@@ -65,7 +65,7 @@ export function absoluteCommand([program = "", ...args]: readonly string[], sear
 
 /** Empty: the usual agent program, which asks before it acts and is given nothing else. */
 function agentPowers(profile: Profile): Record<string, Value> {
-  const { provider, command, args, headless, cwd, env, workspace, sandbox, sandboxCommand, readable, permissions, may, logs, prompt, promptOrigin, skill, autostart } = profile;
+  const { provider, command, args, headless, cwd, env, workspace, sandbox, sandboxCommand, network, hostPorts, readable, permissions, may, logs, prompt, promptOrigin, skill, autostart } = profile;
   const free = asks(profile);
   return {
     ...(provider !== usualProvider && { provider }),
@@ -75,7 +75,9 @@ function agentPowers(profile: Profile): Record<string, Value> {
     ...(cwd !== null && { cwd }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(workspace !== null && { workspace }),
-    ...(sandbox !== "none" && { sandbox, network: profile.network }),
+    ...(sandbox !== "none" && { sandbox }),
+    ...(sandbox === "bwrap" && { network }),
+    ...(hostPorts.length > 0 && { hostPorts }),
     ...(sandboxCommand !== null && { sandboxCommand }),
     ...(readable.length > 0 && { readable }),
     ...(permissions !== "ask" && { permissions }),

@@ -2,16 +2,17 @@
  * Which projects the user has trusted, and with what. Files of a project give power only while other users cannot write
  * them and the user has seen what they can start. What was trusted is kept in the home, by the real path of the project.
  */
-import { realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { projectFileName, type Project } from "../config/project.ts";
 import type { Documents } from "../directory/documents/port.ts";
-import type { Profiles } from "../directory/profiles.ts";
+import { projectProfilesDirectory, type Profiles } from "../directory/profiles.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
 import type { TrustedProject } from "../objects/objects.ts";
 import { exposureOf, type Exposure } from "../os/exposure.ts";
+import { realPath } from "../os/paths.ts";
 import { shellWord } from "../providers/provider.ts";
 import { absolute, absoluteCommand, digestOf, powersOf, type Powers } from "./powers.ts";
 import { Snapshots, type Snapshot } from "./snapshot.ts";
@@ -39,6 +40,8 @@ export type TrustState = "trusted" | "new" | "changed" | "exposed";
 
 export interface Inspection {
   readonly snapshot: Snapshot;
+  /** Every agent that its files declare. */
+  readonly profiles: readonly Profile[];
   readonly powers: Powers;
   readonly digest: string;
   readonly state: TrustState;
@@ -61,11 +64,12 @@ export class Trust {
     const snapshot = this.snapshots.read(directory);
     const { project, root, exposure } = snapshot;
     const declared = new Set([...project.agents.keys(), ...(project.profileFiles?.keys() ?? [])]);
-    const powers = powersOf(snapshot, { profiles: [...declared].map((name) => profiles.mustFind(project, name)), places: this.parts });
+    const started = [...declared].map((name) => profiles.mustFind(project, name));
+    const powers = powersOf(snapshot, { profiles: started, places: this.parts });
     const digest = digestOf(powers);
     const record = this.records.get(root) ?? null;
     const known = record === null ? "new" : record.digest === digest ? "trusted" : "changed";
-    return { snapshot, powers, digest, record, state: exposure === null ? known : "exposed" };
+    return { snapshot, profiles: started, powers, digest, record, state: exposure === null ? known : "exposed" };
   }
 
   /** The project as it is trusted now: what is used of it are the bytes that were judged. Throws UNTRUSTED. */
@@ -113,6 +117,26 @@ export class Trust {
     return { root, project, modules, commands: new Map(commands) };
   }
 
+  /** Of the projects in these directories: the files that say what runs outside of sandboxes, and agents' workspaces. */
+  around(directories: readonly string[]): { decisive: string[]; workspaces: string[] } {
+    const projects = directories.map((directory) => this.decisiveIn(directory));
+    return { decisive: projects.flatMap(({ decisive }) => decisive), workspaces: projects.flatMap(({ workspaces }) => workspaces) };
+  }
+
+  private decisiveIn(directory: string): { decisive: string[]; workspaces: string[] } {
+    const root = realPath(directory);
+    const own = [join(root, projectFileName), dirname(projectProfilesDirectory(root))];
+    try {
+      const { snapshot, profiles } = this.inspect(directory);
+      const commands = [...profiles.filter(({ sandbox }) => sandbox !== "bwrap").map(({ command, cwd }) => ({ command: command ?? [], cwd: cwd ?? root })), ...[...snapshot.project.objects.values()].map(({ command = [] }) => ({ command, cwd: root }))];
+      const decisive = [...new Set([...own, ...snapshot.files, ...commands.flatMap(({ command, cwd }) => filesIn(command, cwd))])];
+      return { decisive, workspaces: profiles.flatMap(({ workspace }) => (workspace === null ? [] : [workspace])) };
+    } catch (thrown) {
+      if (!(thrown instanceof TielineError) && !isMissing(thrown)) throw thrown;
+      return { decisive: own, workspaces: [] };
+    }
+  }
+
   /** The user has seen what this digest stands for and says yes. CONFLICT when the files have changed since. */
   grant(directory: string, digest: string): Inspection {
     const inspection = this.inspect(directory);
@@ -138,6 +162,14 @@ export class Trust {
     return { ...inspection, powers, digest, record, state: "trusted" };
   }
 }
+
+/** The files that a command names: a script, or what a line for the shell runs. */
+function filesIn(command: readonly string[], cwd: string): string[] {
+  const words = command.flatMap((word) => word.split(/[\s;&|()<>'"`$]+/)).filter((word) => word !== "" && word.length < 4_096);
+  return words.map((word) => resolve(cwd, word)).filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile());
+}
+
+const isMissing = (thrown: unknown): boolean => (thrown as NodeJS.ErrnoException).code === "ENOENT";
 
 /** A profile in the home, or what it is a link to. */
 function checkOwnFile({ name, source }: Profile): void {

@@ -38,6 +38,23 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
       await page.locator(".notice.bad").getByRole("button", { name: "Dismiss" }).click();
     });
 
+    test("a project that can start other things than the user has trusted starts nothing, and says what to run", async () => {
+      const file = join(stage.world.project, "tieline.yaml");
+      const before = readFileSync(file, "utf8");
+      writeFileSync(file, before.replace('"cat"', '"tac"'));
+      await page.keyboard.press("s");
+      const form = page.getByRole("form", { name: "Start an agent" });
+      await form.getByLabel("Profile").selectOption({ label: "tester (generic)" });
+      await form.getByLabel("Name").fill("another");
+      await form.getByRole("button", { name: "Start" }).click();
+      const notice = page.locator(".notice.bad", { hasText: "has changed since it was trusted" });
+      await notice.filter({ hasText: `tieline trust ${stage.world.project}` }).waitFor();
+      expect(await agentNamed("another")).toBeUndefined();
+      writeFileSync(file, before);
+      await page.keyboard.press("Escape");
+      await notice.getByRole("button", { name: "Dismiss" }).click();
+    });
+
     test("is stopped, and resumed", async () => {
       await pick("helper", "Stop");
       await card("helper").and(page.locator('[data-state="suspended"]')).waitFor();
