@@ -78,11 +78,18 @@ describe("the end of a program", () => {
     });
   });
 
+  test("one that outlives its terminal is killed, and has ended when we say so", async () => {
+    const { agent } = await stage.cast("lingering", ["sh", "-c", 'trap "" HUP TERM; while :; do sleep 0.1; done']);
+    expect(await kill(agent, { ...stage.tieline, hangUpMs: 200 })).toMatchObject({ state: "gone", stateReason: "its pane was killed" });
+    expect(await stage.tieline.processes.read(pidOf(agent))).toBeUndefined();
+  });
+
   test("a pane of the same number on a later server is not killed", async () => {
     const { agent, pane } = await stage.cast("former", ["cat"]);
     const { locator } = agent.endpoints[0]!;
     const stale = { ...agent, endpoints: [{ transport: "tmux", locator: { ...locator, serverPid: 1 } }] };
-    await kill(stale, { ...stage.tieline, patienceMs: 0 });
+    const outcome = await kill(stale, { ...stage.tieline, patienceMs: 0 }).catch((thrown: unknown) => thrown);
+    expect(outcome).toMatchObject({ code: "NOT_IN_TIME", message: expect.stringContaining(`still runs in process ${pidOf(agent)}`) });
     expect((await stage.tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).split("\n")).toContain(pane);
   });
 

@@ -19,33 +19,48 @@ export interface EndParts extends Patience {
   readonly processes: Processes;
   /** How long a program may take over each step. */
   readonly patienceMs?: number;
+  /** And to end when its terminal is gone. */
+  readonly hangUpMs?: number;
 }
 
 const defaultPatienceMs = 10_000;
+/** A program whose terminal is gone ends within this time, or does not mean to. */
+const hangUpMs = 2_000;
 
 /** Asks the program to end, then interrupts it. Throws NOT_IN_TIME when it goes on all the same. */
 export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   const pane = paneOf(agent);
-  if (pane === null || !(await runs(pane, parts))) return ended(agent, "it had ended already", parts);
+  const companions = await companionsOf(agent, parts);
+  if (pane === null || !(await runs(pane, parts))) return ended(agent, "it had ended already", companions, parts);
   const asked = await ask(agent, pane, parts);
-  if (asked && (await hasEnded(pane, parts))) return ended(agent, "it was asked to end", parts);
-  if (await terminate(pane, parts)) return ended(agent, asked ? "it was interrupted" : "it was told to end", parts);
+  if (asked && (await hasEnded(pane, parts))) return ended(agent, "it was asked to end", companions, parts);
+  if (await terminate(pane, parts)) return ended(agent, asked ? "it was interrupted" : "it was told to end", companions, parts);
   throw new TielineError("NOT_IN_TIME", `${agent.name} was asked to end and interrupted, and still runs`, {
     remedy: `\`tieline read ${agent.name}\` shows what it does; \`tieline kill ${agent.name}\` takes its pane away`,
     operands: { agent: agent.name, pane: pane.pane },
   });
 }
 
-/** Takes its pane away. Others in the same window stay. */
+/** Takes its pane away, and ends what outlives that. Others in the same window stay. Throws when something still runs then. */
 export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
   const pane = paneOf(agent);
-  if (pane !== null) {
-    const behind = await behindShell(pane, parts);
-    await killPaneOf(parts.servers.at(pane.socket), pane);
-    // A conversation is free again only when its program has let go of it; one that does not is not waited for longer.
-    await haveEnded([...behind, frontOf(pane)], parts);
+  const companions = await companionsOf(agent, parts);
+  if (pane === null) return ended(agent, "its pane was killed", companions, parts);
+  const inPane = [...(await behindShell(pane, parts)), frontOf(pane)];
+  const known = await killPaneOf(parts.servers.at(pane.socket), pane);
+  if (!known && !(await runs(pane, parts))) return ended(agent, "it had ended already", companions, parts);
+  // A conversation is free again only when its program has let go of it.
+  if (known && !(await haveEnded(inPane, { ...parts, patienceMs: parts.hangUpMs ?? hangUpMs }))) {
+    for (const one of inPane) await signal(one, "SIGKILL", parts);
   }
-  return ended(agent, "its pane was killed", parts);
+  return ended(agent, known ? "its pane was killed" : "its pane was gone already", [...inPane, ...companions], parts);
+}
+
+/** What Tieline itself runs beside the program in its pane. */
+async function companionsOf(agent: Agent, { processes }: EndParts): Promise<readonly KnownProcess[]> {
+  const pid = providerOf(agent.provider).companionOf?.(agent) ?? null;
+  const companion = pid === null ? undefined : await processes.read(pid);
+  return companion ? [companion] : [];
 }
 
 function paneOf(agent: Agent): PaneLocator | null {
@@ -53,11 +68,22 @@ function paneOf(agent: Agent): PaneLocator | null {
   return endpoint === undefined ? null : paneLocator(endpoint);
 }
 
-/** What can be started again, or has a conversation, is suspended; anything else is gone. */
-function ended({ id }: Agent, why: string, { directory }: EndParts): Agent {
+/**
+ * What can be started again, or has a conversation, is suspended; anything else is gone. Its pane is not there any more even
+ * when something that ran with it still does, which is told instead of the end.
+ */
+async function ended({ id, name }: Agent, why: string, others: readonly KnownProcess[], parts: EndParts): Promise<Agent> {
+  const { directory } = parts;
+  const haveAll = await haveEnded(others, parts);
   const { launch, sessionId } = directory.agent(id)!;
   const state = launch !== null || sessionId !== null ? "suspended" : "gone";
-  return directory.update(id, { endpoints: [], state, stateReason: why });
+  const agent = directory.update(id, { endpoints: [], state, stateReason: haveAll ? why : `${why}, but not all of it ended` });
+  if (haveAll) return agent;
+  const running = (await Promise.all(others.map(async (one) => ((await isSameProcess(parts.processes, one)) ? [one.pid] : [])))).flat();
+  throw new TielineError("NOT_IN_TIME", `${why}, but ${name} still runs in process ${running.join(", ")}`, {
+    remedy: `\`kill -9 ${running.join(" ")}\` ends it`,
+    operands: { agent: name, pids: running },
+  });
 }
 
 /** Types the program's own words for leaving, at an idle prompt only. A running turn is interrupted first. */
@@ -98,12 +124,17 @@ async function behindShell(pane: PaneLocator, { processes }: EndParts): Promise<
 }
 
 /** At its prompt a shell takes no notice of the signal that is for programs, but leaves when its terminal hangs up. */
-async function tellToEnd({ pid, startMark }: KnownProcess, { processes }: EndParts): Promise<void> {
+async function tellToEnd({ pid, startMark }: KnownProcess, parts: EndParts): Promise<void> {
+  const { processes } = parts;
   const program = await processes.read(pid);
   if (program?.startMark !== startMark) return;
-  const signal = isBareShell(program, await processes.argv(pid)) ? "SIGHUP" : "SIGTERM";
+  await signal({ pid, startMark }, isBareShell(program, await processes.argv(pid)) ? "SIGHUP" : "SIGTERM", parts);
+}
+
+async function signal(known: KnownProcess, name: NodeJS.Signals, { processes }: EndParts): Promise<void> {
+  if (!(await isSameProcess(processes, known))) return;
   try {
-    process.kill(pid, signal);
+    process.kill(known.pid, name);
   } catch (thrown) {
     // It ended since we looked.
     if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;

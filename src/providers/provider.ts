@@ -1,4 +1,4 @@
-import type { Endpoint } from "../model/agent.ts";
+import type { Agent, Endpoint } from "../model/agent.ts";
 import type { PermissionMode, Profile } from "../model/profile.ts";
 
 /**
@@ -23,6 +23,8 @@ export interface Provider {
   launchCommand(profile: Profile, options: LaunchOptions): LaunchPlan;
   /** Whether the program has kept this conversation. Without it, one that it was given is taken to be there. */
   hasConversation?(sessionId: string, env: Readonly<Record<string, string>>): Promise<boolean>;
+  /** A process of ours that runs beside the program in the pane and ends with it; null: none that is known. */
+  companionOf?(agent: Pick<Agent, "endpoints">): number | null;
   /** Typed at an idle prompt, it ends the program; null: the program has no such words. */
   readonly exitWords: string | null;
   /** What stops the running turn, as tmux names keys. */

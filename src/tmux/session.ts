@@ -110,15 +110,18 @@ export async function killPane(server: TmuxServer, pane: string): Promise<void> 
   await server.rearrange([["kill-pane", "-t", pane]]);
 }
 
-/** Kills the pane if it is still the one that was meant: ids start anew with every server. Done as well when it is gone. */
-export async function killPaneOf(server: TmuxServer, { pane, panePid, serverPid }: { pane: string; panePid: number; serverPid: number }): Promise<void> {
+/** Kills the pane if it is still the one that was meant: ids start anew with every server. False: it is not there any more. */
+export async function killPaneOf(server: TmuxServer, { pane, panePid, serverPid }: { pane: string; panePid: number; serverPid: number }): Promise<boolean> {
   const same = `#{==:#{pid} #{pane_pid},${serverPid} ${panePid}}`;
+  let known = false;
   try {
-    await server.rearrange(`if -F -t ${pane} ${quote(same)} { kill-pane -t ${pane} }`);
+    known = (await server.run([["display-message", "-p", "-t", pane, same]]))[0] === "1";
+    if (known) await server.rearrange(`if -F -t ${pane} ${quote(same)} { kill-pane -t ${pane} }`);
   } catch (thrown) {
     // With its last pane a session ends, with its last session the server, and with either the connection.
     if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;
   }
+  return known;
 }
 
 export async function renameWindow(server: TmuxServer, windowId: string, name: string): Promise<void> {

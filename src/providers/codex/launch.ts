@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { PermissionMode, Profile } from "../../model/profile.ts";
 import { codexFolder } from "../folders.ts";
 import { flags, numberedChoices, shellWord, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
 import { launchHooks, toml } from "./hooks.ts";
 import { findRollout } from "./rollout.ts";
-import { alonePath, codexServerEndpoint } from "./threads.ts";
+import { alonePath, codexServerEndpoint, codexServerOf } from "./threads.ts";
 
 const permissionFlags: Readonly<Record<PermissionMode, readonly string[]>> = {
   ask: ["--ask-for-approval", "on-request"],
@@ -50,6 +50,12 @@ export const codex: Provider = {
     return path !== null && existsSync(path);
   },
 
+  companionOf(agent) {
+    const socket = codexServerOf(agent)?.socket;
+    const keeper = socket === undefined || !existsSync(keeperPath(socket)) ? Number.NaN : Number(readFileSync(keeperPath(socket), "utf8"));
+    return Number.isInteger(keeper) && keeper > 1 ? keeper : null;
+  },
+
   exitWords: "/quit",
   interruptKeys: ["Escape"],
   dialogs: numberedChoices,
@@ -74,29 +80,39 @@ const setting = (key: string, value: unknown): string[] => ["-c", `${key}=${toml
 /** A command of the profile's own may be anything; only Codex itself is known to serve. */
 const isCodex = ({ command }: Profile): boolean => command === null || command[0]?.split("/").at(-1) === "codex";
 
+/** Where the process that ends an agent's server with its pane has written its pid, until both have ended. */
+export const keeperPath = (socket: string): string => `${socket}.keeper`;
+
 /**
- * Starts the app server beside the program in the pane, and ends it with that, however that ends: the program holds a
- * FIFO open from which the server's keeper reads. The next start waits for the keeper, because a thread has one writer
- * at a time. Without a server the program runs alone, and leaves word of it.
+ * Starts the app server beside the program in the pane, and ends it with that, however that ends and whether a daemon runs
+ * or not: the program holds a FIFO open from which the server's keeper reads. The server may be behind a launcher, and asked
+ * to end it would first finish its turn, so the keeper stops it with all that it runs, each before its children are looked
+ * for, and kills them. The next start waits for the keeper, because a thread has one writer at a time. Without a server the
+ * program runs alone, and leaves word of it.
  */
 function besideItsServer(socket: string, server: readonly string[], pane: readonly string[], alone: readonly string[]): string {
   const words = (command: readonly string[]): string => command.map(shellWord).join(" ");
   return `socket=${shellWord(socket)}
-keeper=$(cat "$socket.keeper" 2>/dev/null) && for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done
+keeper=$(cat ${shellWord(keeperPath(socket))} 2>/dev/null) && for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done
 rm -f "$socket" "$socket.life" "$socket${alonePath}"
 alone() { : >"$socket${alonePath}"; exec ${words(alone)}; }
 mkfifo -m 600 "$socket.life" || alone
+children() {
+  if [ -r /proc/self/task ]; then for one; do cat "/proc/$one/task/"*/children 2>/dev/null; done
+  else ps -A -o ppid= -o pid= | while read -r parent child; do case " $* " in *" $parent "*) echo "$child" ;; esac; done; fi
+}
 (
-  trap '' HUP
-  (trap - HUP; exec ${words(server)}) </dev/null >"$socket.log" 2>&1 & server=$!
+  trap '' HUP INT QUIT TERM
+  (trap - HUP INT QUIT TERM; exec ${words(server)}) </dev/null >"$socket.log" 2>&1 & server=$!
   read -r _ <"$socket.life"
   exec >/dev/null 2>&1
-  kill $server
-  (sleep 1; kill -9 $server) & late=$!
+  all= level=$server
+  while [ -n "$level" ]; do kill -STOP $level; all="$all $level"; level=$(echo $(children $level)); done
+  kill -KILL $all
   wait $server
-  kill $late
-  rm -f "$socket" "$socket.keeper"
-) & echo $! >"$socket.keeper"
+  for _ in $(seq 50); do left=; for one in $all; do kill -0 "$one" && left=yes; done; [ -n "$left" ] || break; sleep 0.02; done
+  rm -f "$socket" ${shellWord(keeperPath(socket))}
+) & echo $! >${shellWord(keeperPath(socket))}
 exec 9>"$socket.life"
 rm -f "$socket.life"
 for _ in $(seq 200); do
