@@ -54,6 +54,7 @@ import { readRegistry, type RegisteredSession } from "./providers/claude-code/re
 import { isClaude } from "./providers/claude-code/sessions.ts";
 import { runningCodex } from "./providers/codex/running.ts";
 import { runningOpencode } from "./providers/opencode/running.ts";
+import { ProgramAnswers } from "./providers/programAnswers.ts";
 import { UserScreens } from "./providers/userScreens.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
@@ -271,10 +272,12 @@ export function compose(options: SwitchOptions): Switch {
 
   // Agents that are started, by command or by their mail.
   const surroundings = (): Surroundings => ({ ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])), secrets: secretsOf(options) });
+  const answers = new ProgramAnswers();
   const starter = new AgentStarter({
     ...{ surroundings, directory, profileToStart, servers, processes, config, courier, mailbox, tmux, reachable, options },
     directoryOf: (team) => teams.projectOf(team)?.root ?? null,
     hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
+    ask: (asked) => answers.of(asked),
   });
   const spawner = new Spawner({
     ...{ mailbox, clock, report, agent: agentOf, mayStart: ways.mayStart },

@@ -7,6 +7,7 @@ import { TielineError } from "../model/errors.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
 import type { HookSetup, LaunchPlan, Provider } from "../providers/provider.ts";
+import type { ProgramAnswers } from "../providers/programAnswers.ts";
 import { headlessProviderOf, providerOf } from "../providers/providers.ts";
 import { wordsOf } from "../providers/repl.ts";
 import type { Launch } from "../tmux/session.ts";
@@ -23,6 +24,8 @@ export interface PrepareParts {
   readonly socketsDirectory: string;
   /** The programs that its hooks run. */
   readonly hooks: HookSetup;
+  /** Asks an installed program about itself. */
+  readonly ask: ProgramAnswers["of"];
   /** What the tmux server gives to programs: where they look for theirs, and the person's own home. */
   readonly env: Readonly<Record<string, string>>;
   /** Where agents work when nobody said otherwise; null: wherever tmux happens to be. */
@@ -68,7 +71,7 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   const { home, binDirectory, clock = systemClock } = parts;
   const prompt = writePrompt(start, home);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
-  const plan = planOf(start, inside, parts);
+  const plan = planOf(start, inside, await answerOf(start, parts), parts);
   if (provider.name !== "shell" && isPrompt(plan.command)) throw bareShell(profile, plan.command);
   for (const [path, text] of Object.entries(plan.files ?? {})) writeFileSync(path, text, { mode: 0o600 });
   const token = newToken();
@@ -108,11 +111,21 @@ export function providerFor(profile: Profile): Provider {
   return provider;
 }
 
+/** The program is asked where it is the provider's own, and never outside of the sandbox that it is meant to run in. */
+async function answerOf({ profile, provider }: Preparation, { env, ask }: PrepareParts): Promise<string | null> {
+  const [program = provider.program ?? ""] = profile.command ?? [];
+  const isOwn = basename(program) === provider.program && (profile.command?.length ?? 1) === 1;
+  if (provider.asks === undefined || !isOwn || isSandboxed(profile)) return null;
+  const around = { ...env, ...profile.env };
+  const path = Bun.which(program, { PATH: around["PATH"] ?? "" });
+  return path === null ? null : ask({ path, question: provider.asks, env: around });
+}
+
 /** Whoever is in a sandbox reaches us by files only. */
-function planOf({ agent, profile, provider, conversation }: Preparation, prompt: Prompt | null, { hooks, socketsDirectory }: PrepareParts): LaunchPlan {
+function planOf({ agent, profile, provider, conversation }: Preparation, prompt: Prompt | null, answer: string | null, { hooks, socketsDirectory }: PrepareParts): LaunchPlan {
   const { permissions, model } = profile;
   const waysToUs = isSandboxed(profile) ? { hooks: null, ownSocket: null, ownPort: null } : { hooks, ownSocket: ownSocketOf(agent, socketsDirectory), ownPort: ownPort() };
-  return provider.launchCommand(profile, { ...conversation, permissions, model, prompt, ...waysToUs });
+  return provider.launchCommand(profile, { ...conversation, permissions, model, prompt, answer, ...waysToUs });
 }
 
 function environmentOf({ agent, profile }: Preparation, plan: LaunchPlan, token: string, { home, binDirectory, reachable, env }: PrepareParts) {

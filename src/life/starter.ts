@@ -16,7 +16,7 @@ import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
 import type { WantedConversation } from "./launch.ts";
 import type { Surroundings } from "./prepare.ts";
-import { start } from "./start.ts";
+import { start, type StartParts } from "./start.ts";
 
 export interface AgentStarterParts {
   readonly directory: Directory;
@@ -34,6 +34,7 @@ export interface AgentStarterParts {
   readonly reachable: (agent: Agent) => readonly string[];
   /** What is around its sandbox. */
   readonly surroundings: (agent: Agent) => Surroundings;
+  readonly ask: StartParts["ask"];
   readonly hooks: HookSetup;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }

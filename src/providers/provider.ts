@@ -9,6 +9,8 @@ export interface Provider {
   readonly name: string;
   /** The program as it is called on the PATH; null: only a profile's own command says what to run. */
   readonly program: string | null;
+  /** The argument on which the program tells what it knows, where that decides how it is started. */
+  readonly asks?: string;
   /** How people get the program, for the error that says that it is missing. */
   readonly install: string | null;
   /** Whether a new conversation may be given an id of our choice. */
@@ -41,6 +43,8 @@ export interface LaunchOptions {
   readonly prompt: { readonly text: string; readonly file: string } | null;
   readonly permissions: PermissionMode;
   readonly model: string | null;
+  /** What the installed program says about itself when it is asked; null: it was not asked, or did not answer. */
+  readonly answer?: string | null;
   /** How its hooks reach us, for programs that take hooks at their start. */
   readonly hooks?: HookSetup | null;
   /** Where a program that serves others may listen, for this agent alone. */

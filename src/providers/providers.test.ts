@@ -33,6 +33,16 @@ describe("how each program is started", () => {
   });
 
   test.each([
+    ["ask", '"acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"', "default"],
+    ["ask", '"acceptEdits", "auto", "bypassPermissions", "manual", "dontAsk", "plan"', "manual"],
+    ["auto", '"acceptEdits", "bypassPermissions", "default", "plan"', "acceptEdits"],
+    ["skip", '"acceptEdits", "bypassPermissions", "default", "plan"', "bypassPermissions"],
+  ] as const)("Claude Code is started with a permission mode that its help names: %s of %s", (permissions, choices, mode) => {
+    const answer = `  --permission-mode <mode>              Permission mode to use for the session\n                (choices: ${choices})\n`;
+    expect(launch("claude-code", { permissions, answer }).command).toEqual(["claude", "--permission-mode", mode]);
+  });
+
+  test.each([
     ["generic", "headless"],
     ["repl", "headless"],
     ["headless", "headless"],

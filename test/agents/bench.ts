@@ -24,6 +24,8 @@ export interface BenchOptions extends Partial<Omit<LaunchOptions, "modelUrl">> {
   env?: Record<string, string>;
   /** Codex only: threads live in an app server of their own, to which the pane and others connect. */
   appServer?: boolean;
+  /** Another version than the pinned one. */
+  version?: string;
   /** Wait until the program waits for a prompt. Off for tests of start-up dialogs. */
   untilReady?: boolean;
 }
@@ -51,7 +53,7 @@ export async function startBench(program: AgentProgram, options: BenchOptions = 
 
 /** A bench on which nothing runs yet, and the command that would start the program there. */
 export async function prepareBench(program: AgentProgram, options: BenchOptions = {}): Promise<PreparedBench> {
-  const installed = await installAgent(program);
+  const installed = await installAgent(program, undefined, options.version);
   if ("missing" in installed) throw new Error(`${program} is not installed: ${installed.missing}`);
   const { settings = {}, args = [], permissions = "ask" } = options;
   const recipe = recipes[program];

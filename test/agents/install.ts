@@ -64,8 +64,8 @@ export function agentsCache(env: Record<string, string | undefined> = process.en
  * The pinned program, installed once per machine. Never throws for a program that cannot be had here: the answer then
  * says why, so that a test can be skipped by name.
  */
-export async function installAgent(program: AgentProgram, cache = agentsCache()): Promise<Installation> {
-  const pin = pins[program];
+export async function installAgent(program: AgentProgram, cache = agentsCache(), version = pins[program].version): Promise<Installation> {
+  const pin = { ...pins[program], version };
   const home = join(cache, `${program}@${pin.version}`);
   const found = { program, version: pin.version, command: pin.command(join(home, "node_modules")) };
   if (existsSync(home)) return found;

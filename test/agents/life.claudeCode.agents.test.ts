@@ -1,4 +1,30 @@
+import { expect } from "bun:test";
+import { freshHas } from "../../fixtures/model-servers/server.ts";
 import { claudeTest } from "./claudeCode.ts";
 import { wholeLife } from "./life.ts";
+import { inPausedTool } from "./pausedTool.ts";
+import { neverEarly } from "./outageSuite.ts";
+import { programTest } from "./programTest.ts";
+import { Switchboard } from "./switchboard.ts";
 
 claudeTest("a Claude Code is spawned, answered, stopped, resumed, restarted, killed and woken by mail, in one conversation", () => wholeLife("claude-code"));
+
+/** What npm installs with Node 20. */
+const version = "2.1.197";
+const olderTest = await programTest("claude-code", null, version);
+
+olderTest(`a Claude Code ${version}, which knows other flags, has the same life`, () => wholeLife("claude-code", { version }));
+
+olderTest(`a Claude Code ${version} is told by its hooks in a turn, and its transcript proves what it has read`, async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.spawned("claude-code", { version, permissions: "allow" });
+  const first = await board.send("ana", "--wait", "seen", "hello");
+  await bench.untilStatus("idle");
+  const tool = await inPausedTool(bench);
+  const second = await board.send("ana", "--when", "tool", "look at this");
+  await tool.release();
+  await bench.model.next((one) => freshHas(one, second));
+  const story = await board.reached(second, ({ state }) => state === "seen");
+  expect(story.deliveries[0]).toMatchObject({ transport: "hook" });
+  neverEarly(bench, [await board.status(first), story]);
+});

@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { batch, freshHas, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { AgentView, Output } from "../../src/client/schema.ts";
 import { systemProcesses } from "../../src/tmux/process.ts";
-import { prepareBench, type Bench } from "./bench.ts";
+import { prepareBench, type Bench, type BenchOptions } from "./bench.ts";
 import type { AgentProgram } from "./install.ts";
 import { Switchboard } from "./switchboard.ts";
 import { insist, until } from "./until.ts";
 
 const secret = "the word is heron";
 
-export async function wholeLife(program: AgentProgram): Promise<void> {
+export async function wholeLife(program: AgentProgram, options: BenchOptions = {}): Promise<void> {
   await using board = await Switchboard.start();
-  await using bench = await spawned(program, board);
+  await using bench = await spawned(program, board, options);
   const born = await ana(board);
   await board.send("ana", "--wait", "seen", secret);
 
@@ -40,12 +40,11 @@ export async function wholeLife(program: AgentProgram): Promise<void> {
 }
 
 /** `ana`, started by `tieline spawn` in the bench's home and tmux server. */
-async function spawned(program: AgentProgram, board: Switchboard): Promise<Bench> {
-  const { bench, command, launch } = await prepareBench(program);
+async function spawned(program: AgentProgram, board: Switchboard, options: BenchOptions): Promise<Bench> {
+  const { bench, command } = await prepareBench(program, options);
   return bench.after(async () => {
     await board.serve(bench);
-    const args = program === "codex" ? [] : bench.recipe.args(bench.place, launch);
-    const profile = { provider: program, command, cwd: bench.place.project, env: bench.env, args };
+    const profile = { provider: program, command, cwd: bench.place.project, env: bench.env };
     await Bun.write(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana: profile } }));
     await board.run("trust", "--yes");
     await board.run("spawn", "ana");

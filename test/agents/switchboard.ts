@@ -55,7 +55,7 @@ export class Switchboard implements AsyncDisposable {
     const { home, project } = bench.place;
     const reads = ["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${home}/bob.new; mv ${home}/bob.new ${home}/bob.token; exec cat`];
     // Permissions are Tieline's to give here.
-    const args = program === "codex" ? (options.args ?? []) : bench.recipe.args(bench.place, { ...launch, permissions: "ask" });
+    const args = program === "codex" || program === "claude-code" ? (options.args ?? []) : bench.recipe.args(bench.place, { ...launch, permissions: "ask" });
     const ana = { provider: program, command, cwd: project, env: bench.env, permissions: options.permissions === "allow" ? "skip" : "ask", args };
     // JSON is YAML too.
     await Bun.write(join(this.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana, bob: { provider: "generic", command: reads } } }));

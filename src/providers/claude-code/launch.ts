@@ -5,21 +5,30 @@ import { claudeFolder } from "../folders.ts";
 import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
 import { launchSettings } from "./settings.ts";
 
-const permissionModes: Readonly<Record<PermissionMode, string>> = { ask: "manual", auto: "auto", skip: "bypassPermissions" };
+/** By what each version calls it, the newest name first. */
+const permissionModes: Readonly<Record<PermissionMode, readonly string[]>> = { ask: ["manual", "default"], auto: ["auto", "acceptEdits"], skip: ["bypassPermissions"] };
+
+/** The first name that the program's help has among the choices; without a list of them, the newest. */
+function permissionMode(mode: PermissionMode, help: string | null): string {
+  const choices = /--permission-mode <mode>[^(]*\(choices:([^)]*)\)/.exec(help ?? "")?.[1];
+  const [newest] = permissionModes[mode];
+  return permissionModes[mode].find((name) => choices?.includes(`"${name}"`)) ?? newest!;
+}
 
 export const claudeCode: Provider = {
   name: "claude-code",
   program: "claude",
+  asks: "--help",
   install: "npm install -g @anthropic-ai/claude-code",
   takesSessionId: true,
   resumes: true,
 
-  launchCommand(profile, { sessionId, resume, prompt, permissions, model, hooks }) {
+  launchCommand(profile, { sessionId, resume, prompt, permissions, model, hooks, answer = null }) {
     // Settings of the profile's own would be put aside by ours.
     const settings = hooks && !profile.args.includes("--settings") ? launchSettings(hooks) : null;
     const own = flags(
       sessionId !== null && [resume ? "--resume" : "--session-id", sessionId],
-      ["--permission-mode", permissionModes[permissions]],
+      ["--permission-mode", permissionMode(permissions, answer)],
       model !== null && ["--model", model],
       prompt && ["--append-system-prompt", prompt.text],
       settings && ["--settings", JSON.stringify(settings)],
