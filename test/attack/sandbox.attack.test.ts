@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keeping } from "../../src/testing/keeping.ts";
 import { describeUnless, lackOfBubblewrap, lackOfPasta } from "../../src/testing/needing.ts";
@@ -219,12 +219,17 @@ describeUnless(lackOfBubblewrap() ?? lackOfPasta() ?? lackOfNetworks())("a sandb
 
   test("leaves nothing behind when it ends, however it ends", async () => {
     const { world } = await reached("input: files");
-    const place = (): string[] => [...new Bun.Glob("sandboxes/*/network/pid").scanSync({ cwd: world.env["TIELINE_HOME"]! })];
+    const place = (): string[] => [...new Bun.Glob("sandboxes/*/network.*/pid").scanSync({ cwd: world.env["TIELINE_HOME"]! })];
     const [file] = place();
     const pid = Number(readFileSync(join(world.env["TIELINE_HOME"]!, file!), "utf8"));
     expect(existsSync(`/proc/${pid}`)).toBe(true);
+    for (const name of ["finished", "results"]) rmSync(join(world.project, "room", name));
+    // The next one comes while the last one is still ending.
+    await world.json(["restart", "box"]);
+    await until(() => !existsSync(`/proc/${pid}`), "the end of its network");
+    expect(await resultsIn(join(world.project, "room"))).toMatchObject({ server: "internet" });
     await world.json(["kill", "box"]);
-    await until(() => !existsSync(`/proc/${pid}`) && place().length === 0, "the end of its network");
+    await until(() => place().length === 0, "the end of the second one");
   }, 120_000);
 
   test("is not started on a machine without the program that connects it, and the error names the package", async () => {

@@ -26,7 +26,8 @@ function pasta({ hostPorts }: Pick<Profile, "hostPorts">, uid: number): string[]
 }
 
 /**
- * Runs what follows in a network namespace of its own that pasta connects. `place` is a directory for this alone.
+ * Runs what follows in a network namespace of its own that pasta connects. `place` is what the name of a directory for this
+ * start begins with: the one before may still be ending.
  *
  * The process that becomes the agent makes the namespaces and waits; a keeper beside it, in a session of its own, attaches
  * pasta to it, says `go`, and ends pasta when the last process of the sandbox has closed descriptor 9, however that ended.
@@ -43,9 +44,8 @@ read -r go <"$1/go"
 [ "$go" = go ] || { cat "$1/log" >&2; exit 1; }
 shift
 exec "$@"`;
-  const script = `place=$1; shift
-rm -rf "$place"
-mkdir -p -m 700 "$place" && mkfifo -m 600 "$place/up" "$place/go" "$place/alive" || exit 1
+  const script = `place=$(mktemp -d "$1.XXXXXX") || exit 1; shift
+mkfifo -m 600 "$place/up" "$place/go" "$place/alive" || exit 1
 setsid sh -c ${shellWord(keeper)} keeper "$place" $$ </dev/null >"$place/log" 2>&1 &
 exec 9>"$place/alive"
 exec unshare --user --map-current-user --net -- sh -c ${shellWord(inside)} sh "$place" "$@"`;
