@@ -36,7 +36,7 @@ import type { AdoptParts } from "./life/adopt.ts";
 import { NativeMembers } from "./life/native/members.ts";
 import { sessionOf } from "./life/place.ts";
 import { TmuxServers } from "./life/servers.ts";
-import type { Surroundings } from "./life/prepare.ts";
+import type { SandboxSurroundings } from "./life/prepare.ts";
 import { Spawner } from "./life/spawner.ts";
 import { AgentStarter } from "./life/starter.ts";
 import { Indexing } from "./mailbox/indexing.ts";
@@ -271,7 +271,7 @@ export function compose(options: SwitchOptions): Switch {
   const links = linksTo(programs, { directory, mailbox, courier, events, report });
 
   // Agents that are started, by command or by their mail.
-  const surroundings = (): Surroundings => ({ ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])), secrets: secretsOf(options) });
+  const surroundings = (): SandboxSurroundings => ({ ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])), secrets: secretsOf(options) });
   const answers = new ProgramAnswers();
   const starter = new AgentStarter({
     ...{ surroundings, directory, profileToStart, servers, processes, config, courier, mailbox, tmux, reachable, options },

@@ -348,7 +348,7 @@ describe("the command line itself", () => {
 describe("init", () => {
   const path = (): string => join(tieline.dir, "tieline.yaml");
   const seen = (more: Partial<TrustView> = {}): TrustView => ({
-    ...{ root: tieline.dir, file: path(), team: "x", state: "new", digest: "d1", files: [path()], fileDigest: "", trustedAt: null, problem: null, remedy: null, starts: [], asking: [], changes: [], notCovered: "" },
+    ...{ root: tieline.dir, file: path(), team: "x", state: "new", digest: "d1", files: [path()], fileDigest: "", trustedAt: null, problem: null, remedy: null, starts: [], changes: [], notCovered: "" },
     fileDigest: new Bun.CryptoHasher("sha256").update(readFileSync(path())).digest("hex"),
     ...more,
   });

@@ -28,9 +28,8 @@ function heading({ file, team, state, trustedAt, problem, remedy }: TrustView): 
   }
 }
 
-function startLines({ starts, asking }: TrustView): string[] {
-  const plain = asking.map(({ agent, provider }) => `agent ${agent}  ${provider}, which asks before it acts`);
-  return starts.length + plain.length === 0 ? ["nothing"] : [...starts, ...plain];
+function startLines({ starts }: TrustView): readonly string[] {
+  return starts.length === 0 ? ["nothing"] : starts;
 }
 
 function changeLines({ changes }: TrustView, paint: Paint): string[] {

@@ -32,13 +32,15 @@ export interface PrepareParts {
   readonly directoryOf: (team: string) => string | null;
   /** Whom the agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
-  readonly surroundings: (agent: Agent) => Surroundings;
+  readonly surroundings: (agent: Agent) => SandboxSurroundings;
   readonly clock?: Clock;
 }
 
-export interface Surroundings {
+export interface SandboxSurroundings {
   /** Files that say what is started, or are started, outside of any sandbox. */
   readonly decisive: readonly string[];
+  /** Directories of such files, whether they are there or not. */
+  readonly decisiveDirectories: readonly string[];
   /** Workspaces that other agents will have once they are started. */
   readonly workspaces: readonly string[];
   /** Sockets and keys of the user. */
@@ -96,10 +98,10 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
 
 /** What is around a sandbox and must not be seen or written there. */
 function surroundingsOf({ agent, profile, otherWorkspaces }: Preparation, { surroundings }: PrepareParts) {
-  if (profile.sandbox !== "bwrap") return { decisive: [], secrets: [], otherWorkspaces: [] };
-  const { decisive, secrets, workspaces } = surroundings(agent);
+  if (profile.sandbox !== "bwrap") return { decisive: [], decisiveDirectories: [], secrets: [], otherWorkspaces: [] };
+  const { decisive, decisiveDirectories, secrets, workspaces } = surroundings(agent);
   const others = [...otherWorkspaces, ...workspaces].map(realPath).filter((path) => path !== profile.workspace);
-  return { decisive, secrets: secrets.map(realPath), otherWorkspaces: [...new Set(others)] };
+  return { decisive, decisiveDirectories, secrets: secrets.map(realPath), otherWorkspaces: [...new Set(others)] };
 }
 
 const isSandboxed = ({ sandbox }: Profile): boolean => sandbox !== "none";

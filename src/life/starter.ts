@@ -15,7 +15,7 @@ import { paneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
 import type { WantedConversation } from "./launch.ts";
-import type { Surroundings } from "./prepare.ts";
+import type { SandboxSurroundings } from "./prepare.ts";
 import { start, type StartParts } from "./start.ts";
 
 export interface AgentStarterParts {
@@ -33,7 +33,7 @@ export interface AgentStarterParts {
   /** Whom an agent can write to. */
   readonly reachable: (agent: Agent) => readonly string[];
   /** What is around its sandbox. */
-  readonly surroundings: (agent: Agent) => Surroundings;
+  readonly surroundings: (agent: Agent) => SandboxSurroundings;
   readonly ask: StartParts["ask"];
   readonly hooks: HookSetup;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };

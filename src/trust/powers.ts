@@ -47,7 +47,7 @@ export function powersOf(snapshot: Snapshot, { profiles, places }: PowerParts): 
   const { root, project, modules } = snapshot;
   const find = findingOnce();
   return {
-    agents: Object.fromEntries(profiles.map((profile) => [profile.name, agentPowers(absolute(profile, root, places, find))] as const).filter(([, powers]) => Object.keys(powers).length > 0)),
+    agents: Object.fromEntries(profiles.map((profile) => [profile.name, agentPowers(absolute(profile, root, places, find))] as const)),
     objects: Object.fromEntries([...project.objects].map(([name, fields]) => [name, objectPowers(fields, modules.get(name), { cwd: root, path: places.path }, find)] as const)),
   };
 }
@@ -63,12 +63,12 @@ export function absoluteCommand([program = "", ...args]: readonly string[], sear
   return [find(program, search) ?? program, ...args];
 }
 
-/** Empty: the usual agent program, which asks before it acts and is given nothing else. */
 function agentPowers(profile: Profile): Record<string, Value> {
   const { provider, command, args, headless, cwd, env, workspace, sandbox, sandboxCommand, network, hostPorts, readable, permissions, may, logs, prompt, promptOrigin, skill, autostart } = profile;
   const free = asks(profile);
   return {
-    ...(provider !== usualProvider && { provider }),
+    provider,
+    ...(free && { asks: true }),
     ...(command !== null && { command }),
     ...(args.length > 0 && { args }),
     ...(headless && { headless }),
@@ -88,8 +88,6 @@ function agentPowers(profile: Profile): Record<string, Value> {
     ...(!autostart && { autostart }),
   };
 }
-
-const usualProvider = "claude-code";
 
 /** Only of a program that runs as its maker ships it can this be known. */
 export function asks({ permissions, command, args, env, provider }: Profile): boolean {

@@ -84,7 +84,6 @@ describe("trust", () => {
     ["a role", "role: coding", "role: typing"],
     ["an alias", "[coder, lead]", "[coder]"],
     ["the team", "team: web", "team: shop"],
-    ["an agent that only runs its provider's program", "agents:\n", "agents:\n  another: { profile: engineer, prompt: hello }\n"],
   ])("a change of %s does not ask again", (_, before, after) => {
     const trust = trusted(base);
     put("tieline.yaml", base.replace(before, after));
@@ -92,12 +91,13 @@ describe("trust", () => {
   });
 
   test.each([
+    ["the agents", "agents:\n", "agents:\n  another: { profile: engineer, prompt: hello }\n", ["+ agent another  claude-code, which asks before it acts"]],
     ["a command", "[cat]", "[tac]", ["- agent coder  command: /usr/bin/cat", "+ agent coder  command: /usr/bin/tac"]],
     ["arguments", "[-u]", "[-v]", ["- agent coder  args: -u", "+ agent coder  args: -v"]],
     ["`may`", "may: [spawn]", "may: [spawn, kill]", ["- agent lead  may: spawn", "+ agent lead  may: spawn kill"]],
     ["the permission mode", "permissions: skip", "permissions: auto", ["- agent eager  permissions: skip", "+ agent eager  permissions: auto"]],
     ["a prompt of an agent that acts without asking", "be quick", "rm -rf /", ["- agent eager  prompt: be quick", "+ agent eager  prompt: rm -rf /"]],
-    ["the provider", "profile: engineer,", "profile: engineer, provider: codex,", ["+ agent lead  provider: codex"]],
+    ["the provider", "profile: engineer,", "profile: engineer, provider: codex,", ["- agent lead  claude-code, which asks before it acts", "+ agent lead  codex, which asks before it acts"]],
     ["the environment", "role: coding", "env: { LD_PRELOAD: /x }", ['+ agent coder  env: LD_PRELOAD="/x"']],
     ["headless", "role: coding", "headless: true", ["+ agent coder  headless: true"]],
     ["the directory", "role: coding", "cwd: /etc", ["+ agent coder  cwd: /etc"]],
@@ -129,7 +129,8 @@ describe("trust", () => {
     const trust = trusted(base);
     put(".tieline/agents/evil.md", "---\ncommand: [sh, -c, id]\n---\n");
     expect(changesIn(trust.inspect(root)).map(({ text }) => text)).toEqual(["agent evil  provider: generic", "agent evil  command: /usr/bin/sh -c id"]);
-    put(".tieline/agents/evil.md", "---\ndescription: harmless\n---\nBe nice.\n");
+    rmSync(join(root, ".tieline"), { recursive: true });
+    put(".tieline/agents/lead.md", "---\ndescription: leads\n---\n");
     expect(trust.inspect(root).state).toBe("trusted");
     // What it refines is part of what is started.
     put(".tieline/agents/engineer.md", "---\npermissions: skip\n---\n");
@@ -179,7 +180,7 @@ describe("trust", () => {
     expect(() => trust.profile("web", "coder")).toThrow(`${join(root, "tieline.yaml")} can be written by other users (mode 666), so nothing is started`);
     expect(() => trust.grant(root, trust.inspect(root).digest)).toThrow("can be written by other users");
     chmodSync(join(root, "tieline.yaml"), 0o644);
-    put(".tieline/agents/x.md", "");
+    put(".tieline/agents/lead.md", "");
     for (const path of [join(root, "ledger.ts"), join(root, ".tieline/agents"), join(root, ".tieline"), root, dirname(root)]) {
       const mode = path.endsWith(".ts") ? 0o644 : 0o755;
       chmodSync(path, mode | 0o022);

@@ -2,7 +2,7 @@
  * Which projects the user has trusted, and with what. Files of a project give power only while other users cannot write
  * them and the user has seen what they can start. What was trusted is kept in the home, by the real path of the project.
  */
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { projectFileName, type Project } from "../config/project.ts";
 import type { Documents } from "../directory/documents/port.ts";
@@ -46,6 +46,16 @@ export interface Inspection {
   readonly digest: string;
   readonly state: TrustState;
   readonly record: TrustRecord | null;
+}
+
+/** What a sandbox has to know about the projects around it. */
+export interface Decisive {
+  /** Files that say what runs outside of sandboxes, or run there. */
+  readonly decisive: readonly string[];
+  /** Directories of such files, whether they are there or not. */
+  readonly decisiveDirectories: readonly string[];
+  /** Workspaces of the agents that are declared. */
+  readonly workspaces: readonly string[];
 }
 
 const kind = "trust";
@@ -117,23 +127,28 @@ export class Trust {
     return { root, project, modules, commands: new Map(commands) };
   }
 
-  /** Of the projects in these directories: the files that say what runs outside of sandboxes, and agents' workspaces. */
-  around(directories: readonly string[]): { decisive: string[]; workspaces: string[] } {
+  /** Of the projects in these directories: what says what runs outside of sandboxes, and agents' workspaces. */
+  around(directories: readonly string[]): Decisive {
     const projects = directories.map((directory) => this.decisiveIn(directory));
-    return { decisive: projects.flatMap(({ decisive }) => decisive), workspaces: projects.flatMap(({ workspaces }) => workspaces) };
+    return {
+      decisive: projects.flatMap(({ decisive }) => decisive),
+      decisiveDirectories: projects.flatMap(({ decisiveDirectories }) => decisiveDirectories),
+      workspaces: projects.flatMap(({ workspaces }) => workspaces),
+    };
   }
 
-  private decisiveIn(directory: string): { decisive: string[]; workspaces: string[] } {
+  private decisiveIn(directory: string): Decisive {
     const root = realPath(directory);
-    const own = [join(root, projectFileName), dirname(projectProfilesDirectory(root))];
+    const own = { decisive: [join(root, projectFileName)], decisiveDirectories: [dirname(projectProfilesDirectory(root))] };
     try {
       const { snapshot, profiles } = this.inspect(directory);
-      const commands = [...profiles.filter(({ sandbox }) => sandbox !== "bwrap").map(({ command, cwd }) => ({ command: command ?? [], cwd: cwd ?? root })), ...[...snapshot.project.objects.values()].map(({ command = [] }) => ({ command, cwd: root }))];
-      const decisive = [...new Set([...own, ...snapshot.files, ...commands.flatMap(({ command, cwd }) => filesIn(command, cwd))])];
-      return { decisive, workspaces: profiles.flatMap(({ workspace }) => (workspace === null ? [] : [workspace])) };
+      const outside = profiles.filter(({ sandbox }) => sandbox !== "bwrap").map(({ command, cwd }) => filesIn(command ?? [], cwd ?? root));
+      const objects = [...snapshot.project.objects.values()].map(({ command = [] }) => filesIn(command, root));
+      const workspaces = profiles.flatMap(({ workspace }) => (workspace === null ? [] : [workspace]));
+      return { ...own, decisive: [...new Set([...own.decisive, ...snapshot.files, ...outside.flat(), ...objects.flat()])], workspaces };
     } catch (thrown) {
       if (!(thrown instanceof TielineError) && !isMissing(thrown)) throw thrown;
-      return { decisive: own, workspaces: [] };
+      return { ...own, workspaces: [] };
     }
   }
 
@@ -163,10 +178,19 @@ export class Trust {
   }
 }
 
-/** The files that a command names: a script, or what a line for the shell runs. */
+/** The files that a command names, and links to files: a script, or what a line for the shell runs. */
 function filesIn(command: readonly string[], cwd: string): string[] {
-  const words = command.flatMap((word) => word.split(/[\s;&|()<>'"`$]+/)).filter((word) => word !== "" && word.length < 4_096);
-  return words.map((word) => resolve(cwd, word)).filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile());
+  const words = command.flatMap((word) => word.split(/[\s;&|()<>'"`$]+/)).filter((word) => word !== "");
+  return words.map((word) => resolve(cwd, word)).filter(isFile);
+}
+
+/** Most words of a command are no paths, and some could not be any. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 const isMissing = (thrown: unknown): boolean => (thrown as NodeJS.ErrnoException).code === "ENOENT";

@@ -15,9 +15,11 @@ export interface Line {
 export function linesOf({ agents, objects }: Powers): string[] {
   const groups = [...Object.entries(agents).map((entry) => ["agent", ...entry] as const), ...Object.entries(objects).map((entry) => ["object", ...entry] as const)];
   return groups.flatMap(([kind, name, settings]) => {
-    const entries = Object.entries(settings);
-    if (entries.length === 0) return [`${kind} ${name}`];
-    return entries.flatMap(([setting, value]) => valueLines(setting, value).map((text) => `${kind} ${name}  ${setting}: ${text}`));
+    const { asks, provider, ...more } = settings;
+    const entries = Object.entries(asks === true ? more : settings);
+    const program = asks === true ? [`${kind} ${name}  ${String(provider)}, which asks before it acts`] : [];
+    if (entries.length === 0 && program.length === 0) return [`${kind} ${name}`];
+    return [...program, ...entries.flatMap(([setting, value]) => valueLines(setting, value).map((text) => `${kind} ${name}  ${setting}: ${text}`))];
   });
 }
 

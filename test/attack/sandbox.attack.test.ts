@@ -56,7 +56,6 @@ objects: { one: { module: objects/deep/module.ts } }
         "run.sh": `${script.replace("echo done >finished", `mkdir -p .outbox; for to in evil user; do printf '{"to":"%s","content":"hello"}' $to >.outbox/.d && mv .outbox/.d .outbox/$to.json; done; echo done >finished`)}`,
         "bot.sh": "exec cat\n",
         "objects/deep/module.ts": "export const onMessage = () => undefined;\n",
-        ".tieline/agents/own.md": "Be kind.\n",
         ".git/hooks/.keep": "",
         ".git/config": "[core]\n\trepositoryformatversion = 0\n",
         ".git/HEAD": "ref: refs/heads/main\n",

@@ -13,7 +13,6 @@ export const TrustView = z.object({
   problem: z.string().nullable().describe("how other users could have written a file, if they could"),
   remedy: z.string().nullable(),
   starts: z.array(z.string()).describe("what it can start and allow, a line for each setting"),
-  asking: z.array(z.object({ agent: z.string(), provider: z.string() })).describe("agents that run their provider's own program, which asks before it acts"),
   changes: z.array(z.object({ sign: z.enum(["-", "+"]), text: z.string() })).describe("how that differs from what was trusted"),
   notCovered: z.string(),
 });

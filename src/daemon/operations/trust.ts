@@ -12,7 +12,7 @@ import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 
 export function trustOperations(tieline: Switch, callers: Callers): Pick<Operations, "trustShow" | "trust"> {
-  const { trust, profiles } = tieline;
+  const { trust } = tieline;
 
   return {
     async trustShow({ directory }, { caller }) {
@@ -33,12 +33,10 @@ export function trustOperations(tieline: Switch, callers: Callers): Pick<Operati
   function view(inspection: Inspection): TrustView {
     const { snapshot, powers, digest, record, state } = inspection;
     const { root, project, files, fileDigest, exposure } = snapshot;
-    const declared = [...new Set([...project.agents.keys(), ...(project.profileFiles?.keys() ?? [])])];
-    const asking = declared.filter((name) => !(name in powers.agents)).map((name) => ({ agent: name, provider: profiles.mustFind(project, name).provider }));
     return {
       ...{ root, file: join(root, projectFileName), team: project.team, state, digest, files: [...files], fileDigest },
       ...{ trustedAt: record?.at ?? null, problem: exposure?.why ?? null, remedy: exposure?.remedy ?? null },
-      ...{ starts: linesOf(powers), asking, changes: state === "trusted" ? [] : changesIn(inspection), notCovered },
+      ...{ starts: linesOf(powers), changes: state === "trusted" ? [] : changesIn(inspection), notCovered },
     };
   }
 }

@@ -31,6 +31,7 @@ function options(fields: Partial<Profile>, more: Partial<SandboxOptions> = {}): 
     otherWorkspaces: [join(root, "other")],
     secrets: [join(root, "keys")],
     decisive: [],
+    decisiveDirectories: [],
     uid: 1000,
     run: permitted,
     isThere: () => true,
@@ -97,11 +98,11 @@ describe("sandboxes", () => {
     const workspace = join(root, "workspace");
     for (const directory of [".git/hooks", ".tieline/agents", "objects/deep"]) mkdirSync(join(workspace, directory), { recursive: true });
     for (const file of ["tieline.yaml", "objects/deep/ledger.ts", "objects/tick.ts"]) writeFileSync(join(workspace, file), "");
-    const decisive = ["tieline.yaml", ".tieline", "objects/deep/ledger.ts", "objects/tick.ts", "not/there"].map((name) => join(workspace, name));
-    const { command } = await sandboxedLaunch(options({ sandbox: "bwrap" }, { decisive: [...decisive, join(root, "elsewhere")] }));
+    const decisive = ["tieline.yaml", "objects/deep/ledger.ts", "objects/tick.ts", "not/there"].map((name) => join(workspace, name));
+    const { command } = await sandboxedLaunch(options({ sandbox: "bwrap" }, { decisive: [...decisive, join(root, "elsewhere")], decisiveDirectories: [join(workspace, ".tieline"), join(workspace, "sub/.tieline"), join(root, "no/.tieline")] }));
     const inWorkspace = (option: string): string[] => mounts(command, option).filter((path) => path.startsWith("/workspace"));
-    expect(inWorkspace("--ro-bind")).toEqual(["/workspace/.git", "/workspace/.tieline", "/workspace/objects/deep/ledger.ts", "/workspace/objects/tick.ts", "/workspace/tieline.yaml"]);
-    expect(inWorkspace("--bind")).toEqual(["/workspace", "/workspace/objects", "/workspace/objects/deep"]);
+    expect(inWorkspace("--ro-bind")).toEqual(["/workspace/.git", "/workspace/.tieline", "/workspace/objects/deep/ledger.ts", "/workspace/objects/tick.ts", "/workspace/sub/.tieline", "/workspace/tieline.yaml"]);
+    expect(inWorkspace("--bind")).toEqual(["/workspace", "/workspace/objects", "/workspace/objects/deep", "/workspace/sub"]);
   });
 
   test.each([

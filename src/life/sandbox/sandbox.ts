@@ -30,6 +30,8 @@ export interface SandboxOptions {
   readonly secrets: readonly string[];
   /** Files that say what is started outside: read-only, where they are in the workspace. */
   readonly decisive: readonly string[];
+  /** Directories of such files: made where they are missing in the workspace, and read-only. */
+  readonly decisiveDirectories: readonly string[];
   /** Files that the command names, by the path under which it will find them. */
   readonly files?: Readonly<Record<string, string>>;
   readonly system?: readonly string[];
@@ -83,6 +85,8 @@ async function bubblewrapped(options: SandboxOptions): Promise<SandboxedLaunch> 
   checkWorkspace(options, workspace);
   checkPrograms({ ...options, env });
   mkdirSync(place, { recursive: true, mode: 0o700 });
+  // A directory of profiles that is not there cannot be kept as it is: the agent would make it.
+  for (const directory of options.decisiveDirectories) if (isWithin(directory, workspace)) mkdirSync(directory, { recursive: true });
   const kept = [...Object.keys(env), "TERM", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
   const filter = writeFilter(place);
   const bwrap = ["bwrap", ...(filter === null ? ["--new-session"] : ["--seccomp", String(filterDescriptor)]), ...wallsOf(options, workspace)];
@@ -93,10 +97,10 @@ async function bubblewrapped(options: SandboxOptions): Promise<SandboxedLaunch> 
 }
 
 function wallsOf(options: SandboxOptions, workspace: string): string[] {
-  const { profile, command, cwd, binDirectory, otherWorkspaces, secrets, decisive, env, place, files = {}, system = systemDirectories, uid = thisUser() } = options;
+  const { profile, command, cwd, binDirectory, otherWorkspaces, secrets, env, place, files = {}, system = systemDirectories, uid = thisUser() } = options;
   const { network } = profile;
   const readable = [...system, ...programOf(command, env, system), ...profile.readable, ...(network === "host" ? resolverDirectories : [])];
-  const readOnly = readOnlyIn(workspace, decisive);
+  const readOnly = readOnlyIn(workspace, decisiveOf(options));
   const isNamed = (other: string): boolean => profile.readable.some((path) => isWithin(path, other));
   const hidden = [...otherWorkspaces.filter((other) => !isNamed(other)), ...secrets, ...(uid === 0 ? unreadableByOthers("/etc") : [])];
   return [
@@ -187,11 +191,14 @@ function workspaceOf(profile: Profile): string {
   return realpathSync(profile.workspace);
 }
 
-function checkWorkspace({ profile, home, decisive }: SandboxOptions, workspace: string): void {
+const decisiveOf = ({ decisive, decisiveDirectories }: SandboxOptions): string[] => [...decisive, ...decisiveDirectories];
+
+function checkWorkspace(options: SandboxOptions, workspace: string): void {
+  const { profile, home } = options;
   if (isWithin(home, workspace)) throw noSandbox(profile, `its workspace ${workspace} contains ${home}, which no sandbox may see`, "give it a directory of its own");
   const exposing = profile.readable.find((path) => isWithin(home, path) || isWithin(path, home));
   if (exposing !== undefined) throw noSandbox(profile, `\`readable: ${exposing}\` would show ${home}`, "name a smaller directory");
-  const [link] = linksIn(workspace, decisive);
+  const [link] = linksIn(workspace, decisiveOf(options));
   if (link !== undefined) throw noSandbox(profile, `${link} is a link, which cannot be kept read-only inside`, "put the file or directory itself there, or give the agent a workspace without it");
 }
 
