@@ -24,7 +24,7 @@ export function mcpSuite(run: (name: string, body: () => Promise<void>) => void,
     expect(letter).toMatchObject({ from: "ana", body: "the build is green" });
   });
 
-  run("mail that came while it worked is read by the tool, and is seen by that proof", async () => {
+  run("mail that came while it worked is read by the tool, and is seen once the model has answered behind it", async () => {
     const gate = new Gate();
     await using seat = await seated(program, setup, insisting({ hold: gate, ...tool("check_inbox") }, say("read")));
     await seat.bench.prompt("look at your mail");
@@ -34,7 +34,7 @@ export function mcpSuite(run: (name: string, body: () => Promise<void>) => void,
     const result = await toolResult(seat.bench);
     expect(result).toContain(`[${tag} from user]`);
     expect(result).toContain("do not touch auth.ts");
-    expect((await seat.board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({ proof: "tool", transport: "pull", authority: "peer" });
+    expect((await seat.board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({ proof: "transcript", transport: "pull", authority: "peer" });
   });
 
   run("a program that Tieline does not know is told how to become known", async () => {
