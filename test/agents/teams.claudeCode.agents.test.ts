@@ -6,6 +6,7 @@ import type { AgentView, InboxView } from "../../src/client/schema.ts";
 import type { OpenRequest } from "../../src/client/schemas/requests.ts";
 import { prepareBench, startBench, type Bench } from "./bench.ts";
 import { claudeTest } from "./claudeCode.ts";
+import type { Json } from "./recipe.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
@@ -18,10 +19,10 @@ function sensibly(request: ModelRequest): Step {
 }
 
 /** `bob`, a native teammate in the team `default`, which has no lead that lives. */
-async function withTeammate(board: Switchboard, { script = sensibly, mustPlan = false }: { script?: Script; mustPlan?: boolean } = {}): Promise<Bench> {
+async function withTeammate(board: Switchboard, { script = sensibly, mustPlan = false, settings = {} }: { script?: Script; mustPlan?: boolean; settings?: Json } = {}): Promise<Bench> {
   const identity = ["--agent-id", "bob@default", "--agent-name", "bob", "--team-name", "default", "--agent-color", "blue", "--parent-session-id", crypto.randomUUID()];
   const args = mustPlan ? [...identity, "--plan-mode-required"] : identity;
-  const { bench, command, launch } = await prepareBench("claude-code", { args, script, env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1" } });
+  const { bench, command, launch } = await prepareBench("claude-code", { args, script, settings, env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1" } });
   return bench.after(async () => {
     const team = join(bench.place.home, ".claude", "teams", "default");
     mkdirSync(join(team, "inboxes"), { recursive: true });
@@ -86,6 +87,17 @@ claudeTest("a native teammate is listed while it runs, and adopted as the agent 
   const tag = await board.send("bob", "--wait", "handed", "in your pane now");
   await bench.model.next((one) => freshHas(one, tag));
   expect((await board.status(tag)).deliveries[0]).toMatchObject({ transport: "tmux" });
+});
+
+claudeTest("an adopted teammate with our hooks writes to the user under that name, too", async () => {
+  await using board = await Switchboard.start();
+  await using bench = await withTeammate(board, { settings: board.settings() });
+  await board.run("adopt", bench.pane, "--name", "bob");
+  bench.model.add({ ...batch({ name: "SendMessage", input: { to: "user", message: "all green", summary: "green" } }), when: (one) => freshHas(one, "tell the user") });
+  await board.send("bob", "tell the user");
+  const mail = () => board.json<InboxView[]>("inbox", "--peek");
+  await until(async () => (await mail()).length > 0, { what: async () => `the user has mail; bob shows ${(await bench.capture()).text}` });
+  expect((await mail()).map(({ from, body }) => [from, body])).toEqual([["bob", "all green"]]);
 });
 
 claudeTest("a real lead and its teammate are listed and written to by name, answer the user, and are forgotten when they end", async () => {
