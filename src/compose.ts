@@ -163,7 +163,7 @@ export function compose(options: SwitchOptions): Switch {
   const { connection } = openMailboxFile(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations }, { report, signsOfUse: [eventsPath, join(options.root, "user.token")] });
   const events = new Spine(openEventStore(eventsPath, report, clock), { report, clock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
   const { emit, onEvent } = events;
-  const mailbox = openMailbox(sqliteStore(connection), { clock, maxAttempts: config.delivery.retries + 1 });
+  const mailbox = openMailbox(sqliteStore(connection), { clock, maxAttempts: config.delivery.retries + 1, maxBytes: maxMegabytes * mebibyte });
   const documents = sqliteDocuments(connection);
   const directory = new Directory(documents, emit, clock);
   const agentOf = (id: AgentId): Agent | null => directory.agent(id);

@@ -43,7 +43,7 @@ export const HomeConfig = z.strictObject({
   }),
   retention: section({
     maxAgeDays: z.number().positive().default(30).describe("Finished messages and events older than this are removed."),
-    maxMegabytes: z.number().positive().default(512).describe("The oldest finished messages are removed when the mailbox is larger than this."),
+    maxMegabytes: z.number().positive().default(512).describe("How large the mailbox may get. Near this limit the oldest finished messages are removed; what waits, was delivered within the last hour or is unanswered stays, and when there is no room beside it new messages are refused."),
     eventsMegabytes: z.number().positive().default(128).describe("The oldest events are removed when they take more than this."),
   }),
   spawn: section({

@@ -5,6 +5,7 @@ import { sameContent, sealBounce, wakes, type Message } from "../model/message.t
 import { personId } from "../model/agent.ts";
 import type { Receipt } from "../model/receipt.ts";
 import type { Change, Mailbox, Recipient } from "./port.ts";
+import { Room } from "./room.ts";
 import * as steps from "./steps.ts";
 import type { Store } from "./store.ts";
 
@@ -12,15 +13,19 @@ export interface MailboxOptions {
   readonly clock?: Clock;
   readonly random?: RandomBytes;
   readonly maxAttempts?: number;
+  /** Above this nothing is accepted. */
+  readonly maxBytes?: number;
 }
 
 /** The verbs of the port over any store, with group commit: what is asked for in one turn of the loop is one commit. */
 export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox {
-  const { clock = systemClock, random = systemRandom, maxAttempts = defaultMaxAttempts } = options;
+  const { clock = systemClock, random = systemRandom, maxAttempts = defaultMaxAttempts, maxBytes = Infinity } = options;
   const batch = new CommitBatch(store);
   const counts = new Counts(store);
   const listeners = new Set<(changes: readonly Change[]) => void>();
   const foretold = new Set<(message: Message, recipients: readonly Recipient[]) => void>();
+  const crowded = new Set<() => void>();
+  const room = new Room(store, maxBytes, () => crowded.forEach((listener) => listener()));
   let uncommitted: Change[] = [];
 
   const perform = <T>(verb: () => T): Promise<T> => batch.run(verb);
@@ -118,6 +123,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
           if (!sameContent(earlier, message)) throw keyReused(message, earlier);
           return { message: earlier, deliveries: store.deliveriesOf(earlier.id) };
         }
+        room.take(message, recipients.length);
         const receipt = deposit(message, recipients);
         answer(message);
         return receipt;
@@ -236,6 +242,11 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
 
     prune: (limits) => perform(() => store.prune(limits)),
     index: (batch) => perform(() => store.index(batch)),
+
+    onNearlyFull(listener) {
+      crowded.add(listener);
+      return () => crowded.delete(listener);
+    },
 
     onComing(listener) {
       foretold.add(listener);

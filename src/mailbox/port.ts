@@ -19,7 +19,8 @@ export interface Mailbox extends AsyncDisposable {
   /**
    * Stores a message with one queued delivery per recipient. A second accept with the sender's same idempotency
    * key returns the first receipt, or CONFLICT when the content differs. A tag that is taken already is a
-   * TagTaken error: seal again. A message in reply to another answers that one's delivery to this sender.
+   * TagTaken error: seal again. A message in reply to another answers that one's delivery to this sender. STORE_FULL
+   * when there is no room: what is there stays, and the new message is refused.
    */
   accept(message: Message, recipients: readonly Recipient[]): Promise<Receipt>;
 
@@ -87,8 +88,14 @@ export interface Mailbox extends AsyncDisposable {
   /** The most hops among the messages handed to this agent since the last one from a person. */
   hopsAround(agent: AgentId): number;
 
-  /** Removes finished messages beyond the limits, a small batch per call; answers how many. */
-  prune(limits: RetentionLimits): Promise<number>;
+  /**
+   * Removes finished messages beyond the limits: a few are looked at per call, the oldest first. What waits, was finished
+   * after `freshSince`, or is unanswered stays, however large the mailbox is; only its age ends an unanswered message.
+   */
+  prune(limits: RetentionLimits): Promise<Pruned>;
+
+  /** Called when a message was accepted or refused although there is hardly any room. Listeners must not throw. */
+  onNearlyFull(listener: () => void): () => void;
 
   /** Makes the next messages quick to find by their words, a small batch per call; answers how many. */
   index(batch: number): Promise<number>;
@@ -151,8 +158,18 @@ export interface LogFilter {
 
 export interface RetentionLimits {
   readonly olderThan: number;
+  readonly freshSince: number;
   readonly maxBytes: number;
+  /** How many messages are looked at. */
   readonly batch: number;
+  /** Where an earlier call ended; left out: at the oldest. */
+  readonly after?: number;
+}
+
+export interface Pruned {
+  readonly removed: number;
+  /** Where to go on; null: there is nothing else that may go. */
+  readonly next: number | null;
 }
 
 export interface Change {

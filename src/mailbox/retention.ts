@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { Mailbox } from "./port.ts";
+import { fullFrom } from "./room.ts";
 
 export interface RetentionOptions {
   readonly maxAgeMs: number;
@@ -7,6 +8,8 @@ export interface RetentionOptions {
   readonly report: (context: string, fault: unknown) => void;
   readonly clock?: Clock;
   readonly everyMs?: number;
+  /** How soon another sweep may follow when there is hardly any room; later after one that took long. */
+  readonly soonMs?: number;
   /** So few at a time that nobody who sends meanwhile notices. */
   readonly batch?: number;
 }
@@ -14,35 +17,59 @@ export interface RetentionOptions {
 const dayMs = 86_400_000;
 export const daysMs = (days: number): number => days * dayMs;
 
+/** What was delivered, or failed, so recently may be answered or retried, and stays. */
+export const freshMs = 3_600_000;
+
 /** Removes finished messages that are too old, or too many, now and then and a little at a time. */
 export class Retention implements Disposable {
   private timer: Timer | null = null;
+  private sweeping: Promise<unknown> | null = null;
+  private nextAt = 0;
+  private stopListening: () => void = () => undefined;
   private readonly stopped = new AbortController();
 
   constructor(
-    private readonly mailbox: Pick<Mailbox, "prune">,
+    private readonly mailbox: Pick<Mailbox, "prune" | "onNearlyFull">,
     private readonly options: RetentionOptions,
   ) {}
 
   start(): void {
-    const { everyMs = 3_600_000, report } = this.options;
-    void this.sweep().catch((fault: unknown) => report("retention", fault));
-    this.timer = setInterval(() => void this.sweep().catch((fault: unknown) => report("retention", fault)), everyMs);
+    const { everyMs = 3_600_000 } = this.options;
+    this.begin();
+    this.timer = setInterval(() => this.begin(), everyMs);
+    this.stopListening = this.mailbox.onNearlyFull(() => {
+      if (performance.now() >= this.nextAt) this.begin();
+    });
   }
 
-  /** Until nothing is left that may go. */
+  /** Over all messages, as long as there is something that may go. */
   async sweep(): Promise<number> {
     const { maxAgeMs, maxBytes, clock = systemClock, batch = 200 } = this.options;
-    for (let removed = 0; ; ) {
-      if (this.stopped.signal.aborted) return removed;
-      const now = await this.mailbox.prune({ olderThan: clock() - maxAgeMs, maxBytes, batch });
-      removed += now;
-      if (now < batch) return removed;
+    let removed = 0;
+    for (let after: number | null = 0; after !== null && !this.stopped.signal.aborted; ) {
+      const now = clock();
+      const pruned = await this.mailbox.prune({ olderThan: now - maxAgeMs, freshSince: now - freshMs, maxBytes: maxBytes * fullFrom, batch, after });
+      removed += pruned.removed;
+      after = pruned.next;
     }
+    return removed;
   }
 
   [Symbol.dispose](): void {
     this.stopped.abort();
+    this.stopListening();
     if (this.timer) clearInterval(this.timer);
+  }
+
+  private begin(): void {
+    const { report, soonMs = 1_000 } = this.options;
+    const from = performance.now();
+    this.sweeping ??= this.sweep()
+      .catch((fault: unknown) => report("retention", fault))
+      .finally(() => {
+        const now = performance.now();
+        this.sweeping = null;
+        this.nextAt = now + Math.max(soonMs, 10 * (now - from));
+      });
   }
 }

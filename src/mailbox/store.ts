@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryState, Transition } from "../model/delivery.ts";
 import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
 import type { Message, When } from "../model/message.ts";
-import type { InboxFilter, InboxRow, LogFilter, RetentionLimits } from "./port.ts";
+import type { InboxFilter, InboxRow, LogFilter, Pruned, RetentionLimits } from "./port.ts";
 
 /**
  * What a mailbox needs from a medium. Everything is synchronous: the mailbox collects concurrent verbs and runs
@@ -40,6 +40,8 @@ export interface Store extends Disposable {
   sentSince(from: AgentId, to: AgentId | null, since: number): number;
   hopsAround(agent: AgentId): number;
 
-  prune(limits: RetentionLimits): number;
+  /** How much room everything takes. */
+  usedBytes(): number;
+  prune(limits: RetentionLimits): Pruned;
   index(batch: number): number;
 }

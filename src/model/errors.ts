@@ -31,6 +31,7 @@ export const errorCodes = {
   SPAWN_FAILED: { exit: 4, http: 502, type: "transient" },
   DAEMON_UNAVAILABLE: { exit: 5, http: 503, type: "transient" },
   STORE_UNAVAILABLE: { exit: 5, http: 503, type: "transient" },
+  STORE_FULL: { exit: 5, http: 507, type: "transient" },
   HOME_UNSAFE: { exit: 5, http: 503, type: "permanent" },
   STORE_CORRUPT: { exit: 5, http: 503, type: "permanent" },
   TOO_MANY_FILES: { exit: 5, http: 503, type: "transient" },

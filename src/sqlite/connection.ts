@@ -12,12 +12,14 @@ import { damageIn, Soundness } from "./soundness.ts";
 export type Migrations = Readonly<Record<string, readonly Migration[]>>;
 export type Migration = string | ((database: Database) => void);
 
-/** Counts the transactions that change something, inside the database and beside it. */
-export interface CommitCounter {
-  /** Called inside the transaction. */
-  count(): void;
-  /** Called when it is durable. */
-  counted(): void;
+/** Numbers what is written, so that a loss can be noticed. */
+export interface Counter {
+  /** The next number, for a row of the present transaction. */
+  next(): number;
+  /** The transaction changed something; called inside of it. */
+  changed(): void;
+  /** All numbers since the last call are in the database for good, or were never given. */
+  ended(how: "durable" | "undone"): void;
 }
 
 /**
@@ -33,7 +35,9 @@ export interface Connection extends Disposable {
   /** Runs the work as one transaction; durable when it returns. Throws, keeping nothing, when it cannot be. */
   commit<T>(work: () => T): T;
   /** From now on. */
-  countBy(counter: CommitCounter): void;
+  countBy(counter: Counter): void;
+  /** A number that is higher than any before, for a row of the present transaction; null: nobody counts. */
+  nextNumber(): number | null;
 }
 
 /** Throws DatabaseTaken when another process has it. */
@@ -41,7 +45,7 @@ export function connect(path: string, migrations: Migrations): Connection {
   const database = secondLook(path, () => openDatabase(path, migrations));
   const statements = new Map<string, Statement>();
   const soundness = soundnessOf(database, migrations);
-  let counter: CommitCounter | null = null;
+  let counter: Counter | null = null;
   let failures = 0;
 
   const statement = (sql: string): Statement => {
@@ -79,18 +83,19 @@ export function connect(path: string, migrations: Migrations): Connection {
     statement("BEGIN IMMEDIATE").run();
     const before = changes();
     let result: T;
-    let counts = false;
+    let isChanged = false;
     try {
       result = work();
-      counts = counter !== null && changes() > before;
-      if (counts) counter!.count();
+      isChanged = changes() > before;
+      if (isChanged) counter?.changed();
       statement("COMMIT").run();
     } catch (thrown) {
       // SQLite rolls some failures back by itself; a second rollback would hide the reason.
       if (database.inTransaction) statement("ROLLBACK").run();
+      counter?.ended("undone");
       throw thrown;
     }
-    if (counts) counter!.counted();
+    if (isChanged) counter?.ended("durable");
     return result;
   }
 
@@ -112,6 +117,7 @@ export function connect(path: string, migrations: Migrations): Connection {
     countBy(given) {
       counter = given;
     },
+    nextNumber: () => counter?.next() ?? null,
     [Symbol.dispose]() {
       for (const one of statements.values()) one.finalize();
       statements.clear();

@@ -31,7 +31,7 @@ type Action =
   | { do: "cancel" | "retry"; message: number; agent: number | null }
   | { do: "expire" }
   | { do: "recover"; scope: "start" | "leases" }
-  | { do: "prune"; olderMs: number; batch: number };
+  | { do: "prune"; olderMs: number; freshMs: number; crowded: boolean; batch: number };
 
 const pick = fc.nat({ max: 1_000 });
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
@@ -62,7 +62,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("cancel" as const, "retry" as const), message: pick, agent: fc.option(pick) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("expire" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("recover" as const), scope: fc.constantFrom("start" as const, "leases" as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("prune" as const), olderMs: fc.nat({ max: 30_000 }), batch: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("prune" as const), olderMs: fc.nat({ max: 30_000 }), freshMs: fc.nat({ max: 30_000 }), crowded: fc.boolean(), batch: fc.integer({ min: 1, max: 3 }) }) },
 );
 /** What is asked for together shares a commit; time passes between, and now and then the process is a new one. */
 const turn = fc.record({
@@ -222,7 +222,7 @@ class Walk {
       case "recover":
         return (mailbox) => mailbox.recover(this.now, action.scope);
       case "prune":
-        return (mailbox) => mailbox.prune({ olderThan: this.now - action.olderMs, maxBytes: Number.MAX_SAFE_INTEGER, batch: action.batch });
+        return (mailbox) => mailbox.prune({ olderThan: this.now - action.olderMs, freshSince: this.now - action.freshMs, maxBytes: action.crowded ? 0 : Number.MAX_SAFE_INTEGER, batch: action.batch }).then(({ removed, next }) => [removed, next === null]);
     }
   }
 

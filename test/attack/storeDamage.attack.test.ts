@@ -46,7 +46,7 @@ async function exercise({ mailbox, documents }: OpenedMailbox): Promise<{ delive
   await attempt(() => documents.put("agent", "agent-3", { name: "agent-3" }));
   await attempt(() => mailbox.index(1_000));
   await attempt(() => mailbox.recover(Date.now(), "start"));
-  await attempt(() => mailbox.prune({ olderThan: Date.now() + 1, maxBytes: 1e12, batch: 50 }));
+  await attempt(() => mailbox.prune({ olderThan: Date.now() + 1, freshSince: Date.now() + 1, maxBytes: 1e12, batch: 50 }));
   return { delivered, refusals };
 }
 

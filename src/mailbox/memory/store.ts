@@ -17,6 +17,7 @@ export function memoryStore(id = "memory"): Store {
   const every = (condition: (delivery: Delivery) => boolean): Delivery[] => [...deliveries.values()].filter(condition);
   const of = (message: MessageId): Delivery[] => every((delivery) => delivery.messageId === message);
   const newest = <T>(rows: T[], limit: number): T[] => rows.slice(Math.max(0, rows.length - limit));
+  const usedBytes = (): number => [...messages.values()].reduce((sum, message) => sum + message.body.length, 0);
   const messageOf = (delivery: Delivery): Message => messages.get(delivery.messageId)!;
 
   return {
@@ -99,12 +100,19 @@ export function memoryStore(id = "memory"): Store {
       return handed.slice(person + 1).reduce((most, message) => Math.max(most, message.hops), 0);
     },
 
-    prune({ olderThan, maxBytes, batch }) {
-      const bytes = [...messages.values()].reduce((sum, message) => sum + message.body.length, 0);
-      const old = [...messages.values()].filter(
-        (one) => (bytes > maxBytes || one.acceptedAt < olderThan) && !of(one.id).some((delivery) => openStates.includes(delivery.state)),
-      );
-      for (const message of old.slice(0, batch)) {
+    usedBytes,
+    prune({ olderThan, freshSince, maxBytes, batch, after = 0 }) {
+      const crowded = usedBytes() > maxBytes;
+      const stays = (one: Message): boolean =>
+        of(one.id).some(
+          ({ state, updatedAt, answeredAt }) =>
+            openStates.includes(state) ||
+            (state !== "cancelled" && updatedAt >= freshSince) ||
+            (one.acceptedAt >= olderThan && one.expectsReply && (state === "handed" || state === "seen") && answeredAt === null),
+        );
+      const looked = [...messages.values()].slice(after, after + batch);
+      const old = looked.filter((one) => (crowded ? one.acceptedAt < freshSince || of(one.id).length > 0 : one.acceptedAt < olderThan) && !stays(one));
+      for (const message of old) {
         for (const delivery of of(message.id)) {
           deliveries.delete(delivery.id);
           transitions.delete(delivery.id);
@@ -112,7 +120,8 @@ export function memoryStore(id = "memory"): Store {
         messages.delete(message.id);
         byTag.delete(message.tag);
       }
-      return Math.min(batch, old.length);
+      const isOver = looked.length < batch || (!crowded && looked.at(-1)!.acceptedAt >= olderThan);
+      return { removed: old.length, next: isOver ? null : after + batch - old.length };
     },
 
     index: () => 0,

@@ -21,6 +21,7 @@ export interface MailboxFile {
   /** Closing it closes everything. */
   readonly connection: Connection;
   readonly checkpoints: Checkpoints;
+  readonly mark: OpenMark;
 }
 
 /** Throws DatabaseTaken when another process has it, and STORE_CORRUPT when something is lost. */
@@ -29,29 +30,41 @@ export function openMailboxFile(path: string, migrations: Migrations, { signsOfU
   const opened = connect(path, migrations);
   try {
     const id = identify(opened);
-    const { commits } = opened.run(() => opened.statement("SELECT commits FROM mailbox").get()) as { commits: number };
+    const { changes } = opened.run(() => opened.statement(changesIn).get()) as { changes: number };
     const known = readMark(path);
-    if (known === null) writeMark(path, { id, commits });
+    if (known === null) writeMark(path, { id, changes });
     const mark = new OpenMark(path, id, report);
-    if (known !== null && known.commits !== commits) mark.set(commits);
+    if (known !== null && known.changes !== changes) mark.set(changes);
     const checkpoints = new Checkpoints(opened, { report, onCheckpoint: () => mark.sync() });
-    countCommits(opened, commits, mark, checkpoints);
+    countChanges(opened, changes, mark, checkpoints);
     // A new database would be in its log alone, and one that a dead process left behind may be.
     if (known === null) checkpoints.now();
     else checkpoints.wrote();
-    return { connection: { ...opened, [Symbol.dispose]: closing(opened, mark, checkpoints) }, checkpoints };
+    return { connection: { ...opened, [Symbol.dispose]: closing(opened, mark, checkpoints) }, checkpoints, mark };
   } catch (thrown) {
     opened[Symbol.dispose]();
     throw thrown;
   }
 }
 
-function countCommits(connection: Connection, before: number, mark: OpenMark, checkpoints: Checkpoints): void {
-  let commits = before;
+/**
+ * Every step of a delivery is a row of `history`, and its number is the count of changes. Other changes are counted in
+ * `mailbox`, which costs a page more; they are few.
+ */
+const changesIn = "SELECT max(changes, (SELECT coalesce(max(id), 0) FROM history)) AS changes FROM mailbox";
+
+function countChanges(connection: Connection, before: number, mark: OpenMark, checkpoints: Checkpoints): void {
+  let durable = before;
+  let given = before;
   connection.countBy({
-    count: () => void connection.statement("UPDATE mailbox SET commits = ?").run(commits + 1),
-    counted() {
-      mark.set(++commits);
+    next: () => ++given,
+    changed() {
+      if (given === durable) connection.statement("UPDATE mailbox SET changes = ?").run(++given);
+    },
+    ended(how) {
+      if (how === "undone") given = durable;
+      if (given === durable) return;
+      mark.set((durable = given));
       checkpoints.wrote();
     },
   });
@@ -82,9 +95,9 @@ function refuseLoss(path: string, signsOfUse: readonly string[]): void {
     return;
   }
   if (mark !== null && mark.id !== found.id) throw corrupt(path, `it is another mailbox (${found.id}) than this home has had (${mark.id})`);
-  const lost = (mark?.commits ?? 0) - found.commits;
+  const lost = (mark?.changes ?? 0) - found.changes;
   if (lost > 0) {
-    throw corrupt(path, `its last ${lost === 1 ? "change is" : `${lost} changes are`} lost (it has ${found.commits} of ${mark!.commits}): ${path}-wal is missing or damaged, or an older copy was put there`);
+    throw corrupt(path, `its last ${lost === 1 ? "change is" : `${lost} changes are`} lost (it has ${found.changes} of ${mark!.changes}): ${path}-wal is missing or damaged, or an older copy was put there`);
   }
   const missing = missingPages(path);
   if (missing > 0) throw corrupt(path, `it is cut off: ${missing} pages are missing at its end`);
@@ -92,7 +105,7 @@ function refuseLoss(path: string, signsOfUse: readonly string[]): void {
 
 interface Content {
   readonly id: string | null;
-  readonly commits: number;
+  readonly changes: number;
 }
 
 /** Read-only, so that neither the database nor its log is changed, not even when it is closed. A missing log is made, empty. */
@@ -105,9 +118,11 @@ function contentOf(path: string): Content {
       using statement = database!.prepare<Row, []>(sql);
       return statement.all();
     };
-    if (all("SELECT 1 FROM sqlite_schema WHERE name = 'mailbox'").length === 0) return { id: null, commits: 0 };
-    const [row] = all<{ id: string; commits?: number }>("SELECT * FROM mailbox");
-    return { id: row?.id ?? null, commits: row?.commits ?? 0 };
+    if (all("SELECT 1 FROM sqlite_schema WHERE name = 'mailbox'").length === 0) return { id: null, changes: 0 };
+    const [row] = all<{ id: string; changes?: number }>("SELECT * FROM mailbox");
+    if (row === undefined) return { id: null, changes: 0 };
+    // Older ones do not count.
+    return { id: row.id, changes: row.changes === undefined ? 0 : all<{ changes: number }>(changesIn)[0]!.changes };
   } catch (thrown) {
     throw translate(path, thrown, () => ({ kind: "damaged", what: (thrown as Error).message }));
   } finally {

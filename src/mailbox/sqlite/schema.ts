@@ -101,7 +101,7 @@ export const mailboxMigrations: readonly Migration[] = [
   `,
   `
   ALTER TABLE messages ADD COLUMN checksum TEXT;
-  ALTER TABLE mailbox ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE mailbox ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
   `,
   addMissingChecksums,
   `

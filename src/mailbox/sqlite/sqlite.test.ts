@@ -167,7 +167,7 @@ describe("sqlite", () => {
       connection.statement("INSERT INTO mailbox (id) VALUES ('x')").run();
       throw Object.assign(new Error("database disk image is malformed"), { code: "SQLITE_CORRUPT" });
     };
-    const succeed = (): void => void connection.commit(() => connection.statement("UPDATE mailbox SET commits = commits + 1").run());
+    const succeed = (): void => void connection.commit(() => connection.statement("UPDATE mailbox SET changes = changes + 1").run());
     for (let round = 0; round < 2; round++) {
       expect(() => connection.commit(failing)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("not damaged") }));
       succeed();

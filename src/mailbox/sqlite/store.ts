@@ -2,7 +2,7 @@ import type { SQLQueryBindings } from "bun:sqlite";
 import { deadStates, openStates, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
 import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { whens, type Message } from "../../model/message.ts";
-import { TagTaken, type InboxRow, type LogFilter, type RetentionLimits } from "../port.ts";
+import { TagTaken, type InboxRow, type LogFilter } from "../port.ts";
 import type { Store } from "../store.ts";
 import type { Connection } from "../../sqlite/connection.ts";
 import { isIntact } from "./checksum.ts";
@@ -17,7 +17,8 @@ import {
   type HistoryRow,
   type MessageRow,
 } from "./rows.ts";
-import { containing, forgetProgressBeyondEnd, forgetWords, indexWords, withWords } from "./words.ts";
+import { prune, usedBytes } from "./prune.ts";
+import { containing, indexWords, withWords } from "./words.ts";
 
 const deliveryColumns = "d.*, m.id AS message_id FROM deliveries d JOIN messages m ON m.seq = d.message";
 const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(", ");
@@ -61,7 +62,7 @@ export function sqliteStore(connection: Connection): Store {
     },
 
     addTransition(transition) {
-      statements.addTransition.run(transitionToRow(transition) as never);
+      statements.addTransition.run({ id: connection.nextNumber(), ...transitionToRow(transition) } as never);
     },
 
     message(idOrTag) {
@@ -167,6 +168,7 @@ export function sqliteStore(connection: Connection): Store {
       return recent.slice(0, person < 0 ? recent.length : person).reduce((most, row) => Math.max(most, row.hops), 0);
     },
 
+    usedBytes: () => usedBytes(connection),
     prune: (limits) => prune(connection, limits),
 
     index: (batch) => withWords(connection, () => indexWords(connection, batch)),
@@ -200,7 +202,7 @@ function prepare({ statement }: Connection) {
        VALUES ((SELECT seq FROM messages WHERE id = $message_id), ${values([...fixed, ...mutable])})`,
     ),
     saveDelivery: statement(`UPDATE deliveries SET ${mutable.map((column) => `${column} = $${column}`).join(", ")} WHERE id = $id`),
-    addTransition: statement(`INSERT INTO history (${history.join(", ")}) VALUES (${values(history)})`),
+    addTransition: statement(`INSERT INTO history (id, ${history.join(", ")}) VALUES ($id, ${values(history)})`),
   };
 }
 
@@ -232,23 +234,4 @@ function logQuery(connection: Connection, { limit = 50, agent, team, thread, gre
   const order = after === undefined ? "seq DESC" : "id";
   const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   return { sql: `SELECT * FROM messages ${filter} ORDER BY ${order} LIMIT ?`, parameters: [...parameters, limit] };
-}
-
-/** Oldest first, never a message that is still on its way to somebody. */
-function prune(connection: Connection, { olderThan, maxBytes, batch }: RetentionLimits): number {
-  const { statement } = connection;
-  const number = (sql: string): number => Object.values(statement(sql).get() as Record<string, number>)[0]!;
-  const usedBytes = (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * number("PRAGMA page_size");
-  const horizon = usedBytes > maxBytes ? Number.MAX_SAFE_INTEGER : olderThan;
-  const finished = `NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message = messages.seq AND d.state IN (${quoted(openStates)}))`;
-  const oldest = statement(`SELECT seq FROM messages WHERE accepted_at < ? AND ${finished} ORDER BY seq LIMIT ?`);
-  const chosen = oldest.all(horizon, batch) as { seq: number }[];
-  for (const { seq } of chosen) {
-    statement("DELETE FROM history WHERE delivery IN (SELECT id FROM deliveries WHERE message = ?)").run(seq);
-    statement("DELETE FROM deliveries WHERE message = ?").run(seq);
-    withWords(connection, () => forgetWords(connection, seq));
-    statement("DELETE FROM messages WHERE seq = ?").run(seq);
-  }
-  forgetProgressBeyondEnd(connection);
-  return chosen.length;
 }
