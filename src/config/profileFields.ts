@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { resolve } from "node:path";
 import { namePattern, permissions } from "../model/agent.ts";
-import { isRepl } from "../providers/repl.ts";
 import { copyModes, inputs, networks, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
 
 const text = z.string().min(1);
@@ -20,7 +19,7 @@ export const ProfileFields = z
   .strictObject({
     description: text.describe("One line for people, shown by `tieline agents ls`."),
     profile: name.describe("Another profile whose settings hold where this one says nothing."),
-    provider: text.describe("The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command (`repl` if that is a bare interpreter), else `claude-code`."),
+    provider: text.describe("The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else `claude-code`."),
     command: command.describe("What to run: text for the shell, or a list of arguments. Without it the provider's own program."),
     args: z.array(z.string()).describe("Further arguments for the program."),
     headless: z.boolean().describe("Run it without a terminal? Mail goes to its standard input, and its standard output is read for text markers. For a `command:` and for Claude Code. Default `false`."),
@@ -80,7 +79,7 @@ export function toProfile(fields: ProfileFields, place: ProfilePlace, base: Prof
     source: place.source,
     project: place.origin === "project" ? place.root : (base?.project ?? null),
     description: fields.description ?? base?.description ?? null,
-    provider: fields.provider ?? (fields.command ? providerOfCommand([...fields.command, ...(fields.args ?? [])]) : (base?.provider ?? "claude-code")),
+    provider: fields.provider ?? (fields.command ? "generic" : (base?.provider ?? "claude-code")),
     command: fields.command ?? base?.command ?? null,
     args: fields.args ?? base?.args ?? [],
     headless: fields.headless ?? base?.headless ?? false,
@@ -110,8 +109,6 @@ export function toProfile(fields: ProfileFields, place: ProfilePlace, base: Prof
     autostart: fields.autostart ?? base?.autostart ?? true,
   };
 }
-
-const providerOfCommand = (argv: readonly string[]): string => (isRepl(argv) ? "repl" : "generic");
 
 function isPattern(source: string): boolean {
   try {

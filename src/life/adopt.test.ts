@@ -25,7 +25,7 @@ describe("a program that has just been started", () => {
       await Bun.sleep(ms);
     };
     const { tieline, tmux } = stage;
-    const agent = await adopt(tieline.servers.at(tmux.socketPath), { target: pane, name: "slow", team: "default" }, { ...tieline, pause, clock: () => 0 });
+    const agent = await adopt(tieline.servers.at(tmux.socketPath), { target: pane, name: "slow", team: "default", provider: "repl" }, { ...tieline, pause, clock: () => 0 });
     expect(agent.provider).toBe("repl");
   });
 });

@@ -5,7 +5,7 @@ import type { Directory } from "../directory/directory.ts";
 import type { RegisteredSession } from "../providers/claude-code/registry.ts";
 import type { ProgramProcess, RunningProgram } from "../providers/provider.ts";
 import { providerOfProgram } from "../providers/providers.ts";
-import { isRepl } from "../providers/repl.ts";
+import { actingIn, actingWords, agentProgramBehind, type Acting } from "../providers/acting.ts";
 import { screenProviders } from "../providers/screen.ts";
 import type { TerminalTraits } from "../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../tmux/pane.ts";
@@ -50,11 +50,11 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   const program = adoption.provider === "shell" ? front : await behindShell(front, processes);
   if (isTmux(program)) throw showsAnotherTmux(pane);
   const argv = await processes.argv(program.pid);
-  const provider = chooseProvider(adoption.provider, program, argv, pane);
+  const provider = await chooseProvider(adoption.provider, program, argv, pane, processes);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = await lineAtRest(server, pane, program, parts);
   const found = await findOut(provider, program, argv, adoption, parts);
-  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine }, parts.clock)), ...(found?.endpoints ?? [])];
+  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine, ...(adoption.provider === "generic" && { trusted: true }) }, parts.clock)), ...(found?.endpoints ?? [])];
   const { name, team, role } = adoption;
   const workspace = adoption.workspace && claimWorkspace(adoption.workspace, adoption, directory);
   const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? found?.sessionId;
@@ -146,8 +146,11 @@ async function findPane(server: TmuxServer, target: string): Promise<PaneFacts> 
   });
 }
 
-/** The provider that was asked for, or the one that the program's name tells; a bare shell only when asked for. */
-function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv: readonly string[], pane: PaneFacts): string {
+/**
+ * The provider that was asked for, or the one that the program's name tells. What runs the text that it is given is
+ * adopted only when asked for, in a form that does not run.
+ */
+async function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv: readonly string[], pane: PaneFacts, processes: Processes): Promise<string> {
   if (wanted !== undefined) checkProvider(wanted);
   if (isBareShell(program, argv) && wanted !== "shell") {
     throw new TielineError("CONFLICT", `${pane.id} is a bare shell (${program.command}); text typed there would run as commands`, {
@@ -155,17 +158,28 @@ function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv:
       operands: { pane: pane.id, command: program.command },
     });
   }
-  if (wanted !== undefined) return wanted;
-  return providerOfProgram(program.command, argv) ?? otherProvider(program, argv);
+  const provider = wanted ?? providerOfProgram(program.command, argv) ?? (await agentProgramBehind(program, processes)) ?? "generic";
+  if (!typesByItself.has(provider)) return provider;
+  const acting = await actingIn(program, processes);
+  if (acting !== null && !isMeant(acting, provider, wanted === "generic")) throw wouldRun(pane, acting);
+  if (provider === "repl" && acting?.kind !== "interpreter") throw noInterpreter(pane, program);
+  return provider;
+}
+
+/** Providers whose screens do not tell what reads the text. */
+const typesByItself: ReadonlySet<string> = new Set(["generic", "repl", "shell"]);
+
+/** What nothing is typed to, unless it shows a prompt of its own, may be adopted; its mail waits and says why. */
+function isMeant({ kind, behind, apart, comment }: Acting, provider: string, insisted: boolean): boolean {
+  if (kind === "keys" || (apart && insisted)) return true;
+  if (provider === "shell") return kind === "shell" || kind === "remote";
+  return provider === "repl" && kind === "interpreter" && behind === null && comment !== null;
 }
 
 export function checkProvider(provider: string): void {
   if ((screenProviders as readonly string[]).includes(provider)) return;
   throw new TielineError("USAGE", `there is no provider ${provider}`, { remedy: `use one of ${screenProviders.join(", ")}`, operands: { provider } });
 }
-
-/** What a program that is no agent program counts as. */
-export const otherProvider = ({ command }: Pick<ProcessFacts, "command">, argv: readonly string[]): string => (isRepl(argv.length > 0 ? argv : [command]) ? "repl" : "generic");
 
 /** A client of another tmux: what is typed there goes to whichever pane it shows. */
 export const isTmux = ({ command }: Pick<ProcessFacts, "command">): boolean => /^tmux(:|$)/.test(command);
@@ -205,6 +219,24 @@ const showsAnotherTmux = (pane: PaneFacts): TielineError =>
   new TielineError("CONFLICT", `${pane.id} shows another tmux; what is typed there goes to whichever pane that one shows`, {
     remedy: "adopt the pane inside it: run `tieline adopt` in there, or name its server with TIELINE_TMUX_SOCKET",
     operands: { pane: pane.id },
+  });
+
+const wouldRun = (pane: PaneFacts, acting: Acting): TielineError =>
+  new TielineError("CONFLICT", `${pane.id}: ${actingWords(acting)}`, { remedy: howToInsist(acting), operands: { pane: pane.id, program: acting.name, kind: acting.kind } });
+
+function howToInsist({ kind, behind, apart, comment, name }: Acting): string {
+  if (apart) return `adopt it with --provider generic if ${behind} reads the text itself and shows a prompt for it`;
+  const agent = "name the agent program that runs there: --provider claude-code, codex, gemini, opencode or pi";
+  if (kind === "remote") return `run Tieline where that program runs, or ${agent}; --provider shell if it is a shell`;
+  if (kind === "shell") return "start the agent program in it first, or adopt it with --provider shell if a shell is really meant";
+  if (behind !== null || comment === null) return `start an agent program instead; Tieline knows no text that ${name} would leave alone there`;
+  return "start an agent program instead, or adopt it with --provider repl: each message is then one comment line";
+}
+
+const noInterpreter = (pane: PaneFacts, { command }: ProcessFacts): TielineError =>
+  new TielineError("CONFLICT", `${command} in ${pane.id} is not an interpreter that waits for lines`, {
+    remedy: "leave --provider out, or name the program that runs there",
+    operands: { pane: pane.id, command },
   });
 
 const severalPanes = (session: string, panes: readonly PaneFacts[]): TielineError =>

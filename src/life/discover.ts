@@ -8,7 +8,7 @@ import type { ProcessFacts, Processes } from "../tmux/process.ts";
 import { sessionName } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { isBareShell } from "../tmux/shell.ts";
-import { isIn, isTmux, otherProvider } from "./adopt.ts";
+import { isIn, isTmux } from "./adopt.ts";
 import type { NativeMembers } from "./native/members.ts";
 import { agentIdIn } from "./native/presence.ts";
 
@@ -63,7 +63,7 @@ export async function discover(server: TmuxServer, team: string, { directory, pr
     const named = pane.sessionName.startsWith(sessionPrefix) && !isBareShell(program, argv);
     const foundBy = evidences.filter((evidence) => ({ process: provider !== null, registry: registered !== undefined, "session name": named })[evidence]);
     if (foundBy.length === 0) return null;
-    return { provider: registered ? "claude-code" : (provider ?? otherProvider(program, argv)), registered, foundBy, agentId: agentIdIn(argv) };
+    return { provider: registered ? "claude-code" : (provider ?? "generic"), registered, foundBy, agentId: agentIdIn(argv) };
   }
 }
 

@@ -9,9 +9,8 @@ import type { Profile } from "../model/profile.ts";
 import type { HookSetup, LaunchPlan, Provider } from "../providers/provider.ts";
 import type { ProgramAnswers } from "../providers/programAnswers.ts";
 import { headlessProviderOf, providerOf } from "../providers/providers.ts";
-import { wordsOf } from "../providers/repl.ts";
+import { kindOf, wordsOf, type ProgramKind } from "../providers/programKinds.ts";
 import type { Launch } from "../tmux/session.ts";
-import { isBareShell } from "../tmux/shell.ts";
 import { onStreams } from "./headless.ts";
 import { promptOf, type Conversation } from "./launch.ts";
 import { realPath } from "../os/paths.ts";
@@ -74,7 +73,7 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   const prompt = writePrompt(start, home);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
   const plan = planOf(start, inside, await answerOf(start, parts), parts);
-  if (provider.name !== "shell" && isPrompt(plan.command)) throw bareShell(profile, plan.command);
+  checkReadsMessages(profile, provider, plan.command);
   for (const [path, text] of Object.entries(plan.files ?? {})) writeFileSync(path, text, { mode: 0o600 });
   const token = newToken();
   const env = environmentOf(start, plan, token, parts);
@@ -208,17 +207,34 @@ function checkLaunch(profile: Profile, provider: Provider, [program]: readonly s
   if (Bun.which(program, { PATH: path, ...(cwd !== null && { cwd }) }) === null) throw notInstalled(profile, provider, program);
 }
 
-/** Nobody waits in front of a shell that was given nothing to run: whatever is typed there runs. */
-function isPrompt(command: readonly string[]): boolean {
-  const words = wordsOf(command);
-  return isBareShell({ command: basename(words[0] ?? "") }, words);
+/** What runs each line that it is given is started only where its profile says so, and its messages go in as what it does not run. */
+function checkReadsMessages(profile: Profile, { name: provider }: Provider, command: readonly string[]): void {
+  const kind = kindInside(command);
+  if (kind === null || kind.kind === "keys" || !["generic", "repl", "shell", "headless"].includes(provider)) return;
+  if (provider === "shell" && (kind.kind === "shell" || kind.kind === "remote")) return;
+  if (provider === "repl" && kind.kind === "interpreter" && kind.comment !== null) return;
+  // Without a terminal its words say what it reads; what stands on another machine may be a program that does.
+  if (provider === "headless" && kind.kind === "remote") return;
+  throw runsText(profile, kind, command);
 }
 
-const bareShell = (profile: Profile, command: readonly string[]): TielineError =>
-  new TielineError("SPAWN_FAILED", `${profile.name} is a bare shell (${wordsOf(command).join(" ")}); text typed there would run as commands`, {
-    remedy: `name the program in its \`command:\` in ${profile.source}, or say \`provider: shell\` if a shell is really meant`,
-    operands: { profile: profile.name },
+/** The program that a command runs, also behind others that only start it. */
+function kindInside(command: readonly string[]): ProgramKind | null {
+  const words = wordsOf(command);
+  const kind = kindOf(words);
+  if (kind?.kind !== "wrapper") return kind;
+  const inside = words.slice(1).map((word, at) => (/^-[a-z]*c$/.test(words[at]!) ? kindOf(word.split(" ")) : kindOf(words.slice(at + 1))));
+  return inside.find((one) => one !== null && one.kind !== "wrapper") ?? null;
+}
+
+function runsText(profile: Profile, { kind, name }: ProgramKind, command: readonly string[]): TielineError {
+  const words = { shell: "a bare shell", interpreter: "a bare interpreter", remote: "a program on another machine or in a container", wrapper: "", keys: "" }[kind];
+  const insist = { shell: "`provider: shell` if a shell is really meant", interpreter: "`provider: repl` to give it messages as comments, where it has those", remote: "the `provider:` that runs there", wrapper: "", keys: "" }[kind];
+  return new TielineError("SPAWN_FAILED", `${profile.name} is ${words} (${wordsOf(command).join(" ")}); text typed there ${{ shell: "would run as commands", interpreter: "would run as code" }[kind as string] ?? "may run"}`, {
+    remedy: `name the program in its \`command:\` in ${profile.source}, or say ${insist}`,
+    operands: { profile: profile.name, program: name },
   });
+}
 
 const noCommand = (profile: Profile): TielineError =>
   new TielineError("SPAWN_FAILED", `the profile ${profile.name} has no command`, {

@@ -61,6 +61,7 @@ async function locate(server: TmuxServer, place: PanePlace, agent: Agent, proces
 /** What a profile says about its terminal; the provider's own traits hold for the rest. */
 function terminalOf({ bracketedPaste, pasteLimit, echo, copyMode, promptPattern }: Profile): Partial<TerminalTraits> {
   return {
+    trusted: true,
     ...(bracketedPaste !== null && { bracketedPaste }),
     ...(pasteLimit !== null && { pasteLimit }),
     ...(echo !== null && { echo }),

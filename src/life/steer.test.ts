@@ -82,7 +82,7 @@ describe("a person's hand on an agent", () => {
   });
 
   test("nor to a prompt that is known as one, where it might end the program", async () => {
-    const { agent } = await stage.cast("node", ["node"]);
+    const { agent } = await stage.cast("node", ["node"], { provider: "repl" });
     await until(async () => (await stage.tieline.sensing.explain(agent))?.state === "idle", "its prompt");
     expect(await refusal(interrupt(agent, stage.tieline))).toStartWith("CONFLICT: node is idle");
   });

@@ -6,7 +6,6 @@ import type { Profile } from "../model/profile.ts";
 import { aProfile } from "../testing/profiles.ts";
 import type { LaunchOptions } from "./provider.ts";
 import { numberedChoices, withArguments } from "./provider.ts";
-import { isRepl } from "./repl.ts";
 import { headlessProviderOf, providerOf, providerOfProgram } from "./providers.ts";
 
 const plain: LaunchOptions = { sessionId: null, resume: false, prompt: null, permissions: "ask", model: null };
@@ -110,19 +109,4 @@ test.each([
   ["│   3. No, suggest changes (esc)       │", "3", "No, suggest changes (esc)"],
 ])("%j is choice %s", (line, number, label) => {
   expect(numberedChoices.choice.exec(line)?.groups).toMatchObject({ number, label });
-});
-
-test.each([
-  [["python3", "-q"], true],
-  [["/usr/bin/node"], true],
-  [["psql", "-U", "me", "shop"], true],
-  [["python3", "agent.py"], false],
-  [["python3", "-m", "agent"], false],
-  [["node", "--eval=1"], false],
-  [["cat"], false],
-  [["sh", "-c", "exec python3 -i"], true],
-  [["sh", "-c", "python3 server.py"], false],
-  [["sh", "-c", "while :; do python3; done"], false],
-])("%j is a REPL: %p", (argv, repl) => {
-  expect(isRepl(argv)).toBe(repl);
 });

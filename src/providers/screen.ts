@@ -35,9 +35,15 @@ export function screenManifest(provider: string, user?: { data: unknown; source:
 
 /** The manifest for a program whose profile gives its prompt: idle only while the last line begins with it. */
 export function withPrompt(manifest: ScreenManifest, prompt: string): ScreenManifest {
-  const prompted = overrideManifest(manifest, { provider: manifest.provider, composer: { prompt, footer: 0 } }, "prompt");
-  const rules = prompted.rules.map((rule) =>
-    rule.state === "idle" ? { ...rule, all: [...rule.all, { composer: "present" as const }] } : rule,
-  );
-  return { ...prompted, rules };
+  const { composer: _, ...frameless } = manifest;
+  const prompted = overrideManifest(frameless, { provider: manifest.provider, composer: { prompt, footer: 0 } }, "prompt");
+  const stillHold = prompted.rules.filter((rule) => rule.state !== "idle" && rule.name !== "full-screen");
+  const atPrompt = (["last", "hidden"] as const).map((cursor) => ({
+    name: `prompt, cursor ${cursor}`,
+    state: "idle" as const,
+    why: "the last line begins with the prompt of its profile",
+    all: [{ composer: "present" as const }, { cursor }],
+    none: [],
+  }));
+  return { ...prompted, rules: [...stillHold, ...atPrompt] };
 }

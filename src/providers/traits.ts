@@ -28,6 +28,12 @@ export interface TerminalTraits {
   readonly quietMs: number;
   /** A shell runs what it is given, so its messages are wrapped in a command that does nothing. */
   readonly shell: boolean;
+  /** An interpreter runs what it is given, so its messages are comments. */
+  readonly interpreter: boolean;
+  /** Whether what would act on text is looked for before anything is typed; not where the screen tells that an agent reads it. */
+  readonly mayAct: boolean;
+  /** The user named the program: where it shows a prompt of its own, a shell on a terminal that it made is its own affair. */
+  readonly trusted: boolean;
   /**
    * What stood on the cursor's line when the program was first seen at rest; more than that is a person's draft.
    * null: the screen rules find the composer.
@@ -60,6 +66,9 @@ const program: TerminalTraits = {
   copyMode: "leave",
   quietMs: 0,
   shell: false,
+  interpreter: false,
+  mayAct: false,
+  trusted: false,
   restingLine: null,
   prompt: null,
 };
@@ -74,9 +83,9 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   opencode: {},
   pi: {},
   // It runs each line that it is given, unless it is known to take a paste as one.
-  repl: { bracketedPaste: false },
-  shell: { bracketedPaste: null, shell: true },
-  generic: { bracketedPaste: null, quietMs: 300 },
+  repl: { bracketedPaste: false, interpreter: true, mayAct: true },
+  shell: { bracketedPaste: null, shell: true, mayAct: true },
+  generic: { bracketedPaste: null, quietMs: 300, mayAct: true },
 };
 
 export interface HomeTraits {

@@ -20,6 +20,7 @@ interface Label {
   draft: boolean;
   title?: string | null;
   cursor?: [number, number] | null;
+  cursorHidden?: boolean;
   command?: string | null;
   alternate?: boolean;
   copyMode?: boolean;
@@ -29,6 +30,9 @@ interface Label {
 type Correction = Partial<Pick<Label, "state" | "draft">> & { file: string; because: string };
 
 const root = join(import.meta.dir, "../../fixtures/screens");
+
+/** Programs that have no rules of their own: other agent programs, viewers, editors. */
+export const genericScreens = (): LabelledScreen[] => readJson<Label[]>("generic/labels.json").map((label) => ({ ...label, screen: screenOf(label) }));
 
 export function labelledScreens(): LabelledScreen[] {
   const corrections = new Map(readJson<Correction[]>("corrections.json").map((entry) => [entry.file, entry]));
@@ -45,12 +49,13 @@ export function labelledScreens(): LabelledScreen[] {
   });
 }
 
-function screenOf({ file, title, cursor, command, alternate, copyMode, size }: Label): Screen {
+function screenOf({ file, title, cursor, cursorHidden, command, alternate, copyMode, size }: Label): Screen {
   const [width, height] = (size ?? "").split("x").map(Number);
   return {
     lines: readFileSync(join(root, file), "utf8").replace(/\n$/, "").split("\n"),
     ...(title != null && { title }),
     ...(cursor && { cursor: { x: cursor[0], y: cursor[1] } }),
+    ...(cursorHidden !== undefined && { cursorHidden }),
     ...(command != null && { command }),
     ...(alternate !== undefined && { alternate }),
     ...(copyMode !== undefined && { copyMode }),

@@ -12,6 +12,8 @@ export interface PaneFacts {
   /** In copy mode or another mode that takes the keys. */
   inMode: boolean;
   cursor: { x: number; y: number };
+  /** False: the program draws a cursor of its own, or none; where tmux has the real one says nothing then. */
+  cursorVisible: boolean;
   alternateOn: boolean;
   width: number;
   height: number;
@@ -179,7 +181,7 @@ const words = [
   "window_id",
 ].map((name) => `#{${name}}`);
 
-const flags = ["pane_in_mode", "alternate_on", "pane_dead", "pane_synchronized"].map((name) => `#{?${name},1,0}`);
+const flags = ["pane_in_mode", "alternate_on", "pane_dead", "pane_synchronized", "cursor_flag"].map((name) => `#{?${name},1,0}`);
 
 const texts = [
   "pane_tty",
@@ -234,7 +236,7 @@ function parsePane(record: string): PaneFacts | undefined {
     words.map(() => reader.word());
   // Without a pane every field is empty.
   if (!id) return undefined;
-  const [inMode = false, alternateOn = false, dead = false, synchronized = false] = flags.map(() => reader.word() === "1");
+  const [inMode = false, alternateOn = false, dead = false, synchronized = false, cursorVisible = true] = flags.map(() => reader.word() === "1");
   const paste = reader.word();
   const [tty = "", title = "", sessionName = "", windowName = "", agent = "", pasted = "", entered = ""] = texts.map(() =>
     reader.text(),
@@ -249,6 +251,7 @@ function parsePane(record: string): PaneFacts | undefined {
     title,
     inMode,
     cursor: { x: Number(x), y: Number(y) },
+    cursorVisible,
     alternateOn,
     width: Number(width),
     height: Number(height),

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { bunExec, type Exec } from "./exec.ts";
 
 export interface ProcessFacts {
@@ -21,6 +21,10 @@ export interface Processes {
   all(): Promise<ProcessFacts[]>;
   /** Its arguments; joined by spaces where the system keeps no borders. */
   argv(pid: number): Promise<string[]>;
+  /** Whether its standard input is a terminal; true where the system does not tell. */
+  readsTerminal(pid: number): Promise<boolean>;
+  /** Its children, without a listing of all processes; undefined where the system has no such list. */
+  children?(pid: number): Promise<ProcessFacts[] | undefined>;
 }
 
 export interface ProcessSource {
@@ -46,8 +50,25 @@ export function processExists(pid: number): boolean {
   }
 }
 
-/** All processes below `pid`, parents before children, from one listing. */
+/** All processes below `pid`, parents before children. */
 export async function descendants(processes: Processes, pid: number): Promise<ProcessFacts[]> {
+  return (await descendantsByLists(processes, pid)) ?? descendantsInListing(processes, pid);
+}
+
+async function descendantsByLists(processes: Processes, pid: number): Promise<ProcessFacts[] | undefined> {
+  const found: ProcessFacts[] = [];
+  let generation: readonly number[] = [pid];
+  while (generation.length > 0) {
+    const children = await Promise.all(generation.map((parent) => processes.children?.(parent)));
+    if (children.includes(undefined)) return undefined;
+    const next = children.flatMap((those) => those ?? []);
+    found.push(...next);
+    generation = next.map((child) => child.pid);
+  }
+  return found;
+}
+
+async function descendantsInListing(processes: Processes, pid: number): Promise<ProcessFacts[]> {
   const children = Map.groupBy(await processes.all(), ({ ppid }) => ppid);
   const found: ProcessFacts[] = [];
   let generation = children.get(pid) ?? [];
@@ -108,7 +129,31 @@ function procProcesses(root: string): Processes {
       const cmdline = readIfThere(`${root}/${pid}/cmdline`) ?? "";
       return cmdline.split("\0").slice(0, -1);
     },
+    async readsTerminal(pid) {
+      try {
+        return /^\/dev\/(pts\/|tty|console)/.test(readlinkSync(`${root}/${pid}/fd/0`));
+      } catch {
+        // It belongs to another user, or has ended since.
+        return true;
+      }
+    },
+    async children(pid) {
+      // Each thread has the children that it started.
+      const lists = threadsOf(root, pid).map((thread) => readIfThere(`${root}/${pid}/task/${thread}/children`));
+      if (lists.length > 0 && lists.every((list) => list === undefined)) return undefined;
+      const pids = lists.flatMap((list) => list?.split(" ") ?? []).filter(Boolean);
+      return pids.map((child) => read(Number(child))).filter((child) => child !== undefined);
+    },
   };
+}
+
+function threadsOf(root: string, pid: number): string[] {
+  try {
+    return readdirSync(`${root}/${pid}/task`);
+  } catch {
+    // It has ended since.
+    return [];
+  }
 }
 
 /** `pid (name) state ppid pgrp session tty tpgid … starttime`; the name may itself hold blanks and brackets. */
@@ -146,6 +191,7 @@ function psProcesses(exec: Exec): Processes {
       const { stdout } = await exec(["ps", "-p", String(pid), "-o", "args="], { env });
       return stdout.trim().split(/\s+/).filter(Boolean);
     },
+    readsTerminal: () => Promise.resolve(true),
   };
 }
 

@@ -2,10 +2,15 @@
 import { basename } from "node:path";
 import { descendants, type ProcessFacts, type Processes } from "./process.ts";
 
-const shells = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "busybox"]);
+const shells = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "pwsh", "xonsh", "elvish", "busybox"]);
 
 /** A login shell has a dash before its name. */
 export const isShell = ({ command }: Pick<ProcessFacts, "command">): boolean => shells.has(command.replace(/^-/, ""));
+
+const posixShells = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "busybox"]);
+
+/** Whether it reads quotes as POSIX has them. */
+export const isPosixShell = (name: string): boolean => posixShells.has(name);
 
 /** A shell that runs a script is a program; one without is a prompt. One that is just being started has no arguments yet. */
 export function isBareShell(program: Pick<ProcessFacts, "command">, argv: readonly string[]): boolean {

@@ -132,6 +132,8 @@ function isGhost(spec: OneComposerSpec, slices: readonly Slice[], screen: Screen
   const [firstCell] = cells;
   if (!spec.placeholder || !firstCell) return false;
   const words = slices.map(({ row, start, end }) => row.text.slice(start, end)).join(" ").trim();
+  const { placeholderStyle } = spec;
+  if (placeholderStyle && !cells.every((cell) => matchesStyle(placeholderStyle, cell.style, ""))) return false;
   return spec.placeholder.test(words) && (!screen.cursor || screen.cursor.x <= firstCell.column);
 }
 
@@ -178,9 +180,15 @@ export function composerHolds(manifest: ScreenManifest, screen: Screen, text: st
   if (!composer) return "other";
   if (!composer.draft) return "empty";
   const shown = bareText(composer.lines.join(""));
-  if (shown === bareText(text)) return "exactly";
+  if (shown === bareText(text) || (spec.anyOrder && sameCharacters(shown, bareText(text)))) return "exactly";
   const mark = spec.paste?.exec(composer.lines.map((line) => line.trim()).join(" "));
   return mark && bareText(mark[0]) === shown && sizeMatches(mark.groups ?? {}, text) ? "collapsed" : "other";
+}
+
+/** In whatever order they stand, and whatever lines are drawn between them. */
+function sameCharacters(shown: string, text: string): boolean {
+  const sorted = (characters: string): string => [...characters.replaceAll(/[│┃|]/g, "")].toSorted().join("");
+  return sorted(shown) === sorted(text);
 }
 
 function sizeMatches({ lines, chars, units }: Record<string, string | undefined>, text: string): boolean {

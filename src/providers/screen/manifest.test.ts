@@ -31,7 +31,7 @@ describe("manifests", () => {
     const own = { name: "compiling", state: "working", why: "the compiler counts files", all: [{ line: "^\\[\\d+/\\d+\\]", rows: 1 }] };
     const changed = { name: "cursor-at-end", state: "unknown", why: "never sure" };
     const merged = overrideManifest(base, { provider: "generic", rules: [own, changed], without: ["shell-in-foreground"] }, "my.json");
-    expect(merged.rules.map((rule) => rule.name)).toEqual(["compiling", "cursor-at-end"]);
+    expect(merged.rules.map((rule) => rule.name)).toEqual(["compiling", ...base.rules.map((rule) => rule.name).filter((name) => name !== "shell-in-foreground")]);
     const screen = { lines: ["[3/9] main.c"], cursor: { x: 12, y: 0 }, command: "bash" };
     expect(classify(base, screen).state).toBe("done");
     expect(classify(merged, screen)).toMatchObject({ state: "working", rule: "compiling" });

@@ -6,7 +6,8 @@
  *   title, command   a pattern on the pane's title or foreground command; false while that is not known
  *   composer         present, absent, empty or draft
  *   prompt           the style of the composer's prompt glyph
- *   cursor           in the composer, or on the last non-blank line; `composer` also holds while the cursor is not known
+ *   cursor           in the composer, on the last non-blank line, or hidden; `composer` also holds while the cursor is not known
+ *   alternate        whether the program has the whole screen to itself
  *   styled           whether the capture carries styles at all
  *   coloured         whether any of its text has a colour; rules that look for colours tell nothing of one that has none
  *   resuming         whether the program was started a moment ago to go on with a conversation
@@ -48,7 +49,8 @@ const condition = z.strictObject({
   command: pattern.optional(),
   composer: z.enum(["present", "absent", "empty", "draft"]).optional(),
   prompt: style.optional(),
-  cursor: z.enum(["composer", "last"]).optional(),
+  cursor: z.enum(["composer", "last", "hidden"]).optional(),
+  alternate: z.boolean().optional(),
   styled: z.boolean().optional(),
   coloured: z.boolean().optional(),
   resuming: z.boolean().optional(),
@@ -89,10 +91,13 @@ const oneComposer = z.strictObject({
   footer: z.number().int().nonnegative(),
   /** A prompt that by itself changes what Enter does, such as a shell mode: always a draft. */
   mode: pattern.optional(),
-  /** Hint text that is not dim in this program. */
+  /** Hint text that is not dim in this program, and what it looks like where words alone do not tell. */
   placeholder: pattern.optional(),
+  placeholderStyle: style.optional(),
   /** What the program shows instead of a long paste, with its size in a group named `lines`, `chars` or `units` (of UTF-16). */
   paste: pattern.optional(),
+  /** It may show the lines of a paste side by side: what counts is that it shows all its characters, and no others. */
+  anyOrder: z.boolean().optional(),
   /** From so many lines on a paste is shown that way, whatever the size of the pane. */
   pasteLines: z.number().int().positive().optional(),
 });

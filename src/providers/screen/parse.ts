@@ -5,6 +5,8 @@ export interface Screen {
   title?: string;
   /** Column and row on the visible screen, from 0. */
   cursor?: { x: number; y: number };
+  /** Where it is says nothing. */
+  cursorHidden?: boolean;
   /** `#{pane_current_command}` */
   command?: string;
   alternate?: boolean;

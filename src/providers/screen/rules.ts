@@ -22,6 +22,7 @@ function conditionHolds(condition: Condition, view: View): boolean {
     (!condition.composer || composerIs(condition.composer, composer)) &&
     (!condition.prompt || (composer !== undefined && matchesStyle(condition.prompt, composer.prompt, composer.frame))) &&
     (!condition.cursor || cursorIs(condition.cursor, view)) &&
+    (condition.alternate === undefined || (screen.alternate ?? false) === condition.alternate) &&
     (condition.styled === undefined || isStyled(view.rows) === condition.styled) &&
     (condition.coloured === undefined || isColoured(view.rows) === condition.coloured) &&
     (condition.resuming === undefined || (screen.resuming ?? false) === condition.resuming) &&
@@ -42,7 +43,9 @@ function composerIs(wanted: NonNullable<Condition["composer"]>, composer: Compos
 const scrollback = 30;
 
 function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, composer }: View): boolean {
+  if (wanted === "hidden") return screen.cursorHidden ?? false;
   if (!screen.cursor) return wanted === "composer";
+  if (screen.cursorHidden) return false;
   const [from, to] = wanted === "last" ? [rows.length - 1, rows.length] : [composer?.from ?? 0, composer?.to ?? 0];
   const shift = Math.max(screen.lines.length - (screen.height ?? screen.lines.length), 0);
   const slack = screen.height === undefined ? scrollback : 0;

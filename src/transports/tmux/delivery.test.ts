@@ -34,13 +34,12 @@ describe("a message for an idle agent", () => {
   });
 });
 
-test("a REPL, which runs each line that it is given, gets one line", async () => {
-  const { agent, pane } = await stage.cast("node", ["TERM=xterm", "node"]);
-  expect(agent.provider).toBe("repl");
+test("a REPL, which runs each line that it is given, gets one line, which is a comment", async () => {
+  const { pane } = await stage.cast("node", ["TERM=xterm", "node"], { provider: "repl" });
   const receipt = await stage.send("node", "first\nsecond");
   expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
   const screen = await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane);
-  expect(screen.split("\n").filter((line) => line.startsWith("> ") && line.trim() !== ">")).toEqual([expect.stringMatching(/MSG_USER_\w+: first .*tieline show/)]);
+  expect(screen.split("\n").filter((line) => line.startsWith("> ") && line.trim() !== ">")).toEqual([expect.stringMatching(/^> \/\/ MSG_USER_\w+: first .*tieline show/)]);
 });
 
 test("a terminal that cuts long lines off, and reads each line by itself, gets a short line that tells how to read the rest", async () => {

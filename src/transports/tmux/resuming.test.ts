@@ -21,7 +21,7 @@ test("a program that goes on with a conversation is not ready before that shows,
   const since = 1_000;
   const locator = { socket: tmux.socketPath, serverPid, serverStartedAt, pane, panePid: pid, agentPid: pid, agentStartMark: startMark, since, terminal: {} };
   const state = async (resumes: boolean, now: number) => {
-    const sight = await recognise(processes, { ...locator, resumes }, screenManifest("gemini"), shown, now);
+    const sight = await recognise(processes, { locator: { ...locator, resumes }, manifest: screenManifest("gemini"), traits: { mayAct: false } }, shown, now);
     return sight.kind === "there" ? sight.reading.state : sight.detail;
   };
   expect(await state(false, since)).toBe("idle");

@@ -41,6 +41,26 @@ test("what another home has pasted is waited for, although it does not show yet"
   expect(verdict(`other:2:${at}`, `other:1:${at - 900}`, at + 5_000)).toMatchObject({ kind: "ready" });
 });
 
+test("where the composer is not known, nothing is pasted behind a message that may stand there unsent", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const { pane } = await newWindow(server, { session: "main", name: "line", command: ["sh", "-c", 'printf "> "; while read line; do printf "> "; done'] });
+  const locator = await locatorOf(server, tmux.socketPath, pane);
+  const traits = terminalTraits("generic", { restingLine: ">" });
+  const verdict = async () => {
+    const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest("generic"), traits });
+    if (sight.kind === "gone") throw new Error(sight.detail);
+    const pasted = { ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted: "d:1:1000", entered: "" } } };
+    return judge(pasted, traits, quiet, Date.now());
+  };
+  await until(async () => (await verdict()).kind === "ready", "the prompt");
+  await server.run([["send-keys", "-t", pane, "-l", `[MSG_USER_7f3a91c2 from user] ${"words that fill more than a line ".repeat(8)}`]]);
+  await until(async () => Bun.deepMatch({ kind: "held", hold: { reason: "draft" } }, await verdict()), "the text is seen");
+  expect(await verdict()).toMatchObject({ hold: { detail: expect.stringContaining("an earlier message may still stand unsent") } });
+  await server.run([["send-keys", "-t", pane, "Enter"]]);
+  await until(async () => (await verdict()).kind === "ready", "the prompt is free again");
+});
+
 test("the shell that an agent's own process became is not the agent", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
@@ -48,11 +68,11 @@ test("the shell that an agent's own process became is not the agent", async () =
   const processes = systemProcesses();
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const manifest = new UserScreens(null).manifest("generic");
-  const kind = async () => (await see(server, processes, locator, manifest)).kind;
+  const kind = async () => (await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).kind;
   await until(async () => (await kind()) === "there", "the agent in its pane");
   await server.run([["send-keys", "-t", pane, "C-d"]]);
   await until(async () => (await kind()) === "gone", "the shell found out");
-  expect(await see(server, processes, locator, manifest)).toMatchObject({ state: "done", detail: `only a bare shell (bash) is left in ${pane}` });
+  expect(await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).toMatchObject({ state: "done", detail: `only a bare shell (bash) is left in ${pane}` });
   expect(await processes.read(locator.agentPid)).toMatchObject({ startMark: locator.agentStartMark, command: "bash" });
 });
 
@@ -63,7 +83,7 @@ test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk 
   const { pane } = await newWindow(server, { session: "main", name: "asks", command: ["sh", "-c", script, question] });
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const verdict = async () => {
-    const sight = await see(server, systemProcesses(), locator, new UserScreens(null).manifest("generic"));
+    const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest("generic"), traits: terminalTraits("generic") });
     return sight.kind === "there" ? judge(sight, terminalTraits("generic", {}), quiet, Date.now()) : sight;
   };
   await until(async () => Bun.deepMatch({ kind: "held", hold: { reason: "question" } }, await verdict()), "the question is seen");
@@ -74,9 +94,9 @@ test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk 
 /** The pane, as if an idle program showed in it. */
 async function idle(server: TmuxServer, socket: string): Promise<There> {
   const locator = await locatorOf(server, socket, "%0");
-  const sight = await see(server, systemProcesses(), locator, new UserScreens(null).manifest(provider));
+  const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest(provider), traits: terminalTraits(provider) });
   if (sight.kind === "gone") throw new Error(sight.detail);
-  return { ...sight, computing: false, reading: { ...sight.reading, state: "idle", draft: false } };
+  return { ...sight, computing: false, reading: { ...sight.reading, state: "idle", draft: false, composer: { text: "", row: 0 } } };
 }
 
 async function locatorOf(server: TmuxServer, socket: string, pane: string): Promise<PaneLocator> {

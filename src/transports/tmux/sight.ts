@@ -2,6 +2,7 @@ import type { Agent, AgentState } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Hold, HoldReason } from "../../model/delivery.ts";
 import { systemClock } from "../../model/ids.ts";
+import { actingIn, actingWords, type Acting } from "../../providers/acting.ts";
 import { classify, type Reading, type Screen, type ScreenManifest } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
@@ -15,7 +16,15 @@ import { claimedAt } from "./marks.ts";
 export type Sight =
   /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. */
   | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string }
-  | { readonly kind: "there"; readonly look: Look; readonly reading: Reading; readonly screen: Screen; readonly computing: boolean };
+  | {
+      readonly kind: "there";
+      readonly look: Look;
+      readonly reading: Reading;
+      readonly screen: Screen;
+      readonly computing: boolean;
+      /** What would act on text there; null: nothing, or it was not looked for. */
+      readonly acting: Acting | null;
+    };
 
 /** Told what a pane showed about its agent. */
 export type Observed = (agent: Agent, seen: { readonly state: AgentState; readonly reason: string | null; readonly draft: boolean }) => void;
@@ -23,7 +32,7 @@ export type Observed = (agent: Agent, seen: { readonly state: AgentState; readon
 export type There = Extract<Sight, { kind: "there" }>;
 
 /** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
-export async function see(server: TmuxServer, processes: Processes, locator: PaneLocator, manifest: ScreenManifest, now = systemClock()): Promise<Sight> {
+export async function see(server: TmuxServer, processes: Processes, { locator, manifest, traits }: Seen, now = systemClock()): Promise<Sight> {
   let seen: Look;
   try {
     seen = await look(server, locator.pane);
@@ -33,11 +42,18 @@ export async function see(server: TmuxServer, processes: Processes, locator: Pan
     if (code === "TMUX_UNAVAILABLE") return gone(message);
     throw thrown;
   }
-  return recognise(processes, locator, manifest, seen, now);
+  return recognise(processes, { locator, manifest, traits }, seen, now);
+}
+
+/** Whom a look is for. */
+export interface Seen {
+  readonly locator: PaneLocator;
+  readonly manifest: ScreenManifest;
+  readonly traits: Pick<TerminalTraits, "mayAct">;
 }
 
 /** What a look shows, provided that it shows this agent. */
-export async function recognise(processes: Processes, locator: PaneLocator, manifest: ScreenManifest, seen: Look, now: number): Promise<Sight> {
+export async function recognise(processes: Processes, { locator, manifest, traits }: Seen, seen: Look, now: number): Promise<Sight> {
   const { pane } = seen;
   const why = whyNotItsPane(locator, pane);
   if (why !== null) return gone(why);
@@ -56,7 +72,10 @@ export async function recognise(processes: Processes, locator: PaneLocator, mani
     return { kind: "gone", state: "done", detail: `only a bare shell (${command}) is left in ${locator.pane}` };
   }
   const screen = { ...screenOf(seen, inFront && manifest.provider !== "shell"), resuming: isResuming(locator, now) };
-  return { kind: "there", look: seen, screen, reading: classify(manifest, screen), computing };
+  const reading = classify(manifest, screen);
+  // Only where something could be typed: the process tree changes while an agent lives, and is not read for nothing.
+  const acting = traits.mayAct && (reading.state === "idle" || reading.state === "unknown") ? await actingIn(front ?? agent, processes) : null;
+  return { kind: "there", look: seen, screen, reading, computing, acting };
 }
 
 /** Why the pane with an agent's number is not the agent's; null: it is. */
@@ -69,9 +88,9 @@ export function whyNotItsPane(locator: PaneLocator, pane: Pick<Look["pane"], "pi
 
 /** A program that is a shell script, or is started by one, looks like a shell to tmux; its process tells that it is not. */
 function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
-  const { title, cursor, currentCommand, alternateOn, inMode, width, height } = pane;
+  const { title, cursor, cursorVisible, currentCommand, alternateOn, inMode, width, height } = pane;
   const command = commandIsKnown ? {} : { command: currentCommand };
-  return { lines: styled, title, cursor, alternate: alternateOn, copyMode: inMode, width, height, ...command };
+  return { lines: styled, title, cursor, cursorHidden: !cursorVisible, alternate: alternateOn, copyMode: inMode, width, height, ...command };
 }
 
 /** A conversation that is gone on with shows within this time, or will not: a person may have cleared the screen. */
@@ -117,10 +136,13 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
     case "done":
       return held("offline", `the program in ${pane.id} has ended`);
   }
+  const wouldAct = whyNotTyped(seen, traits);
+  if (wouldAct !== null) return held("unreadable", wouldAct);
   if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
   if (asksForAnswer(seen, traits)) return held("question", `a question is open in ${pane.id}`);
   const typingMs = pane.pasted === pane.entered ? 0 : claimedAt(pane.pasted) + showsWithinMs - now;
   if (typingMs > 0) return held("busy", `another message is being typed into ${pane.id}`, typingMs);
+  if (mayHoldPaste(seen, traits)) return held("draft", `an earlier message may still stand unsent in ${pane.id}; send it or clear it there`);
   const keyAt = lastKeyAt(pane, clients);
   if (keyAt !== undefined && now - keyAt < surelyPastMs) {
     return held("typing", `somebody types in ${pane.id}`, keyAt + surelyPastMs - now);
@@ -152,6 +174,25 @@ export function lastStirAt({ look: { pane, clients } }: There): number | undefin
 /** Text that nobody has sent stands where it would be typed. */
 export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
   return seen.reading.draft || (seen.reading.state === "idle" && exceedsRest(seen, traits));
+}
+
+/** Text is typed only where nothing acts on it: into a shell or an interpreter as what it does not run, if the user wants that. */
+export function whyNotTyped({ acting, reading, look: { pane } }: There, { shell, interpreter, trusted }: TerminalTraits): string | null {
+  if (acting === null) return interpreter ? `no interpreter is seen in ${pane.id}` : null;
+  if (acting.apart && trusted && reading.composer !== undefined) return null;
+  if (shell && (acting.kind === "shell" || acting.kind === "remote")) return null;
+  if (interpreter && acting.kind === "interpreter" && acting.behind === null && acting.comment !== null) return null;
+  return `${actingWords(acting)} (${pane.id})`;
+}
+
+/**
+ * A paste of ours that never got its Enter. Where the composer is known, it shows whether that still stands there;
+ * elsewhere only the line at rest proves that it does not.
+ */
+function mayHoldPaste(seen: There, { restingLine }: TerminalTraits): boolean {
+  const { pane } = seen.look;
+  if (pane.pasted === pane.entered || seen.reading.composer !== undefined) return false;
+  return restingLine === null || cursorLine(seen.look) !== restingLine;
 }
 
 /** For programs whose composer is not known: the line at rest, and something behind it. */

@@ -8,7 +8,7 @@ import type { Clock } from "../../model/ids.ts";
 import { lastKeyAt } from "../../tmux/pane.ts";
 import { enterGuarded, type Guards } from "../../tmux/write.ts";
 import type { Access } from "./access.ts";
-import { lastStirAt, surelyPastMs, type Sight, type There } from "./sight.ts";
+import { lastStirAt, surelyPastMs, whyNotTyped, type Sight, type There } from "./sight.ts";
 import { hasComposer, sameScreen, standing, type Standing } from "./verify.ts";
 
 export interface Pasted {
@@ -67,7 +67,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? clock()) : null;
     if (leftSince !== null && clock() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
     if (presses > 0 && !access.traits.echo) return handed(`typed into ${pane}, which shows nothing`);
-    if (standsSince !== null && clock() - standsSince >= access.traits.enterGapMs && mayPress(sight) && safeToEnter(sight) && nobodyTyped(sight, before, clock())) {
+    if (standsSince !== null && clock() - standsSince >= access.traits.enterGapMs && mayPress(sight) && safeToEnter(sight) && whyNotTyped(sight, access.traits) === null && nobodyTyped(sight, before, clock())) {
       if ((await enterGuarded(access.server, { ...guardedBy(access, sight), mark })).done) {
         presses++;
         parts.entered();

@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { personId } from "../../model/agent.ts";
 import { seal, type Sender } from "../../model/message.ts";
 import { composerHolds, screenManifest } from "../../providers/screen.ts";
@@ -53,4 +54,38 @@ test("no agent makes Codex add a skill or a plugin; the person may", () => {
 test("no agent makes Claude Code attach a file; the person may", () => {
   expect(pasted("claude-code", "see @notes.txt", 40, bob)).toContain("\nsee \\@notes.txt\n");
   expect(pasted("claude-code", "see @notes.txt")).toContain("\nsee @notes.txt\n");
+});
+
+describe("what would run its text", () => {
+  const anyBody = fc.string({ unit: "binary", minLength: 1, maxLength: 60 }).map((text) => text.replaceAll("\0", "")).filter((text) => text.trim() !== "" && text.isWellFormed());
+  const nasty = fc.array(fc.oneof(anyBody, fc.constantFrom("\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f", "\t", "'", "\\", "\\'", "!", "*/", "?>", "--", "\"", "`id`", "$(id)", ";", "'; id; '", "\\'; id; '")), { minLength: 1, maxLength: 8 }).map((parts) => parts.join("")).filter((text) => text.trim() !== "" && text.isWellFormed());
+  const given = (provider: string, body: string, more: object): string | undefined =>
+    paneText(seal({ to: "ana", body }, bob, { inReplyTo: null, hops: 1 }), terminalTraits(provider), { multiline: false, lineLimit: 4_000, room: null, ...more }, "user")?.text;
+
+  test.each(["# ", "// ", "-- ", "; ", "% "])("an interpreter gets one line that begins with %j, and no character in it ends that line", (comment) => {
+    fc.assert(
+      fc.property(nasty, (body) => {
+        const text = given("repl", body, { comment })!;
+        expect(text).toStartWith(`${comment}MSG_BOB_`);
+        expect(text).not.toMatch(/[\n\r\v\f\u0085\u2028\u2029\t]/);
+        expect(text).not.toEndWith("\\");
+      }),
+    );
+  });
+
+  test("an interpreter without comments gets nothing", () => {
+    expect(given("repl", "hello", { comment: null })).toBeUndefined();
+  });
+
+  test("a POSIX shell gets one word that it leaves alone, and so does every shell that is not known as one", () => {
+    fc.assert(
+      fc.property(nasty, (body) => {
+        const posix = given("shell", body, { posix: true })!;
+        // As such a shell reads it: quoted parts, and quotes that are escaped between them.
+        expect(posix).toMatch(/^: '(?:[^']|'\\'')*'$/);
+        const other = given("shell", body, { posix: false })!;
+        expect(other).toMatch(/^: '[^'\\!]*'$/);
+      }),
+    );
+  });
 });

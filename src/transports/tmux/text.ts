@@ -1,6 +1,6 @@
 import { bodyText, envelope, type Envelope } from "../../model/envelope.ts";
 import type { Authority } from "../../model/delivery.ts";
-import type { Message } from "../../model/message.ts";
+import { summarise, type Message } from "../../model/message.ts";
 import { showsPlainly } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 
@@ -15,6 +15,10 @@ export interface Taking {
   readonly room: { readonly columns: number; readonly rows: number } | null;
   /** From so many lines on the program shows a paste as one short mark. */
   readonly collapsesFrom?: number | undefined;
+  /** What begins a line that an interpreter does not run. */
+  readonly comment?: string | null;
+  /** Whether a shell is known to read quotes as POSIX has them; others, and those that cannot be seen, get none to read. */
+  readonly posix?: boolean;
 }
 
 /** What is pasted for a message; null: no form of it fits into the pane. */
@@ -23,6 +27,7 @@ export function paneText(message: Message, traits: TerminalTraits, taking: Takin
   const { multiline, room } = taking;
   const inlineLimit = Math.min(traits.pasteLimit, taking.lineLimit ?? Number.MAX_SAFE_INTEGER);
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
+  if (traits.interpreter) return commentText(message, { ...taking, inlineLimit }, authority);
   const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible, escaped }, authority));
   if (traits.collapsesAbove !== null) return collapsible(forms[0]!, traits.collapsesAbove, room);
   return forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room)) ?? null;
@@ -57,11 +62,22 @@ function rowsOf(text: string, paneColumns: number): number {
   return text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
 }
 
-/** `: '…'` does nothing and shows everything; inside single quotes a shell leaves all text alone. */
+/** One line that the interpreter leaves alone. Some separators end a line for JavaScript; a tab would ask for a completion. */
+function commentText(message: Message, { comment, inlineLimit }: Taking & { inlineLimit: number }, authority: Authority): Envelope | null {
+  if (!comment) return null;
+  const { text, inline } = envelope(message, { multiline: false, inlineLimit: inlineLimit - comment.length }, authority);
+  return { text: `${comment}${text.replaceAll(/[\s\p{Zl}\p{Zp}]/gu, " ")}`, inline };
+}
+
+/**
+ * `: '…'` does nothing and shows everything; inside single quotes a POSIX shell leaves all text alone. Others see an
+ * escape in a backslash, and an earlier command in an exclamation mark: there these three look alike and are not the same.
+ */
 function shellText(message: Message, traits: Taking & { inlineLimit: number }): Envelope {
-  const quoted = (text: string): string => `: '${text.replaceAll("'", `'\\''`)}'`;
+  const harmless: Readonly<Record<string, string>> = { "'": "’", "\\": "＼", "!": "！" };
+  const quoted = (text: string): string => `: '${traits.posix ? text.replaceAll("'", `'\\''`) : text.replaceAll(/['\\!]/g, (mark) => harmless[mark]!)}'`;
   const whole = quoted(`${message.tag} from ${message.from.name}: ${bodyText(message.body)}`);
   const fits = traits.multiline || !whole.includes("\n");
   if (fits && Buffer.byteLength(whole) <= traits.inlineLimit) return { text: whole, inline: true };
-  return { text: quoted(`${message.tag} from ${message.from.name}: ${bodyText(message.summary)} (tieline show ${message.tag})`), inline: false };
+  return { text: quoted(`${message.tag} from ${message.from.name}: ${summarise(bodyText(message.summary))} (tieline show ${message.tag})`), inline: false };
 }

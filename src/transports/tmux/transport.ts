@@ -9,6 +9,7 @@ import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { processExists, type Processes } from "../../tmux/process.ts";
 import { ttyModes, type ReadTtyMode } from "../../tmux/ttyMode.ts";
 import { look, lookAtMany, type Look } from "../../tmux/pane.ts";
+import { isPosixShell } from "../../tmux/shell.ts";
 import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../sensing/port.ts";
 import { paneLocator } from "../paneLocator.ts";
@@ -16,7 +17,7 @@ import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { claimedAt } from "./marks.ts";
 import { Foresight } from "./foresight.ts";
-import { holdsDraft, judge, recognise, see, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
+import { holdsDraft, judge, recognise, see, whyNotTyped, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
 import { Settling } from "./settling.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
@@ -181,22 +182,24 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return submit(pasted, { ...looking, enterRepeats, personMs: readyTimeoutMs }, signal);
   }
 
-  async function seeAgent(agent: Agent, { server, locator, manifest, traits }: Access, seen?: Look): Promise<Sight> {
-    const sight = await (seen ? recognise(processes, locator, manifest, seen, clock()) : see(server, processes, locator, manifest, clock()));
+  async function seeAgent(agent: Agent, access: Access, seen?: Look): Promise<Sight> {
+    const { server, traits } = access;
+    const sight = await (seen ? recognise(processes, access, seen, clock()) : see(server, processes, access, clock()));
     if (sight.kind === "there") settling.saw(sight);
     if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
-    else observed(agent, { state: sight.reading.state, reason: null, draft: holdsDraft(sight, traits) });
+    else observed(agent, stateOf(sight, traits));
     return sight;
   }
 
   /** Null: the pane is so small that not even a doorbell could be checked in it. */
   async function textFor({ message }: Errand, access: Access, sight: There): Promise<string | null> {
-    return paneText(message, access.traits, await takingOf(access, sight), "user")?.text ?? null;
+    return paneText(message, access.traits, { ...(await takingOf(access, sight)), ...actingTraits(sight) }, "user")?.text ?? null;
   }
 
   /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
-  async function takingOf({ traits, locator, manifest }: Access, { look: { pane } }: There): Promise<Taking> {
-    const checked = traits.collapsesAbove !== null || manifest.composer?.top || manifest.composer?.side;
+  async function takingOf({ traits, locator, manifest }: Access, { look: { pane }, reading }: There): Promise<Taking> {
+    const framed = reading.composer !== undefined && (manifest.composer?.top !== undefined || manifest.composer?.side !== undefined);
+    const checked = traits.collapsesAbove !== null || framed;
     const room = checked ? { columns: pane.width, rows: pane.height } : null;
     const { bracketedPaste } = traits;
     const asked = bracketedPaste === "always" || (pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? bracketedPaste);
@@ -205,6 +208,17 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const canonical = (await ttyMode(pane.tty)) === "canonical";
     return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room, collapsesFrom };
   }
+}
+
+/** How text is written so that it does not run: as a comment, or quoted. */
+const actingTraits = ({ acting }: There): Pick<Taking, "comment" | "posix"> => ({ comment: acting?.comment ?? null, posix: acting?.kind === "shell" && isPosixShell(acting.name) });
+
+/** What nothing is typed into is not idle, whatever its screen looks like. */
+function stateOf(sight: There, traits: Access["traits"]): Parameters<Observed>[1] {
+  const { state, why } = sight.reading;
+  const wouldAct = state === "idle" ? whyNotTyped(sight, traits) : null;
+  if (wouldAct !== null) return { state: "unknown", reason: wouldAct, draft: false };
+  return { state, reason: state === "unknown" && traits.mayAct ? why : null, draft: holdsDraft(sight, traits) };
 }
 
 /** What `ready` saw, and when. */
