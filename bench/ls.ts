@@ -75,7 +75,7 @@ function told(): Map<string, number> {
 async function settled(): Promise<void> {
   await Bun.sleep(1_100);
   const asked = () => tieline.sensing.refresh(tieline.directory.agents());
-  while ((await asked()).size > 0) await Bun.sleep(50);
+  while ((await asked()).unread.size > 0) await Bun.sleep(50);
 }
 
 /** The processor time of the tmux server so far, in hundredths of a second. */

@@ -4,6 +4,7 @@ import type { Home } from "../client/home.ts";
 import { operations, repeatable } from "../client/operations.ts";
 import type { Caller, OperationName } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
+import { attended } from "./attend.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,7 +35,7 @@ export function connect(home: Home, env: Environment, { team, start = lazyStart,
         early = undefined;
         const client = createClient({ socket: home.socket }, as(await caller), noticed);
         try {
-          return await client.call(name, input, signal);
+          return await attended({ home, name, input, signal }, (both) => client.call(name, input, both));
         } catch (error) {
           if (starts === maxStarts || !mayStart(name, input, error, env)) throw error;
           await start(home, env);
@@ -48,7 +49,8 @@ export function connect(home: Home, env: Environment, { team, start = lazyStart,
 export function connectToRunning(home: Home, env: Environment, team?: string): Client {
   return {
     async call(name, input, signal) {
-      return createClient({ socket: home.socket }, await callerOf(home, env, team)).call(name, input, signal);
+      const client = createClient({ socket: home.socket }, await callerOf(home, env, team));
+      return attended({ home, name, input, signal }, (both) => client.call(name, input, both));
     },
   };
 }
@@ -74,6 +76,7 @@ function mayStart(name: OperationName, input: object, error: unknown, env: Envir
       cause: error,
     });
   }
-  if (["EACCES", "EPERM"].includes(String(error.operands["cause"]))) return false;
+  // One that is there and does not answer keeps the home.
+  if (["EACCES", "EPERM", "stopped", "silent"].includes(String(error.operands["cause"]))) return false;
   return !mayHaveArrived(error) || operations[name] === "GET" || repeatable.has(name) || "key" in input;
 }

@@ -1,5 +1,9 @@
+import { deadlines } from "../client/deadlines.ts";
 import { errorCodes } from "../model/errors.ts";
+import { momentMs } from "./attend.ts";
 import type { AnyCommand, Argument } from "./command.ts";
+import { everyMs, probeMs, silentMs } from "./stall.ts";
+import { startDeadlineMs } from "./start.ts";
 import { argumentName, describe, flagName, flagsOf, groups } from "./help.ts";
 
 /** docs/cli.md, made from the data of the commands. */
@@ -9,6 +13,7 @@ export function reference(commands: readonly AnyCommand[]): string {
     "Made by `scripts/docs-cli.ts` from `src/cli/commands/`; change it there.",
     contents(commands),
     scripts,
+    times,
     exitCodes(),
     ...groups.flatMap((group) => commands.filter((command) => command.group === group).map(page)),
   ].join("\n\n").concat("\n");
@@ -47,6 +52,22 @@ have no width are shown by name (\`␛\`, \`⟨U+202E⟩\`), and a name, summary
 
 Every \`send\` carries an idempotency key, so the command itself repeats it safely when the daemon dies in between. Give \`--key\` to make
 your own repetitions safe, too.`;
+
+const times = `## How long a command takes at most
+
+| | |
+|---|---|
+| starting the daemon | ${startDeadlineMs / 1_000} s |
+| the answer of the daemon | ${deadlines.usual / 1_000} s; ${deadlines.life / 60_000} minutes where programs are started or ended (\`up\`, \`down\`, \`spawn\`, \`stop\`, \`kill\`, \`restart\`, \`resume\`, \`team\`); then \`NOT_IN_TIME\`, exit 4 |
+| waiting on purpose (\`--wait\`, \`ask\`) | \`--timeout\`, or the time that the help of the command names |
+| \`daemon stop\` | 15 s until the daemon has ended |
+| following (\`events -f\`, \`ls --watch\`, \`daemon logs -f\`) | until Ctrl-C |
+| a daemon that is stopped (SIGSTOP) | ${(momentMs + probeMs) / 1_000} s, or ${(everyMs + probeMs) / 1_000} s during a wait; then \`DAEMON_UNAVAILABLE\`, exit 5, with its pid and what to do |
+| a daemon that hangs | ${(momentMs + probeMs + silentMs) / 1_000} s, or ${(everyMs + probeMs + silentMs) / 1_000} s during a wait; the same |
+| a tmux server that does not answer | \`ls\` answers after 2 s from what is known and says so; commands that need the pane fail with \`TMUX_UNAVAILABLE\`, exit 5, within 25 s |
+
+From one second on, a command that waits for the daemon asks it every few seconds whether it still works. What a caller was told has
+failed because the daemon was stopped does not happen when it continues.`;
 
 const meanings: Readonly<Record<number, string>> = {
   0: "done",

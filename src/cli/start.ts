@@ -8,9 +8,11 @@ import { TielineError, asTielineError, type ErrorCode } from "../model/errors.ts
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const startDeadlineMs = 30_000;
+export const startDeadlineMs = 30_000;
 /** Who owns the home listens within this time, unless it is about to end. */
 const winnersPatienceMs = 2_000;
+/** One that listens answers within this time, unless it is stopped. */
+const answerMs = 2_000;
 
 /**
  * Starts the daemon and returns when one answers: ours, or that of another command that was faster. An owner of the home
@@ -99,7 +101,7 @@ async function silenceOf(home: Home, deadline: number): Promise<TielineError | n
   const client = createClient({ socket: home.socket }, {});
   for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 200)) {
     try {
-      await client.call("daemonStatus", {});
+      await client.call("daemonStatus", {}, AbortSignal.timeout(answerMs));
       return null;
     } catch (error) {
       // Any other refusal is an answer too.

@@ -27,6 +27,8 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
   try {
     const { last: known } = await daemon.call("events", { limit: 0 }, stop);
     const listening = listen(eventsAfter(known));
+    // Its failure is met below; it may come while the agents are asked for.
+    listening.catch(() => undefined);
     while (!stop.aborted) {
       const agents = await daemon.call("ls", all ? { all } : {}, stop);
       const seen = JSON.stringify(agents);

@@ -14,6 +14,8 @@ export interface Home {
   readonly page: string;
   /** The loopback port that the daemon is at, or was at last. */
   readonly portFile: string;
+  /** The daemon's process: its pid, and the mark of its start. */
+  readonly pidFile: string;
   /** The person's own token, mode 0600. */
   readonly personToken: string;
   /** The person's profiles. */
@@ -39,6 +41,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     log: `${root}/daemon.log`,
     page: `${root}/page`,
     portFile: `${root}/port`,
+    pidFile: `${root}/daemon.pid`,
     personToken: `${root}/user.token`,
     agents: `${root}/agents`,
     screens: `${root}/screens`,

@@ -9,6 +9,7 @@ import { secureHome } from "../config/privateHome.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
 import { newToken } from "../directory/token.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
+import { atomicWrite } from "../os/atomicWrite.ts";
 import { secretIn } from "../os/secretFile.ts";
 import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
@@ -129,12 +130,14 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     operations,
     report: options.report,
     notices: (caller: Caller, operation: OperationName) => callers.noticesFor(caller, operation),
+    mayBeLate: () => standstill.isJustOver(),
     answers: { "/metrics": metricsAnswer(tieline, callers), [pathOf("events")]: eventStreams(tieline, callers, rights), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   };
   const onSocket = createHandle({ ...parts, callerOf: callerOnSocket(callers.isPersons), face: "socket" });
   const onPort = createHandle({ ...parts, callerOf: callerOnPort(callers.isPersons), without: socketOnly, face: "port" });
   const mcp = mcpWhenAsked({ operations, callerOf: callerOnPort(callers.isPersons), report: options.report, version });
   const server = listen(home.socket, (request) => onSocket(request, stopping.signal), options.report);
+  atomicWrite(home.pidFile, `${process.pid} ${(await tieline.processes.read(process.pid))?.startMark ?? ""}\n`);
   const guard = { isKnown: callers.isKnown, stopping: stopping.signal };
   const routes = [guardedRoute("/v1", onPort, { ...guard, sessions }), guardedRoute("/mcp", mcp, guard), guardedRoute("/metrics", onPort, { ...guard, sessions }), pageRoute(sessions, { report: options.report })];
   loopback = await openLoopback({ configured: http.port, file: home.portFile, routes, report: options.report });
@@ -158,7 +161,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
       sessions[Symbol.dispose]();
       socket[Symbol.dispose]();
       // At the same place there may be the socket of another one by now.
-      if (socket.isThere()) rmSync(home.socket, { force: true });
+      if (socket.isThere()) for (const file of [home.socket, home.pidFile]) rmSync(file, { force: true });
       log.info("stopped");
       log[Symbol.dispose]();
     };

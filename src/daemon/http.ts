@@ -38,13 +38,15 @@ export interface HandleParts {
   readonly answers?: Readonly<Record<string, Answer>>;
   /** What a caller should know besides the answer. */
   readonly notices?: (caller: Caller, operation: OperationName) => readonly string[];
+  /** Whether requests that come in now may have been given up by their callers. */
+  readonly mayBeLate?: () => boolean;
   /** Operations that are not there. */
   readonly without?: readonly OperationName[];
   /** Where calls come in. */
   readonly face: Face;
 }
 
-export function createHandle({ operations: implementations, report, callerOf, answers = {}, notices = () => [], without = [], face }: HandleParts): Handle {
+export function createHandle({ operations: implementations, report, callerOf, answers = {}, notices = () => [], mayBeLate = () => false, without = [], face }: HandleParts): Handle {
   const names = (Object.keys(operations) as OperationName[]).filter((name) => !without.includes(name));
   const byPath = new Map(names.map((name) => [pathOf(name), name]));
 
@@ -66,6 +68,7 @@ export function createHandle({ operations: implementations, report, callerOf, an
       if (answer) return answer;
       if (name === undefined) throw notFound(url.pathname);
       if (request.method !== operations[name]) throw wrongMethod(name);
+      if (mayBeLate() && request.method !== "GET") await refuseIfLeft(request);
       const input = parse(schemas[name].input, await inputOf(request, url, maxBodyBytes(name)), name);
       const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
       const output = await run(input, call);
@@ -80,6 +83,14 @@ export function createHandle({ operations: implementations, report, callerOf, an
 
 function noticed(notices: readonly string[]): Record<string, string> {
   return notices.length === 0 ? {} : { [noticeHeader]: encodeURIComponent(JSON.stringify(notices)) };
+}
+
+/** That a caller has left is known a moment after its request. What it was told has failed must not happen now. */
+const noticedMs = 50;
+
+async function refuseIfLeft({ signal }: Request): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, noticedMs));
+  if (signal.aborted) throw invalid("the caller left before the daemon could answer");
 }
 
 export function problem(error: TielineError): Response {

@@ -23,13 +23,21 @@ export interface Explanation {
   } | null;
 }
 
+/** Of whom what is known may be old. */
+export interface Surveyed {
+  /** They are there; of a crowd, some screens are still to be read. */
+  readonly unread: ReadonlySet<AgentId>;
+  /** Their tmux server does not answer. */
+  readonly unanswered: ReadonlySet<AgentId>;
+}
+
 /** Where agents can be looked at. */
 export interface Eyes {
   /**
    * Brings what is known of these agents up to date, reading only what may have changed since the last time. Who is
-   * there and who is not is known when it resolves; of a crowd, some screens may still be to be read, and whose is told.
+   * there and who is not is known when it resolves, except where tmux does not answer.
    */
-  survey(agents: readonly Agent[]): Promise<ReadonlySet<AgentId>>;
+  survey(agents: readonly Agent[]): Promise<Surveyed>;
   /** Resolves when nothing is being read any more. */
   close(): Promise<void>;
   /** Brings what is known of one agent up to date. */

@@ -89,7 +89,7 @@ function attended() {
     survey: async (agents) => {
       surveyed.push(agents.map(({ name }) => name));
       changed();
-      return new Set();
+      return { unread: new Set(), unanswered: new Set() };
     },
     look: async () => undefined,
     explain: () => Promise.reject(new Error("nobody asks")),
@@ -175,7 +175,7 @@ describe("while nobody attends", () => {
     await stage.tmux.tmux("kill-pane", "-t", closed!.pane);
     const stateOf = ({ agent }: Cast) => stage.tieline.directory.agent(agent.id)!.state;
 
-    const unread = await stage.tieline.sensing.refresh(crowd.map(({ agent }) => agent));
+    const { unread } = await stage.tieline.sensing.refresh(crowd.map(({ agent }) => agent));
     expect(stateOf(closed!)).toBe("gone");
     expect(unread).toEqual(new Set(others.map(({ agent }) => agent.id)));
     expect(new Set(others.map(stateOf))).toEqual(new Set(["unknown"]));
@@ -183,7 +183,7 @@ describe("while nobody attends", () => {
     expect(stage.faults).toEqual([]);
 
     await stage.tmux.kill();
-    expect((await stage.tieline.sensing.refresh(all())).size).toBe(0);
+    expect((await stage.tieline.sensing.refresh(all())).unread.size).toBe(0);
     expect(new Set(crowd.map(stateOf))).toEqual(new Set(["gone"]));
   });
 

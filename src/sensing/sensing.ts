@@ -5,13 +5,15 @@
 import { endpointBy, type Agent } from "../model/agent.ts";
 import type { Event } from "../model/event.ts";
 import type { AgentId } from "../model/ids.ts";
-import type { Eyes } from "./port.ts";
+import type { Eyes, Surveyed } from "./port.ts";
 
 export interface SensingParts {
   readonly eyes: Eyes;
   readonly directory: { agent(id: AgentId): Agent | null };
   readonly onEvent: (listener: (event: Event) => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
+  /** How long a question waits for tmux before it is answered from what is known. */
+  readonly patienceMs?: number;
   /** A watcher can fall silent; who attends is told the truth at least this often. */
   readonly sweepMs?: number;
 }
@@ -26,9 +28,15 @@ export class Sensing implements AsyncDisposable {
 
   constructor(private readonly parts: SensingParts) {}
 
-  /** Brings what is known of these agents up to date, and tells whose screens are still to be read. */
-  refresh(agents: readonly Agent[]): Promise<ReadonlySet<AgentId>> {
-    return this.parts.eyes.survey(agents);
+  /** Brings what is known of these agents up to date, as far as tmux answers in time. */
+  async refresh(agents: readonly Agent[]): Promise<Surveyed> {
+    const { eyes, patienceMs = 2_000, report } = this.parts;
+    const unanswered = new Set(agents.filter((agent) => endpointBy("tmux", agent) !== undefined).map(({ id }) => id));
+    const { promise: late, resolve } = Promise.withResolvers<Surveyed>();
+    const timer = setTimeout(() => resolve({ unread: new Set(), unanswered }), patienceMs);
+    const survey = eyes.survey(agents);
+    void late.then(() => survey.catch((fault: unknown) => report("look at the agents", fault)));
+    return Promise.race([survey, late]).finally(() => clearTimeout(timer));
   }
 
   /** Keeps what is known of the wanted agents up to date, those included who come later, until disposed. */

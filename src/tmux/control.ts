@@ -1,6 +1,6 @@
 import type { FileSink, Subprocess } from "bun";
 import type { TielineError } from "../model/errors.ts";
-import { commandFailed, tmuxUnavailable } from "./failure.ts";
+import { commandFailed, tmuxSilent, tmuxUnavailable } from "./failure.ts";
 import type { Leash } from "./leash.ts";
 import { type Notification, parseNotification } from "./notification.ts";
 
@@ -67,6 +67,9 @@ export class ControlClient {
   #open: (Block & { guard: string; ours: boolean }) | undefined;
   #attachError = "";
   #exitReason = "";
+  /** The command that was not answered in time. */
+  #wedgedAt: string | null = null;
+  readonly #giveUp = new AbortController();
   #ended = false;
   #closing = false;
 
@@ -139,7 +142,10 @@ export class ControlClient {
   async #leave(): Promise<void> {
     // The end of its input detaches a control client; no signal is needed unless tmux hangs.
     this.#endInput();
-    const hard = setTimeout(() => this.#child.kill("SIGKILL"), closeGraceMs);
+    const hard = setTimeout(() => {
+      this.#child.kill("SIGKILL");
+      this.#giveUp.abort();
+    }, closeGraceMs);
     await this.closed;
     clearTimeout(hard);
   }
@@ -171,14 +177,14 @@ export class ControlClient {
   async #read(): Promise<string> {
     const stderr = new Response(this.#child.stderr).text();
     try {
-      for await (const line of lines(this.#child.stdout)) this.#onLine(line);
+      for await (const line of lines(this.#child.stdout, this.#giveUp.signal)) this.#onLine(line);
     } finally {
       this.#ended = true;
     }
     await this.#child.exited;
     const reason = this.#exitReason || this.#attachError || (await stderr).trim() || "the tmux client ended";
     this.#exitReason = reason;
-    this.#attached.reject(commandFailed(reason, "attach-session"));
+    this.#attached.reject(this.#wedgedAt === null ? commandFailed(reason, "attach-session") : this.#gone());
     for (const pending of this.#pending.splice(0)) this.#settle(pending, () => pending.reject(this.#gone()));
     return reason;
   }
@@ -223,9 +229,12 @@ export class ControlClient {
   }
 
   #wedged(line: string): void {
-    const command = line.split(" ", 1)[0];
+    const command = line.split(" ", 1)[0]!;
     this.#exitReason = `tmux did not answer ${command} in time`;
+    this.#wedgedAt = command;
     this.#child.kill("SIGKILL");
+    // A server that is stopped holds the client's output open, so that its end would not come.
+    this.#giveUp.abort();
   }
 
   #settle(pending: Pending, how: () => void): void {
@@ -234,6 +243,7 @@ export class ControlClient {
   }
 
   #gone(): TielineError {
+    if (this.#wedgedAt !== null) return tmuxSilent(this.#wedgedAt, this.#options.socketPath);
     return tmuxUnavailable(`the tmux client has ended: ${this.#exitReason || "closed"}`, {
       socketPath: this.#options.socketPath,
       session: this.#options.session,
@@ -263,9 +273,12 @@ function spawnClient(options: ControlOptions, leash: Leash): Child {
   }
 }
 
-async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+async function* lines(stream: ReadableStream<Uint8Array>, giveUp: AbortSignal): AsyncGenerator<Buffer> {
+  const reader = stream.getReader();
+  giveUp.addEventListener("abort", () => void reader.cancel().catch(() => undefined), { once: true });
   let parts: Buffer[] = [];
-  for await (const chunk of stream) {
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const chunk = part.value;
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
       const end = rest.subarray(0, at);

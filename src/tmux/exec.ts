@@ -18,26 +18,33 @@ export type Exec = (argv: string[], options?: ExecOptions) => Promise<ExecResult
 
 export const bunExec: Exec = async (argv, { stdin, env, timeoutMs } = {}) => {
   const child = spawnOrExplain(argv, stdin, env);
-  let late = false;
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          late = true;
-          child.kill("SIGKILL");
-        }, timeoutMs);
+  const outputs = [collect(child.stdout), collect(child.stderr)] as const;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => {
+    child.kill("SIGKILL");
+    // Another process may hold them open: a tmux server is given those of its clients.
+    for (const output of outputs) output.cancel();
+    reject(notInTime(argv, timeoutMs));
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
   try {
-    const [stdout, stderr, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    if (late) throw notInTime(argv, timeoutMs);
+    const [code, stdout, stderr] = await Promise.race([Promise.all([child.exited, outputs[0].text, outputs[1].text]), late]);
     return { code, stdout, stderr };
   } finally {
     clearTimeout(timer);
   }
 };
+
+function collect(stream: ReadableStream<Uint8Array>): { readonly text: Promise<string>; cancel(): void } {
+  const reader = stream.getReader();
+  const read = async (): Promise<string> => {
+    const decoder = new TextDecoder();
+    let text = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += decoder.decode(part.value, { stream: true });
+    return text + decoder.decode();
+  };
+  return { text: read(), cancel: () => void reader.cancel().catch(() => undefined) };
+}
 
 function spawnOrExplain(argv: string[], stdin: ExecOptions["stdin"], env: ExecOptions["env"]) {
   try {

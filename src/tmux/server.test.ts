@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { attachPerson, privateTmux } from "../testing/tmux.ts";
+import { until } from "../testing/until.ts";
 import type { Exec } from "./exec.ts";
 import { TmuxServer } from "./server.ts";
 
@@ -44,6 +45,22 @@ test("a session with destroy-unattached is never held open, and still served", a
   await expect(server.run([["kill-pane", "-t", "%99"]])).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
   await person.detach();
   await expect(tmux.tmux("has-session", "-t", "=main")).rejects.toThrow();
+});
+
+test("a server that is stopped is silent, not gone, and serves again when it continues", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer({ ...tmux, timeoutMs: 300 });
+  const { pid } = await server.identity();
+  const silent = { code: "TMUX_UNAVAILABLE", message: expect.stringContaining(`the tmux server at ${tmux.socketPath} did not answer`), operands: { silent: true } };
+  process.kill(pid, "SIGSTOP");
+  try {
+    // By its client first, then, since that counts as lost, by processes.
+    for (let time = 0; time < 2; time++) await expect(server.read(display("x"))).rejects.toMatchObject(silent);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await until(async () => (await server.read(display("x")).catch(() => [])).length === 1, "tmux to answer again");
+  expect((await server.identity()).pid).toBe(pid);
 });
 
 test("the owner says which sessions may be used", async () => {

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { asTielineError } from "../model/errors.ts";
 import { ControlClient, type Turn } from "./control.ts";
 import { bunExec, type Exec, type ExecResult } from "./exec.ts";
-import { commandFailed, saysNoServer, tmuxUnavailable } from "./failure.ts";
+import { commandFailed, saysNoServer, tmuxSilent, tmuxUnavailable } from "./failure.ts";
 import { findLeash, type Leash } from "./leash.ts";
 import { commandLine } from "./quote.ts";
 import { parseVersion, requireVersion, type TmuxVersion, tmuxMissing } from "./version.ts";
@@ -181,7 +181,7 @@ export class TmuxServer {
   }
 
   async #attachable(): Promise<AttachableSession[]> {
-    const { code, stdout, stderr } = await this.#tmux(["list-sessions", "-F", sessionFormat]);
+    const { code, stdout, stderr } = await this.#tmux(["list-sessions", "-F", sessionFormat], { withinMs: listingMs });
     if (code !== 0) {
       if (saysNoServer(stderr)) throw tmuxUnavailable(`no tmux server at ${this.socketPath}`, { socketPath: this.socketPath });
       throw commandFailed(stderr, "list-sessions");
@@ -201,24 +201,27 @@ export class TmuxServer {
   }
 
   async #runProcess(line: string): Promise<string[]> {
-    const { code, stdout, stderr } = await this.#tmux(["source-file", "-"], `${line}\n`);
+    const { code, stdout, stderr } = await this.#tmux(["source-file", "-"], { stdin: `${line}\n` });
     if (code !== 0) throw commandFailed(stderr, line);
     return stdout.split("\n").slice(0, -1);
   }
 
-  async #tmux(argv: string[], stdin?: string): Promise<ExecResult> {
-    const { env, timeoutMs } = this.#options;
-    const options = { ...(env && { env }), ...(timeoutMs && { timeoutMs }), ...(stdin !== undefined && { stdin }) };
+  async #tmux(argv: string[], { stdin, withinMs = wedgedMs }: { stdin?: string; withinMs?: number } = {}): Promise<ExecResult> {
+    const { env, timeoutMs = withinMs } = this.#options;
+    const options = { ...(env && { env }), timeoutMs: Math.min(timeoutMs, withinMs), ...(stdin !== undefined && { stdin }) };
     try {
       return await this.#exec([this.#program, "-u", "-S", this.socketPath, ...argv], options);
     } catch (error) {
-      if (asTielineError(error).code === "NOT_INSTALLED") throw tmuxMissing(this.#program, error);
-      throw error;
+      const { code } = asTielineError(error);
+      if (code === "NOT_INSTALLED") throw tmuxMissing(this.#program, error);
+      throw code === "NOT_IN_TIME" ? tmuxSilent(argv[0] ?? "", this.socketPath) : error;
     }
   }
 }
 
-/** A client answers within milliseconds. One that is silent for this long is wedged, however long a program may take. */
-const wedgedMs = 30_000;
+/** tmux answers within milliseconds. If it is silent for this long it is stopped or stuck, however long a program may take. */
+const wedgedMs = 15_000;
+/** A list of the sessions that takes this long is asked of a server that says nothing to anybody. */
+const listingMs = 5_000;
 const sessionFormat = "#{session_id} #{destroy-unattached} #{session_name}";
 const sessionLine = /^(\$\d+) (\S+) (.*)$/;

@@ -46,7 +46,9 @@ export default command({
     if (!flags.follow) return 0;
     const { streamEvents } = await import("../../client/stream.ts");
     const caller = await callerOf(home, env, flags.team);
-    for await (const event of streamEvents({ socket: home.socket }, caller, { ...filter, after: page.last }, stopSignal())) await show([event]);
+    const { attendedStream } = await import("../attend.ts");
+    const open = (signal: AbortSignal) => streamEvents({ socket: home.socket }, caller, { ...filter, after: page.last }, signal);
+    for await (const event of attendedStream(home, stopSignal(), open)) await show([event]);
     return 0;
   },
 });

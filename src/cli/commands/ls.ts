@@ -26,7 +26,8 @@ export default command({
       const [{ watchAgents }, { streamEvents }] = await Promise.all([import("../watch.ts"), import("../../client/stream.ts")]);
       const stop = stopSignal();
       const caller = await callerOf(home, env, flags.team);
-      const eventsAfter = (after: number): AsyncIterable<StreamedEvent> => streamEvents({ socket: home.socket }, caller, { after }, stop);
+      const { attendedStream } = await import("../attend.ts");
+      const eventsAfter = (after: number): AsyncIterable<StreamedEvent> => attendedStream(home, stop, (signal) => streamEvents({ socket: home.socket }, caller, { after }, signal));
       return watchAgents(daemon, terminal, { ...all, json: flags.json ?? false, eventsAfter, stop });
     }
     const agents = await daemon.call("ls", all);

@@ -18,6 +18,8 @@ import { tmuxServerOf } from "../tmuxServerOf.ts";
 import { agentView, withoutDetails } from "../views.ts";
 import { knownLabelsOf } from "./topology.ts";
 
+const asLastSeen = "as last seen; its tmux server does not answer";
+
 type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "up" | "down">;
 
 export function agentOperations(tieline: Switch, callers: Callers, rights: Rights): AgentOperations {
@@ -28,10 +30,11 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
       const from = await callers.sender(caller);
       const isInTeam = (agent: Agent): boolean => agent.team === from.team || tieline.native.homeOfAgent(agent) === from.team;
       const wanted = (): readonly Agent[] => directory.agents().filter((agent) => (all || isInTeam(agent)) && rights.sees(from, agent));
-      const unread = await sensing.refresh(wanted());
+      const { unread, unanswered } = await sensing.refresh(wanted());
       return wanted().map((agent) => {
         const view = agentView(agent, tieline);
         if (!rights.reads(from, agent.id)) return withoutDetails(view);
+        if (unanswered.has(agent.id)) return { ...view, reason: asLastSeen, ...(view.held !== null && { held: asLastSeen }) };
         return unread.has(agent.id) ? { ...view, reason: view.reason ?? "as last seen; its screen is being read now" } : view;
       });
     },

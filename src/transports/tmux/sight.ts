@@ -5,6 +5,7 @@ import { systemClock } from "../../model/ids.ts";
 import { actingIn, actingWords, type Acting } from "../../providers/acting.ts";
 import { classify, type Reading, type Screen, type ScreenManifest } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
+import { isSilence } from "../../tmux/failure.ts";
 import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
 import { foreground, type Processes } from "../../tmux/process.ts";
 import { isBareShell, isShell } from "../../tmux/shell.ts";
@@ -14,8 +15,8 @@ import { claimedAt } from "./marks.ts";
 
 /** What was found where an agent should be. */
 export type Sight =
-  /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. */
-  | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string }
+  /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. `silent`: only tmux itself does not answer. */
+  | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string; readonly silent?: true }
   | {
       readonly kind: "there";
       readonly look: Look;
@@ -39,6 +40,7 @@ export async function see(server: TmuxServer, processes: Processes, { locator, m
   } catch (thrown) {
     const { code, message } = asTielineError(thrown);
     if (code === "PANE_UNKNOWN") return gone(`pane ${locator.pane} is closed`);
+    if (isSilence(thrown)) return { kind: "gone", state: "gone", detail: message, silent: true };
     if (code === "TMUX_UNAVAILABLE") return gone(message);
     throw thrown;
   }

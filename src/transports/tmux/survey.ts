@@ -6,6 +6,8 @@
 import type { Agent } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { AgentId, Clock } from "../../model/ids.ts";
+import type { Surveyed } from "../../sensing/port.ts";
+import { isSilence } from "../../tmux/failure.ts";
 import { glancePanes, type Glance } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { paneLocator, type PaneLocator } from "../paneLocator.ts";
@@ -33,6 +35,9 @@ interface Reading {
 
 type Listed = ReadonlyMap<string, Glance> | { readonly unavailable: string };
 
+/** tmux did not answer: what is known of its panes stays as it is. */
+const silent = Symbol("silent");
+
 interface Stale {
   readonly agent: Agent;
   readonly locator: PaneLocator;
@@ -49,16 +54,20 @@ export class Survey {
 
   constructor(private readonly parts: SurveyParts) {}
 
-  /** Resolves with those who are there, but whose screens are still to be read. */
-  async of(agents: readonly Agent[]): Promise<ReadonlySet<AgentId>> {
+  async of(agents: readonly Agent[]): Promise<Surveyed> {
     const inPanes = agents.flatMap((agent) => {
       const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
       return endpoint ? [{ agent, locator: paneLocator(endpoint) }] : [];
     });
     const bySocket = Map.groupBy(inPanes, ({ locator }) => locator.socket);
+    const unanswered = new Set<AgentId>();
     const later = await Promise.all(
       [...bySocket].map(async ([socket, there]) => {
         const listed = await this.list(socket);
+        if (listed === silent) {
+          for (const { agent } of there) unanswered.add(agent.id);
+          return [];
+        }
         const stale = there.flatMap(({ agent, locator }) => this.staleness(agent, locator, listed) ?? []);
         if (stale.length > atOnce) return stale.toSorted((a, b) => b.printedAt - a.printedAt);
         await this.read(stale);
@@ -67,7 +76,7 @@ export class Survey {
     );
     for (const one of later.flat()) this.backlog.set(one.agent.id, one);
     this.working ??= this.workOff();
-    return new Set(later.flat().map(({ agent }) => agent.id));
+    return { unread: new Set(later.flat().map(({ agent }) => agent.id)), unanswered };
   }
 
   /** Reads nothing more; resolves when nothing is under way. */
@@ -95,6 +104,7 @@ export class Survey {
       await this.parts.read(now);
     } catch (thrown) {
       const { code, message } = asTielineError(thrown);
+      if (isSilence(thrown)) return;
       if (code !== "TMUX_UNAVAILABLE") throw thrown;
       for (const agent of now) this.parts.observed(agent, { state: "gone", reason: message, draft: false });
       return;
@@ -104,10 +114,11 @@ export class Survey {
     }
   }
 
-  private async list(socket: string): Promise<Listed> {
+  private async list(socket: string): Promise<Listed | typeof silent> {
     try {
       return await glancePanes(this.parts.server(socket));
     } catch (thrown) {
+      if (isSilence(thrown)) return silent;
       const { code, message } = asTielineError(thrown);
       if (code === "TMUX_UNAVAILABLE") return { unavailable: message };
       throw thrown;

@@ -71,7 +71,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     async deliver(errand, signal) {
       const access = accessTo(errand.agent, errand.endpoint);
       const sight = stillFresh(errand.observed) ?? (await seeAgent(errand.agent, access));
-      if (sight.kind === "gone") return sight;
+      if (sight.kind === "gone") return sight.silent ? unanswered(sight.detail) : sight;
       const verdict = verdictOn(access, sight);
       if (verdict.kind === "held") return verdict;
       if (verdict.leaveMode) return leaveCopyMode(access, sight);
@@ -124,7 +124,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     try {
       const access = accessTo(agent, endpoint);
       const sight = await seeAgent(agent, access, seen);
-      if (sight.kind === "gone") return { kind: "gone", detail: sight.detail };
+      if (sight.kind === "gone") return sight.silent ? unanswered(sight.detail) : { kind: "gone", detail: sight.detail };
       const verdict = verdictOn(access, sight);
       return verdict.kind === "ready" ? { kind: "ready", observed: { sight, at: at ?? clock() } satisfies Glimpse } : verdict;
     } catch (thrown) {
@@ -186,6 +186,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const { server, traits } = access;
     const sight = await (seen ? recognise(processes, access, seen, clock()) : see(server, processes, access, clock()));
     if (sight.kind === "there") settling.saw(sight);
+    if (sight.kind === "gone" && sight.silent) return sight;
     if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
     else observed(agent, stateOf(sight, traits));
     return sight;
@@ -241,6 +242,8 @@ function explanationOf({ look: { pane }, reading }: There, draft: boolean, hold:
   const known = { title, cursor: [cursor.x, cursor.y] as const, command, size: [width, height] as const, copyMode, composer: composer?.text ?? null };
   return { pane: pane.id, state, draft, rule, why, hold, retrying, known };
 }
+
+const unanswered = (detail: string) => ({ kind: "held", hold: { reason: "error", detail } }) as const;
 
 /** Leaving copy mode redraws the pane; the next look decides about typing. */
 async function leaveCopyMode({ server, locator }: Access, sight: There): Promise<Outcome> {

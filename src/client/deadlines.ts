@@ -1,0 +1,16 @@
+/** How long the daemon may take for an operation, as the command line sees it. */
+import type { OperationName } from "./schema.ts";
+
+/** Milliseconds. What waits by design adds its own time. */
+export const deadlines = {
+  usual: 30_000,
+  /** Programs are started or ended, one after the other. */
+  life: 600_000,
+} as const;
+
+const startsOrEnds: ReadonlySet<OperationName> = new Set(["up", "down", "spawn", "stop", "kill", "restart", "resume", "teamShutdown", "teamDisband"]);
+
+export function deadlineOf(name: OperationName, input: object): number {
+  const { timeoutMs = 0, waitMs = 0 } = input as { timeoutMs?: number; waitMs?: number };
+  return (startsOrEnds.has(name) ? deadlines.life : deadlines.usual) + timeoutMs + waitMs;
+}
