@@ -111,7 +111,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...lifeOperations(tieline, callers),
     ...readingOperations(tieline, callers),
     ...profileOperations(tieline, callers),
-    ...topologyOperations(tieline, callers),
+    ...topologyOperations(tieline, callers, rights),
     ...trustOperations(tieline, callers),
     ...teamOperations(tieline, callers, rights, agents.down),
     ...askingOperations(tieline, callers, waits),

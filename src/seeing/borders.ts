@@ -3,10 +3,11 @@ import { endpointBy, isLive, type Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import type { AgentId } from "../model/ids.ts";
+import { oneLine } from "../model/visible.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 
-/** tmux shows the option of each pane; nothing in it is parsed as a format, since names and states hold no `#`. */
+/** tmux shows the option of each pane. */
 const labelOption = "@tieline_label";
 const borderFormat = `#{?${labelOption}, #{${labelOption}} ,}`;
 
@@ -85,6 +86,8 @@ export class Borders implements AsyncDisposable {
   }
 }
 
+/** One line of plain text: tmux would take what follows a `#` for a style. */
 export function labelOf({ name, state, draft }: Pick<Agent, "name" | "state" | "draft">, pending: number): string {
-  return [name, draft ? `${state}, draft` : state, ...(pending > 0 ? [`${pending} mail`] : [])].join(" · ");
+  const words = [name, draft ? `${state}, draft` : state, ...(pending > 0 ? [`${pending} mail`] : [])];
+  return oneLine(words.join(" · ")).replaceAll("#", "##");
 }

@@ -3,6 +3,7 @@
  * remembers where it came from, so that it can be put back. In a session that would end with the pane a window stands in
  * for it.
  */
+import { oneLine } from "../model/visible.ts";
 import { listPanes, type PaneFacts } from "../tmux/pane.ts";
 import { newWindow } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
@@ -63,7 +64,7 @@ export async function arrange(server: TmuxServer, seats: readonly Seat[], layout
 
 /** Keeps the session of its last pane, and tells whoever comes there where the agent is. */
 async function standIn(server: TmuxServer, { id, sessionName, windowName }: PaneFacts, agent: string, shownIn: string): Promise<void> {
-  const words = `${agent} is shown with its team in the session ${shownIn}; \`tieline layout restore\` brings it back`;
+  const words = oneLine(`${agent} is shown with its team in the session ${shownIn}; \`tieline layout restore\` brings it back`);
   const { windowId } = await newWindow(server, { session: sessionName, name: windowName, command: ["sh", "-c", 'echo "$1"; exec tail -f /dev/null', "sh", words] });
   await server.run([["set-option", "-w", "-t", windowId, standInOption, id]]);
 }

@@ -89,6 +89,7 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   explain: [["explain", "ana"]],
   init: [["init", `no\u001b[2Jwhere`]],
   topology: [["topology", "show"], ["topology", "check"], ["topology", "export"]],
+  trust: [["trust", "--show"], ["trust", "--yes"]],
   up: [["up"]],
   down: [["down"]],
   dash: [["dash", "--json"]],

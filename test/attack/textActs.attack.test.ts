@@ -231,11 +231,13 @@ describe("a profile", () => {
     ["ssh", "[ssh, host]", "SPAWN_FAILED"],
   ])("that is %s is not started", async (_what, command, code) => {
     world.file("tieline.yaml", `team: default\nagents:\n  acts: { command: ${command} }\n`);
+    await world.trust();
     expect(await world.tieline(["spawn", "acts"])).toMatchObject({ code: 4, stderr: expect.stringContaining(code) });
   });
 
   test.each(["[python3]", "[bash]", "[sqlite3]"])("that gives %s its mail as standard input is not started", async (command) => {
     world.file("tieline.yaml", `team: default\nagents:\n  acts: { headless: true, command: ${command} }\n`);
+    await world.trust();
     expect(await world.tieline(["spawn", "acts"])).toMatchObject({ code: 4, stderr: expect.stringContaining("SPAWN_FAILED") });
   });
 });

@@ -14,10 +14,11 @@ import { addEdges, removeEdges, type Overlay } from "../../topology/overlay.ts";
 import { permit, topologyOf } from "../../topology/topology.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import type { Rights } from "../rights.ts";
 
 type TopologyOperations = Pick<Operations, "resolve" | "topology" | "topologyAdd" | "topologyRemove" | "topologyCheck" | "topologyExport">;
 
-export function topologyOperations(tieline: Switch, callers: Callers): TopologyOperations {
+export function topologyOperations(tieline: Switch, callers: Callers, rights: Rights): TopologyOperations {
   const { directory, lookups, teams } = tieline;
   const knownLabels = knownLabelsOf(tieline);
 
@@ -35,7 +36,7 @@ export function topologyOperations(tieline: Switch, callers: Callers): TopologyO
         team: party.team,
         steps: [...steps],
         rule: resolution?.rule ?? null,
-        agents: meant.map((agent) => meantView(agent, prospects.includes(agent), permitted.has(agent))),
+        agents: meant.map((agent) => meantView(agent, { prospect: prospects.includes(agent), permitted: permitted.has(agent), seen: rights.sees(from, agent) })),
         missing: (resolution?.missing ?? []).map((one) => ({ name: one.name, ...failure(one.error) })),
         error: error && failure(error),
       };
@@ -105,8 +106,9 @@ export function knownLabelsOf({ teams, directory, profiles }: Pick<Switch, "team
   };
 }
 
-function meantView(agent: Agent, prospect: boolean, permitted: boolean): ResolutionView["agents"][number] {
-  const state = prospect ? "not started yet" : isLive(agent) ? agent.state : `${agent.state}, offline`;
+function meantView(agent: Agent, { prospect, permitted, seen }: { prospect: boolean; permitted: boolean; seen: boolean }): ResolutionView["agents"][number] {
+  const now = isLive(agent) ? agent.state : `${agent.state}, offline`;
+  const state = prospect ? "not started yet" : seen ? now : "not shown";
   return { name: agent.name, team: agent.team, id: prospect ? null : agent.id, state, permitted };
 }
 
