@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Home } from "../client/home.ts";
 import type { OperationName } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
+import { pause } from "../os/pause.ts";
 import { bunExec } from "../tmux/exec.ts";
 import { isSameProcess, systemProcesses } from "../tmux/process.ts";
 import { span } from "./times.ts";
@@ -64,13 +65,6 @@ async function isStopped(pid: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
-  });
 }
 
 const stopped = (pid: number): TielineError =>

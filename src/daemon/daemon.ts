@@ -10,13 +10,15 @@ import { layHookPlace } from "../intake/hooks/place.ts";
 import { newToken } from "../directory/token.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { atomicWrite } from "../os/atomicWrite.ts";
+import { pause } from "../os/pause.ts";
+import { runForever } from "../os/runForever.ts";
 import { secretIn } from "../os/secretFile.ts";
 import { Callers } from "./callers.ts";
 import { guardedRoute } from "./api.ts";
 import { HookDoor } from "./hooks.ts";
 import { watchStandstill } from "./standstill.ts";
 import { callerOnPort, callerOnSocket, createHandle, problem, unboundedBytes, type Handle, type Operations } from "./http.ts";
-import { openLog } from "./log.ts";
+import { emptyLongLogs, openLog } from "./log.ts";
 import { guarded, Rights } from "./rights.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
 import type { McpDoor } from "./mcp.ts";
@@ -147,6 +149,10 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   }
   await tieline.start();
   const spool = door.readSpool(stopping.signal);
+  const shortLogs = runForever("the logs of agents", stopping.signal, async () => {
+    emptyLongLogs(home.sockets, logging.maxBytes);
+    await pause(shortLogsMs, stopping.signal);
+  }, options.report);
   const socket = watchSocket(home.socket, () => {
     log.info(`${home.socket} was taken away`);
     stopping.abort();
@@ -155,7 +161,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
 
   const stopped = new Promise<void>((resolve, reject) => {
     const finish = async (): Promise<void> => {
-      await Promise.all([server.stop(), loopback?.stop(), spool]);
+      await Promise.all([server.stop(), loopback?.stop(), spool, shortLogs]);
       await tieline[Symbol.asyncDispose]();
       standstill[Symbol.dispose]();
       sessions[Symbol.dispose]();
@@ -169,6 +175,9 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   });
   return { stopped, stop: () => stopping.abort(), report: options.report };
 }
+
+/** How often the logs of agents' programs are looked at. */
+const shortLogsMs = 60_000;
 
 /** What speaks MCP is a quarter of all code; it is loaded for the first who asks. */
 function mcpWhenAsked(door: McpDoor): Handle {

@@ -1,10 +1,10 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
 import { until } from "../testing/until.ts";
-import { openLog } from "./log.ts";
+import { emptyLongLogs, openLog } from "./log.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tieline-log-"));
 afterEach(() => readdirSync(directory).forEach((file) => rmSync(join(directory, file))));
@@ -73,6 +73,21 @@ test("an stderr that is not the log is left alone", async () => {
   await Bun.sleep(50);
   expect(fstatSync(stderr).size).toBe(1_000);
   closeSync(stderr);
+});
+
+test("logs of agents' programs are emptied when they have grown, and links are left alone", () => {
+  const elsewhere = join(directory, "elsewhere");
+  const folder = join(directory, "sockets");
+  mkdirSync(folder);
+  writeFileSync(elsewhere, "x".repeat(2_000));
+  writeFileSync(join(folder, "long.sock.log"), "x".repeat(2_000));
+  writeFileSync(join(folder, "short.sock.log"), "x");
+  writeFileSync(join(folder, "other"), "x".repeat(2_000));
+  symlinkSync(elsewhere, join(folder, "link.log"));
+  emptyLongLogs(folder, 1_000);
+  expect(readdirSync(folder).toSorted().map((name) => [name, statSync(join(folder, name)).size])).toEqual([["link.log", 2_000], ["long.sock.log", 0], ["other", 2_000], ["short.sock.log", 1]]);
+  emptyLongLogs(join(directory, "none"), 1_000);
+  rmSync(folder, { recursive: true });
 });
 
 test("text from outside begins no line of its own and steers no terminal", () => {

@@ -1,6 +1,8 @@
-import { appendFileSync, chmodSync, copyFileSync, fstatSync, ftruncateSync, renameSync, statSync, truncateSync, type Stats } from "node:fs";
+import { appendFileSync, chmodSync, copyFileSync, fstatSync, ftruncateSync, lstatSync, renameSync, statSync, truncateSync, type Stats } from "node:fs";
+import { join } from "node:path";
 import { asTielineError } from "../model/errors.ts";
 import { linesOf, visible } from "../model/visible.ts";
+import { entriesIn } from "../os/entries.ts";
 
 export interface Log extends Disposable {
   info(text: string): void;
@@ -113,3 +115,15 @@ function isSameFile(fd: number, path: string): boolean {
 const sameInode = (one: Stats, other: Stats): boolean => one.dev === other.dev && one.ino === other.ino;
 
 const cut = (text: string, length = maxEntryLength): string => (text.length <= length ? text : `${text.slice(0, length)}…`);
+
+/**
+ * Keeps the logs short that programs of agents write beside their sockets. They are opened to append, so that one which is
+ * emptied goes on from its beginning.
+ */
+export function emptyLongLogs(folder: string, maxBytes: number): void {
+  for (const name of entriesIn(folder).filter((one) => one.endsWith(".log"))) {
+    const path = join(folder, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() && stats.size > maxBytes) truncateSync(path);
+  }
+}

@@ -52,7 +52,10 @@ for (const { name, lack, enter } of intruders) {
     describe.each(Object.entries(badTokens))("with %s", (_, headers) => {
       test("calls no hook: not as the process, the pane or the session that it saw", async () => {
         const { pid, pane, tmuxSocket } = port.ana;
-        const payload = { hook_event_name: "PreToolUse", session_id: session, tool_name: "Bash", tool_input: {}, tool_use_id: "t" };
+        // Opening this would block for ever.
+        const fifo = join(port.world.dir, "fifo");
+        Bun.spawnSync(["mkfifo", "-m", "666", fifo]);
+        const payload = { hook_event_name: "PreToolUse", session_id: session, transcript_path: fifo, tool_name: "Bash", tool_input: {}, tool_use_id: "t" };
         const send = { ...payload, tool_name: "SendMessage", tool_input: { to: "user", message: "forged" } };
         const claims = callerHeaders({ pid, pane, tmuxSocket, sessionId: session });
         for (const one of [payload, { ...payload, session_id: "evil", hook_event_name: "PostToolUse" }, send]) {

@@ -103,7 +103,8 @@ children() {
 }
 (
   trap '' HUP INT QUIT TERM
-  (trap - HUP INT QUIT TERM; exec ${words(server)}) </dev/null >"$socket.log" 2>&1 & server=$!
+  : >"$socket.log"
+  (trap - HUP INT QUIT TERM; exec ${words(server)}) </dev/null >>"$socket.log" 2>&1 & server=$!
   read -r _ <"$socket.life"
   exec >/dev/null 2>&1
   all= level=$server
