@@ -55,6 +55,7 @@ import { isClaude } from "./providers/claude-code/sessions.ts";
 import { runningCodex } from "./providers/codex/running.ts";
 import { runningOpencode } from "./providers/opencode/running.ts";
 import { ProgramAnswers } from "./providers/programAnswers.ts";
+import { tielineCommand } from "./providers/tielineCommand.ts";
 import { UserScreens } from "./providers/userScreens.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
@@ -171,6 +172,7 @@ export function compose(options: SwitchOptions): Switch {
   const profiles = new Profiles(options.profilesDirectory);
   const teams = teamsOver(directory, projects, documents);
   const programs = agentPrograms(env, clock, report);
+  const command = tielineCommand({ home: options.root, program: join(options.root, "bin", "tieline") });
 
   // Who may write to whom.
   const native = new NativeMembers({
@@ -197,7 +199,7 @@ export function compose(options: SwitchOptions): Switch {
   const serverAt = servers.at.bind(servers);
   const watches = new PaneWatch(report, clock);
   const tmux = tmuxTransport({
-    ...{ processes, watches, clock, report, server: serverAt, agent: agentOf },
+    ...{ processes, watches, clock, report, command, server: serverAt, agent: agentOf },
     enterRepeats: config.delivery.retries,
     defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
     screens: new UserScreens(options.screensDirectory),
@@ -246,7 +248,7 @@ export function compose(options: SwitchOptions): Switch {
   });
   const retries = new Retries({ mailbox, agent: agentOf, retrying: retryReasonOf(programs, tmux), model: outages, report });
   const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
-  const transports = allTransports({ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, clock });
+  const transports = allTransports({ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, command, clock });
   const courier = createCourier({ mailbox, transports, report, clock, model: outages, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: agentOf });
   const hooks = standardHooks({
     ...{ directory, mailbox, courier, report, clock },
@@ -260,6 +262,7 @@ export function compose(options: SwitchOptions): Switch {
     observed(agent, state) {
       if (isClaude(agent)) programs.claude.heard(agent, state);
     },
+    command,
     hasReadRefusal: (agent, call, refused) => programs.transcripts.hasReadRefusal(agent, call, refused),
     more: [
       ...nativeSend({ router, knownNatively: (name, agent) => programs.claude.knows(name, agent) }),
@@ -278,6 +281,7 @@ export function compose(options: SwitchOptions): Switch {
     directoryOf: (team) => teams.projectOf(team)?.root ?? null,
     hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
     ask: (asked) => answers.of(asked),
+    command,
   });
   const spawner = new Spawner({
     ...{ mailbox, clock, report, agent: agentOf, mayStart: ways.mayStart },

@@ -105,7 +105,7 @@ describe("an unkind terminal", () => {
     const sending = Array.from({ length: 10 }, (_, at) => [world.json<ReceiptView>(["send", "shared", `mine ${at}`]), world.json<ReceiptView>(["send", "shared", `theirs ${at}`], other)]);
     const tags = (await Promise.all(sending.flat())).map(({ tag }) => tag);
     await until(() => submissions(log).length >= tags.length, "all of them", 60_000);
-    const whose = (text: string) => tags.find((tag) => text.startsWith(`[${tag} from user]`) && text.endsWith(`[end ${tag} · reply: tieline reply ${tag}]`));
+    const whose = (text: string) => tags.find((tag) => text.startsWith(`[${tag} from user]`) && text.endsWith(`tieline reply ${tag}]`) && text.includes(`[end ${tag} · reply: `));
     expect(submissions(log).map(whose).toSorted()).toEqual(tags.toSorted());
     await world.tieline(["daemon", "stop"], other);
   }, 90_000);

@@ -3,6 +3,7 @@ import type { HomeConfig } from "../config/home.ts";
 import type { ClaudeReplies } from "../intake/claudeReplies.ts";
 import type { HookPlace } from "../intake/hooks/place.ts";
 import type { Workspaces } from "../intake/workspaces.ts";
+import type { Agent } from "../model/agent.ts";
 import type { Clock } from "../model/ids.ts";
 import type { Objects } from "../objects/objects.ts";
 import { heeding } from "../sensing/ownWord.ts";
@@ -33,10 +34,12 @@ export interface TransportParts {
   readonly workspaces: Workspaces;
   readonly hookPlace: HookPlace;
   readonly traceOf: Witness["traceOf"];
+  /** By which word an agent runs `tieline`. */
+  readonly command: (agent: Agent) => string;
   readonly clock: Clock;
 }
 
-export function allTransports({ config, root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, clock }: TransportParts): ReadonlyMap<string, Transport> {
+export function allTransports({ config, root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, command, clock }: TransportParts): ReadonlyMap<string, Transport> {
   const { claude, codex, opencode, pi, said } = programs;
   const { bells } = hookPlace;
   const pane = heeding(tmux, said);
@@ -45,12 +48,12 @@ export function allTransports({ config, root, tmux, programs, replies, objects, 
     pane,
     inbox,
     bothWaysTransport({ pane, inbox }),
-    claudeSocketTransport({ sessions: claude, traceOf, replyPath: (session) => replies.beside(session.messagingSocketPath!), hooksReach: (agent) => hooksReach(agent, bells) }),
-    hookTransport({ bells, said, watchState: programs.watch, traceOf }),
+    claudeSocketTransport({ sessions: claude, traceOf, command, replyPath: (session) => replies.beside(session.messagingSocketPath!), hooksReach: (agent) => hooksReach(agent, bells) }),
+    hookTransport({ bells, said, command, watchState: programs.watch, traceOf }),
     streamJsonTransport({ home: root, said, watchState: programs.watch, traceOf }),
-    codexServerTransport({ threads: codex }),
-    codexQueueTransport({ pane: tmux, clock }),
-    opencodeServerTransport({ sessions: opencode }),
+    codexServerTransport({ threads: codex, command }),
+    codexQueueTransport({ pane: tmux, command, clock }),
+    opencodeServerTransport({ sessions: opencode, command }),
     piExtensionTransport({ sessions: pi }),
     standardInputTransport(),
     objectTransport(objects),

@@ -44,11 +44,12 @@ export function wishedProfile(profile: Profile, launch: LaunchData | null): Prof
 }
 
 /** What the program is told about itself and its mail, in one text. null: a prompt would start a turn for nothing. */
-export function promptOf({ prompt, skill }: Profile, { name, team }: Pick<Agent, "name" | "team">, { promptsAtOnce = false }: Pick<Provider, "promptsAtOnce">): string | null {
+export function promptOf({ prompt, skill }: Profile, { name, team }: Pick<Agent, "name" | "team">, { promptsAtOnce = false }: Pick<Provider, "promptsAtOnce">, command = "tieline"): string | null {
   const begin = skill === null ? null : `Begin with the skill \`${skill}\`: load it before you do anything else, and follow it.`;
   const own = [prompt, begin].filter((text) => text !== null);
   if (own.length === 0 && promptsAtOnce) return null;
-  return [...own, `You are \`${name}\`, an agent in the team \`${team}\`.`, teaching].join("\n\n");
+  const called = command === "tieline" ? [] : [`In your shell \`tieline\` may not be found by its name; run it as \`${command}\`.`];
+  return [...own, `You are \`${name}\`, an agent in the team \`${team}\`.`, teaching, ...called].join("\n\n");
 }
 
 export interface Conversation {

@@ -23,6 +23,8 @@ export interface PrepareParts {
   readonly socketsDirectory: string;
   /** The programs that its hooks run. */
   readonly hooks: HookSetup;
+  /** By which word an agent runs `tieline`. */
+  readonly command: (agent: Agent) => string;
   /** Asks an installed program about itself. */
   readonly ask: ProgramAnswers["of"];
   /** What the tmux server gives to programs: where they look for theirs, and the person's own home. */
@@ -70,7 +72,7 @@ export interface Prepared {
 export async function prepare(start: Preparation, parts: PrepareParts): Promise<Prepared> {
   const { agent, profile, provider, conversation } = start;
   const { home, binDirectory, clock = systemClock } = parts;
-  const prompt = writePrompt(start, home);
+  const prompt = writePrompt(start, parts);
   const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
   const plan = planOf(start, inside, await answerOf(start, parts), parts);
   checkReadsMessages(profile, provider, plan.command);
@@ -191,8 +193,8 @@ interface Prompt {
 }
 
 /** Under the home, for programs that read their prompt from a file and for people who want to know what it was. */
-function writePrompt({ agent, profile, provider }: Preparation, home: string): Prompt | null {
-  const text = promptOf(profile, agent, provider);
+function writePrompt({ agent, profile, provider }: Preparation, { home, command }: PrepareParts): Prompt | null {
+  const text = promptOf(profile, agent, provider, command({ ...agent, provider: provider.name }));
   if (text === null) return null;
   const file = join(home, "prompts", `${agent.id}.md`);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

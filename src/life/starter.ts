@@ -35,6 +35,7 @@ export interface AgentStarterParts {
   /** What is around its sandbox. */
   readonly surroundings: (agent: Agent) => SandboxSurroundings;
   readonly ask: StartParts["ask"];
+  readonly command: StartParts["command"];
   readonly hooks: HookSetup;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }

@@ -17,6 +17,8 @@ export interface EnvelopeTraits {
   readonly escaped?: Escaped | null;
   /** How the reader answers, where that is not `tieline reply` with the tag. */
   readonly reply?: string;
+  /** By which word the reader runs `tieline`, where that is another. */
+  readonly command?: string | undefined;
 }
 
 /** What a program gives a meaning of its own inside of a text too. */
@@ -37,7 +39,7 @@ export function envelope(message: Message, traits: EnvelopeTraits, authority: Au
   const text = bodyText(message.body, traits.stripInvisible);
   // The Enter that sends a line is the newline at its end.
   const body = traits.multiline ? text : text.replace(/\n$/, "");
-  const whole = literal(traits.multiline ? framed(message, body, authority, traits.reply) : `${lineHead(message)}${body}`, message, traits);
+  const whole = literal(traits.multiline ? framed(message, body, authority, traits) : `${lineHead(message)}${body}`, message, traits);
   const fits = traits.multiline || !body.includes("\n");
   if (fits && new TextEncoder().encode(whole).length <= traits.inlineLimit && !whole.endsWith("\\")) {
     return { text: whole, inline: true };
@@ -55,7 +57,7 @@ function literal(text: string, { from }: Message, { escaped = null, multiline }:
   return `${written}${multiline ? "\n" : " "}${note}`;
 }
 
-function framed(message: Message, body: string, authority: Authority, reply = `tieline reply ${message.tag}`): string {
+function framed(message: Message, body: string, authority: Authority, { command = "tieline", reply = `${command} reply ${message.tag}` }: EnvelopeTraits): string {
   return [
     header(message, authority),
     body,
@@ -86,7 +88,7 @@ function lineHead({ tag, from }: Message): string {
 function doorbell(message: Message, traits: EnvelopeTraits, authority: Authority): string {
   const summary = summarise(bodyText(message.summary, traits.stripInvisible));
   const size = new TextEncoder().encode(message.body).length;
-  const read = `read it with: tieline show ${message.tag}`;
+  const read = `read it with: ${traits.command ?? "tieline"} show ${message.tag}`;
   return traits.multiline
     ? [header(message, authority), summary, `[${size} bytes · ${read}]`].join("\n")
     : `${lineHead(message)}${summary} [${size} bytes, ${read}]`;

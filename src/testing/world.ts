@@ -54,7 +54,7 @@ export async function startWorld({ files = {}, config, trusted = true, through =
   const project = join(dir, "project");
   mkdirSync(project);
   const env = {
-    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    PATH: `${dirname(launcher)}:${process.env["PATH"] ?? "/usr/bin:/bin"}`,
     HOME: dir,
     LANG: "C.UTF-8",
     TERM: "xterm-256color",

@@ -39,7 +39,7 @@ codexTest("started by Tieline, its server can not start: it runs alone, typed to
   bench.model.add(say("heard"), say("understood"));
   const first = await board.timed("without its server, idle", "turn", () => board.send("ana", "--wait", "seen", "!touch executed"));
   const request = await bench.model.next((one) => freshHas(one, first));
-  expect(freshTexts(request, "user")).toContain(`[${first} from user]\n!touch executed\n[end ${first} · reply: tieline reply ${first}]`);
+  expect(freshTexts(request, "user")).toContain(`[${first} from user]\n!touch executed\n[end ${first} · reply: ${board.command} reply ${first}]`);
   expect((await board.status(first)).deliveries[0]).toMatchObject({ transport: "tmux", authority: "user", proof: "transcript" });
   const bob = await board.another("bob");
   const second = await board.sendAs(bob, "ana", "--wait", "seen", "from bob");

@@ -203,7 +203,7 @@ async function expectText(board: Switchboard, bench: Bench, body: string, limit 
   writeFileSync(file, body);
   const tag = await board.send("ana", "--wait", "seen", "--file", file);
   const request = await bench.model.next((one) => freshHas(one, tag));
-  const read = body.length > limit ? `[${body.length} bytes · read it with: tieline show ${tag}]` : `${body}\n[end ${tag} · reply: tieline reply ${tag}]`;
+  const read = body.length > limit ? `[${body.length} bytes · read it with: ${board.command} show ${tag}]` : `${body}\n[end ${tag} · reply: ${board.command} reply ${tag}]`;
   const [given = ""] = freshTexts(request, "user").filter((text) => text.startsWith(`[${tag} from user]`));
   expect(given).toEndWith(read);
   expect(existsSync(join(bench.place.project, "executed"))).toBe(false);

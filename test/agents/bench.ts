@@ -72,10 +72,13 @@ export interface PreparedBench {
   launch: LaunchOptions;
 }
 
+/** Where `tieline` is, which users have on their PATH. */
+const programs = join(import.meta.dir, "..", "..", "bin");
+
 /** The user's own environment stays out, and no proxy lets anything but loopback through. */
 function cleanEnv(root: string, place: Place): Record<string, string> {
   return {
-    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    PATH: `${programs}:${process.env["PATH"] ?? "/usr/bin:/bin"}`,
     HOME: place.home,
     TMPDIR: place.temporary,
     XDG_RUNTIME_DIR: place.runtime,

@@ -54,7 +54,7 @@ codexTest("a draft stands at its prompt: mail goes by Codex's own queue, in orde
   const requests = [];
   for (const tag of tags) requests.push(await bench.model.next((one) => freshHas(one, tag)));
   expect(requests[0]!.index).toBeLessThan(requests[1]!.index);
-  expect(freshTexts(requests[0]!, "user").at(-1)).toBe(`[${tags[0]} from user]\n!touch executed\n/quit \n[end ${tags[0]} · reply: tieline reply ${tags[0]}]`);
+  expect(freshTexts(requests[0]!, "user").at(-1)).toBe(`[${tags[0]} from user]\n!touch executed\n/quit \n[end ${tags[0]} · reply: ${board.command} reply ${tags[0]}]`);
   for (const tag of tags) board.note("embedded, draft", "turn", await board.reached(tag, ({ state }) => state === "seen"));
   expect((await board.status(tags[0]!)).deliveries[0]).toMatchObject({ transport: "codex-queue", proof: "transcript", authority: "user" });
   expect((await bench.capture()).text).toContain("half a draft");

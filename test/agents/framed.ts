@@ -1,5 +1,5 @@
 /** A message as the program's model reads it. */
-export const framed = (tag: string, body: string, header = fromPerson(tag)): string => `${header}\n${body}\n[end ${tag} · reply: tieline reply ${tag}]`;
+export const framed = (tag: string, body: string, header = fromPerson(tag), command = "tieline"): string => `${header}\n${body}\n[end ${tag} · reply: ${command} reply ${tag}]`;
 
 const fromPerson = (tag: string): string => `[${tag} from user]`;
 export const urgent = (tag: string): string => `[${tag} from user · urgent]`;

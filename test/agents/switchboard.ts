@@ -1,5 +1,5 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "../../src/cli/connect.ts";
@@ -40,8 +40,20 @@ export class Switchboard implements AsyncDisposable {
   async claude({ settings = this.settings(), ...options }: BenchOptions = {}): Promise<Bench> {
     const bench = await startBench("claude-code", { settings, ...options });
     this.bench = bench;
+    this.liveIn(bench);
     await this.run("adopt", bench.pane, "--name", "ana", "--provider", "claude-code");
     return bench;
+  }
+
+  /** The command by a path that works in every shell. */
+  get command(): string {
+    return join(this.home, "bin", "tieline");
+  }
+
+  /** This home is the one that `tieline` uses there by itself. */
+  private liveIn({ place }: Bench): void {
+    const usual = join(place.home, ".tieline");
+    if (!existsSync(usual)) symlinkSync(this.home, usual);
   }
 
   codex(options: BenchOptions = {}): Promise<Bench> {
@@ -70,6 +82,7 @@ export class Switchboard implements AsyncDisposable {
   /** Makes the program on a bench, which somebody else started, the agent `ana`. */
   async adopt(bench: Bench): Promise<void> {
     this.bench = bench;
+    this.liveIn(bench);
     await this.run("adopt", bench.pane, "--name", "ana", "--provider", bench.program);
   }
 

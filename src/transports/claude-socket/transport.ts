@@ -26,6 +26,8 @@ export interface ClaudeSocketParts extends SessionRecord {
   readonly sessions: Sessions;
   /** Whether the session's hooks can stop a tool call for an urgent message. */
   readonly hooksReach: (agent: Agent) => boolean;
+  /** By which word an agent runs `tieline`. */
+  readonly command?: (agent: Agent) => string;
   /** A socket of ours beside the session's, for its receipts and answers; null: there is none. */
   readonly replyPath?: (session: RegisteredSession, agent: Agent) => Promise<string | null>;
 }
@@ -35,7 +37,7 @@ const inlineLimit = 900_000;
 
 export const claudeSocketEndpoint: Endpoint = { transport: "claude-socket", locator: {} };
 
-export function claudeSocketTransport({ sessions, hooksReach, replyPath = async () => null, ...record }: ClaudeSocketParts): Transport {
+export function claudeSocketTransport({ sessions, hooksReach, command, replyPath = async () => null, ...record }: ClaudeSocketParts): Transport {
   return {
     name: "claude-socket",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -53,7 +55,7 @@ export function claudeSocketTransport({ sessions, hooksReach, replyPath = async 
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
       const session = (observed as RegisteredSession | undefined) ?? sessions.of(agent);
       if (!session?.messagingSocketPath) return { kind: "gone", detail: `${agent.name} has no inbox socket any more` };
-      const { text } = envelope(message, { multiline: true, inlineLimit }, "peer");
+      const { text } = envelope(message, { multiline: true, inlineLimit, command: command?.(agent) }, "peer");
       const back = await replyPath(session, agent);
       try {
         await writeToInbox(session.messagingSocketPath, { text, messageId: message.id, priority: message.hard ? "now" : "next", ...(back && { replyPath: back }) }, signal);

@@ -17,6 +17,8 @@ export interface CodexQueueParts {
   /** Tells what speaks against typing into the agent's pane. */
   readonly pane: Pick<ProbingTransport, "probe">;
   readonly queueOf?: (agent: Agent) => CodexQueue | null;
+  /** By which word an agent runs `tieline`. */
+  readonly command?: (agent: Agent) => string;
   readonly clock?: Clock;
 }
 
@@ -27,7 +29,7 @@ const inlineLimit = 100_000;
 /** Codex looks into its queue every ten seconds; what it has not taken by then, it will not take before the next turn. */
 const takenMs = 15_000;
 
-export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = systemClock }: CodexQueueParts): Transport {
+export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clock = systemClock }: CodexQueueParts): Transport {
   const last = new Map<AgentId, { readonly message: Message; readonly rollout: Rollout; readonly at: number }>();
 
   return {
@@ -48,7 +50,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, clock = syst
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
       const queue = (observed as CodexQueue | undefined) ?? queueOf(agent);
       if (queue === null) return noQueue(agent);
-      const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit, escaped: codexMentions }, "user").text, signal);
+      const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit, escaped: codexMentions, command: command?.(agent) }, "user").text, signal);
       if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
       last.set(agent.id, { message, rollout: queue.transcript, at: clock() });
       return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };

@@ -19,6 +19,8 @@ import type { Errand, Readiness, Transport } from "../port.ts";
 
 export interface CodexServerParts {
   readonly threads: Pick<CodexThreads, "find" | "request" | "watch" | "transcriptOf" | "rolloutAt">;
+  /** By which word an agent runs `tieline`. */
+  readonly command?: (agent: Agent) => string;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -29,7 +31,7 @@ const contextLimit = 3_600;
 /** What a thread has taken stands in its record after this time. */
 const recordedMs = 500;
 
-export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServerParts): Transport {
+export function codexServerTransport({ threads, command, pause = Bun.sleep }: CodexServerParts): Transport {
   return {
     name: "codex-server",
     traits: { bestProof: "transcript", authority: "user" },
@@ -56,7 +58,7 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
       if (path === null) return { kind: "error", detail: `Codex does not say where it writes down the thread ${threadId}` };
       const rollout = threads.rolloutAt(agent, path);
       const offset = lengthOf(rollout);
-      const { authority, ...turn } = turnWith(message);
+      const { authority, ...turn } = turnWith(message, command?.(agent));
       try {
         await threads.request(agent, "turn/start", { threadId, clientUserMessageId: message.id, ...turn }, signal);
       } catch (thrown) {
@@ -70,7 +72,7 @@ export function codexServerTransport({ threads, pause = Bun.sleep }: CodexServer
     async inspect({ agent, message }: Errand): Promise<Outcome> {
       const rollout = threads.transcriptOf(agent);
       if (rollout === null) return { kind: "unknown", detail: "the thread's record is not to be found" };
-      const { authority } = turnWith(message);
+      const { authority } = turnWith(message, command?.(agent));
       const recorded = { kind: "handed", proof: "submitted", detail: "the conversation holds it", authority } as const;
       if (await isRecorded(rollout, message)) return recorded;
       // Codex keeps what it was given until the turn ends; only then is it gone if it was not read.
@@ -100,12 +102,12 @@ interface Turn {
  * The person speaks as the user. What an agent says goes as untrusted context, under a name that its author could not
  * foretell and so can not close; where it is too long for that, its first line says that the user did not write it.
  */
-export function turnWith(message: Message): Turn {
+export function turnWith(message: Message, command?: string): Turn {
   const { tag, from } = message;
   const said = (text: string) => [{ type: "text" as const, text, text_elements: [] }];
-  const whole = () => said(envelope(message, { multiline: true, inlineLimit: inputLimit, escaped: codexMentions }, "user").text);
+  const whole = () => said(envelope(message, { multiline: true, inlineLimit: inputLimit, escaped: codexMentions, command }, "user").text);
   if (from.id === personId) return { authority: "user", input: whole() };
-  const { text, inline } = envelope(message, { multiline: true, inlineLimit: contextLimit }, "peer");
+  const { text, inline } = envelope(message, { multiline: true, inlineLimit: contextLimit, command }, "peer");
   if (!inline) return { authority: "user", input: whole() };
   return {
     authority: "peer",

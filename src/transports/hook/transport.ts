@@ -17,6 +17,8 @@ export interface HookTransportParts extends SessionRecord {
   /** What the program says that it does; null: it says nothing. */
   readonly said: (agent: Agent) => { readonly state: AgentState; readonly forMs?: number } | null;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
+  /** By which word an agent runs `tieline`. */
+  readonly command?: (agent: Agent) => string;
 }
 
 const inlineLimit = 9_000;
@@ -26,7 +28,7 @@ const endingMs = 100;
 /** Of a session whose hooks have called us. */
 export const hookEndpoint = (sessionId: string): Endpoint => ({ transport: "hook", locator: { sessionId } });
 
-export function hookTransport({ bells, said, watchState, ...record }: HookTransportParts): Transport {
+export function hookTransport({ bells, said, watchState, command, ...record }: HookTransportParts): Transport {
   return {
     name: "hook",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -51,7 +53,7 @@ export function hookTransport({ bells, said, watchState, ...record }: HookTransp
       if (bell === null) return { kind: "gone", detail: "the session has ended" };
       const name = `${agent.sessionId}.mail.${delivery.id}`;
       const file = join(bells, name);
-      writeFileSync(file, envelope(message, { multiline: true, inlineLimit }, "peer").text, { mode: 0o600 });
+      writeFileSync(file, envelope(message, { multiline: true, inlineLimit, command: command?.(agent) }, "peer").text, { mode: 0o600 });
       if (!ring(bell, name)) {
         rmSync(file, { force: true });
         return { kind: "gone", detail: "no hook of the session waits for mail" };

@@ -17,6 +17,8 @@ import type { Errand, Readiness, Transport } from "../port.ts";
 
 export interface OpencodeServerParts {
   readonly sessions: Pick<OpencodeSessions, "said" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch">;
+  /** By which word an agent runs `tieline`. */
+  readonly command?: (agent: Agent) => string;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -26,7 +28,7 @@ const answerMs = 3_000;
 /** A turn that was just begun shows in the conversation after this time. */
 const begunMs = 1_000;
 
-export function opencodeServerTransport({ sessions, pause = Bun.sleep }: OpencodeServerParts): Transport {
+export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }: OpencodeServerParts): Transport {
   return {
     name: "opencode-server",
     traits: { bestProof: "transcript", authority: "user" },
@@ -52,7 +54,7 @@ export function opencodeServerTransport({ sessions, pause = Bun.sleep }: Opencod
         if (!joins) await to("/tui/select-session", { sessionID: session });
         // Before it is: a quick turn ends before the answer to this request is here.
         sessions.began(agent, session);
-        await to(`/session/${session}/prompt_async`, { parts: [{ id: partId(message.id, errand.delivery.claimedAt ?? 0), type: "text", text: textOf(message) }] });
+        await to(`/session/${session}/prompt_async`, { parts: [{ id: partId(message.id, errand.delivery.claimedAt ?? 0), type: "text", text: textOf(message, command?.(agent)) }] });
       } catch (thrown) {
         await sessions.relearn(agent);
         const { message: detail, operands } = asTielineError(thrown);
@@ -116,7 +118,7 @@ export function opencodeServerTransport({ sessions, pause = Bun.sleep }: Opencod
 }
 
 /** A prompt is the user's own word there, whoever wrote it; its first line says when that was an agent. */
-export const textOf = (message: Message): string => envelope(message, { multiline: true, inlineLimit }, "user").text;
+export const textOf = (message: Message, command?: string): string => envelope(message, { multiline: true, inlineLimit, command }, "user").text;
 
 const asked = (standing: Standing): Outcome => ({
   kind: "handed",

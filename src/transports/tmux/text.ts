@@ -19,16 +19,18 @@ export interface Taking {
   readonly comment?: string | null;
   /** Whether a shell is known to read quotes as POSIX has them; others, and those that cannot be seen, get none to read. */
   readonly posix?: boolean;
+  /** By which word the reader runs `tieline`. */
+  readonly command?: string | undefined;
 }
 
 /** What is pasted for a message; null: no form of it fits into the pane. */
 export function paneText(message: Message, traits: TerminalTraits, taking: Taking, authority: Authority): Envelope | null {
   const { stripInvisible, escaped } = traits;
-  const { multiline, room } = taking;
+  const { multiline, room, command } = taking;
   const inlineLimit = Math.min(traits.pasteLimit, taking.lineLimit ?? Number.MAX_SAFE_INTEGER);
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
   if (traits.interpreter) return commentText(message, { ...taking, inlineLimit }, authority);
-  const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible, escaped }, authority));
+  const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible, escaped, command }, authority));
   if (traits.collapsesAbove !== null) return collapsible(forms[0]!, traits.collapsesAbove, room);
   return forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room)) ?? null;
 }

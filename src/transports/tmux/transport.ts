@@ -35,6 +35,8 @@ export interface TmuxTransportParts extends AccessParts {
   readonly clock?: Clock;
   readonly platform?: NodeJS.Platform;
   readonly ttyMode?: ReadTtyMode;
+  /** By which word an agent runs `tieline`. */
+  readonly command?: (agent: Agent) => string;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
   readonly enterRepeats?: number;
   /** How long to look for our own text. */
@@ -193,8 +195,9 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   /** Null: the pane is so small that not even a doorbell could be checked in it. */
-  async function textFor({ message }: Errand, access: Access, sight: There): Promise<string | null> {
-    return paneText(message, access.traits, { ...(await takingOf(access, sight)), ...actingTraits(sight) }, "user")?.text ?? null;
+  async function textFor({ message, agent }: Errand, access: Access, sight: There): Promise<string | null> {
+    const taking = { ...(await takingOf(access, sight)), ...actingTraits(sight), command: parts.command?.(agent) };
+    return paneText(message, access.traits, taking, "user")?.text ?? null;
   }
 
   /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */

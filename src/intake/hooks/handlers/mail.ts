@@ -7,7 +7,7 @@ import type { HookHandler } from "../chain.ts";
 
 export interface MailParts {
   readonly courier: Pick<Courier, "collect">;
-  readonly text: (message: Message, call: HookCall) => string;
+  readonly text: (message: Message, call: HookCall, agent: Agent) => string;
 }
 
 /** A program takes this many characters of hook text at once; what is longer it cuts off. */
@@ -43,14 +43,14 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
         whens: dueAt[call.event]!,
         take(message) {
           if (!goesHere(message, agent)) return false;
-          room -= text(message, call).length + 2;
+          room -= text(message, call, agent).length + 2;
           return room >= 0;
         },
       });
       if (collected.items.length === 0) return undefined;
       const where = call.tool === null ? `with ${call.event}` : `${call.event === "PreToolUse" ? "with" : "after"} ${describeTool(call.tool)}`;
       return {
-        context: collected.items.map(({ message }) => text(message, call)).join("\n\n"),
+        context: collected.items.map(({ message }) => text(message, call, agent)).join("\n\n"),
         written: () => collected.flushed({ kind: "handed", proof: "submitted", detail: where }),
         lost: () => collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away before it was answered" } }),
       };

@@ -16,7 +16,7 @@ export interface UrgencyParts {
   readonly courier: Pick<Courier, "collect">;
   readonly mailbox: Pick<Mailbox, "inbox">;
   /** What the model reads of a message in a hook's answer. */
-  readonly text: (message: Message, call: HookCall) => string;
+  readonly text: (message: Message, call: HookCall, agent: Agent) => string;
   /** For programs without an event at the end of a batch: has the model been asked again since a call was refused? */
   readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
   readonly clock?: Clock;
@@ -102,7 +102,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   }
 
   function refuse(call: HookCall, agent: Agent, collected: Collected): Answer {
-    const words = collected.items.map(({ message }) => text(message, call)).join("\n\n");
+    const words = collected.items.map(({ message }) => text(message, call, agent)).join("\n\n");
     const stand = stands.get(agent.id) ?? new Stand();
     stand.words = words;
     stands.set(agent.id, stand);
@@ -121,7 +121,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     const stand = stands.get(agent.id);
     const [waiting] = unread(agent);
     if (stand === undefined && waiting === undefined) return undefined;
-    const words = stand?.words ?? text(waiting!.message, call);
+    const words = stand?.words ?? text(waiting!.message, call, agent);
     return { refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.` };
   }
 

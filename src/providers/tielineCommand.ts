@@ -1,0 +1,39 @@
+/** By which word an agent runs `tieline` in its own shell. */
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { Agent } from "../model/agent.ts";
+import { environOf } from "./processFiles.ts";
+import { shellWord } from "./provider.ts";
+
+export interface TielineCommandParts {
+  readonly home: string;
+  /** The same program under a path that stays: `bin/tieline` in the home. */
+  readonly program: string;
+  readonly environ?: (pid: number) => Readonly<Record<string, string>>;
+}
+
+/** Their commands run in login shells, which set PATH anew. */
+const loginShells: ReadonlySet<string> = new Set(["codex"]);
+
+/** Just `tieline` where the agent's shell finds it and it reaches this home; else the path that works everywhere. */
+export function tielineCommand({ home, program, environ = environOf }: TielineCommandParts): (agent: Agent) => string {
+  const whole = shellWord(program);
+  return (agent) => {
+    if (loginShells.has(agent.provider)) return whole;
+    if (agent.launch !== null) return "tieline";
+    const env = environ(pidOf(agent));
+    const reaches = realPath(env["TIELINE_HOME"] ?? join(env["HOME"] ?? "/", ".tieline")) === realPath(home);
+    return reaches && Bun.which("tieline", { PATH: env["PATH"] ?? "" }) !== null ? "tieline" : whole;
+  };
+}
+
+const pidOf = ({ endpoints }: Agent): number => Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return path;
+    throw thrown;
+  }
+}
