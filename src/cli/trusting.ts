@@ -44,13 +44,20 @@ export async function askForTrust(view: TrustView, { daemon, terminal }: Asking)
   return true;
 }
 
-/** Runs, and where the project has to be trusted first, asks on a terminal and runs again. Elsewhere the error says what to do. */
-export async function onceTrusted<Result>(run: () => Promise<Result>, context: Asking & { readonly flags: { readonly json?: true } }): Promise<Result> {
+/**
+ * Runs, and where the project has to be trusted first, asks on a terminal and runs again. Elsewhere the error says
+ * what to do.
+ */
+export async function onceTrusted<Result>(
+  run: () => Promise<Result>,
+  context: Asking & { readonly flags: { readonly json?: true } },
+): Promise<Result> {
   try {
     return await run();
   } catch (thrown) {
     const { code, operands } = asTielineError(thrown);
-    if (code !== "UNTRUSTED" || typeof operands["root"] !== "string" || context.flags.json || !canAsk(context.terminal)) throw thrown;
+    if (code !== "UNTRUSTED" || typeof operands["root"] !== "string" || context.flags.json || !canAsk(context.terminal))
+      throw thrown;
     const view = await context.daemon.call("trustShow", { directory: operands["root"] });
     if (view.state === "exposed" || !(await askForTrust(view, context))) throw thrown;
     return run();

@@ -21,7 +21,10 @@ interface Found {
   readonly ignored: readonly IgnoredFile[];
 }
 
-/** Looks for a tieline.yaml from a directory upwards. Files of other users are passed over: anyone can put one into /tmp. */
+/**
+ * Looks for a tieline.yaml from a directory upwards. Files of other users are passed over: anyone can put one into
+ * /tmp.
+ */
 export function findProject(cwd: string): Found {
   const ignored: IgnoredFile[] = [];
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
@@ -44,7 +47,13 @@ function ownerOf(file: string): number | null {
   }
 }
 
-const unreachable: ReadonlySet<string> = new Set(["EACCES", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "ERR_INVALID_ARG_VALUE"]);
+const unreachable: ReadonlySet<string> = new Set([
+  "EACCES",
+  "ENOTDIR",
+  "ELOOP",
+  "ENAMETOOLONG",
+  "ERR_INVALID_ARG_VALUE",
+]);
 
 /** Projects by file, parsed again only when the file has changed. */
 export class Projects {
@@ -88,7 +97,10 @@ export interface CallerTeam {
   readonly project: Project | null;
 }
 
-/** Which team a caller is in: the one it names, by a flag or by TIELINE_TEAM, else that of the nearest tieline.yaml, else `default`. */
+/**
+ * Which team a caller is in: the one it names, by a flag or by TIELINE_TEAM, else that of the nearest tieline.yaml,
+ * else `default`.
+ */
 export function teamOf(named: string | undefined, cwd: string, projects: Projects): CallerTeam {
   const nearest = projects.at(cwd);
   const team = named || nearest?.team || defaultTeam;

@@ -57,6 +57,25 @@ const broken = (): never => {
 };
 
 describe("mail starts agents", () => {
+  test("one whose project is not trusted is not started again and again; its mail waits for the user", async () => {
+    let trusted = false;
+    const { mailbox, spawner, starts, told, up, send } = world({
+      ana(agent) {
+        if (!trusted) throw new TielineError("UNTRUSTED", "/p/tieline.yaml is not trusted yet", { remedy: "run tieline trust" });
+        up(agent.id);
+      },
+    });
+    spawner.start();
+    const { message } = await send("ana");
+    await until(() => told.length > 0, "the reason");
+    await send("ana");
+    expect([starts, told]).toEqual([["ana"], ["/p/tieline.yaml is not trusted yet; run tieline trust"]]);
+    expect(stateOf(mailbox, message.tag)).toBe("queued");
+    trusted = true;
+    spawner.trustChanged();
+    await until(() => starts.length === 2, "the start");
+  });
+
   test("a storm of messages is one start for each agent", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `agent${index}`);
     const { spawner, starts, up, send } = world(Object.fromEntries(names.map((name) => [name, async ({ id }: Agent) => {

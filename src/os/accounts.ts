@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** The accounts of this machine, from the files that every Unix has. Accounts that only a directory service knows are not in them. */
+/**
+ * The accounts of this machine, from the files that every Unix has. Accounts that only a directory service knows are
+ * not in them.
+ */
 export interface Accounts {
   /** null: no account has this id. */
   userName(uid: number): string | null;
@@ -22,15 +25,25 @@ export function accountsIn({ passwd, group }: AccountFiles): Accounts {
       const groups = entries(group).filter(([, , id]) => Number(id) === gid);
       const members = groups.flatMap(([, , , names = ""]) => names.split(",").filter((name) => name !== ""));
       const isOwn = users.some((user) => user.uid === uid && user.gid === gid);
-      return groups.length > 0 && isOwn && members.every((name) => name === userName(uid)) && !users.some((user) => user.gid === gid && user.uid !== uid);
+      return (
+        groups.length > 0 &&
+        isOwn &&
+        members.every((name) => name === userName(uid)) &&
+        !users.some((user) => user.gid === gid && user.uid !== uid)
+      );
     },
   };
 }
 
 /** Read at every call: accounts come and go. */
-export const systemAccounts = (): Accounts => accountsIn({ passwd: readFileSync("/etc/passwd", "utf8"), group: readFileSync("/etc/group", "utf8") });
+export const systemAccounts = (): Accounts =>
+  accountsIn({ passwd: readFileSync("/etc/passwd", "utf8"), group: readFileSync("/etc/group", "utf8") });
 
-const entries = (text: string): string[][] => text.split("\n").filter((line) => line.includes(":") && !line.startsWith("#")).map((line) => line.split(":"));
+const entries = (text: string): string[][] =>
+  text
+    .split("\n")
+    .filter((line) => line.includes(":") && !line.startsWith("#"))
+    .map((line) => line.split(":"));
 
 /** "mallory (uid 1001)", or "uid 1001" where the account has no name. */
 export function userWords(uid: number, accounts: Accounts = systemAccounts()): string {

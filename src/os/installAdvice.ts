@@ -9,5 +9,7 @@ const managers: readonly (readonly [program: string, command: string])[] = [
 
 export function installAdvice(pack: string, isThere: (program: string) => boolean): string {
   const [, command] = managers.find(([program]) => isThere(program)) ?? [];
-  return command === undefined ? `install the package ${pack} with your system's package manager` : `run: ${command} ${pack}`;
+  return command === undefined
+    ? `install the package ${pack} with your system's package manager`
+    : `run: ${command} ${pack}`;
 }

@@ -10,7 +10,12 @@ export interface Search {
 /** The file that a program's name means; null: there is none that can be run. */
 export function programPath(program: string, { path, cwd }: Search): string | null {
   if (program === "" || program.includes("\0")) return null;
-  const candidates = program.includes("/") ? [resolve(cwd, program)] : path.split(":").filter(isAbsolute).map((directory) => join(directory, program));
+  const candidates = program.includes("/")
+    ? [resolve(cwd, program)]
+    : path
+        .split(":")
+        .filter(isAbsolute)
+        .map((directory) => join(directory, program));
   return candidates.find(isRunnable) ?? null;
 }
 

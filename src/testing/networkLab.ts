@@ -1,6 +1,6 @@
 /**
- * A machine and an internet for tests, as two network namespaces with addresses of their own, so that the real network is
- * neither needed nor touched. Needs root and `ip`.
+ * A machine and an internet for tests, as two network namespaces with addresses of their own, so that the real network
+ * is neither needed nor touched. Needs root and `ip`.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { lackUnless, type Lack } from "./needing.ts";
@@ -18,7 +18,8 @@ export interface NetworkLab extends AsyncDisposable {
   serve(address: string, port: number, word: string): Promise<void>;
 }
 
-const canMakeNetworks = (): boolean => process.getuid?.() === 0 && Bun.which("ip") !== null && Bun.spawnSync(["ip", "netns", "list"]).exitCode === 0;
+const canMakeNetworks = (): boolean =>
+  process.getuid?.() === 0 && Bun.which("ip") !== null && Bun.spawnSync(["ip", "netns", "list"]).exitCode === 0;
 export const lackOfNetworks = (): Lack => lackUnless(canMakeNetworks(), "networks for a test need root and ip");
 
 const machineAddress = "203.0.113.2";
@@ -49,7 +50,12 @@ export async function startNetworkLab(): Promise<NetworkLab> {
   for (const line of lines) command(["ip", ...line.split(" ")]);
 
   async function start(network: string, program: string): Promise<void> {
-    const server = Bun.spawn(["ip", "netns", "exec", network, process.execPath, "-e", program], { stdin: "ignore", stdout: "pipe", stderr: "inherit", env: { PATH: process.env["PATH"] ?? "" } });
+    const server = Bun.spawn(["ip", "netns", "exec", network, process.execPath, "-e", program], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
     servers.push(server);
     let said = "";
     void (async () => {
@@ -58,7 +64,10 @@ export async function startNetworkLab(): Promise<NetworkLab> {
     await until(() => said.includes("up"), `a server in ${network}`);
   }
   const serve = (network: string, address: string, port: number, word: string): Promise<void> =>
-    start(network, `Bun.listen({ hostname: "${address}", port: ${port}, socket: { open(socket) { socket.end("${word}\\n"); }, data() {} } }); console.log("up")`);
+    start(
+      network,
+      `Bun.listen({ hostname: "${address}", port: ${port}, socket: { open(socket) { socket.end("${word}\\n"); }, data() {} } }); console.log("up")`,
+    );
 
   await serve(internet, serverAddress, 80, "internet");
   await start(machine, nameServer);

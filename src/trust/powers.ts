@@ -1,6 +1,7 @@
 /**
- * What the files of a project can make Tieline start, and what they let agents do: the part of them that has to be trusted.
- * Who may write to whom, prompts of agents that ask before they act, descriptions, roles and aliases are not in it.
+ * What the files of a project can make Tieline start, and what they let agents do: the part of them that has to be
+ * trusted. Who may write to whom, prompts of agents that ask before they act, descriptions, roles and aliases are not
+ * in it.
  */
 import type { ObjectFields } from "../config/project.ts";
 import type { Profile } from "../model/profile.ts";
@@ -47,24 +48,66 @@ export function powersOf(snapshot: Snapshot, { profiles, places }: PowerParts): 
   const { root, project, modules } = snapshot;
   const find = findingOnce();
   return {
-    agents: Object.fromEntries(profiles.map((profile) => [profile.name, agentPowers(absolute(profile, root, places, find))] as const)),
-    objects: Object.fromEntries([...project.objects].map(([name, fields]) => [name, objectPowers(fields, modules.get(name), { cwd: root, path: places.path }, find)] as const)),
+    agents: Object.fromEntries(
+      profiles.map((profile) => [profile.name, agentPowers(absolute(profile, root, places, find))] as const),
+    ),
+    objects: Object.fromEntries(
+      [...project.objects].map(
+        ([name, fields]) =>
+          [name, objectPowers(fields, modules.get(name), { cwd: root, path: places.path }, find)] as const,
+      ),
+    ),
   };
 }
 
-/** With the programs that its project names as absolute paths: what is found later, or elsewhere, is another program. */
-export function absolute(profile: Profile, root: string, { path, binDirectory }: ProgramPlaces, find: Find = programPath): Profile {
+/**
+ * With the programs that its project names as absolute paths: what is found later, or elsewhere, is another program.
+ */
+export function absolute(
+  profile: Profile,
+  root: string,
+  { path, binDirectory }: ProgramPlaces,
+  find: Find = programPath,
+): Profile {
   const search = { cwd: profile.cwd ?? root, path: `${binDirectory}:${profile.env["PATH"] ?? path}` };
-  return { ...profile, command: profile.command && absoluteCommand(profile.command, search, find), sandboxCommand: profile.sandboxCommand && absoluteCommand(profile.sandboxCommand, search, find) };
+  return {
+    ...profile,
+    command: profile.command && absoluteCommand(profile.command, search, find),
+    sandboxCommand: profile.sandboxCommand && absoluteCommand(profile.sandboxCommand, search, find),
+  };
 }
 
 /** A program that is not found keeps its name. */
-export function absoluteCommand([program = "", ...args]: readonly string[], search: Search, find: Find = programPath): readonly string[] {
+export function absoluteCommand(
+  [program = "", ...args]: readonly string[],
+  search: Search,
+  find: Find = programPath,
+): readonly string[] {
   return [find(program, search) ?? program, ...args];
 }
 
 function agentPowers(profile: Profile): Record<string, Value> {
-  const { provider, command, args, headless, cwd, env, workspace, sandbox, sandboxCommand, network, hostPorts, readable, permissions, may, logs, prompt, promptOrigin, skill, autostart } = profile;
+  const {
+    provider,
+    command,
+    args,
+    headless,
+    cwd,
+    env,
+    workspace,
+    sandbox,
+    sandboxCommand,
+    network,
+    hostPorts,
+    readable,
+    permissions,
+    may,
+    logs,
+    prompt,
+    promptOrigin,
+    skill,
+    autostart,
+  } = profile;
   const free = asks(profile);
   return {
     provider,
@@ -92,13 +135,28 @@ function agentPowers(profile: Profile): Record<string, Value> {
 /** Only of a program that runs as its maker ships it can this be known. */
 export function asks({ permissions, command, args, env, provider }: Profile): boolean {
   const { program, neverAsks = false } = providerOf(provider);
-  return permissions === "ask" && command === null && args.length === 0 && Object.keys(env).length === 0 && program !== null && !neverAsks;
+  return (
+    permissions === "ask" &&
+    command === null &&
+    args.length === 0 &&
+    Object.keys(env).length === 0 &&
+    program !== null &&
+    !neverAsks
+  );
 }
 
-function objectPowers({ command, options }: ObjectFields, module: { path: string; text: string | null } | undefined, search: Search, find: Find): Record<string, Value> {
+function objectPowers(
+  { command, options }: ObjectFields,
+  module: { path: string; text: string | null } | undefined,
+  search: Search,
+  find: Find,
+): Record<string, Value> {
   return {
     ...(command !== undefined && { command: absoluteCommand(command, search, find) }),
-    ...(module !== undefined && { module: module.path, code: module.text === null ? null : `sha256 ${sha256(module.text)}` }),
+    ...(module !== undefined && {
+      module: module.path,
+      code: module.text === null ? null : `sha256 ${sha256(module.text)}`,
+    }),
     ...(Object.keys(options).length > 0 && { options: options as Value }),
   };
 }
@@ -111,5 +169,9 @@ export function digestOf(powers: Powers): string {
 function ordered(value: Value): Value {
   if (Array.isArray(value)) return value.map(ordered);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, ordered(inner as Value)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, ordered(inner as Value)]),
+  );
 }

@@ -41,10 +41,27 @@ export class Snapshots {
     const text = textOf(file, maxProjectBytes);
     if (text === null) throw missing(file);
     const project = this.parse(file, text, readProfiles(root));
-    const modules = new Map([...project.objects].flatMap(([name, { module }]) => (module === undefined ? [] : [[name, readModule(root, module)] as const])));
-    const files = [file, ...profilePaths(project), ...[...modules.values()].filter((one) => one.text !== null).map(({ path }) => path)];
-    const directories = project.profileFiles?.size ? [projectProfilesDirectory(root), dirname(projectProfilesDirectory(root))] : [];
-    return { root, project, files, fileDigest: sha256(text), modules, exposure: firstExposure([...files, ...directories]) };
+    const modules = new Map(
+      [...project.objects].flatMap(([name, { module }]) =>
+        module === undefined ? [] : [[name, readModule(root, module)] as const],
+      ),
+    );
+    const files = [
+      file,
+      ...profilePaths(project),
+      ...[...modules.values()].filter((one) => one.text !== null).map(({ path }) => path),
+    ];
+    const directories = project.profileFiles?.size
+      ? [projectProfilesDirectory(root), dirname(projectProfilesDirectory(root))]
+      : [];
+    return {
+      root,
+      project,
+      files,
+      fileDigest: sha256(text),
+      modules,
+      exposure: firstExposure([...files, ...directories]),
+    };
   }
 
   private parse(file: string, text: string, profiles: ReadonlyMap<string, string>): Project {
@@ -52,7 +69,12 @@ export class Snapshots {
     const known = this.parsed.get(file);
     if (known?.texts === texts) return known.project;
     const directory = projectProfilesDirectory(dirname(file));
-    const profileFiles = new Map([...profiles].map(([name, profile]): [string, ProfileFields] => [name, parseProfileFile(join(directory, `${name}.md`), profile)]));
+    const profileFiles = new Map(
+      [...profiles].map(([name, profile]): [string, ProfileFields] => [
+        name,
+        parseProfileFile(join(directory, `${name}.md`), profile),
+      ]),
+    );
     const project = { ...parseProject(file, text), profileFiles };
     this.parsed.set(file, { texts, project });
     return project;
@@ -66,7 +88,11 @@ function readProfiles(root: string): Map<string, string> {
     if (stats === undefined) return new Map();
     if (!stats.isDirectory()) throw noDirectory(one);
   }
-  const names = readdirSync(directory).filter((name) => name.endsWith(".md")).map((name) => name.slice(0, -".md".length)).filter((name) => namePattern.test(name)).toSorted();
+  const names = readdirSync(directory)
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => name.slice(0, -".md".length))
+    .filter((name) => namePattern.test(name))
+    .toSorted();
   if (names.length > maxProfileFiles) throw tooMany(directory, names.length);
   return new Map(
     names.flatMap((name) => {
@@ -84,7 +110,9 @@ function profilePaths({ root, profileFiles = new Map() }: Project): string[] {
 /** The links on the way to it are resolved here, so that the path which is trusted is the one that is loaded. */
 function readModule(root: string, module: string): ModuleText {
   const given = resolve(root, module);
-  const directory = lstatSync(dirname(given), { throwIfNoEntry: false }) ? realpathSync(dirname(given)) : dirname(given);
+  const directory = lstatSync(dirname(given), { throwIfNoEntry: false })
+    ? realpathSync(dirname(given))
+    : dirname(given);
   const path = join(directory, basename(given));
   return { path, text: textOf(path, maxModuleBytes) };
 }
@@ -107,10 +135,19 @@ function firstExposure(files: readonly string[]): Exposure | null {
 export const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
 const missing = (file: string): TielineError =>
-  new TielineError("CONFIG_INVALID", `${file} does not exist`, { remedy: "`tieline init` writes one", operands: { file, missing: projectFileName } });
+  new TielineError("CONFIG_INVALID", `${file} does not exist`, {
+    remedy: "`tieline init` writes one",
+    operands: { file, missing: projectFileName },
+  });
 
 const noDirectory = (path: string): TielineError =>
-  new TielineError("FILE_REFUSED", `${path} is a link or a file, not a directory`, { remedy: "put the directory itself there", operands: { path, why: "notRegular" } });
+  new TielineError("FILE_REFUSED", `${path} is a link or a file, not a directory`, {
+    remedy: "put the directory itself there",
+    operands: { path, why: "notRegular" },
+  });
 
 const tooMany = (directory: string, count: number): TielineError =>
-  new TielineError("CONFIG_INVALID", `${directory} has ${count} profiles; the limit is ${maxProfileFiles}`, { remedy: "remove some", operands: { directory, count } });
+  new TielineError("CONFIG_INVALID", `${directory} has ${count} profiles; the limit is ${maxProfileFiles}`, {
+    remedy: "remove some",
+    operands: { directory, count },
+  });

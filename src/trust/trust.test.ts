@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Projects } from "../config/projects.ts";
@@ -23,7 +32,13 @@ afterEach(() => rmSync(dirname(root), { recursive: true, force: true }));
 
 function open(path = "/usr/bin:/bin"): Trust {
   const projects = new Projects();
-  return new Trust({ documents, profiles: new Profiles(join(home, "agents")), projectOf: () => projects.load(join(root, "tieline.yaml")), path, binDirectory: "/nowhere" });
+  return new Trust({
+    documents,
+    profiles: new Profiles(join(home, "agents")),
+    projectOf: () => projects.load(join(root, "tieline.yaml")),
+    path,
+    binDirectory: "/nowhere",
+  });
 }
 
 function put(name: string, text: string, directory = root): string {
@@ -91,35 +106,81 @@ describe("trust", () => {
   });
 
   test.each([
-    ["the agents", "agents:\n", "agents:\n  another: { profile: engineer, prompt: hello }\n", ["+ agent another  claude-code, which asks before it acts"]],
+    [
+      "the agents",
+      "agents:\n",
+      "agents:\n  another: { profile: engineer, prompt: hello }\n",
+      ["+ agent another  claude-code, which asks before it acts"],
+    ],
     ["a command", "[cat]", "[tac]", ["- agent coder  command: /usr/bin/cat", "+ agent coder  command: /usr/bin/tac"]],
     ["arguments", "[-u]", "[-v]", ["- agent coder  args: -u", "+ agent coder  args: -v"]],
     ["`may`", "may: [spawn]", "may: [spawn, kill]", ["- agent lead  may: spawn", "+ agent lead  may: spawn kill"]],
-    ["the permission mode", "permissions: skip", "permissions: auto", ["- agent eager  permissions: skip", "+ agent eager  permissions: auto"]],
-    ["a prompt of an agent that acts without asking", "be quick", "rm -rf /", ["- agent eager  prompt: be quick", "+ agent eager  prompt: rm -rf /"]],
-    ["the provider", "profile: engineer,", "profile: engineer, provider: codex,", ["- agent lead  claude-code, which asks before it acts", "+ agent lead  codex, which asks before it acts"]],
+    [
+      "the permission mode",
+      "permissions: skip",
+      "permissions: auto",
+      ["- agent eager  permissions: skip", "+ agent eager  permissions: auto"],
+    ],
+    [
+      "a prompt of an agent that acts without asking",
+      "be quick",
+      "rm -rf /",
+      ["- agent eager  prompt: be quick", "+ agent eager  prompt: rm -rf /"],
+    ],
+    [
+      "the provider",
+      "profile: engineer,",
+      "profile: engineer, provider: codex,",
+      ["- agent lead  claude-code, which asks before it acts", "+ agent lead  codex, which asks before it acts"],
+    ],
     ["the environment", "role: coding", "env: { LD_PRELOAD: /x }", ['+ agent coder  env: LD_PRELOAD="/x"']],
     ["headless", "role: coding", "headless: true", ["+ agent coder  headless: true"]],
     ["the directory", "role: coding", "cwd: /etc", ["+ agent coder  cwd: /etc"]],
-    ["the workspace and the sandbox", "role: coding", "workspace: /w, sandbox: bwrap, readable: /home", ["+ agent coder  workspace: /w", "+ agent coder  sandbox: bwrap", expect.stringContaining("network"), "+ agent coder  readable: /home"]],
+    [
+      "the workspace and the sandbox",
+      "role: coding",
+      "workspace: /w, sandbox: bwrap, readable: /home",
+      [
+        "+ agent coder  workspace: /w",
+        "+ agent coder  sandbox: bwrap",
+        expect.stringContaining("network"),
+        "+ agent coder  readable: /home",
+      ],
+    ],
     ["the logs that are read", "role: coding", "logs: /var/log/x", ["+ agent coder  logs: /var/log/x"]],
     ["whether mail starts it", "role: coding", "autostart: false", ["+ agent coder  autostart: false"]],
-    ["an object's options", "60000", "50000", ['- object tick  options: {"intervalMs":60000}', '+ object tick  options: {"intervalMs":50000}']],
-    ["a gateway", "objects:\n", 'objects:\n  gateway: { options: { secret: "0123456789abcdef", port: 4711 } }\n', ['+ object gateway  options: {"secret":"0123456789abcdef","port":4711}']],
-  ] as [string, string, string, unknown[]][])("a change of %s asks again and shows the difference", (_, before, after, shown) => {
-    const trust = trusted(base);
-    put("tieline.yaml", base.replace(before, after));
-    const inspection = trust.inspect(root);
-    expect(inspection.state).toBe("changed");
-    expect(changesIn(inspection).map(({ sign, text }) => `${sign} ${text}`)).toEqual(shown as string[]);
-    expect(() => trust.profile("web", "coder")).toThrow("has changed since it was trusted");
-    put("tieline.yaml", base);
-    expect(trust.inspect(root).state).toBe("trusted");
-  });
+    [
+      "an object's options",
+      "60000",
+      "50000",
+      ['- object tick  options: {"intervalMs":60000}', '+ object tick  options: {"intervalMs":50000}'],
+    ],
+    [
+      "a gateway",
+      "objects:\n",
+      'objects:\n  gateway: { options: { secret: "0123456789abcdef", port: 4711 } }\n',
+      ['+ object gateway  options: {"secret":"0123456789abcdef","port":4711}'],
+    ],
+  ] as [string, string, string, unknown[]][])(
+    "a change of %s asks again and shows the difference",
+    (_, before, after, shown) => {
+      const trust = trusted(base);
+      put("tieline.yaml", base.replace(before, after));
+      const inspection = trust.inspect(root);
+      expect(inspection.state).toBe("changed");
+      expect(changesIn(inspection).map(({ sign, text }) => `${sign} ${text}`)).toEqual(shown as string[]);
+      expect(() => trust.profile("web", "coder")).toThrow("has changed since it was trusted");
+      put("tieline.yaml", base);
+      expect(trust.inspect(root).state).toBe("trusted");
+    },
+  );
 
   test("the code of a module counts, and the code that was judged is what is used", () => {
     const trust = trusted(base);
-    expect(trust.objectsOf(root).modules.get("ledger")).toEqual({ path: join(root, "ledger.ts"), text: "export const onMessage = () => 1;\n" });
+    expect(trust.objectsOf(root).modules.get("ledger")).toEqual({
+      path: join(root, "ledger.ts"),
+      text: "export const onMessage = () => 1;\n",
+    });
     put("ledger.ts", "export const onMessage = () => 2;\n");
     expect(trust.inspect(root).state).toBe("changed");
     expect(() => trust.objectsOf(root)).toThrow("has changed since it was trusted");
@@ -128,7 +189,10 @@ describe("trust", () => {
   test("profile files count, whether tieline.yaml names them or not", () => {
     const trust = trusted(base);
     put(".tieline/agents/evil.md", "---\ncommand: [sh, -c, id]\n---\n");
-    expect(changesIn(trust.inspect(root)).map(({ text }) => text)).toEqual(["agent evil  provider: generic", "agent evil  command: /usr/bin/sh -c id"]);
+    expect(changesIn(trust.inspect(root)).map(({ text }) => text)).toEqual([
+      "agent evil  provider: generic",
+      "agent evil  command: /usr/bin/sh -c id",
+    ]);
     rmSync(join(root, ".tieline"), { recursive: true });
     put(".tieline/agents/lead.md", "---\ndescription: leads\n---\n");
     expect(trust.inspect(root).state).toBe("trusted");
@@ -150,7 +214,10 @@ describe("trust", () => {
     expect(open("/elsewhere:/usr/bin").inspect(root).state).toBe("changed");
     put("bot.sh", "#!/bin/sh\n");
     chmodSync(join(root, "bot.sh"), 0o755);
-    expect(changesIn(trust.inspect(root)).map(({ text }) => text)).toEqual(["agent own  command: ./bot.sh x", `agent own  command: ${join(root, "bot.sh")} x`]);
+    expect(changesIn(trust.inspect(root)).map(({ text }) => text)).toEqual([
+      "agent own  command: ./bot.sh x",
+      `agent own  command: ${join(root, "bot.sh")} x`,
+    ]);
   });
 
   test("what changes while the user is asked is not trusted", () => {
@@ -177,11 +244,19 @@ describe("trust", () => {
   test("files that other users could have written cannot be trusted", () => {
     const trust = trusted(base);
     chmodSync(join(root, "tieline.yaml"), 0o666);
-    expect(() => trust.profile("web", "coder")).toThrow(`${join(root, "tieline.yaml")} can be written by other users (mode 666), so nothing is started`);
+    expect(() => trust.profile("web", "coder")).toThrow(
+      `${join(root, "tieline.yaml")} can be written by other users (mode 666), so nothing is started`,
+    );
     expect(() => trust.grant(root, trust.inspect(root).digest)).toThrow("can be written by other users");
     chmodSync(join(root, "tieline.yaml"), 0o644);
     put(".tieline/agents/lead.md", "");
-    for (const path of [join(root, "ledger.ts"), join(root, ".tieline/agents"), join(root, ".tieline"), root, dirname(root)]) {
+    for (const path of [
+      join(root, "ledger.ts"),
+      join(root, ".tieline/agents"),
+      join(root, ".tieline"),
+      root,
+      dirname(root),
+    ]) {
       const mode = path.endsWith(".ts") ? 0o644 : 0o755;
       chmodSync(path, mode | 0o022);
       expect([path, trust.inspect(root).state]).toEqual([path, "exposed"]);
@@ -195,7 +270,9 @@ describe("trust", () => {
     const file = put("mine.md", "---\ncommand: [cat]\n---\n", join(home, "agents"));
     expect(open().profile("web", "mine")?.command).toEqual(["cat"]);
     chmodSync(file, 0o646);
-    expect(() => open().profile("web", "mine")).toThrow("can be written by other users (mode 646), so mine is not started");
+    expect(() => open().profile("web", "mine")).toThrow(
+      "can be written by other users (mode 646), so mine is not started",
+    );
   });
 
   test("a profile of the user's own that builds on one of the project needs the project's trust", () => {

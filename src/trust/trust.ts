@@ -1,6 +1,7 @@
 /**
- * Which projects the user has trusted, and with what. Files of a project give power only while other users cannot write
- * them and the user has seen what they can start. What was trusted is kept in the home, by the real path of the project.
+ * Which projects the user has trusted, and with what. Files of a project give power only while other users cannot
+ * write them and the user has seen what they can start. What was trusted is kept in the home, by the real path of the
+ * project.
  */
 import { realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -90,8 +91,8 @@ export class Trust {
   }
 
   /**
-   * A profile as it may be started now; null: there is none. What a project's files have a say in is read again and must be
-   * trusted (UNTRUSTED), and programs that they name are absolute paths.
+   * A profile as it may be started now; null: there is none. What a project's files have a say in is read again and
+   * must be trusted (UNTRUSTED), and programs that they name are absolute paths.
    */
   profile(team: string, name: string, judged = new Map<string, Snapshot>()): Profile | null {
     const { profiles, projectOf } = this.parts;
@@ -123,7 +124,9 @@ export class Trust {
   objectsOf(directory: string): TrustedProject {
     const { root, project, modules } = this.demand(directory);
     const search = { cwd: root, path: this.parts.path };
-    const commands = [...project.objects].flatMap(([name, { command }]) => (command === undefined ? [] : [[name, absoluteCommand(command, search)] as const]));
+    const commands = [...project.objects].flatMap(([name, { command }]) =>
+      command === undefined ? [] : [[name, absoluteCommand(command, search)] as const],
+    );
     return { root, project, modules, commands: new Map(commands) };
   }
 
@@ -139,13 +142,22 @@ export class Trust {
 
   private decisiveIn(directory: string): Decisive {
     const root = realPath(directory);
-    const own = { decisive: [join(root, projectFileName)], decisiveDirectories: [dirname(projectProfilesDirectory(root))] };
+    const own = {
+      decisive: [join(root, projectFileName)],
+      decisiveDirectories: [dirname(projectProfilesDirectory(root))],
+    };
     try {
       const { snapshot, profiles } = this.inspect(directory);
-      const outside = profiles.filter(({ sandbox }) => sandbox !== "bwrap").map(({ command, cwd }) => filesIn(command ?? [], cwd ?? root));
+      const outside = profiles
+        .filter(({ sandbox }) => sandbox !== "bwrap")
+        .map(({ command, cwd }) => filesIn(command ?? [], cwd ?? root));
       const objects = [...snapshot.project.objects.values()].map(({ command = [] }) => filesIn(command, root));
       const workspaces = profiles.flatMap(({ workspace }) => (workspace === null ? [] : [workspace]));
-      return { ...own, decisive: [...new Set([...own.decisive, ...snapshot.files, ...outside.flat(), ...objects.flat()])], workspaces };
+      return {
+        ...own,
+        decisive: [...new Set([...own.decisive, ...snapshot.files, ...outside.flat(), ...objects.flat()])],
+        workspaces,
+      };
     } catch (thrown) {
       if (!(thrown instanceof TielineError) && !isMissing(thrown)) throw thrown;
       return { ...own, workspaces: [] };
@@ -161,13 +173,14 @@ export class Trust {
   }
 
   /**
-   * The user has added or changed one agent through Tieline itself: a project that was trusted stays so, if that agent is
-   * all that is different.
+   * The user has added or changed one agent through Tieline itself: a project that was trusted stays so, if that agent
+   * is all that is different.
    */
   extend(before: Inspection, agent: string): void {
     if (before.state !== "trusted") return;
     const after = this.inspect(before.snapshot.root);
-    if (after.state === "changed" && digestOf(without(before.powers, agent)) === digestOf(without(after.powers, agent))) this.record(after);
+    if (after.state === "changed" && digestOf(without(before.powers, agent)) === digestOf(without(after.powers, agent)))
+      this.record(after);
   }
 
   private record({ powers, digest, ...inspection }: Inspection): Inspection {
@@ -206,18 +219,32 @@ export function changesIn({ powers, record }: Inspection): Line[] {
   return difference(record === null ? [] : linesOf(record.powers), linesOf(powers));
 }
 
-const without = ({ agents, objects }: Powers, name: string): Powers => ({ agents: Object.fromEntries(Object.entries(agents).filter(([one]) => one !== name)), objects });
+const without = ({ agents, objects }: Powers, name: string): Powers => ({
+  agents: Object.fromEntries(Object.entries(agents).filter(([one]) => one !== name)),
+  objects,
+});
 
 export function untrusted(inspection: Inspection): TielineError {
-  const { snapshot: { root, exposure }, state } = inspection;
+  const {
+    snapshot: { root, exposure },
+    state,
+  } = inspection;
   const file = join(root, projectFileName);
   const operands = { root, file, state };
   if (exposure !== null) return exposed(exposure, `so nothing is started from ${file}`, operands);
-  const why = state === "new" ? `${file} is not trusted yet` : `what ${file} can start has changed since it was trusted`;
-  return new TielineError("UNTRUSTED", `${why}, so nothing is started from it`, { remedy: `\`tieline trust ${shellWord(root)}\` shows ${state === "new" ? "what it can start" : "the difference"} and asks`, operands });
+  const why =
+    state === "new" ? `${file} is not trusted yet` : `what ${file} can start has changed since it was trusted`;
+  return new TielineError("UNTRUSTED", `${why}, so nothing is started from it`, {
+    remedy: `\`tieline trust ${shellWord(root)}\` shows ${state === "new" ? "what it can start" : "the difference"} and asks`,
+    operands,
+  });
 }
 
 const changedMeanwhile = ({ snapshot: { root } }: Inspection): TielineError =>
-  new TielineError("CONFLICT", `the files of ${root} changed while you were asked`, { remedy: `run \`tieline trust ${shellWord(root)}\` again`, operands: { root } });
+  new TielineError("CONFLICT", `the files of ${root} changed while you were asked`, {
+    remedy: `run \`tieline trust ${shellWord(root)}\` again`,
+    operands: { root },
+  });
 
-const exposed = ({ path, why, remedy }: Exposure, so: string, operands: object): TielineError => new TielineError("UNTRUSTED", `${why}, ${so}`, { remedy, operands: { ...operands, path } });
+const exposed = ({ path, why, remedy }: Exposure, so: string, operands: object): TielineError =>
+  new TielineError("UNTRUSTED", `${why}, ${so}`, { remedy, operands: { ...operands, path } });

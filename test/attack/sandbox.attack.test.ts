@@ -9,9 +9,15 @@ import { startWorld, type World } from "../../src/testing/world.ts";
 
 const keep = keeping();
 
-/** Writes "name: what it printed" or "name: refused" for each attempt of a script to `results`, in its own directory. */
-const attempts = (lines: Readonly<Record<string, string>>): string => `try() { name=$1; if out=$(timeout 10 sh -c "$2" 2>/tmp/err); then echo "$name: $out" >>results; else echo "$name: refused" >>results; fi; }
-${Object.entries(lines).map(([name, line]) => `try ${name} '${line.replaceAll("'", `'\\''`)}'`).join("\n")}
+/**
+ * Writes "name: what it printed" or "name: refused" for each attempt of a script to `results`, in its own directory.
+ */
+const attempts = (
+  lines: Readonly<Record<string, string>>,
+): string => `try() { name=$1; if out=$(timeout 10 sh -c "$2" 2>/tmp/err); then echo "$name: $out" >>results; else echo "$name: refused" >>results; fi; }
+${Object.entries(lines)
+  .map(([name, line]) => `try ${name} '${line.replaceAll("'", `'\\''`)}'`)
+  .join("\n")}
 echo done >finished
 exec sleep 1000000
 `;
@@ -99,8 +105,20 @@ describeUnless(lackOfBubblewrap())("a sandboxed program", () => {
     world = await startWorld();
     const room = join(world.project, "rooms/box");
     const keys = join(world.dir, ".ssh");
-    for (const directory of [room, join(world.project, "rooms/other/.outbox"), join(world.project, "rooms/later"), join(world.project, "rooms/shared"), keys]) mkdirSync(directory, { recursive: true });
-    for (const [file, text] of [["rooms/other/secret", "theirs"], ["rooms/later/secret", "theirs"], ["rooms/shared/word", "for all"]] as const) world.file(file, text);
+    for (const directory of [
+      room,
+      join(world.project, "rooms/other/.outbox"),
+      join(world.project, "rooms/later"),
+      join(world.project, "rooms/shared"),
+      keys,
+    ])
+      mkdirSync(directory, { recursive: true });
+    for (const [file, text] of [
+      ["rooms/other/secret", "theirs"],
+      ["rooms/later/secret", "theirs"],
+      ["rooms/shared/word", "for all"],
+    ] as const)
+      world.file(file, text);
     writeFileSync(join(keys, "id_ed25519"), "key");
     const home = world.env["TIELINE_HOME"]!;
     world.file(
@@ -147,7 +165,8 @@ agents:
   });
 
   test("sees nothing of the user's that could act for them", () => {
-    for (const name of ["home", "socket", "tmux", "ssh", "processes", "network"]) expect([name, results[name]]).toEqual([name, "refused"]);
+    for (const name of ["home", "socket", "tmux", "ssh", "processes", "network"])
+      expect([name, results[name]]).toEqual([name, "refused"]);
   });
 
   test("types nothing into its terminal's input, and reaches no key ring", () => {
@@ -175,7 +194,8 @@ describeUnless(lackOfBubblewrap() ?? lackOfPasta() ?? lackOfNetworks())("a sandb
   /** What a program gets from each place, with these settings of its profile. */
   async function reached(settings: string): Promise<{ world: World; results: Record<string, string> }> {
     const world = keep(await startWorld({ through: lab.onMachine }));
-    const connect = (host: string, port: number): string => `timeout 4 bash -c 'exec 3<>/dev/tcp/${host}/${port} && cat <&3'`;
+    const connect = (host: string, port: number): string =>
+      `timeout 4 bash -c 'exec 3<>/dev/tcp/${host}/${port} && cat <&3'`;
     world.file(
       "room/run.sh",
       attempts({
@@ -193,21 +213,44 @@ describeUnless(lackOfBubblewrap() ?? lackOfPasta() ?? lackOfNetworks())("a sandb
         abstract: "grep -q @ /proc/net/unix",
       }),
     );
-    world.file("tieline.yaml", `team: walls\nagents:\n  box: { command: [sh, run.sh], workspace: room, sandbox: bwrap, ${settings} }\n`);
+    world.file(
+      "tieline.yaml",
+      `team: walls\nagents:\n  box: { command: [sh, run.sh], workspace: room, sandbox: bwrap, ${settings} }\n`,
+    );
     await world.trust();
     world.file("room/port", readFileSync(join(world.env["TIELINE_HOME"]!, "port"), "utf8"));
     await world.json(["up"]);
     return { world, results: await resultsIn(join(world.project, "room")) };
   }
 
-  const nothing = Object.fromEntries(["server", "named", "loopback", "loopback6", "everywhere", "own", "gateway", "gatewayOpen", "forwarder", "allowed", "daemon", "abstract"].map((name) => [name, "refused"]));
+  const nothing = Object.fromEntries(
+    [
+      "server",
+      "named",
+      "loopback",
+      "loopback6",
+      "everywhere",
+      "own",
+      "gateway",
+      "gatewayOpen",
+      "forwarder",
+      "allowed",
+      "daemon",
+      "abstract",
+    ].map((name) => [name, "refused"]),
+  );
 
   test("reaches the internet by address and by name, and nothing of this machine", async () => {
     expect((await reached("input: files")).results).toEqual({ ...nothing, server: "internet", named: "internet" });
   }, 120_000);
 
   test("reaches the one port of this machine that its profile names", async () => {
-    expect((await reached(`input: files, hostPorts: [${ports.allowed}]`)).results).toEqual({ ...nothing, server: "internet", named: "internet", allowed: "allowed" });
+    expect((await reached(`input: files, hostPorts: [${ports.allowed}]`)).results).toEqual({
+      ...nothing,
+      server: "internet",
+      named: "internet",
+      allowed: "allowed",
+    });
   }, 120_000);
 
   test("reaches nothing with `network: none`, and everything only with `network: host`", async () => {
@@ -218,7 +261,9 @@ describeUnless(lackOfBubblewrap() ?? lackOfPasta() ?? lackOfNetworks())("a sandb
 
   test("leaves nothing behind when it ends, however it ends", async () => {
     const { world } = await reached("input: files");
-    const place = (): string[] => [...new Bun.Glob("sandboxes/*/network.*/pid").scanSync({ cwd: world.env["TIELINE_HOME"]! })];
+    const place = (): string[] => [
+      ...new Bun.Glob("sandboxes/*/network.*/pid").scanSync({ cwd: world.env["TIELINE_HOME"]! }),
+    ];
     const [file] = place();
     const pid = Number(readFileSync(join(world.env["TIELINE_HOME"]!, file!), "utf8"));
     expect(existsSync(`/proc/${pid}`)).toBe(true);
@@ -235,12 +280,21 @@ describeUnless(lackOfBubblewrap() ?? lackOfPasta() ?? lackOfNetworks())("a sandb
     const world = keep(await startWorld());
     const bin = join(world.dir, "bin");
     mkdirSync(bin);
-    for (const program of readdirSync("/usr/bin")) if (!program.startsWith("pasta")) Bun.spawnSync(["ln", "-s", join("/usr/bin", program), join(bin, program)]);
-    world.file("tieline.yaml", "team: walls\nagents:\n  box: { command: [sh, -c, 'touch ran; sleep 1000'], workspace: room, sandbox: bwrap }\n");
+    for (const program of readdirSync("/usr/bin"))
+      if (!program.startsWith("pasta")) Bun.spawnSync(["ln", "-s", join("/usr/bin", program), join(bin, program)]);
+    world.file(
+      "tieline.yaml",
+      "team: walls\nagents:\n  box: { command: [sh, -c, 'touch ran; sleep 1000'], workspace: room, sandbox: bwrap }\n",
+    );
     const env = { PATH: bin };
     await world.tieline(["trust", "--yes"], { env });
     const { code, stderr } = await world.tieline(["up"], { env });
-    expect([code, stderr]).toEqual([4, expect.stringContaining("error SPAWN_FAILED: box cannot be sandboxed: `network: internet` needs pasta, which is not installed")]);
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining(
+        "error SPAWN_FAILED: box cannot be sandboxed: `network: internet` needs pasta, which is not installed",
+      ),
+    ]);
     expect(stderr).toContain("passt");
     expect(existsSync(join(world.project, "room/ran"))).toBe(false);
   });
@@ -248,8 +302,16 @@ describeUnless(lackOfBubblewrap() ?? lackOfPasta() ?? lackOfNetworks())("a sandb
 
 describe("the old words for the network", () => {
   test.each(["true", "false"])("network: %s is refused with the new ones", async (value) => {
-    const world = keep(await startWorld({ trusted: false, files: { "tieline.yaml": `agents:\n  box: { command: [cat], network: ${value} }\n` } }));
+    const world = keep(
+      await startWorld({
+        trusted: false,
+        files: { "tieline.yaml": `agents:\n  box: { command: [cat], network: ${value} }\n` },
+      }),
+    );
     const { code, stderr } = await world.tieline(["up"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`agents.box.network is ${value}, but must be one of internet, none, host`)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`agents.box.network is ${value}, but must be one of internet, none, host`),
+    ]);
   });
 });

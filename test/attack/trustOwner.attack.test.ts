@@ -5,7 +5,9 @@ import { describeUnless } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser, type OtherUser } from "../../src/testing/otherUser.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
 
-/** A directory in which every user may write, as /tmp is, with a tieline.yaml of another user above the victim's work. */
+/**
+ * A directory in which every user may write, as /tmp is, with a tieline.yaml of another user above the victim's work.
+ */
 describeUnless(lackOfOtherUser())("a tieline.yaml of another user in a parent directory", () => {
   let world: World;
   let other: OtherUser;
@@ -38,7 +40,9 @@ objects:
   test("is ignored, and the user is told whose it is", async () => {
     const { code, stderr } = await world.tieline(["ls"], { cwd: work });
     expect(code).toBe(0);
-    expect(stderr).toContain(`note: ${join(shared, "tieline.yaml")} belongs to ${other.name} (uid ${other.uid}) and is ignored`);
+    expect(stderr).toContain(
+      `note: ${join(shared, "tieline.yaml")} belongs to ${other.name} (uid ${other.uid}) and is ignored`,
+    );
     expect((await world.json<{ team: string }>(["whoami"], { cwd: work })).team).toBe("default");
   });
 
@@ -74,7 +78,9 @@ describe("a tieline.yaml that is no ordinary file", () => {
     ["a link", (file: string) => symlinkSync("/dev/zero", file), "is a link"],
     ["a file of many gigabytes", hugeFile, "bytes; the limit is 1048576"],
   ])("%s is refused at once, at a start of the daemon too, and hangs no other team", async (_, put, why) => {
-    await using world = await startWorld({ files: { "tieline.yaml": "team: web\nagents:\n  coder: { command: [sleep, '1000000'] }\n" } });
+    await using world = await startWorld({
+      files: { "tieline.yaml": "team: web\nagents:\n  coder: { command: [sleep, '1000000'] }\n" },
+    });
     await world.tieline(["ls"]);
     const file = join(world.project, "tieline.yaml");
     rmSync(file);

@@ -14,7 +14,14 @@ export default command({
     "A change in one of these asks again and shows the difference. Changes of the topology, of aliases, roles and descriptions, and of prompts for agents that ask before they act do not.",
     "Only you can trust a project, and only with this command: no agent, no page. Exits with 3 when the answer is no.",
   ],
-  args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; the one of this directory when left out" }],
+  args: [
+    {
+      name: "directory",
+      optional: true,
+      complete: "directory",
+      summary: "the project; the one of this directory when left out",
+    },
+  ],
   flags: {
     yes: { short: "y", summary: "do not ask" },
     show: { summary: "only show it" },
@@ -28,7 +35,8 @@ export default command({
     const view = await daemon.call("trustShow", { directory: resolve(args.directory ?? "") });
     const done = view.state === "trusted" || flags.show;
     if (flags.json) {
-      const result = done || !flags.yes ? view : await daemon.call("trust", { directory: view.root, digest: view.digest });
+      const result =
+        done || !flags.yes ? view : await daemon.call("trust", { directory: view.root, digest: view.digest });
       await terminal.json(result);
       return flags.show || result.state === "trusted" ? 0 : 3;
     }

@@ -5,7 +5,11 @@ export const TrustView = z.object({
   root: z.string().describe("the directory of the project, without links in its path"),
   file: z.string(),
   team: z.string(),
-  state: z.enum(["trusted", "new", "changed", "exposed"]).describe("new: never trusted; changed: it can start other things than when it was trusted; exposed: other users could have written it"),
+  state: z
+    .enum(["trusted", "new", "changed", "exposed"])
+    .describe(
+      "new: never trusted; changed: it can start other things than when it was trusted; exposed: other users could have written it",
+    ),
   digest: z.string().describe("stands for what the files can start; trust is given to this"),
   files: z.array(z.string()).describe("what was read: tieline.yaml, profiles, modules"),
   fileDigest: z.string().describe("SHA-256 of tieline.yaml"),
@@ -13,7 +17,9 @@ export const TrustView = z.object({
   problem: z.string().nullable().describe("how other users could have written a file, if they could"),
   remedy: z.string().nullable(),
   starts: z.array(z.string()).describe("what it can start and allow, a line for each setting"),
-  changes: z.array(z.object({ sign: z.enum(["-", "+"]), text: z.string() })).describe("how that differs from what was trusted"),
+  changes: z
+    .array(z.object({ sign: z.enum(["-", "+"]), text: z.string() }))
+    .describe("how that differs from what was trusted"),
   notCovered: z.string(),
 });
 export type TrustView = z.infer<typeof TrustView>;
@@ -22,5 +28,8 @@ const directory = z.string().optional().describe("a directory of the project; th
 
 export const trustSchemas = {
   trustShow: { input: z.object({ directory }), output: TrustView },
-  trust: { input: z.object({ directory, digest: z.string().describe("of what the user was shown") }), output: TrustView },
+  trust: {
+    input: z.object({ directory, digest: z.string().describe("of what the user was shown") }),
+    output: TrustView,
+  },
 } as const;

@@ -46,9 +46,19 @@ function rootOf(directory: string | undefined, { cwd = "/" }: Caller): string {
   const { file, ignored } = findProject(from);
   if (file !== null) return dirname(file);
   const [foreign] = ignored;
-  if (foreign) throw new TielineError("UNTRUSTED", `${foreign.file} belongs to ${userWords(foreign.owner)} and cannot be trusted`, { remedy: "copy what you need of it into a project of your own", operands: { ...foreign } });
-  throw new TielineError("CONFIG_INVALID", `there is no ${projectFileName} in ${from} or above`, { remedy: "`tieline init` writes one", operands: { directory: from, missing: projectFileName } });
+  if (foreign)
+    throw new TielineError(
+      "UNTRUSTED",
+      `${foreign.file} belongs to ${userWords(foreign.owner)} and cannot be trusted`,
+      { remedy: "copy what you need of it into a project of your own", operands: { ...foreign } },
+    );
+  throw new TielineError("CONFIG_INVALID", `there is no ${projectFileName} in ${from} or above`, {
+    remedy: "`tieline init` writes one",
+    operands: { directory: from, missing: projectFileName },
+  });
 }
 
 const onlyByCommand = (): TielineError =>
-  new TielineError("NOT_PERMITTED", "a project is trusted on the command line only", { remedy: "run `tieline trust` in its directory" });
+  new TielineError("NOT_PERMITTED", "a project is trusted on the command line only", {
+    remedy: "run `tieline trust` in its directory",
+  });

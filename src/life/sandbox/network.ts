@@ -9,11 +9,16 @@ import { shellWord } from "../../providers/provider.ts";
 const forwarders = { 4: "169.254.1.1", 6: "fd74:6965:6c69::53" } as const;
 
 /** The programs that `network: internet` needs, and the packages that they are in. */
-export const networkPrograms: Readonly<Record<string, string>> = { pasta: "passt", unshare: "util-linux", setsid: "util-linux" };
+export const networkPrograms: Readonly<Record<string, string>> = {
+  pasta: "passt",
+  unshare: "util-linux",
+  setsid: "util-linux",
+};
 
 /**
- * pasta, for a network namespace that is there. Nothing is forwarded to or from this machine's loopback but the ports that
- * the profile names, and the gateway's address is not this machine's. Root stays root: as another user it could not enter.
+ * pasta, for a network namespace that is there. Nothing is forwarded to or from this machine's loopback but the ports
+ * that the profile names, and the gateway's address is not this machine's. Root stays root: as another user it could
+ * not enter.
  */
 function pasta({ hostPorts }: Pick<Profile, "hostPorts">, uid: number): string[] {
   const ports = hostPorts.length === 0 ? "none" : hostPorts.join(",");
@@ -26,11 +31,12 @@ function pasta({ hostPorts }: Pick<Profile, "hostPorts">, uid: number): string[]
 }
 
 /**
- * Runs what follows in a network namespace of its own that pasta connects. `place` is what the name of a directory for this
- * start begins with: the one before may still be ending.
+ * Runs what follows in a network namespace of its own that pasta connects. `place` is what the name of a directory for
+ * this start begins with: the one before may still be ending.
  *
- * The process that becomes the agent makes the namespaces and waits; a keeper beside it, in a session of its own, attaches
- * pasta to it, says `go`, and ends pasta when the last process of the sandbox has closed descriptor 9, however that ended.
+ * The process that becomes the agent makes the namespaces and waits; a keeper beside it, in a session of its own,
+ * attaches pasta to it, says `go`, and ends pasta when the last process of the sandbox has closed descriptor 9,
+ * however that ended.
  */
 export function withInternet(place: string, profile: Pick<Profile, "hostPorts">, uid: number): string[] {
   const keeper = `exec 7<"$1/alive" 8<>"$1/go"
@@ -67,11 +73,20 @@ export function resolverFile(path = "/etc/resolv.conf"): string {
   }
 }
 
-/** What that file says inside: the forwarders for the kinds of addresses that this machine's resolvers have, and its search list. */
+/**
+ * What that file says inside: the forwarders for the kinds of addresses that this machine's resolvers have, and its
+ * search list.
+ */
 export function resolverText(path = "/etc/resolv.conf"): string {
-  const lines = readFileSync(path, "utf8").split("\n").map((line) => line.trim().split(/\s+/));
-  const kinds = new Set(lines.flatMap(([key, address = ""]) => (key === "nameserver" ? [isIP(address.split("%")[0]!)] : [])));
+  const lines = readFileSync(path, "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/));
+  const kinds = new Set(
+    lines.flatMap(([key, address = ""]) => (key === "nameserver" ? [isIP(address.split("%")[0]!)] : [])),
+  );
   const servers = ([4, 6] as const).filter((kind) => kinds.has(kind)).map((kind) => `nameserver ${forwarders[kind]}`);
-  const kept = lines.filter(([key]) => key === "search" || key === "domain" || key === "options").map((words) => words.join(" "));
+  const kept = lines
+    .filter(([key]) => key === "search" || key === "domain" || key === "options")
+    .map((words) => words.join(" "));
   return [...(servers.length > 0 ? servers : [`nameserver ${forwarders[4]}`]), ...kept, ""].join("\n");
 }

@@ -40,7 +40,8 @@ function options(fields: Partial<Profile>, more: Partial<SandboxOptions> = {}): 
 }
 
 /** What is mounted by one kind of option: where it is inside, by its order. */
-const mounts = (command: readonly string[], option: string): string[] => command.flatMap((word, at) => (word === option ? [command[at + (option === "--tmpfs" ? 1 : 2)]!] : []));
+const mounts = (command: readonly string[], option: string): string[] =>
+  command.flatMap((word, at) => (word === option ? [command[at + (option === "--tmpfs" ? 1 : 2)]!] : []));
 
 describe("sandboxes", () => {
   test("none changes nothing", async () => {
@@ -49,7 +50,9 @@ describe("sandboxes", () => {
   });
 
   test("a wrapper comes in front, knows the workspace, and gets no secret of ours", async () => {
-    const { command, env } = await sandboxedLaunch(options({ sandbox: "command", sandboxCommand: ["docker", "run", "-v", "{workspace}:/workspace"] }));
+    const { command, env } = await sandboxedLaunch(
+      options({ sandbox: "command", sandboxCommand: ["docker", "run", "-v", "{workspace}:/workspace"] }),
+    );
     expect(command).toEqual(["docker", "run", "-v", `${join(root, "workspace")}:/workspace`, "sh", "-c", "true"]);
     expect(env).toMatchObject({ TIELINE_SANDBOX: "1", KEY: "value" });
     expect(Object.keys(env)).not.toContain("TIELINE_TOKEN");
@@ -59,7 +62,19 @@ describe("sandboxes", () => {
   test("bubblewrap: own namespaces, no capabilities, the system read-only, values never in the arguments", async () => {
     const { command, env, cwd } = await sandboxedLaunch(options({ sandbox: "bwrap", network: "none" }));
     const words = command.join(" ");
-    for (const wall of ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--cap-drop ALL", "--seccomp 8", "--tmpfs /tmp", "--ro-bind /usr /usr", `--bind ${join(root, "workspace")} /workspace`]) expect(words).toContain(wall);
+    for (const wall of [
+      "--unshare-user",
+      "--unshare-pid",
+      "--unshare-ipc",
+      "--unshare-uts",
+      "--unshare-net",
+      "--cap-drop ALL",
+      "--seccomp 8",
+      "--tmpfs /tmp",
+      "--ro-bind /usr /usr",
+      `--bind ${join(root, "workspace")} /workspace`,
+    ])
+      expect(words).toContain(wall);
     expect(words).not.toContain("value");
     expect(words).not.toContain("secret");
     expect(env).toMatchObject({ SWARM_WORKSPACE: "/workspace", HOME: "/workspace", TIELINE_SANDBOX: "1" });
@@ -74,7 +89,16 @@ describe("sandboxes", () => {
     const command = (await sandboxedLaunch(options({ sandbox: "bwrap", network, hostPorts }))).command.join(" ");
     expect(command).toContain(words);
     expect(command.includes("pasta ")).toBe(!closed);
-    if (!closed) for (const word of ["--no-map-gw", "--tcp-ports none", "--udp-ports none", "--udp-ns none", "unshare --user --map-current-user --net", "--sync-fd 9"]) expect(command).toContain(word);
+    if (!closed)
+      for (const word of [
+        "--no-map-gw",
+        "--tcp-ports none",
+        "--udp-ports none",
+        "--udp-ns none",
+        "unshare --user --map-current-user --net",
+        "--sync-fd 9",
+      ])
+        expect(command).toContain(word);
   });
 
   test("network: host leaves the network as it is", async () => {
@@ -84,7 +108,16 @@ describe("sandboxes", () => {
   });
 
   test("what must not be seen and lies in a mounted directory is covered", async () => {
-    const { command } = await sandboxedLaunch(options({ sandbox: "bwrap", readable: [join(root, "shared")] }, { otherWorkspaces: [join(root, "shared", "other")], secrets: [join(root, "workspace", "keys"), join(root, "missing")], ...made("shared/other", "workspace/keys") }));
+    const { command } = await sandboxedLaunch(
+      options(
+        { sandbox: "bwrap", readable: [join(root, "shared")] },
+        {
+          otherWorkspaces: [join(root, "shared", "other")],
+          secrets: [join(root, "workspace", "keys"), join(root, "missing")],
+          ...made("shared/other", "workspace/keys"),
+        },
+      ),
+    );
     expect(mounts(command, "--tmpfs")).toEqual(["/tmp", join(root, "shared", "other"), "/workspace/keys"]);
   });
 
@@ -96,45 +129,127 @@ describe("sandboxes", () => {
 
   test("what decides about programs outside is read-only, and the directories on the way to it cannot be renamed", async () => {
     const workspace = join(root, "workspace");
-    for (const directory of [".git/hooks", ".tieline/agents", "objects/deep"]) mkdirSync(join(workspace, directory), { recursive: true });
-    for (const file of ["tieline.yaml", "objects/deep/ledger.ts", "objects/tick.ts"]) writeFileSync(join(workspace, file), "");
-    const decisive = ["tieline.yaml", "objects/deep/ledger.ts", "objects/tick.ts", "not/there"].map((name) => join(workspace, name));
-    const { command } = await sandboxedLaunch(options({ sandbox: "bwrap" }, { decisive: [...decisive, join(root, "elsewhere")], decisiveDirectories: [join(workspace, ".tieline"), join(workspace, "sub/.tieline"), join(root, "no/.tieline")] }));
-    const inWorkspace = (option: string): string[] => mounts(command, option).filter((path) => path.startsWith("/workspace"));
-    expect(inWorkspace("--ro-bind")).toEqual(["/workspace/.git", "/workspace/.tieline", "/workspace/objects/deep/ledger.ts", "/workspace/objects/tick.ts", "/workspace/sub/.tieline", "/workspace/tieline.yaml"]);
-    expect(inWorkspace("--bind")).toEqual(["/workspace", "/workspace/objects", "/workspace/objects/deep", "/workspace/sub"]);
+    for (const directory of [".git/hooks", ".tieline/agents", "objects/deep"])
+      mkdirSync(join(workspace, directory), { recursive: true });
+    for (const file of ["tieline.yaml", "objects/deep/ledger.ts", "objects/tick.ts"])
+      writeFileSync(join(workspace, file), "");
+    const decisive = ["tieline.yaml", "objects/deep/ledger.ts", "objects/tick.ts", "not/there"].map((name) =>
+      join(workspace, name),
+    );
+    const { command } = await sandboxedLaunch(
+      options(
+        { sandbox: "bwrap" },
+        {
+          decisive: [...decisive, join(root, "elsewhere")],
+          decisiveDirectories: [
+            join(workspace, ".tieline"),
+            join(workspace, "sub/.tieline"),
+            join(root, "no/.tieline"),
+          ],
+        },
+      ),
+    );
+    const inWorkspace = (option: string): string[] =>
+      mounts(command, option).filter((path) => path.startsWith("/workspace"));
+    expect(inWorkspace("--ro-bind")).toEqual([
+      "/workspace/.git",
+      "/workspace/.tieline",
+      "/workspace/objects/deep/ledger.ts",
+      "/workspace/objects/tick.ts",
+      "/workspace/sub/.tieline",
+      "/workspace/tieline.yaml",
+    ]);
+    expect(inWorkspace("--bind")).toEqual([
+      "/workspace",
+      "/workspace/objects",
+      "/workspace/objects/deep",
+      "/workspace/sub",
+    ]);
   });
 
   test.each([
-    ["bubblewrap is missing", { sandbox: "bwrap" as const }, { isThere: (program: string) => program === "apt-get" }, "bubblewrap is not installed", "run: sudo apt-get install -y bubblewrap"],
-    ["pasta is missing", { sandbox: "bwrap" as const }, { isThere: (program: string) => program !== "pasta" && program !== "apt-get" }, "`network: internet` needs pasta", "run: sudo dnf install -y passt"],
-    ["bubblewrap may not make namespaces", { sandbox: "bwrap" as const }, { run: async () => ({ code: 1, stderr: "bwrap: No permissions to create new namespace" }) }, "No permissions", "allow unprivileged user namespaces"],
-    ["the machine has no network", { sandbox: "bwrap" as const }, { run: async () => ({ code: 1, stderr: "External interface not usable" }) }, "no route to a network", "`network: none`"],
-    ["there is no workspace", { sandbox: "bwrap" as const, workspace: null }, {}, "no workspace", "give it a `workspace:`"],
-    ["a wrapper is wanted and none given", { sandbox: "command" as const, sandboxCommand: null }, {}, "sandboxCommand", "sandboxCommand"],
-  ] as [string, Partial<Profile>, Partial<SandboxOptions>, string, string][])("when %s nothing is started", async (_, fields, more, why, remedy) => {
-    await expect(sandboxedLaunch(options(fields, more))).rejects.toMatchObject({ code: "SPAWN_FAILED", message: expect.stringContaining(why), remedy: expect.stringContaining(remedy) });
-  });
+    [
+      "bubblewrap is missing",
+      { sandbox: "bwrap" as const },
+      { isThere: (program: string) => program === "apt-get" },
+      "bubblewrap is not installed",
+      "run: sudo apt-get install -y bubblewrap",
+    ],
+    [
+      "pasta is missing",
+      { sandbox: "bwrap" as const },
+      { isThere: (program: string) => program !== "pasta" && program !== "apt-get" },
+      "`network: internet` needs pasta",
+      "run: sudo dnf install -y passt",
+    ],
+    [
+      "bubblewrap may not make namespaces",
+      { sandbox: "bwrap" as const },
+      { run: async () => ({ code: 1, stderr: "bwrap: No permissions to create new namespace" }) },
+      "No permissions",
+      "allow unprivileged user namespaces",
+    ],
+    [
+      "the machine has no network",
+      { sandbox: "bwrap" as const },
+      { run: async () => ({ code: 1, stderr: "External interface not usable" }) },
+      "no route to a network",
+      "`network: none`",
+    ],
+    [
+      "there is no workspace",
+      { sandbox: "bwrap" as const, workspace: null },
+      {},
+      "no workspace",
+      "give it a `workspace:`",
+    ],
+    [
+      "a wrapper is wanted and none given",
+      { sandbox: "command" as const, sandboxCommand: null },
+      {},
+      "sandboxCommand",
+      "sandboxCommand",
+    ],
+  ] as [string, Partial<Profile>, Partial<SandboxOptions>, string, string][])(
+    "when %s nothing is started",
+    async (_, fields, more, why, remedy) => {
+      await expect(sandboxedLaunch(options(fields, more))).rejects.toMatchObject({
+        code: "SPAWN_FAILED",
+        message: expect.stringContaining(why),
+        remedy: expect.stringContaining(remedy),
+      });
+    },
+  );
 
   test("root's sandbox does not see what only root may read", async () => {
-    expect(mounts((await sandboxedLaunch(options({ sandbox: "bwrap" }, { uid: 0 }))).command, "--ro-bind")).toContain("/etc/shadow");
+    expect(mounts((await sandboxedLaunch(options({ sandbox: "bwrap" }, { uid: 0 }))).command, "--ro-bind")).toContain(
+      "/etc/shadow",
+    );
   });
 
   test("without pasta the other networks work", async () => {
     const isThere = (program: string): boolean => program === "bwrap";
-    for (const network of ["none", "host"] as const) expect((await sandboxedLaunch(options({ sandbox: "bwrap", network }, { isThere }))).command).toContain("bwrap");
+    for (const network of ["none", "host"] as const)
+      expect((await sandboxedLaunch(options({ sandbox: "bwrap", network }, { isThere }))).command).toContain("bwrap");
   });
 
   test("a workspace around our home, or a readable path into it, is refused", async () => {
-    await expect(sandboxedLaunch(options({ sandbox: "bwrap", workspace: root }))).rejects.toMatchObject({ code: "SPAWN_FAILED" });
+    await expect(sandboxedLaunch(options({ sandbox: "bwrap", workspace: root }))).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+    });
     for (const readable of [root, join(root, "home"), join(root, "home", "deep")]) {
-      await expect(sandboxedLaunch(options({ sandbox: "bwrap", readable: [readable] }))).rejects.toMatchObject({ code: "SPAWN_FAILED" });
+      await expect(sandboxedLaunch(options({ sandbox: "bwrap", readable: [readable] }))).rejects.toMatchObject({
+        code: "SPAWN_FAILED",
+      });
     }
   });
 
   test("a link in the place of what must stay as it is, is refused", async () => {
     symlinkSync("elsewhere", join(root, "workspace", ".git"));
-    await expect(sandboxedLaunch(options({ sandbox: "bwrap" }))).rejects.toMatchObject({ code: "SPAWN_FAILED", message: expect.stringContaining(".git is a link") });
+    await expect(sandboxedLaunch(options({ sandbox: "bwrap" }))).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+      message: expect.stringContaining(".git is a link"),
+    });
   });
 
   test.each([
@@ -148,9 +263,17 @@ describe("sandboxes", () => {
 
 describe("names on the way out", () => {
   test.each([
-    ["a resolver on the loopback", "nameserver 127.0.0.53\noptions edns0\nsearch lan\n", "nameserver 169.254.1.1\noptions edns0\nsearch lan\n"],
+    [
+      "a resolver on the loopback",
+      "nameserver 127.0.0.53\noptions edns0\nsearch lan\n",
+      "nameserver 169.254.1.1\noptions edns0\nsearch lan\n",
+    ],
     ["IPv6 only", "nameserver fe80::1%eth0\n", "nameserver fd74:6965:6c69::53\n"],
-    ["both", "nameserver 2001:db8::1\nnameserver 192.0.2.53\n", "nameserver 169.254.1.1\nnameserver fd74:6965:6c69::53\n"],
+    [
+      "both",
+      "nameserver 2001:db8::1\nnameserver 192.0.2.53\n",
+      "nameserver 169.254.1.1\nnameserver fd74:6965:6c69::53\n",
+    ],
     ["none", "# nothing\n", "nameserver 169.254.1.1\n"],
   ])("%s", (_, outside, inside) => {
     const file = join(root, "resolv.conf");
@@ -162,14 +285,22 @@ describe("names on the way out", () => {
     writeFileSync(join(root, "stub"), "");
     symlinkSync("stub", join(root, "resolv.conf"));
     symlinkSync("../run/stub", join(root, "dangling"));
-    expect([resolverFile(join(root, "resolv.conf")), resolverFile(join(root, "dangling")), resolverFile(join(root, "stub"))]).toEqual([join(root, "stub"), join(root, "../run/stub"), join(root, "stub")]);
+    expect([
+      resolverFile(join(root, "resolv.conf")),
+      resolverFile(join(root, "dangling")),
+      resolverFile(join(root, "stub")),
+    ]).toEqual([join(root, "stub"), join(root, "../run/stub"), join(root, "stub")]);
   });
 });
 
 test("the filter knows the machines that are common, and says so of the others", () => {
   expect(terminalFilter("x64", "LE")!.length % 8).toBe(0);
   expect(terminalFilter("arm64", "LE")!.length % 8).toBe(0);
-  expect([terminalFilter("s390x", "BE"), terminalFilter("x64", "BE"), terminalFilter("riscv64", "LE")]).toEqual([null, null, null]);
+  expect([terminalFilter("s390x", "BE"), terminalFilter("x64", "BE"), terminalFilter("riscv64", "LE")]).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 test("how to install a package depends on the system", () => {

@@ -41,7 +41,10 @@ export interface SandboxOptions {
 }
 
 /** Runs a program to its end; null: there is no such program. */
-export type Run = (argv: readonly string[], env: Readonly<Record<string, string>>) => Promise<{ code: number; stderr: string } | null>;
+export type Run = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+) => Promise<{ code: number; stderr: string } | null>;
 
 export interface SandboxedLaunch {
   readonly command: readonly string[];
@@ -53,11 +56,24 @@ export interface SandboxedLaunch {
 export const insideWorkspace = "/workspace";
 const insideBin = "/run/tieline/bin";
 /** Read-only, where they are there. The rest of the file system does not exist inside. */
-const systemDirectories = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store"];
+const systemDirectories = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/etc",
+  "/opt",
+  "/nix/store",
+];
 /** The configuration of name servers is a link to there on many systems. */
 const resolverDirectories = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
 /** Root may write these without any capability, and they hold for the whole machine. */
-const kernelSettings = ["sys", "sysrq-trigger", "fs", "irq", "bus", "acpi", "scsi", "mtrr"].map((name) => `/proc/${name}`);
+const kernelSettings = ["sys", "sysrq-trigger", "fs", "irq", "bus", "acpi", "scsi", "mtrr"].map(
+  (name) => `/proc/${name}`,
+);
 const filterDescriptor = 8;
 
 /** Ours, or about the terminal outside: nothing that a sandbox should know. */
@@ -74,37 +90,82 @@ export async function sandboxedLaunch(options: SandboxOptions): Promise<Sandboxe
 
 function wrapperOf(profile: Profile): string[] {
   const { sandboxCommand, workspace, source } = profile;
-  if (sandboxCommand === null) throw noSandbox(profile, "`sandbox: command` needs a sandboxCommand", `give it a \`sandboxCommand:\` in ${source}`);
+  if (sandboxCommand === null)
+    throw noSandbox(profile, "`sandbox: command` needs a sandboxCommand", `give it a \`sandboxCommand:\` in ${source}`);
   return sandboxCommand.map((word) => word.replaceAll("{workspace}", workspace ?? ""));
 }
 
 async function bubblewrapped(options: SandboxOptions): Promise<SandboxedLaunch> {
   const { profile, command, place, uid = thisUser(), run = runToEnd } = options;
-  const env = { ...options.env, HOME: insideWorkspace, SWARM_WORKSPACE: insideWorkspace, PATH: `${insideBin}:${options.env["PATH"] ?? ""}` };
+  const env = {
+    ...options.env,
+    HOME: insideWorkspace,
+    SWARM_WORKSPACE: insideWorkspace,
+    PATH: `${insideBin}:${options.env["PATH"] ?? ""}`,
+  };
   const workspace = workspaceOf(profile);
   checkWorkspace(options, workspace);
   checkPrograms({ ...options, env });
   mkdirSync(place, { recursive: true, mode: 0o700 });
   // A directory of profiles that is not there cannot be kept as it is: the agent would make it.
-  for (const directory of options.decisiveDirectories) if (isWithin(directory, workspace)) mkdirSync(directory, { recursive: true });
+  for (const directory of options.decisiveDirectories)
+    if (isWithin(directory, workspace)) mkdirSync(directory, { recursive: true });
   const kept = [...Object.keys(env), "TERM", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
   const filter = writeFilter(place);
-  const bwrap = ["bwrap", ...(filter === null ? ["--new-session"] : ["--seccomp", String(filterDescriptor)]), ...wallsOf(options, workspace)];
-  const inside = (name: string): string[] => [...keepingOnly(kept, filter), ...(profile.network === "internet" ? withInternet(join(place, name), profile, uid) : []), ...bwrap];
+  const bwrap = [
+    "bwrap",
+    ...(filter === null ? ["--new-session"] : ["--seccomp", String(filterDescriptor)]),
+    ...wallsOf(options, workspace),
+  ];
+  const inside = (name: string): string[] => [
+    ...keepingOnly(kept, filter),
+    ...(profile.network === "internet" ? withInternet(join(place, name), profile, uid) : []),
+    ...bwrap,
+  ];
   const tried = await run([...inside("trial"), "true"], env);
   if (tried === null || tried.code !== 0) throw notPermitted(profile, tried?.stderr.trim() ?? "it cannot be run");
   return { command: [...inside("network"), ...command], env, cwd: workspace };
 }
 
 function wallsOf(options: SandboxOptions, workspace: string): string[] {
-  const { profile, command, cwd, binDirectory, otherWorkspaces, secrets, env, place, files = {}, system = systemDirectories, uid = thisUser() } = options;
+  const {
+    profile,
+    command,
+    cwd,
+    binDirectory,
+    otherWorkspaces,
+    secrets,
+    env,
+    place,
+    files = {},
+    system = systemDirectories,
+    uid = thisUser(),
+  } = options;
   const { network } = profile;
-  const readable = [...system, ...programOf(command, env, system), ...profile.readable, ...(network === "host" ? resolverDirectories : [])];
+  const readable = [
+    ...system,
+    ...programOf(command, env, system),
+    ...profile.readable,
+    ...(network === "host" ? resolverDirectories : []),
+  ];
   const readOnly = readOnlyIn(workspace, decisiveOf(options));
   const isNamed = (other: string): boolean => profile.readable.some((path) => isWithin(path, other));
-  const hidden = [...otherWorkspaces.filter((other) => !isNamed(other)), ...secrets, ...(uid === 0 ? unreadableByOthers("/etc") : [])];
+  const hidden = [
+    ...otherWorkspaces.filter((other) => !isNamed(other)),
+    ...secrets,
+    ...(uid === 0 ? unreadableByOthers("/etc") : []),
+  ];
   return [
-    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--hostname", "sandbox"],
+    ...[
+      "--unshare-user",
+      "--unshare-pid",
+      "--unshare-ipc",
+      "--unshare-uts",
+      "--unshare-cgroup-try",
+      "--die-with-parent",
+      "--hostname",
+      "sandbox",
+    ],
     ...["--cap-drop", "ALL"],
     ...(network === "none" ? ["--unshare-net"] : []),
     ...(network === "internet" ? ["--sync-fd", String(aliveDescriptor)] : []),
@@ -112,7 +173,9 @@ function wallsOf(options: SandboxOptions, workspace: string): string[] {
     ...kernelSettings.flatMap(mounted),
     ...readable.flatMap(mounted),
     // What must not be seen and lies inside a mounted directory is covered.
-    ...[...hidden, workspace].filter((path) => readable.some((outer) => isWithin(path, outer))).flatMap((path) => covered(path, path)),
+    ...[...hidden, workspace]
+      .filter((path) => readable.some((outer) => isWithin(path, outer)))
+      .flatMap((path) => covered(path, path)),
     ...["--ro-bind", `${binDirectory}/swarm-msg`, `${insideBin}/swarm-msg`],
     ...(network === "internet" ? ["--ro-bind", writeResolver(place), resolverFile()] : []),
     ...Object.entries(files).flatMap(([inside, outside]) => ["--ro-bind", outside, inside]),
@@ -130,7 +193,9 @@ const insideOf = (path: string, workspace: string): string => join(insideWorkspa
 function mounted(path: string): string[] {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return [];
-  return stats.isSymbolicLink() && dirname(path) === "/" ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
+  return stats.isSymbolicLink() && dirname(path) === "/"
+    ? ["--symlink", readlinkSync(path), path]
+    : ["--ro-bind", path, path];
 }
 
 function covered(path: string, inside: string): string[] {
@@ -151,15 +216,20 @@ function unreadableByOthers(directory: string, depth = 3): string[] {
 }
 
 /** A program outside of the system's directories comes along, with what its name leads to. */
-function programOf([program]: readonly string[], env: Readonly<Record<string, string>>, system: readonly string[]): string[] {
+function programOf(
+  [program]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  system: readonly string[],
+): string[] {
   const path = program === undefined ? null : Bun.which(program, { PATH: env["PATH"] ?? "" });
   if (path === null) return [];
   return [...new Set([path, realpathSync(path)])].filter((one) => !system.some((outer) => isWithin(one, outer)));
 }
 
 /**
- * Unsets every variable but these, opens the filter for bubblewrap, and then runs the rest. Values never stand in an argument
- * list, which every user on the machine could read; a line of a value that looks like a variable only unsets one more.
+ * Unsets every variable but these, opens the filter for bubblewrap, and then runs the rest. Values never stand in an
+ * argument list, which every user on the machine could read; a line of a value that looks like a variable only unsets
+ * one more.
  */
 function keepingOnly(names: readonly string[], filter: string | null): string[] {
   const script = `keep=" $1 "; filter=$2; shift 2
@@ -187,28 +257,60 @@ function writeResolver(place: string): string {
 }
 
 function workspaceOf(profile: Profile): string {
-  if (profile.workspace === null) throw noSandbox(profile, "it has no workspace to work in", `give it a \`workspace:\` in ${profile.origin === "built in" ? "tieline.yaml" : profile.source}`);
+  if (profile.workspace === null)
+    throw noSandbox(
+      profile,
+      "it has no workspace to work in",
+      `give it a \`workspace:\` in ${profile.origin === "built in" ? "tieline.yaml" : profile.source}`,
+    );
   return realpathSync(profile.workspace);
 }
 
-const decisiveOf = ({ decisive, decisiveDirectories }: SandboxOptions): string[] => [...decisive, ...decisiveDirectories];
+const decisiveOf = ({ decisive, decisiveDirectories }: SandboxOptions): string[] => [
+  ...decisive,
+  ...decisiveDirectories,
+];
 
 function checkWorkspace(options: SandboxOptions, workspace: string): void {
   const { profile, home } = options;
-  if (isWithin(home, workspace)) throw noSandbox(profile, `its workspace ${workspace} contains ${home}, which no sandbox may see`, "give it a directory of its own");
+  if (isWithin(home, workspace))
+    throw noSandbox(
+      profile,
+      `its workspace ${workspace} contains ${home}, which no sandbox may see`,
+      "give it a directory of its own",
+    );
   const exposing = profile.readable.find((path) => isWithin(home, path) || isWithin(path, home));
-  if (exposing !== undefined) throw noSandbox(profile, `\`readable: ${exposing}\` would show ${home}`, "name a smaller directory");
+  if (exposing !== undefined)
+    throw noSandbox(profile, `\`readable: ${exposing}\` would show ${home}`, "name a smaller directory");
   const [link] = linksIn(workspace, decisiveOf(options));
-  if (link !== undefined) throw noSandbox(profile, `${link} is a link, which cannot be kept read-only inside`, "put the file or directory itself there, or give the agent a workspace without it");
+  if (link !== undefined)
+    throw noSandbox(
+      profile,
+      `${link} is a link, which cannot be kept read-only inside`,
+      "put the file or directory itself there, or give the agent a workspace without it",
+    );
 }
 
-function checkPrograms({ profile, env, isThere = (program) => Bun.which(program, { PATH: env["PATH"] ?? "" }) !== null }: SandboxOptions): void {
-  if (!isThere("bwrap")) throw noSandbox(profile, "bubblewrap is not installed", `${installAdvice("bubblewrap", isThere)}, or choose another \`sandbox:\``);
+function checkPrograms({
+  profile,
+  env,
+  isThere = (program) => Bun.which(program, { PATH: env["PATH"] ?? "" }) !== null,
+}: SandboxOptions): void {
+  if (!isThere("bwrap"))
+    throw noSandbox(
+      profile,
+      "bubblewrap is not installed",
+      `${installAdvice("bubblewrap", isThere)}, or choose another \`sandbox:\``,
+    );
   if (profile.network !== "internet") return;
   const missing = Object.entries(networkPrograms).find(([program]) => !isThere(program));
   if (missing === undefined) return;
   const [program, pack] = missing;
-  throw noSandbox(profile, `\`network: internet\` needs ${program}, which is not installed`, `${installAdvice(pack, isThere)}; or say \`network: none\`, or \`network: host\` to share the network of this machine`);
+  throw noSandbox(
+    profile,
+    `\`network: internet\` needs ${program}, which is not installed`,
+    `${installAdvice(pack, isThere)}; or say \`network: none\`, or \`network: host\` to share the network of this machine`,
+  );
 }
 
 function without(env: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
@@ -217,7 +319,13 @@ function without(env: Readonly<Record<string, string>>, names: readonly string[]
 
 const runToEnd: Run = async (argv, env) => {
   if (Bun.which(argv[0]!, { PATH: env["PATH"] ?? "" }) === null) return null;
-  const child = Bun.spawn([...argv], { env: { ...env }, stdin: "ignore", stdout: "ignore", stderr: "pipe", timeout: 10_000 });
+  const child = Bun.spawn([...argv], {
+    env: { ...env },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+    timeout: 10_000,
+  });
   const [code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   return { code, stderr };
 };
@@ -226,8 +334,15 @@ function notPermitted(profile: Profile, said: string): TielineError {
   if (/external.*interface/i.test(said)) {
     return noSandbox(profile, `this machine has no route to a network: ${said}`, "connect it, or say `network: none`");
   }
-  return noSandbox(profile, `bubblewrap or its network is not permitted here: ${said}`, "allow unprivileged user namespaces on this machine, or choose another `sandbox:` or `network:`");
+  return noSandbox(
+    profile,
+    `bubblewrap or its network is not permitted here: ${said}`,
+    "allow unprivileged user namespaces on this machine, or choose another `sandbox:` or `network:`",
+  );
 }
 
 const noSandbox = (profile: Profile, why: string, remedy: string): TielineError =>
-  new TielineError("SPAWN_FAILED", `${profile.name} cannot be sandboxed: ${why}`, { remedy, operands: { profile: profile.name, sandbox: profile.sandbox, network: profile.network } });
+  new TielineError("SPAWN_FAILED", `${profile.name} cannot be sandboxed: ${why}`, {
+    remedy,
+    operands: { profile: profile.name, sandbox: profile.sandbox, network: profile.network },
+  });

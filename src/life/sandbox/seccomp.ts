@@ -1,6 +1,7 @@
 /**
- * A filter for system calls that lead out of a sandbox which shares its terminal: pushing characters into the terminal's
- * input as if they were typed (TIOCSTI, TIOCLINUX), and the kernel's key rings, which namespaces do not separate.
+ * A filter for system calls that lead out of a sandbox which shares its terminal: pushing characters into the
+ * terminal's input as if they were typed (TIOCSTI, TIOCLINUX), and the kernel's key rings, which namespaces do not
+ * separate.
  */
 import { endianness } from "node:os";
 
@@ -28,7 +29,10 @@ const architectures: Readonly<Record<string, readonly Calls[]>> = {
 
 const terminalInput = [0x5412, 0x541c];
 
-/** Offsets in what the kernel gives to a filter: the call's number, the architecture, the low half of the second argument. */
+/**
+ * Offsets in what the kernel gives to a filter: the call's number, the architecture, the low half of the second
+ * argument.
+ */
 const offset = { number: 0, architecture: 4, secondArgument: 24 } as const;
 const verdict = { allow: 0x7fff0000, refuse: 0x00050001 } as const;
 
@@ -58,6 +62,14 @@ function block({ arch, ioctl, keys, last }: Calls): Instruction[] {
   const refused = [...keys.map((key) => ifEqual(key, 0, 1)).flatMap((test) => [test, answer(verdict.refuse)])];
   const foreign = last === undefined ? [] : [ifAbove(last, 0, 1), answer(verdict.refuse)];
   const requests = terminalInput.flatMap((request) => [ifEqual(request, 0, 1), answer(verdict.refuse)]);
-  const body = [load(offset.number), ...foreign, ...refused, ifEqual(ioctl, 0, requests.length + 1), load(offset.secondArgument), ...requests, answer(verdict.allow)];
+  const body = [
+    load(offset.number),
+    ...foreign,
+    ...refused,
+    ifEqual(ioctl, 0, requests.length + 1),
+    load(offset.secondArgument),
+    ...requests,
+    answer(verdict.allow),
+  ];
   return [ifEqual(arch, 0, body.length), ...body];
 }
