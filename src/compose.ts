@@ -270,7 +270,7 @@ export function compose(options: SwitchOptions): Switch {
       ...emitters(emit),
     ],
   });
-  const flags = new HookFlags({ mailbox, agentOf, place: hookPlace, isRefusing: (id) => hooks.urgency.isRefusing(id), report, clock });
+  const flags = new HookFlags({ mailbox, agentOf, place: hookPlace, isRefusing: (id) => hooks.urgency.isRefusing(id), report });
   const links = linksTo(programs, { directory, mailbox, courier, events, report });
 
   // Agents that are started, by command or by their mail.

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
-import type { AgentId, Clock, DeliveryId } from "../../model/ids.ts";
+import type { AgentId, DeliveryId } from "../../model/ids.ts";
 import { allNames } from "../../providers/hookDialects.ts";
 import type { HookChain } from "./chain.ts";
 import { eventsWithMail } from "./handlers/mail.ts";
@@ -16,7 +16,8 @@ export interface HookFlagParts {
   /** Whether an urgent message still refuses the agent's tool calls. */
   readonly isRefusing: (id: AgentId) => boolean;
   readonly report: (context: string, fault: unknown) => void;
-  readonly clock: Clock;
+  /** Milliseconds that only ever go forward. */
+  readonly now?: () => number;
 }
 
 /**
@@ -30,7 +31,11 @@ export class HookFlags implements Disposable {
   private readonly underway = new Map<AgentId, Map<DeliveryId, number>>();
   private stopListening = (): void => undefined;
 
-  constructor(private readonly parts: HookFlagParts) {}
+  private readonly now: () => number;
+
+  constructor(private readonly parts: HookFlagParts) {
+    this.now = parts.now ?? (() => performance.now());
+  }
 
   /** What an earlier daemon left behind is removed. */
   start(): void {
@@ -57,7 +62,7 @@ export class HookFlags implements Disposable {
 
   private followUrgent({ agent, id, state }: Delivery): void {
     const unread = this.underway.get(agent) ?? new Map<DeliveryId, number>();
-    if (["claimed", "handed", "uncertain"].includes(state)) unread.set(id, this.parts.clock() + underwayMs);
+    if (["claimed", "handed", "uncertain"].includes(state)) unread.set(id, this.now() + underwayMs);
     else unread.delete(id);
     if (unread.size === 0) this.underway.delete(agent);
     else this.underway.set(agent, unread);
@@ -84,7 +89,7 @@ export class HookFlags implements Disposable {
 
   private hasUnread(agent: AgentId): boolean {
     const unread = this.underway.get(agent);
-    for (const [delivery, until] of unread ?? []) if (until <= this.parts.clock()) unread!.delete(delivery);
+    for (const [delivery, until] of unread ?? []) if (until <= this.now()) unread!.delete(delivery);
     return unread !== undefined && unread.size > 0;
   }
 
