@@ -195,11 +195,12 @@ const texts = [
 
 /**
  * Texts carry their length in bytes, because a title may hold any separator that we could choose. Command and
- * directory come from the system and may change between two readings, so they are read once and ended by the border.
+ * directory come from the system and may change between two readings, so each is read once and ended by the border.
+ * Both may hold a slash: tmux takes only an absolute path off a command.
  */
 function paneFormat(border: string): string {
   const measured = texts.map((name) => `#{n:${name}}:#{${name}}`);
-  return [...words, ...flags, "p#{bracket_paste_flag}", ...measured, `#{pane_current_command}/#{pane_current_path}${border}`].join(" ");
+  return [...words, ...flags, "p#{bracket_paste_flag}", ...measured, `#{pane_current_command}${border}#{pane_current_path}${border}`].join(" ");
 }
 
 const clientFormat =
@@ -226,11 +227,11 @@ function onlyPane(lines: string[], paneId: string, border: string): PaneFacts {
 }
 
 function parsePanes(lines: string[], border: string): PaneFacts[] {
-  const records = lines.join("\n").split(border).slice(0, -1);
-  return records.flatMap((record) => parsePane(record.replace(/^\n/, "")) ?? []);
+  const parts = lines.join("\n").split(border).slice(0, -1);
+  return parts.flatMap((facts, at) => (at % 2 === 0 ? (parsePane(facts.replace(/^\n/, ""), parts[at + 1] ?? "") ?? []) : []));
 }
 
-function parsePane(record: string): PaneFacts | undefined {
+function parsePane(record: string, currentPath: string): PaneFacts | undefined {
   const reader = new FactReader(record);
   const [id = "", pid, x, y, width, height, historySize, activity, keysAt, serverPid, serverStart, sessionId = "", windowId = ""] =
     words.map(() => reader.word());
@@ -241,13 +242,12 @@ function parsePane(record: string): PaneFacts | undefined {
   const [tty = "", title = "", sessionName = "", windowName = "", agent = "", pasted = "", entered = ""] = texts.map(() =>
     reader.text(),
   );
-  const [currentCommand = "", ...path] = reader.rest().split("/");
   return {
     id,
     pid: Number(pid),
     tty,
-    currentCommand,
-    currentPath: path.join("/"),
+    currentCommand: reader.rest(),
+    currentPath,
     title,
     inMode,
     cursor: { x: Number(x), y: Number(y) },

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { describeUnless, lackOfLinux } from "../testing/needing.ts";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
 import { attachPerson, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
 import { until } from "../testing/until.ts";
@@ -224,4 +226,45 @@ test("a key that the program has not answered yet refuses the write as well", as
   expect(await pasteGuarded(server, { ...write, text: "y" })).toEqual({ done: false, failed: ["keys"] });
   expect(await enterGuarded(server, write)).toEqual({ done: false, failed: ["keys"] });
   expect((await sinkBytes(sink.file, () => true)).toString()).toBe(`${open}x${close}q`);
+});
+
+describeUnless(lackOfLinux)("the program's name, however it was started, compares equal to itself", () => {
+  const named = (name: string): string => `exec -a "$(printf %b '${name}')" ./program`;
+  const spellings: readonly (readonly [string, string, string])[] = [
+    ["relative path", "exec ./program", "./program"],
+    ["relative path through folders", "exec ./folder/../program", "./folder/../program"],
+    ["symlink", "exec ./link", "./link"],
+    ["absolute path", 'exec "$PWD/program"', "program"],
+    ["path with spaces", 'exec "./with space/my program"', "./with"],
+    ["script with a shebang", "exec ./script.sh", "sh"],
+    ["script, running another program", "exec ./nested.sh", "sh"],
+    ["name longer than the 15 characters the kernel keeps", "exec ./a-very-long-name-of-a-program", "./a-very-long-name-of-a-program"],
+    ["renamed", named("other name"), "other"],
+    ["renamed, login shell", named("-login"), "login"],
+    ["renamed, empty", named(""), "bash"],
+    ["renamed, only a slash", named("/"), "/"],
+    ["renamed, ends with a slash", named("a/b/"), "a/b/"],
+    ["renamed, several lines", named("two\\nlines"), "two\nlines"],
+    ["renamed, tab and escape", named("a\\tb\\033[31mc"), "a\tb\x1b[31mc"],
+    ["renamed, format and braces", named("#{pid},}#[x]"), "#{pid},}#[x]"],
+    ["renamed, letters of other scripts", named("grüße_世界_x"), "grüße_世界_x"],
+    ["renamed, bytes that are no text", named("a\\0377\\0376b"), "a\ufffd\ufffdb"],
+  ];
+
+  test.each([...spellings])("%s", async (_, start, command) => {
+    await using tmux = await privateTmux();
+    await using server = new TmuxServer(tmux);
+    const { dir } = tmux;
+    for (const path of ["folder", "with space"]) mkdirSync(join(dir, path));
+    for (const path of ["program", "link", "with space/my program", "a-very-long-name-of-a-program"]) symlinkSync(Bun.which("cat")!, join(dir, path));
+    writeFileSync(join(dir, "script.sh"), "#!/bin/sh\nread -r line\n", { mode: 0o755 });
+    writeFileSync(join(dir, "nested.sh"), "#!/bin/sh\n./program\n", { mode: 0o755 });
+    const pane = await tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-c", dir, "bash", "-c", start);
+    let facts = await readPane(server, pane);
+    await until(async () => (facts = await readPane(server, pane)).currentCommand === command, () => `${JSON.stringify(command)}; it is ${JSON.stringify(facts.currentCommand)}`);
+    expect(facts.currentPath).toBe(realpathSync(dir));
+    const write = { pane, panePid: facts.pid, text: "x", mark: "m" };
+    expect(await pasteGuarded(server, { ...write, guards: { command } })).toEqual({ done: true });
+    expect(await pasteGuarded(server, { ...write, guards: { command: "another" } })).toMatchObject({ done: false });
+  });
 });
