@@ -134,6 +134,7 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
                 <li key={at}>
                   <time title={exactTime(step.at)}>+{span(step.at - receipt.acceptedAt)}</time>
                   <span>
+                    {step.leftOut === undefined ? "" : `… ${step.leftOut.toLocaleString("en")} steps of waiting before · `}
                     {step.verb === "accept" ? "accepted" : step.verb === "hold" ? "held" : step.from === step.to ? step.verb : step.to}
                     {step.proof === null ? "" : ` (${step.proof})`}
                     {step.transport === null ? "" : ` by ${step.transport}`}

@@ -58,9 +58,12 @@ describe("reading messages", () => {
   });
 
   test("status tells the story, step by step", async () => {
-    daemon.answers.status = () => story();
+    const whole = story();
+    daemon.answers.status = () => ({ ...whole, history: whole.history.map((step, at) => (at === 2 ? { ...step, leftOut: 12_345 } : step)) });
     const { stdout } = await tieline.run(["status", "MSG_USER_7f3a91c2"]);
-    const lines = stdout.split("\n");
+    const [leftOut] = /^.* steps .*\n/m.exec(stdout)!;
+    expect(leftOut).toBe("  … 12,345 earlier steps of waiting are not kept\n");
+    const lines = stdout.replace(leftOut, "").split("\n");
     expect(lines[0]).toBe("MSG_USER_7f3a91c2   user → engineer · known by person · when: turn");
     expect(lines[3]).toMatch(/\+0 ms {2}engineer {2}accept {3}→ queued$/);
     expect(lines[4]).toMatch(/engineer {2}hold {5}stays queued {3}a permission dialog is open in %14$/);

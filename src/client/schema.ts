@@ -65,6 +65,7 @@ export const HistoryView = z.object({
   reason: z.string().nullable(),
   proof: z.string().nullable(),
   transport: z.string().nullable(),
+  leftOut: z.number().int().optional().describe("so many steps of waiting before this one are not kept"),
 });
 
 export const ReceiptView = z.object({

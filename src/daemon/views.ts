@@ -138,6 +138,6 @@ type Recipient = Pick<DeliveryView, "agent" | "agentId" | "team">;
 
 const recipientOf = ({ agent, agentName }: Delivery, { directory }: ViewParts): Recipient => ({ agent: agentName, agentId: agent, team: directory.agent(agent)?.team || null });
 
-function historyView({ at, verb, from, to, reason, detail, proof, transport }: Transition, recipient: Recipient): StoryView["history"][number] {
-  return { at, ...recipient, verb, from, to, reason: detail ?? reason, proof, transport };
+function historyView({ at, verb, from, to, reason, detail, proof, transport, leftOut }: Transition, recipient: Recipient): StoryView["history"][number] {
+  return { at, ...recipient, verb, from, to, reason: detail ?? reason, proof, transport, ...(leftOut !== undefined && { leftOut }) };
 }

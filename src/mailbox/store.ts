@@ -17,6 +17,7 @@ export interface Store extends Disposable {
   addMessage(message: Message): void;
   addDelivery(delivery: Omit<Delivery, "id">, wakes: boolean): Delivery;
   saveDelivery(delivery: Delivery): void;
+  /** Appends a step to a delivery's history, and shortens one that has become too long. */
   addTransition(transition: Transition): void;
 
   message(idOrTag: string): Message | null;

@@ -142,8 +142,8 @@ export type Outcome =
   | { readonly kind: "error"; readonly detail: string }
   /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
   | { readonly kind: "absent"; readonly detail: string }
-  /** Something may have been written and nobody can tell. */
-  | { readonly kind: "unknown"; readonly detail: string; readonly authority?: Authority; readonly notes?: readonly Note[] }
+  /** Something may have been written and nobody can tell. `unseen`: nothing could be looked at now, so a later look may tell. */
+  | { readonly kind: "unknown"; readonly detail: string; readonly authority?: Authority; readonly notes?: readonly Note[]; readonly unseen?: true }
   /** It was delivered, and left the conversation before the model read it. */
   | { readonly kind: "discarded"; readonly detail: string }
   /** The agent was removed; its mail can never be delivered. */
@@ -193,6 +193,30 @@ export interface Transition {
   readonly proof: Proof | null;
   readonly transport: string | null;
   readonly authority: Authority | null;
+  /** So many steps before this one were left out, because the delivery has had too many. */
+  readonly leftOut?: number;
+}
+
+/** A history that has become this long is shortened. */
+export const longestHistory = 100;
+const keptAtBegin = 10;
+const keptAtEnd = 50;
+
+/** Steps of waiting: a delivery can go through any number of them. */
+const repeats = ({ verb, from, to }: Transition): boolean =>
+  verb === "confirm" ? from === to : to === "claimed" || (to === "queued" && verb !== "accept");
+
+/**
+ * Which steps of a long history may go, and which one then says how many are missing: waiting in the middle of it. Null:
+ * it is short enough, or every step of it tells something.
+ */
+export function shortened(history: readonly Transition[]): { readonly without: readonly number[]; readonly tells: number; readonly leftOut: number } | null {
+  if (history.length < longestHistory) return null;
+  const tells = history.length - keptAtEnd;
+  const without = [...history.keys()].filter((at) => at >= keptAtBegin && at < tells && repeats(history[at]!));
+  if (without.length === 0) return null;
+  const before = [...without, tells].reduce((sum, at) => sum + (history[at]!.leftOut ?? 0), 0);
+  return { without, tells, leftOut: before + without.length };
 }
 
 /** The state that an outcome leads to. Held and gone cost no attempt, because nobody did anything wrong. */

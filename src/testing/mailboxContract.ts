@@ -4,6 +4,7 @@ import { seal, type Draft, type Message, type Sender } from "../model/message.ts
 import type { Delivery } from "../model/delivery.ts";
 import { TagTaken, type Change, type Mailbox } from "../mailbox/port.ts";
 import { afterDelivery } from "./mailboxContract/afterDelivery.ts";
+import { longWaits } from "./mailboxContract/longWaits.ts";
 
 export interface MailboxUnderTest {
   readonly mailbox: Mailbox;
@@ -272,6 +273,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     });
 
     afterDelivery(() => ({ mailbox, handed }));
+    longWaits(() => ({ mailbox, accept, claim }));
 
     test("each change is told once, after it is durable, in order", async () => {
       const told: Change[] = [];

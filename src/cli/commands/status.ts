@@ -34,7 +34,10 @@ function tell(story: StoryView, paint: Paint, now: number): string[] {
     `${paint("bold", story.tag)}   ${facts.join(" · ")}`,
     `  ${paint("dim", story.summary)}`,
     "",
-    ...story.history.map((step) => timelineRow(story, step, paint, now)),
+    ...story.history.flatMap((step) => [
+      ...(step.leftOut === undefined ? [] : [paint("dim", `  … ${step.leftOut.toLocaleString("en")} earlier steps of waiting are not kept`)]),
+      timelineRow(story, step, paint, now),
+    ]),
     "",
     ...receiptLines(story, paint, now),
   ];

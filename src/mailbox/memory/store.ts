@@ -1,4 +1,4 @@
-import { openStates, type Delivery, type Transition } from "../../model/delivery.ts";
+import { openStates, shortened, type Delivery, type Transition } from "../../model/delivery.ts";
 import { deliveryId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { wakes, whens, type Message } from "../../model/message.ts";
 import { TagTaken } from "../port.ts";
@@ -36,8 +36,10 @@ export function memoryStore(id = "memory"): Store {
     },
     saveDelivery: (delivery) => void deliveries.set(delivery.id, delivery),
     addTransition(transition) {
-      const rows = transitions.get(transition.delivery) ?? [];
-      transitions.set(transition.delivery, [...rows, transition]);
+      const rows = [...(transitions.get(transition.delivery) ?? []), transition];
+      const short = shortened(rows);
+      const kept = rows.map((row, at) => (at === short?.tells ? { ...row, leftOut: short.leftOut } : row));
+      transitions.set(transition.delivery, kept.filter((_, at) => !short?.without.includes(at)));
     },
 
     message: (idOrTag) => messages.get(idOrTag as MessageId) ?? byTag.get(idOrTag) ?? null,

@@ -68,6 +68,7 @@ export interface HistoryRow {
   proof: string | null;
   transport: string | null;
   authority: string | null;
+  left_out: number | null;
 }
 
 export function messageToRow(message: Message): MessageRow {
@@ -188,6 +189,7 @@ export const transitionToRow = (transition: Transition): HistoryRow => ({
   proof: transition.proof,
   transport: transition.transport,
   authority: transition.authority,
+  left_out: transition.leftOut ?? null,
 });
 
 export const rowToTransition = (row: HistoryRow): Transition => ({
@@ -201,4 +203,5 @@ export const rowToTransition = (row: HistoryRow): Transition => ({
   proof: row.proof as Proof | null,
   transport: row.transport,
   authority: row.authority as Authority | null,
+  ...(row.left_out !== null && { leftOut: row.left_out }),
 });

@@ -108,4 +108,7 @@ export const mailboxMigrations: readonly Migration[] = [
   ALTER TABLE deliveries ADD COLUMN notes TEXT;
   ALTER TABLE deliveries ADD COLUMN state_at INTEGER;
   `,
+  `
+  ALTER TABLE history ADD COLUMN left_out INTEGER;
+  `,
 ];

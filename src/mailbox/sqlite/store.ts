@@ -1,5 +1,5 @@
 import type { SQLQueryBindings } from "bun:sqlite";
-import { deadStates, openStates, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
+import { deadStates, longestHistory, openStates, shortened, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
 import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type InboxRow, type LogFilter } from "../port.ts";
@@ -63,6 +63,7 @@ export function sqliteStore(connection: Connection): Store {
 
     addTransition(transition) {
       statements.addTransition.run({ id: connection.nextNumber(), ...transitionToRow(transition) } as never);
+      if (transition.from !== null && (transition.to === "queued" || transition.from === transition.to)) shorten(connection, transition.delivery);
     },
 
     message(idOrTag) {
@@ -204,6 +205,16 @@ function prepare({ statement }: Connection) {
     saveDelivery: statement(`UPDATE deliveries SET ${mutable.map((column) => `${column} = $${column}`).join(", ")} WHERE id = $id`),
     addTransition: statement(`INSERT INTO history (id, ${history.join(", ")}) VALUES ($id, ${values(history)})`),
   };
+}
+
+function shorten({ statement }: Connection, delivery: DeliveryId): void {
+  const { n } = statement("SELECT count(*) AS n FROM history WHERE delivery = ?").get(delivery) as { n: number };
+  if (n < longestHistory) return;
+  const rows = statement("SELECT * FROM history WHERE delivery = ? ORDER BY id").all(delivery) as (HistoryRow & { id: number })[];
+  const short = shortened(rows.map(rowToTransition));
+  if (short === null) return;
+  for (const at of short.without) statement("DELETE FROM history WHERE id = ?").run(rows[at]!.id);
+  statement("UPDATE history SET left_out = ? WHERE id = ?").run(short.leftOut, rows[short.tells]!.id);
 }
 
 export function identify({ statement, commit, run }: Connection): string {
