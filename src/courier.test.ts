@@ -3,62 +3,12 @@ import { createCourier, type Collected, type Courier } from "./courier.ts";
 import { openMailbox } from "./mailbox/mailbox.ts";
 import { memoryStore } from "./mailbox/memory/store.ts";
 import type { Mailbox } from "./mailbox/port.ts";
-import type { Agent } from "./model/agent.ts";
 import { boundaryLeaseMs, type Delivery, type Outcome } from "./model/delivery.ts";
 import { seal, type Draft, type Sender } from "./model/message.ts";
 import { anAgent } from "./testing/agents.ts";
 import { ana, person } from "./testing/mailboxContract.ts";
-import type { Errand, Readiness, Transport } from "./transports/port.ts";
-
-/** A transport whose recipient the test plays. */
-class Stage implements Transport {
-  readonly name = "tmux";
-  traits: Transport["traits"] = { bestProof: "screen", authority: "user" };
-  readonly written: string[] = [];
-  readonly foreseen: string[] = [];
-  readiness: Readiness = { kind: "ready" };
-  outcome: Outcome | (() => Promise<Outcome>) = { kind: "handed", proof: "screen" };
-  inspected: Outcome = { kind: "unknown", detail: "?" };
-  watchers = 0;
-  looks = 0;
-  inFlight = 0;
-  mostInFlight = 0;
-  private changed: () => void = () => undefined;
-
-  foresee({ name }: Agent): void {
-    this.foreseen.push(`${name} after ${this.looks} looks`);
-  }
-
-  ready(): Promise<Readiness> {
-    this.looks++;
-    return Promise.resolve(this.readiness);
-  }
-
-  async deliver({ message }: Errand): Promise<Outcome> {
-    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
-    this.written.push(message.body);
-    try {
-      return typeof this.outcome === "function" ? await this.outcome() : this.outcome;
-    } finally {
-      this.inFlight--;
-    }
-  }
-
-  inspect(): Promise<Outcome> {
-    return Promise.resolve(this.inspected);
-  }
-
-  watch(_agent: Agent, _endpoint: unknown, changed: () => void): Disposable {
-    this.watchers++;
-    this.changed = changed;
-    return { [Symbol.dispose]: () => void this.watchers-- };
-  }
-
-  open(): void {
-    this.readiness = { kind: "ready" };
-    this.changed();
-  }
-}
+import { PlayedTransport } from "./testing/playedTransport.ts";
+import type { Readiness } from "./transports/port.ts";
 
 const bob = anAgent({ name: "bob" });
 const busy: Readiness = { kind: "held", hold: { reason: "busy", detail: "bob is working" } };
@@ -66,14 +16,14 @@ const busy: Readiness = { kind: "held", hold: { reason: "busy", detail: "bob is 
 describe("courier", () => {
   let mailbox: Mailbox;
   let courier: Courier;
-  let stage: Stage;
+  let stage: PlayedTransport;
   let faults: string[];
   let lateMs: number;
 
   beforeEach(() => {
     lateMs = 0;
     mailbox = openMailbox(memoryStore());
-    stage = new Stage();
+    stage = new PlayedTransport();
     faults = [];
     courier = hire();
   });
@@ -344,67 +294,6 @@ describe("courier", () => {
     stage.traits = { ...stage.traits, quiet: true };
     courier.wake(bob.id);
     await becomes(ack, "handed");
-  });
-
-  describe("order per sender and urgency, over both lanes", () => {
-    test("what is being pushed is not overtaken by what a hook fetches; other senders and more urgent mail do not wait", async () => {
-      const { promise, resolve } = Promise.withResolvers<Outcome>();
-      stage.outcome = () => promise;
-      await courier.start();
-      await becomes(await sendAs(ana, "ana 1"), "claimed");
-      const second = await sendAs(ana, "ana 2");
-      await sendAs(ana, "ana, urgent", { when: "interrupt" });
-      await sendAs(person, "person 1");
-      const collected = await collect();
-      expect(bodies(collected).toSorted()).toEqual(["ana, urgent", "person 1"]);
-      await collected.flushed({ kind: "handed", proof: "submitted" });
-      resolve({ kind: "handed", proof: "screen" });
-      await becomes(second, "handed");
-      expect(stage.written).toEqual(["ana 1", "ana 2"]);
-    });
-
-    test("what a program may still have in its queue is not overtaken until its model has read it", async () => {
-      stage.traits = { bestProof: "transcript", authority: "peer" };
-      stage.outcome = { kind: "handed", proof: "written" };
-      await courier.start();
-      const first = await sendAs(ana, "first");
-      await becomes(first, "handed");
-      stage.readiness = busy;
-      await sendAs(ana, "second");
-      expect(bodies(await collect())).toEqual([]);
-      await mailbox.confirm(first.id, "transcript");
-      expect(bodies(await collect())).toEqual(["second"]);
-    });
-
-    test("a way in that can not prove that its text was read keeps nobody waiting", async () => {
-      await courier.start();
-      await becomes(await sendAs(ana, "first"), "handed");
-      stage.readiness = busy;
-      await sendAs(ana, "second");
-      expect(bodies(await collect())).toEqual(["second"]);
-    });
-
-    test("what a hook is fetching is not overtaken by a push, also when the hook fails", async () => {
-      stage.readiness = busy;
-      await courier.start();
-      await sendAs(ana, "first");
-      const collected = await collect();
-      expect(bodies(collected)).toEqual(["first"]);
-      const second = await sendAs(ana, "second");
-      stage.readiness = { kind: "ready" };
-      await becomes(await sendAs(person, "of somebody else", { when: "tool" }), "handed");
-      expect(mailbox.delivery(second.id)).toMatchObject({ state: "queued", detail: "bob is reading an earlier message of ana" });
-      await collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away" } });
-      await becomes(second, "handed");
-      expect(stage.written).toEqual(["of somebody else", "first", "second"]);
-    });
-
-    test("what does not fit any more keeps back what comes after it", async () => {
-      stage.readiness = busy;
-      await courier.start();
-      for (const body of ["long", "short"]) await sendAs(ana, body);
-      expect(bodies(await courier.collect(bob, { transport: "hook", authority: "peer", take: ({ body }) => body !== "long" }))).toEqual([]);
-    });
   });
 
   test("whose word it counted as is known after a crash in the middle of the attempt", async () => {

@@ -10,16 +10,22 @@ import type { Agent, Endpoint } from "./model/agent.ts";
 import { provesSeen, type Authority, type Delivery, type Hold, type Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
-import type { Message, When } from "./model/message.ts";
+import type { Message } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { complainRarely } from "./os/runForever.ts";
-import { comesBefore, Order } from "./serving/order.ts";
+import { Backoff } from "./serving/backoff.ts";
+import { collectMail, hasFailed, type Collected, type Collection } from "./serving/collect.ts";
+import { Doubts, type Found } from "./serving/doubts.ts";
+import { Order } from "./serving/order.ts";
 import { modelFailed, type ModelWatch } from "./serving/outages.ts";
 import { noticesFor } from "./serving/notices.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
+import { Watches } from "./serving/watches.ts";
 import type { Errand, Readiness, Transport } from "./transports/port.ts";
-import { goesByProtocol, waysFor } from "./ways.ts";
+import { waysFor } from "./ways.ts";
+
+export type { Collected, Collection };
 
 export interface Courier extends AsyncDisposable {
   /** Settles what an earlier process left behind, then serves everybody who has mail. */
@@ -37,22 +43,6 @@ export interface Courier extends AsyncDisposable {
   holdOf(agent: AgentId): (Hold & { readonly at: number }) | null;
 }
 
-export interface Collection {
-  readonly transport: string;
-  readonly authority: Authority;
-  readonly whens?: readonly When[];
-  /** Asked about each message in turn before it is claimed: does it go this way, and does it still fit? */
-  readonly take?: (message: Message) => boolean;
-  readonly limit?: number;
-  /** What is taken was asked for by its tag, so that earlier mail may stay behind. */
-  readonly outOfOrder?: boolean;
-}
-
-export interface Collected {
-  readonly items: readonly { message: Message; delivery: Delivery }[];
-  flushed(outcome: Outcome): Promise<void>;
-}
-
 export interface CourierParts {
   readonly mailbox: Mailbox;
   readonly agent: (id: AgentId) => Agent | null;
@@ -64,7 +54,7 @@ export interface CourierParts {
   readonly clock?: Clock;
   /** One attempt may take this long. */
   readonly timeoutMs?: number;
-  /** After an attempt that came a moment too late. */
+  /** After an attempt that came a moment too late; twice as long after each further one. */
   readonly retryMs?: number;
   /** Signals can be missed; everything that waits is looked at again this often. */
   readonly sweepMs?: number;
@@ -72,17 +62,17 @@ export interface CourierParts {
 
 /** How long a round that failed waits for the next. */
 const failedMs = 1_000;
+/** Reasons that follow each other sooner than this are not all written down. */
+const holdMs = 1_000;
 
 export function createCourier(parts: CourierParts): Courier {
   const { mailbox, transports, report, model, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
   const rounds = new Rounds(serve, failed);
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
-  const watches = new Map<AgentId, { key: string; watch: Disposable }>();
-  /** Attempts of a dead process or reader. They are looked for before anything else goes to their agent. */
-  const lost = new Map<AgentId, Delivery[]>();
-  /** Who was given something without proof, and nothing since. */
-  const inDoubt = new Set<AgentId>();
+  const watches = new Watches(transportOf, rounds.ask.bind(rounds));
+  const backoff = new Backoff(retryMs, clock);
+  const doubts = new Doubts({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
   const complaints = new Map<AgentId, (fault: unknown) => void>();
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
@@ -90,8 +80,8 @@ export function createCourier(parts: CourierParts): Courier {
 
   return {
     async start() {
-      for (const { agent } of mailbox.deliveriesIn(["uncertain"])) inDoubt.add(agent);
-      for (const delivery of await mailbox.recover(clock(), "start")) lose(delivery);
+      for (const delivery of mailbox.deliveriesIn(["uncertain"])) doubts.add(delivery);
+      for (const delivery of await mailbox.recover(clock(), "start")) doubts.add(delivery);
       listening.defer(mailbox.onComing((message, [recipient, ...others]) => recipient && others.length === 0 && foresee(recipient.id, message)));
       listening.defer(
         mailbox.onTransitions((changes) => {
@@ -99,31 +89,13 @@ export function createCourier(parts: CourierParts): Courier {
           timers.plan(mailbox.nextDueAt());
         }),
       );
-      for (const agent of new Set([...lost.keys(), ...mailbox.waiting()])) rounds.ask(agent);
+      for (const agent of new Set([...doubts.agents(), ...mailbox.waiting()])) rounds.ask(agent);
       timers.plan(mailbox.nextDueAt());
     },
 
     wake: (agent) => rounds.ask(agent),
 
-    async collect(agent, { transport, authority, whens, take = () => true, limit = 20, outOfOrder = false }) {
-      const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
-      const queued = due.filter(({ message, delivery }) => delivery.state === "queued" && !goesByProtocol(agent, message));
-      const items: { message: Message; delivery: Delivery }[] = [];
-      const earlier = queued.length === 0 ? [] : order.underway(agent.id, transport);
-      for (const row of queued) {
-        if (items.length === limit) break;
-        const isNext = (outOfOrder || !earlier.some((one) => comesBefore(one, row))) && take(row.message);
-        const claimed = isNext ? await mailbox.claim(row.delivery.id, { lane: "boundary", now: clock(), transport, authority }) : null;
-        if (claimed === null && !(isNext && hasFailed(row.delivery))) earlier.push(row);
-        else if (claimed !== null) items.push({ message: row.message, delivery: claimed });
-      }
-      return {
-        items,
-        async flushed(outcome) {
-          await Promise.all(items.map(({ delivery }) => settle(delivery, outcome, { transport, authority })));
-        },
-      };
-    },
+    collect: (agent, request) => collectMail({ mailbox, order, settle, clock }, agent, request),
 
     async reconsider(agent, handed = []) {
       for (const delivery of [...uncertainOf(agent), ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
@@ -136,7 +108,7 @@ export function createCourier(parts: CourierParts): Courier {
       listening.dispose();
       timers.stop();
       await rounds.finished();
-      for (const agent of [...watches.keys()]) unwatch(agent);
+      watches.endAll();
     },
   };
 
@@ -150,7 +122,8 @@ export function createCourier(parts: CourierParts): Courier {
 
   /** One round for one agent: serve until nothing is left that could be served now. */
   async function serve(id: AgentId): Promise<void> {
-    await findLost(id);
+    if (!(await doubts.cleared(id))) return holdForDoubt(id);
+    await lookAgain(id);
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
       // A person's mail waits to be read; nobody pushes it.
@@ -158,33 +131,42 @@ export function createCourier(parts: CourierParts): Courier {
       const errand = agent && (await firstReady(agent, heads));
       if (!errand) {
         if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
-        if (agent && heads.length > 0) watch(agent);
-        else forget(id);
-        return;
+        if (!agent || heads.length === 0) return forget(id);
+        timers.sweepSoon();
+        return watches.begin(agent);
       }
-      if (inDoubt.delete(id)) {
-        // The next write covers what still tells of the one before.
-        for (const delivery of uncertainOf(id)) await inspect(delivery);
+      // The next write may cover what still tells of the one before, and that may have to go first.
+      if (doubts.has(id)) {
+        if (!(await doubts.cleared(id))) return holdForDoubt(id);
         continue;
       }
       const { transport } = errand.endpoint;
       const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport, authority: authorityOf(transportOf(transport), errand.message) });
-      if (claimed === null && hasFailed(errand.delivery)) continue;
+      if (claimed === null && hasFailed(mailbox, errand.delivery)) continue;
       if (claimed === null) return;
       holds.delete(id);
-      const outcome = await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
-      if (outcome.kind === "held" || outcome.kind === "gone") {
-        // The moment passed between the look and the write; another look at once would race with whatever passed.
-        watch(agent);
-        timers.later(id, retryMs, () => rounds.ask(id));
-        return;
-      }
+      await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
     }
   }
 
-  /** A message that turned out to be damaged when it was claimed makes room for the next one. */
-  function hasFailed({ id }: Delivery): boolean {
-    return mailbox.delivery(id)?.state === "failed";
+  /** An earlier attempt has to be looked for first, and its place can not be looked at now. */
+  async function holdForDoubt(id: AgentId): Promise<void> {
+    const agent = parts.agent(id);
+    if (agent === null) return;
+    const detail = `what became of an earlier message to ${agent.name} is still to be found out`;
+    for (const delivery of mailbox.heads(id, clock())) await holdBack(agent, delivery, { reason: "busy", detail });
+    timers.later(id, failedMs, () => rounds.ask(id));
+  }
+
+  /** What was looked for in vain may be found later, when a user has finished typing or a dialog is closed. */
+  async function lookAgain(id: AgentId): Promise<void> {
+    const dueMs = doubts.nextLookIn(id, uncertainOf(id).length > 0);
+    if (dueMs === 0) {
+      for (const delivery of uncertainOf(id)) await inspect(delivery);
+      doubts.looked(id);
+    }
+    const nextMs = doubts.nextLookIn(id, uncertainOf(id).length > 0);
+    if (nextMs !== null) timers.later(id, nextMs, () => rounds.ask(id));
   }
 
   /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */
@@ -214,7 +196,9 @@ export function createCourier(parts: CourierParts): Courier {
       for (const { endpoint, lastResort } of waysFor(agent, message, transportOf)) {
         if (lastResort && hold !== null) continue;
         const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
-        const readiness = await readinessOf(errand);
+        let readiness = await readinessOf(errand);
+        const pausing = readiness.kind === "ready" ? backoff.pausing(agent.id, endpoint.transport) : null;
+        if (pausing !== null) readiness = pausing;
         if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
         if (readiness.kind === "held" && readiness.againInMs !== undefined) timers.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
         if (readiness.kind === "held") hold ??= readiness.hold;
@@ -237,7 +221,7 @@ export function createCourier(parts: CourierParts): Courier {
   }
 
   /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
-  async function attempt(errand: Errand): Promise<Outcome> {
+  async function attempt(errand: Errand): Promise<void> {
     const transport = transportOf(errand.endpoint.transport);
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
     let outcome: Outcome;
@@ -250,12 +234,28 @@ export function createCourier(parts: CourierParts): Courier {
     if (outcome.kind === "unknown") {
       // What the attempt says of itself is more precise than that a second look found nothing.
       const found = await lookFor(errand);
-      if (found.kind === "unknown") inDoubt.add(errand.agent.id);
+      if (found.kind === "unknown") doubts.add(errand.delivery);
       else outcome = found;
     }
+    outcome = slowedDown(errand, outcome);
     const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, errand.message);
     await settle(errand.delivery, outcome, { transport: transport.name, authority });
-    return outcome;
+    if (outcome.kind === "unknown") await lookAgain(errand.agent.id);
+  }
+
+  /** What goes back into the queue waits before the next attempt, ever longer, and says so. */
+  function slowedDown({ agent, endpoint }: Errand, outcome: Outcome): Outcome {
+    const { transport } = endpoint;
+    switch (outcome.kind) {
+      case "held":
+        return { ...outcome, hold: backoff.refused(agent.id, transport, outcome.hold) };
+      case "gone":
+      case "absent":
+        return { ...outcome, detail: backoff.refused(agent.id, transport, { reason: "offline", detail: outcome.detail }).detail };
+      default:
+        backoff.ended(agent.id, transport);
+        return outcome;
+    }
   }
 
   /** A look that fails tells nothing: the attempt stays in doubt. */
@@ -264,21 +264,8 @@ export function createCourier(parts: CourierParts): Courier {
       return await transportOf(errand.endpoint.transport).inspect(errand);
     } catch (thrown) {
       report(`look for ${errand.message.tag} by ${errand.endpoint.transport}`, thrown);
-      return { kind: "unknown", detail: asTielineError(thrown).message };
+      return { kind: "unknown", detail: asTielineError(thrown).message, unseen: true };
     }
-  }
-
-  function lose(delivery: Delivery): void {
-    lost.set(delivery.agent, [...(lost.get(delivery.agent) ?? []), delivery]);
-  }
-
-  async function findLost(id: AgentId): Promise<void> {
-    const deliveries = lost.get(id) ?? [];
-    for (let delivery = deliveries[0]; delivery; delivery = deliveries[0]) {
-      await inspect(delivery);
-      deliveries.shift();
-    }
-    lost.delete(id);
   }
 
   /** The draft may be our own text, left there by an attempt that could not end: then Enter is all that is missing. */
@@ -293,14 +280,15 @@ export function createCourier(parts: CourierParts): Courier {
   }
 
   /** After a crash: look before anything is repeated. */
-  async function inspect(delivery: Delivery): Promise<void> {
-    const agent = parts.agent(delivery.agent);
-    const endpoint = agent?.endpoints.find((one) => one.transport === delivery.transport);
-    const message = mailbox.message(delivery.messageId);
-    if (!agent || !endpoint || !message) return;
+  async function inspect(delivery: Delivery | null): Promise<Found> {
+    const agent = delivery && parts.agent(delivery.agent);
+    const endpoint = agent?.endpoints.find((one) => one.transport === delivery?.transport);
+    const message = delivery && mailbox.message(delivery.messageId);
+    if (!delivery || !agent || !endpoint || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
     const outcome = await lookFor({ message, delivery, agent, endpoint, mark: markOf(delivery) });
     if (outcome.kind === "handed") await raise(delivery, outcome, { agent, message });
     else if (outcome.kind === "absent" && delivery.state !== "handed") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+    return outcome.kind !== "unknown" ? "decided" : outcome.unseen ? "unseen" : "undecided";
   }
 
   async function raise({ id, warning }: Delivery, { proof, detail, failure }: Extract<Outcome, { kind: "handed" }>, { agent, message }: Pick<Errand, "agent" | "message">): Promise<void> {
@@ -328,33 +316,19 @@ export function createCourier(parts: CourierParts): Courier {
     }
   }
 
-  async function holdBack(agent: Agent, delivery: Delivery, hold: Hold): Promise<void> {
-    const known = holds.get(agent.id);
-    holds.set(agent.id, { ...hold, at: known?.reason === hold.reason ? known.at : clock() });
-    await mailbox.hold(delivery.id, hold);
-  }
-
-  /** While mail waits, every way in tells us when it may be worth another look. */
-  function watch(agent: Agent): void {
-    timers.sweepSoon();
-    const key = JSON.stringify(agent.endpoints);
-    if (watches.get(agent.id)?.key === key) return;
-    unwatch(agent.id);
-    using stack = new DisposableStack();
-    for (const endpoint of agent.endpoints) {
-      stack.use(transportOf(endpoint.transport).watch(agent, endpoint, () => rounds.ask(agent.id)));
-    }
-    watches.set(agent.id, { key, watch: stack.move() });
-  }
-
-  function unwatch(id: AgentId): void {
-    watches.get(id)?.watch[Symbol.dispose]();
-    watches.delete(id);
+  /** A reason that changes many times a second is written down once a second. */
+  async function holdBack({ id }: Agent, delivery: Delivery, hold: Hold): Promise<void> {
+    const known = holds.get(id);
+    holds.set(id, { ...hold, at: known?.reason === hold.reason ? known.at : clock() });
+    const waitMs = delivery.reason === null ? 0 : delivery.updatedAt + holdMs - clock();
+    if (waitMs > 0 && hold.detail !== delivery.detail) timers.later(id, waitMs, () => rounds.ask(id));
+    else await mailbox.hold(delivery.id, hold);
   }
 
   function forget(id: AgentId): void {
     holds.delete(id);
-    unwatch(id);
+    backoff.forget(id);
+    watches.end(id);
   }
 
   function onDue(): void {
@@ -368,7 +342,7 @@ export function createCourier(parts: CourierParts): Courier {
   async function settleDue(now: number): Promise<void> {
     await mailbox.expire(now);
     for (const delivery of await mailbox.recover(now, "leases")) {
-      lose(delivery);
+      doubts.add(delivery);
       rounds.ask(delivery.agent);
     }
     for (const agent of mailbox.waiting()) rounds.ask(agent);

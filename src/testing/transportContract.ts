@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { createCourier } from "../courier.ts";
+import { openMailbox } from "../mailbox/mailbox.ts";
+import { memoryStore } from "../mailbox/memory/store.ts";
 import type { Agent, Endpoint } from "../model/agent.ts";
 import { proofs, type Delivery } from "../model/delivery.ts";
 import { deliveryId } from "../model/ids.ts";
@@ -101,6 +104,39 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
       const errand = errandFor(subject, "to nobody");
       expect((await subject.transport.ready(errand)).kind).toBe(vanished);
       expect(["gone", "held", "error", "unknown"]).toContain((await subject.transport.deliver(errand, AbortSignal.timeout(2_000))).kind);
+    });
+
+    test("refused again and again, it is tried ever more rarely, whatever its watch tells", async () => {
+      await using subject = await open();
+      const { agent, endpoint } = subject;
+      const mailbox = openMailbox(memoryStore());
+      const times: number[] = [];
+      const refusing: Transport = {
+        ...subject.transport,
+        async deliver() {
+          times.push(performance.now());
+          return { kind: "held", hold: { reason: "busy", detail: "it changed just before the write" } };
+        },
+      };
+      const endpoints = [endpoint, ...agent.endpoints.filter(({ transport }) => transport !== endpoint.transport)];
+      const absent: Transport = { ...refusing, ready: async () => ({ kind: "gone", detail: "not under test" }), watch: () => ({ [Symbol.dispose]: () => undefined }) };
+      const transports = new Map(endpoints.map(({ transport }) => [transport, transport === endpoint.transport ? refusing : absent]));
+      await using courier = createCourier({
+        ...{ mailbox, transports, agent: () => ({ ...agent, endpoints }), retryMs: 20 },
+        report(context, fault) {
+          throw new Error(context, { cause: fault });
+        },
+      });
+      await courier.start();
+      const { deliveries } = await mailbox.accept(seal({ to: agent.name, body: "refused" }, person, { inReplyTo: null, hops: 0 }), [agent]);
+      await until(() => {
+        courier.wake(agent.id);
+        return times.length >= 6;
+      }, "six attempts");
+      // A timer may be a millisecond early.
+      for (let at = 1; at < times.length; at++) expect(times[at]! - times[at - 1]!).toBeGreaterThanOrEqual(20 * 2 ** (at - 1) - 2);
+      expect(mailbox.story(deliveries[0]!.messageId)!.history.get(deliveries[0]!.id)!.length).toBeLessThanOrEqual(3 * times.length + 5);
+      expect(await subject.received()).toEqual([]);
     });
 
     test("a watch can be ended, also twice", async () => {

@@ -1,0 +1,84 @@
+import type { Delivery } from "../model/delivery.ts";
+import type { AgentId, Clock, DeliveryId } from "../model/ids.ts";
+
+/** What a look for an attempt told: `unseen` where nothing could be looked at now. */
+export type Found = "decided" | "undecided" | "unseen";
+
+interface Doubt {
+  readonly delivery: DeliveryId;
+  readonly since: number;
+  readonly unseen: number;
+}
+
+export interface DoubtsParts {
+  /** Looks for the attempt, and settles it if that tells anything. */
+  readonly inspect: (delivery: DeliveryId) => Promise<Found>;
+  readonly clock: Clock;
+}
+
+/** A place that can be written to, but not looked at so many times, keeps nothing waiting any longer. */
+const mostUnseen = 10;
+/** What a user typed beside a message, or a dialog over it, is over after this time, or nothing tells when. */
+const followedMs = 10 * 60_000;
+const firstLookMs = 1_000;
+const slowestLookMs = 60_000;
+
+/**
+ * Attempts of which nothing is known yet: of a process that died, or without an answer. Each is looked for before anything
+ * else is written to its agent, because the next write may cover what still tells of it.
+ */
+export class Doubts {
+  private readonly open = new Map<AgentId, Map<DeliveryId, Doubt>>();
+  /** Looked for in vain, and looked for again now and then. */
+  private readonly followed = new Map<AgentId, { readonly until: number; readonly pauseMs: number; readonly next: number }>();
+
+  constructor(private readonly parts: DoubtsParts) {}
+
+  add({ id, agent, claimedAt }: Delivery): void {
+    const since = claimedAt ?? this.parts.clock();
+    const doubts = this.open.get(agent) ?? new Map<DeliveryId, Doubt>();
+    this.open.set(agent, doubts.set(id, { delivery: id, since, unseen: 0 }));
+    const now = this.parts.clock();
+    this.followed.set(agent, { until: since + followedMs, pauseMs: firstLookMs, next: now + firstLookMs });
+  }
+
+  has(agent: AgentId): boolean {
+    return this.open.has(agent);
+  }
+
+  agents(): readonly AgentId[] {
+    return [...this.open.keys()];
+  }
+
+  /** Whether everything was looked for that the next write could cover. */
+  async cleared(agent: AgentId): Promise<boolean> {
+    const doubts = this.open.get(agent);
+    if (doubts === undefined) return true;
+    for (const doubt of [...doubts.values()].toSorted((a, b) => a.since - b.since)) {
+      const found = await this.parts.inspect(doubt.delivery);
+      if (found === "unseen" && doubt.unseen < mostUnseen) doubts.set(doubt.delivery, { ...doubt, unseen: doubt.unseen + 1 });
+      else doubts.delete(doubt.delivery);
+    }
+    if (doubts.size > 0) return false;
+    this.open.delete(agent);
+    return true;
+  }
+
+  /** When the agent's undecided attempts are worth another look; null: nothing is left, or it would tell nothing new. */
+  nextLookIn(agent: AgentId, undecided: boolean): number | null {
+    const followed = this.followed.get(agent);
+    const now = this.parts.clock();
+    if (!undecided || followed === undefined || now > followed.until) {
+      this.followed.delete(agent);
+      return null;
+    }
+    return Math.max(0, followed.next - now);
+  }
+
+  looked(agent: AgentId): void {
+    const followed = this.followed.get(agent);
+    if (followed === undefined) return;
+    const pauseMs = Math.min(2 * followed.pauseMs, slowestLookMs);
+    this.followed.set(agent, { ...followed, pauseMs, next: this.parts.clock() + pauseMs });
+  }
+}
