@@ -74,7 +74,7 @@ describe("a watcher", () => {
     const daemon = await daemonWith({ enabled: false });
     const { client } = await daemon.agent("ana");
     await daemon.agent("bob");
-    await daemon.person.call("topologyAdd", { edge: "bob -> ana" });
+    await daemon.person.call("topologyAdd", { edge: "bob -> ana", close: true });
     await expect(client.call("send", { to: "bob", body: "may I?" })).rejects.toMatchObject({ code: "ROUTE_DENIED" });
     const { events } = await daemon.person.call("events", { types: ["route.denied"] });
     expect(events).toMatchObject([{ type: "route.denied", from: "ana", to: "bob", allowed: ["user"] }]);

@@ -56,6 +56,7 @@ export function GraphView(): VNode {
           {teamNames.value.length > 1 && `${shownTeam.value}: `}
           {topology.value?.edges === null ? "no topology, everyone may write to everyone" : `${topology.value?.edges?.length ?? 0} edges`}
         </span>
+        <Removed />
       </div>
       <div class="stage">
         <Drawing />
@@ -247,11 +248,15 @@ function Traffic({ line }: { line: Line }): VNode {
 function AddEdge(): VNode {
   const from = useSignal("");
   const to = useSignal("");
+  const asks = useSignal(false);
+  const isOpen = topology.value?.edges === null;
   const add = async (event: Event): Promise<void> => {
     event.preventDefault();
+    // The first edge closes the team for every other route, so it takes a second press.
+    asks.value = isOpen && !asks.value;
+    if (asks.value) return;
     const edge = `${from.value} -> ${to.value}`;
-    if (await attempt(() => inTeam(shownTeam.peek()).call("topologyAdd", { edge }), `${edge} was added`)) from.value = to.value = "";
-    await attempt(refreshTopologies);
+    if (await addEdge(edge, isOpen)) from.value = to.value = "";
   };
   const options = names.value.map((name) => <option key={name} value={name} />);
   return (
@@ -260,9 +265,33 @@ function AddEdge(): VNode {
       <input list="names" placeholder="from" aria-label="From" aria-keyshortcuts="a" value={from.value} onInput={({ currentTarget }) => (from.value = currentTarget.value)} required />
       <span aria-hidden="true">→</span>
       <input list="names" placeholder="to" aria-label="To" value={to.value} onInput={({ currentTarget }) => (to.value = currentTarget.value)} required />
-      <button type="submit">Add edge</button>
+      <button type="submit" class={asks.value ? "danger asks" : ""} onBlur={() => (asks.value = false)}>
+        {asks.value ? "Only edges will count. Add it?" : "Add edge"}
+      </button>
     </form>
   );
+}
+
+/** Edges of tieline.yaml that were removed at run time. */
+function Removed(): VNode | null {
+  const removed = topology.value?.removed ?? [];
+  if (removed.length === 0) return null;
+  return (
+    <span class="muted" aria-label="Removed edges">
+      removed at run time:{" "}
+      {removed.map((edge) => (
+        <button key={keyOf(edge)} title={`Add ${keyOf(edge)} again`} onClick={() => void addEdge(keyOf(edge), false)}>
+          {keyOf(edge)}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+async function addEdge(edge: string, close: boolean): Promise<boolean> {
+  const added = await attempt(() => inTeam(shownTeam.peek()).call("topologyAdd", { edge, ...(close && { close }) }), `${edge} was added`);
+  await attempt(refreshTopologies);
+  return added;
 }
 
 function Refused(): VNode | null {

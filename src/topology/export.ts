@@ -4,7 +4,7 @@ import type { Topology } from "./topology.ts";
 export const exportFormats = ["text", "mermaid", "graphviz"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Run-time edges are marked in every format: by a comment, or by a dashed line. */
+/** Run-time edges are marked in every format: by a comment, or by a dashed line. Removed ones are comments. */
 export function exportTopology(topology: Topology, format: ExportFormat): string {
   return writers[format](topology, topology.edges ?? []);
 }
@@ -12,21 +12,23 @@ export function exportTopology(topology: Topology, format: ExportFormat): string
 type Writer = (topology: Topology, edges: readonly Edge[]) => string;
 
 const writers: Record<ExportFormat, Writer> = {
-  text: ({ team, edges }) => {
+  text: ({ team, edges, removed }) => {
     if (edges === null) return `# team ${team} has no topology: everyone may write to everyone\n`;
-    return lines(edges.map((edge) => edgeKey(edge) + (isRunTime(edge) ? "  # run time" : "")));
+    const holding = edges.map((edge) => edgeKey(edge) + (isRunTime(edge) ? "  # run time" : ""));
+    return lines([...holding, ...commented("#", removed)]);
   },
 
-  mermaid: (_, edges) => {
+  mermaid: ({ removed }, edges) => {
     const nodes = numbered(edges);
     return lines([
       "flowchart LR",
       ...[...nodes].map(([label, id]) => `  ${id}["${label}"]`),
       ...edges.map((edge) => `  ${nodes.get(edge.from)} ${isRunTime(edge) ? "-.->" : "-->"} ${nodes.get(edge.to)}`),
+      ...commented("  %%", removed),
     ]);
   },
 
-  graphviz: ({ team }, edges) =>
+  graphviz: ({ team, removed }, edges) =>
     lines([
       `digraph ${JSON.stringify(team)} {`,
       "  rankdir=LR;",
@@ -34,9 +36,13 @@ const writers: Record<ExportFormat, Writer> = {
         const style = origin === "run time" ? " [style=dashed]" : "";
         return `  ${JSON.stringify(from)} -> ${JSON.stringify(to)}${style};`;
       }),
+      ...commented("  //", removed),
       "}",
     ]),
 };
+
+const commented = (mark: string, removed: readonly Edge[]): string[] =>
+  removed.map((edge) => `${mark} ${edgeKey(edge)} (removed at run time)`);
 
 const isRunTime = (edge: Edge): boolean => edge.origin === "run time";
 const lines = (text: readonly string[]): string => text.map((line) => `${line}\n`).join("");

@@ -16,6 +16,12 @@ export function applyOverlay(config: readonly Edge[] | null, { added, removed }:
   return uniqueEdges([...(config ?? []).filter((edge) => !gone.has(edgeKey(edge))), ...added]);
 }
 
+/** The edges of the file that do not apply because they were removed at run time, as the file has them now. */
+export function removedEdges(config: readonly Edge[] | null, { removed }: Overlay): readonly Edge[] {
+  const gone = new Set(removed.map(edgeKey));
+  return (config ?? []).filter((edge) => gone.has(edgeKey(edge)));
+}
+
 export function addEdges(overlay: Overlay, config: readonly Edge[] | null, edges: readonly Edge[]): Overlay {
   const wanted = new Set(edges.map(edgeKey));
   const written = new Set((config ?? []).map(edgeKey));

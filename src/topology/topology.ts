@@ -1,6 +1,6 @@
 import { type Agent, personId, systemObjects } from "../model/agent.ts";
 import { anyone, type Edge, uniqueEdges } from "./edge.ts";
-import { applyOverlay, noOverlay, type Overlay } from "./overlay.ts";
+import { applyOverlay, noOverlay, removedEdges, type Overlay } from "./overlay.ts";
 
 /**
  * Who may write to whom, as one team sees it. The sender's team decides alone; a team without a topology lets its
@@ -13,6 +13,8 @@ export interface Topology {
   readonly team: string;
   /** Without repetitions, as written; null: no topology. */
   readonly edges: readonly Edge[] | null;
+  /** Edges of the project's file that were removed at run time. */
+  readonly removed: readonly Edge[];
   /** The same by sender, for lookup: the targets of each, and where their edges stand in the list. */
   readonly targets: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly declared: ReadonlySet<string>;
@@ -44,13 +46,14 @@ export interface Decision<P extends Party> {
 
 export function topologyOf({ team, edges = null, overlay = noOverlay, declared = [] }: TopologySource): Topology {
   const effective = applyOverlay(edges && uniqueEdges(edges), overlay);
+  const removed = removedEdges(edges && uniqueEdges(edges), overlay);
   const targets = new Map<string, Map<string, number>>();
   for (const [position, { from, to }] of (effective ?? []).entries()) {
     const known = targets.get(from);
     if (known) known.set(to, position);
     else targets.set(from, new Map([[to, position]]));
   }
-  return { team, edges: effective, targets, declared: new Set(declared) };
+  return { team, edges: effective, removed, targets, declared: new Set(declared) };
 }
 
 export const openTopology = (team: string): Topology => topologyOf({ team });

@@ -100,6 +100,16 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await edge.waitFor({ state: "detached" });
   });
 
+  test("a removed edge of tieline.yaml is listed, and a press brings it back", async () => {
+    await show("#/graph");
+    await stage.person.call("topologyRemove", { edge: "tester -> engineer" });
+    await page.reload();
+    const removed = page.getByRole("button", { name: "tester -> engineer" });
+    await removed.click();
+    await removed.waitFor({ state: "detached" });
+    expect(await stage.person.call("topology", {})).toMatchObject({ removed: [] });
+  });
+
   test("the queue says why, and cancels", async () => {
     await stage.direct("reviewer", { state: "permission" });
     await until(async () => (await stage.world.ls()).find(({ name }) => name === "reviewer")!.state === "permission", "the dialog");

@@ -4,14 +4,18 @@ import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { present } from "../present.ts";
 import { table, type Cell } from "../table.ts";
-import type { Lines } from "../terminal.ts";
+import type { Lines, Style } from "../terminal.ts";
 
 const actions = ["show", "add", "rm", "check", "export"] as const;
 const args = [
   { name: "action", choices: actions, summary: "what to do" },
   { name: "edge", optional: true, many: true, summary: 'add, rm: an edge, such as "coder -> reviewer"' },
 ] as const;
-const flags = { format: { value: "FORMAT", choices: exportFormats, summary: "export: how to write it; text when left out" } } as const;
+const flags = {
+  format: { value: "FORMAT", choices: exportFormats, summary: "export: how to write it; text when left out" },
+  close: { summary: "add: also to a team without a topology; from then on only edges count there" },
+} as const;
+type EdgeView = TopologyView["removed"][number];
 type Running = Context<typeof args, typeof flags>;
 
 const topology = command({
@@ -21,6 +25,8 @@ const topology = command({
   usage: ["topology show|check", 'topology add|rm "<from> -> <to>"', "topology export"],
   details: [
     "Edges stand in tieline.yaml, which is never changed. What you add or take away at run time is kept beside it and shown as such. Changing needs the person, or a profile with `may: [topology]`.",
+    "A team without a topology lets every agent write to every other. Its first edge changes that for all of them, so `add` refuses it without --close. Removing the last run-time edge opens such a team again.",
+    "An edge of tieline.yaml that you remove stays listed as removed; `add` brings it back.",
     "`check` names every end of an edge that nobody stands behind, with its place in the file, and exits with 2 when there is one.",
   ],
   args,
@@ -28,6 +34,7 @@ const topology = command({
   examples: [
     ["tieline topology show", "every edge that holds, and where it comes from"],
     ['tieline topology add "coder <-> docs"', "both ways, until it is taken away again"],
+    ['tieline topology add --close "lead -> coder"', "the first edge of a team without a topology"],
     ["tieline topology export --format mermaid", "a drawing for a README"],
   ],
   run: (context) => run[context.args.action as keyof typeof run](context),
@@ -41,7 +48,7 @@ async function show(context: Running): Promise<number> {
 }
 
 async function add(context: Running): Promise<number> {
-  return presentTopology(await context.daemon.call("topologyAdd", { edge: edgeOf(context.args.edge) }), context);
+  return presentTopology(await context.daemon.call("topologyAdd", { edge: edgeOf(context.args.edge), ...(context.flags.close && { close: true }) }), context);
 }
 
 async function rm(context: Running): Promise<number> {
@@ -74,13 +81,17 @@ function presentTopology(view: TopologyView, context: Running): Promise<number> 
   return present(view, topologyText(view, context.terminal), context);
 }
 
-function topologyText({ team, edges }: TopologyView, { paint, width }: Running["terminal"]): Lines {
-  if (edges === null) return `team ${team} has no topology: everyone may write to everyone`;
-  if (edges.length === 0) return `the topology of team ${team} has no edges: nobody may write, except to user and in reply`;
-  const rows = edges.map(({ from, to, origin, place }): Cell[] => [
-    { text: `${from} -> ${to}`, style: "bold" },
-    { text: origin, ...(origin === "run time" && { style: "yellow" }) },
+function topologyText({ team, edges, removed }: TopologyView, { paint, width }: Running["terminal"]): Lines {
+  if (edges === null) return `team ${team} has no topology: every agent may write to every other`;
+  const none = `the topology of team ${team} has no edges: agents may only reply and write to user`;
+  const row = ({ from, to, place }: EdgeView, origin: string, style: Style, mark: Style): Cell[] => [
+    { text: `${from} -> ${to}`, style },
+    { text: origin, style: mark },
     { text: place ?? "", style: "dim" },
-  ]);
-  return table(["EDGE", "FROM", "PLACE"], rows, paint, width());
+  ];
+  const rows = [
+    ...edges.map((edge) => row(edge, edge.origin, "bold", edge.origin === "config" ? "dim" : "yellow")),
+    ...removed.map((edge) => row(edge, "removed at run time", "dim", "yellow")),
+  ];
+  return [...(edges.length === 0 ? [none] : []), ...(rows.length === 0 ? [] : table(["EDGE", "FROM", "PLACE"], rows, paint, width()))];
 }

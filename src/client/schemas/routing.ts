@@ -24,7 +24,11 @@ export const ResolutionView = z.object({
 });
 
 export const EdgeView = z.object({ from: z.string(), to: z.string(), origin: z.enum(["config", "run time"]), place: z.string().nullable() });
-export const TopologyView = z.object({ team: z.string(), edges: z.array(EdgeView).nullable().describe("null: no topology, everyone may write to everyone") });
+export const TopologyView = z.object({
+  team: z.string(),
+  edges: z.array(EdgeView).nullable().describe("null: no topology, everyone may write to everyone"),
+  removed: z.array(EdgeView).describe("edges of tieline.yaml that were removed at run time; topologyAdd restores them"),
+});
 
 export const Member = z.object({ name: z.string(), role: z.string().nullable(), kind: z.string(), state: z.string(), reason: z.string().nullable(), pending: z.number().int() });
 export const TeamView = z.object({
@@ -43,7 +47,10 @@ const membership = z.object({ team: z.string(), agent: z.string().optional().des
 export const routingSchemas = {
   resolve: { input: z.object({ address: z.string() }), output: ResolutionView },
   topology: { input: z.object({}), output: TopologyView },
-  topologyAdd: { input: z.object({ edge: z.string() }), output: TopologyView },
+  topologyAdd: {
+    input: z.object({ edge: z.string(), close: z.boolean().optional().describe("true: also where the team has no topology yet, so that from then on only edges count") }),
+    output: TopologyView,
+  },
   topologyRemove: { input: z.object({ edge: z.string() }), output: TopologyView },
   topologyCheck: { input: z.object({}), output: z.object({ team: z.string(), problems: z.array(Failure.extend({ place: z.string().nullable() })) }) },
   topologyExport: { input: z.object({ format: z.enum(exportFormats) }), output: z.object({ text: z.string() }) },

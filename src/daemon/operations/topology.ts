@@ -4,7 +4,7 @@ import { explain } from "../../addressing/resolve.ts";
 import type { Switch } from "../../compose.ts";
 import { agentOf } from "../../life/enlist.ts";
 import { isLive, type Agent } from "../../model/agent.ts";
-import type { TielineError } from "../../model/errors.ts";
+import { TielineError } from "../../model/errors.ts";
 import { formatPlace, type Place } from "../../model/place.ts";
 import { partyOf } from "../../routes.ts";
 import { checkEdges, type KnownLabels } from "../../topology/check.ts";
@@ -47,11 +47,12 @@ export function topologyOperations(tieline: Switch, callers: Callers, rights: Ri
     },
 
     /** A name that nobody has is refused: the edge would look as if it worked. */
-    async topologyAdd({ edge }, { caller }) {
+    async topologyAdd({ edge, close = false }, { caller }) {
       const { team } = await callers.allow(caller, "topology");
       const edges = parseEdge(edge, team);
       const [problem] = checkEdges(topologyOf({ team, edges }), knownLabels);
       if (problem) throw problem;
+      if (lookups.topology(team).edges === null && !close) throw wouldClose(team, edge);
       return overlay(team, addEdges(teams.overlayOf(team), written(team), edges));
     },
 
@@ -90,10 +91,22 @@ export function topologyOperations(tieline: Switch, callers: Callers, rights: Ri
   }
 
   function view(team: string): TopologyView {
-    const { edges } = lookups.topology(team);
-    return { team, edges: edges && edges.map(({ from, to, origin, places }) => ({ from, to, origin, place: placeText(places?.from ?? null) })) };
+    const { edges, removed } = lookups.topology(team);
+    return { team, edges: edges && edges.map(edgeView), removed: removed.map(edgeView) };
   }
 }
+
+const edgeView = ({ from, to, origin, places }: Edge): NonNullable<TopologyView["edges"]>[number] => ({
+  ...{ from, to, origin },
+  place: placeText(places?.from ?? null),
+});
+
+/** The first edge of a team ends that every agent may write to every other. */
+const wouldClose = (team: string, edge: string): TielineError =>
+  new TielineError("CONFLICT", `team ${team} has no topology, so every agent may write to every other; after this edge only edges count`, {
+    remedy: `\`tieline topology add --close "${edge}"\` adds it anyway; over HTTP, pass \`close: true\``,
+    operands: { team, edge, closes: true },
+  });
 
 /** Names and roles of agents and objects that are there, and of profiles that could be started. */
 export function knownLabelsOf({ teams, directory, profiles }: Pick<Switch, "teams" | "directory" | "profiles">): KnownLabels {
