@@ -139,7 +139,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const onPort = createHandle({ ...parts, callerOf: callerOnPort(callers.isPersons), without: socketOnly, face: "port" });
   const mcp = mcpWhenAsked({ operations, callerOf: callerOnPort(callers.isPersons), report: options.report, version });
   const server = listen(home.socket, (request) => onSocket(request, stopping.signal), options.report);
-  atomicWrite(home.pidFile, `${process.pid} ${(await tieline.processes.read(process.pid))?.startMark ?? ""}\n`);
+  writePid(home.pidFile, (await tieline.processes.read(process.pid))?.startMark ?? "", options.report);
   const guard = { isKnown: callers.isKnown, stopping: stopping.signal };
   const routes = [guardedRoute("/v1", onPort, { ...guard, sessions }), guardedRoute("/mcp", mcp, guard), guardedRoute("/metrics", onPort, { ...guard, sessions }), pageRoute(sessions, { report: options.report })];
   loopback = await openLoopback({ configured: http.port, file: home.portFile, routes, report: options.report });
@@ -174,6 +174,15 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     stopping.signal.addEventListener("abort", () => finish().then(resolve, reject), { once: true });
   });
   return { stopped, stop: () => stopping.abort(), report: options.report };
+}
+
+/** Only a command that gets no answer reads it, so a full disk must not keep the daemon from starting. */
+function writePid(file: string, startMark: string, report: SwitchOptions["report"]): void {
+  try {
+    atomicWrite(file, `${process.pid} ${startMark}\n`);
+  } catch (fault) {
+    report(`write ${file}`, fault);
+  }
 }
 
 /** How often the logs of agents' programs are looked at. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atomicWrite } from "./atomicWrite.ts";
+import { atomicUpdate, atomicWrite } from "./atomicWrite.ts";
 
 describe("atomicWrite", () => {
   let dir: string;
@@ -41,5 +41,25 @@ describe("atomicWrite", () => {
     const path = join(dir, "missing", "file");
     expect(() => atomicWrite(path, "new")).toThrow("ENOENT");
     expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test("updates only what differs in content or mode", () => {
+    const path = join(dir, "program");
+    atomicUpdate(path, "one", 0o700);
+    const { ino } = statSync(path);
+    atomicUpdate(path, "one", 0o700);
+    expect(statSync(path).ino).toBe(ino);
+    atomicUpdate(path, "one", 0o755);
+    expect(statSync(path).mode & 0o777).toBe(0o755);
+    atomicUpdate(path, "two", 0o755);
+    expect(readFileSync(path, "utf8")).toBe("two");
+  });
+
+  test("updates a link by putting the file itself there", () => {
+    const [path, victim] = [join(dir, "file"), join(dir, "victim")];
+    writeFileSync(victim, "same");
+    symlinkSync(victim, path);
+    atomicUpdate(path, "same", 0o600);
+    expect(lstatSync(path).isFile()).toBe(true);
   });
 });

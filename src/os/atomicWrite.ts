@@ -1,5 +1,6 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { readUntrusted } from "./untrustedFile.ts";
 
 /**
  * Replaces a file in one durable step: after a crash or a full disk there is the old content or the new one, whole. The
@@ -17,6 +18,13 @@ export function atomicWrite(path: string, content: string | Uint8Array, { mode =
     throw thrown;
   }
   syncDirectory(dirname(path));
+}
+
+/** Writes only what is not there already, so that a home that has not changed can be started on a full disk. */
+export function atomicUpdate(path: string, text: string, mode: number): void {
+  const there = readUntrusted(path, { maxBytes: 1 << 20 });
+  const isSame = there.ok && (there.stats.mode & 0o777) === mode && there.bytes.equals(Buffer.from(text));
+  if (!isSame) atomicWrite(path, text, { mode });
 }
 
 /** A rename is durable once its directory is. */

@@ -62,7 +62,7 @@ describeUnless(lackOfMounts())("a full disk", () => {
     await using world = await startWorld();
     using disk = smallDisk(1024 * 1024);
     const env = { TIELINE_HOME: join(disk.dir, "home") };
-    for (let free = 0; free <= 480; free += 40) {
+    for (let free = 0; free <= 480; free += 80) {
       rmSync(env.TIELINE_HOME, { recursive: true, force: true });
       writeFileSync(join(disk.dir, "room"), new Uint8Array(free * 1024));
       disk.fill();

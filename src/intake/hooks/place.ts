@@ -1,7 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { atomicWrite } from "../../os/atomicWrite.ts";
-import { untrustedText } from "../../os/untrustedFile.ts";
+import { atomicUpdate } from "../../os/atomicWrite.ts";
 import { shellWord } from "../../providers/provider.ts";
 import askProgram from "./scripts/ask.mjs" with { type: "text" };
 import hookScript from "./scripts/hook.sh" with { type: "text" };
@@ -42,19 +41,15 @@ export interface Surroundings {
 /** Makes the folder and brings its programs up to date. */
 export function layHookPlace(place: HookPlace, surroundings: Surroundings): void {
   for (const folder of [place.root, place.spool, place.mail, place.bells]) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeProgram(place.hook, programText(hookScript, place, surroundings));
-  writeProgram(place.wait, programText(waitScript, place, surroundings));
-  writeProgram(place.ask, askProgram);
+  // Whole or not at all, because a hook may run it at this moment.
+  atomicUpdate(place.hook, programText(hookScript, place, surroundings), 0o700);
+  atomicUpdate(place.wait, programText(waitScript, place, surroundings), 0o700);
+  atomicUpdate(place.ask, askProgram, 0o700);
 }
 
 function programText(script: string, { root }: HookPlace, { socket, bun }: Surroundings): string {
   const variables = Object.entries({ hooks: root, socket, bun }).map(([name, value]) => `${name}=${shellWord(value)}`);
   return ["#!/bin/sh", ...variables, script].join("\n");
-}
-
-/** Whole or not at all, because a hook may run it at this moment. */
-function writeProgram(path: string, text: string): void {
-  if (untrustedText(path, { maxBytes: 1 << 20 }) !== text) atomicWrite(path, text, { mode: 0o700 });
 }
 
 /** Session ids become file names. */

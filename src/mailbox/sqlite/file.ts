@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { Checkpoints } from "../../sqlite/checkpoints.ts";
 import { connect, secondLook, type Connection, type Migrations } from "../../sqlite/connection.ts";
-import { corrupt, translate } from "../../sqlite/faults.ts";
+import { corrupt, isSqlite, translate } from "../../sqlite/faults.ts";
 import { readLog } from "../../sqlite/logFile.ts";
 import { OpenMark, readMark, writeMark } from "../../sqlite/mark.ts";
 import { identify } from "./store.ts";
@@ -110,12 +110,33 @@ interface Content {
 
 /** Read-only, so that neither the database nor its log is changed, not even when it is closed. A missing log is made, empty. */
 function contentOf(path: string): Content {
-  let database: Database | null = null;
   try {
-    database = new Database(path, { readonly: true });
+    return contentBy(() => new Database(path, { readonly: true }));
+  } catch (thrown) {
+    if (!isSqlite(thrown) || !thrown.code.startsWith("SQLITE_IOERR_SHM")) throw asFault(path, thrown);
+  }
+  // A full disk has no room for the log's index, which readers share. An exclusive connection keeps it in memory.
+  try {
+    return contentBy(() => exclusive(path));
+  } catch (thrown) {
+    throw asFault(path, thrown);
+  }
+}
+
+const asFault = (path: string, thrown: unknown): unknown => translate(path, thrown, () => ({ kind: "damaged", what: (thrown as Error).message }));
+
+function exclusive(path: string): Database {
+  const database = new Database(path, { create: false, readwrite: true });
+  database.run("PRAGMA locking_mode = EXCLUSIVE");
+  return database;
+}
+
+function contentBy(open: () => Database): Content {
+  const database = open();
+  try {
     database.run("PRAGMA busy_timeout = 0");
     const all = <Row>(sql: string): Row[] => {
-      using statement = database!.prepare<Row, []>(sql);
+      using statement = database.prepare<Row, []>(sql);
       return statement.all();
     };
     if (all("SELECT 1 FROM sqlite_schema WHERE name = 'mailbox'").length === 0) return { id: null, changes: 0 };
@@ -123,10 +144,8 @@ function contentOf(path: string): Content {
     if (row === undefined) return { id: null, changes: 0 };
     // Older ones do not count.
     return { id: row.id, changes: row.changes === undefined ? 0 : all<{ changes: number }>(changesIn)[0]!.changes };
-  } catch (thrown) {
-    throw translate(path, thrown, () => ({ kind: "damaged", what: (thrown as Error).message }));
   } finally {
-    database?.close();
+    database.close();
   }
 }
 
