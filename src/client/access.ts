@@ -54,7 +54,7 @@ export const access: Readonly<Record<OperationName, Access>> = {
   restart: "kill",
   resume: "spawn",
   interrupt: "kill",
-  dialog: "agent",
+  dialog: "answer",
   choose: "answer",
   discover: "user",
   place: "everyone",

@@ -49,7 +49,7 @@ const expected: Readonly<Record<OperationName, readonly Role[]>> = {
   read: readers,
   readNext: readers,
   explain: readers,
-  dialog: readers,
+  dialog: withRight("answer"),
   place: everyone,
   layout: withRight("spawn"),
   up: withRight("spawn"),
