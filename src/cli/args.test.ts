@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { TielineError } from "../model/errors.ts";
 import { command, parse } from "./args.ts";
 import events from "./commands/events.ts";
-import { count, durationMs, pastMoment, positiveDurationMs, span } from "./times.ts";
+import { clockTime, count, durationMs, isoTime, pastMoment, positiveDurationMs, span } from "./times.ts";
 
 const sample = command({
   name: "sample",
@@ -99,6 +99,22 @@ describe("times", () => {
     [7_200_000, "2 h"],
     [259_200_000, "3 d"],
   ])("%d ms reads %s", (ms, text) => expect(span(ms)).toBe(text));
+});
+
+test.each(["367d", "99999999999999999999d", "1e9", "-1s", "9007199254740992"])("a duration of %s is refused", (text) => {
+  expect(() => durationMs(text, "--timeout")).toThrow(/^--timeout: /);
+});
+
+test("a duration that is too long is refused with the range; the past goes further back", () => {
+  expect(() => positiveDurationMs("400d", "--ttl")).toThrow("--ttl: 400d is too long; the range is 0 to 366d");
+  expect(positiveDurationMs("366d")).toBe(366 * 86_400_000);
+  expect(pastMoment("400d")).toBeGreaterThan(0);
+  expect(() => pastMoment("40000d", "--since")).toThrow("36500d");
+});
+
+test("a time that no calendar has is shown as it is", () => {
+  expect([isoTime(0), isoTime(2 ** 53), isoTime(-(2 ** 53))]).toEqual(["1970-01-01T00:00:00.000Z", 2 ** 53, -(2 ** 53)]);
+  expect(clockTime(2 ** 53, 0)).toBe("never");
 });
 
 describe("a moment in the past", () => {

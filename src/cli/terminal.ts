@@ -3,6 +3,7 @@
  * text begins a line unless the command meant one. Colour and lines that change in place are for terminals only.
  */
 import { oneLine, visible, visibleJson } from "../model/visible.ts";
+import { isoTime } from "./times.ts";
 
 /** One line, or several; a newline inside a line is shown and does not begin another. */
 export type Lines = string | readonly string[];
@@ -119,6 +120,6 @@ async function put(where: Bun.BunFile, text: string): Promise<void> {
 /** Times are ISO-8601 in UTC, so that every language can read them. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (key, inner: unknown) =>
-    typeof inner === "number" && (key === "at" || key === "timestamp" || key.endsWith("At")) ? new Date(inner).toISOString() : inner,
+    typeof inner === "number" && (key === "at" || key === "timestamp" || key.endsWith("At")) ? isoTime(inner) : inner,
   );
 }

@@ -4,27 +4,34 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h:
 
 const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/;
 
+/** The longest time that makes sense as one: the same as a message may live. */
+const mostDays = 366;
+/** How far back the past goes. */
+const mostPastDays = 36_500;
+
 /** `500ms`, `5s`, `2m`, `1h`, `7d`; a plain number is seconds. */
-export function durationMs(text: string, what = "duration"): number {
+export function durationMs(text: string, what = "duration", days = mostDays): number {
   const match = durationPattern.exec(text);
   if (!match) {
     throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a duration`, {
       remedy: "write 500ms, 5s, 2m, 1h or 7d; a plain number is seconds",
     });
   }
-  return Math.round(Number(match[1]) * unitMs[match[2] ?? "s"]!);
+  const ms = Math.round(Number(match[1]) * unitMs[match[2] ?? "s"]!);
+  if (ms <= days * unitMs["d"]!) return ms;
+  throw new TielineError("USAGE", `${what}: ${text} is too long; the range is 0 to ${days}d`, { remedy: `write at most ${days}d` });
 }
 
 /** As `durationMs`, for what would make no sense at once. */
-export function positiveDurationMs(text: string, what = "duration"): number {
-  const ms = durationMs(text, what);
+export function positiveDurationMs(text: string, what = "duration", days = mostDays): number {
+  const ms = durationMs(text, what, days);
   if (ms > 0) return ms;
   throw new TielineError("USAGE", `${what}: a duration of zero makes no sense here`, { remedy: "write 500ms, 5s, 2m, 1h or 7d" });
 }
 
 /** A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise. */
 export function pastMoment(text: string, what = "time"): number {
-  if (durationPattern.test(text)) return Date.now() - positiveDurationMs(text, what);
+  if (durationPattern.test(text)) return Date.now() - positiveDurationMs(text, what, mostPastDays);
   // What begins otherwise is read by JavaScript with more good will than sense.
   const at = /^\d{4}-/.test(text) ? Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text) : NaN;
   if (!Number.isNaN(at)) return at;
@@ -47,9 +54,16 @@ export function span(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+/** ISO-8601 in UTC. A time that no calendar has stays a number: one strange message must not hide the others. */
+export function isoTime(at: number): string | number {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? at : date.toISOString();
+}
+
 /** The time of day where the person is; with the date when it is not today's. */
 export function clockTime(at: number, now: number): string {
   const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "never";
   const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
   return date.toDateString() === new Date(now).toDateString() ? time : `${dayOf(date)} ${time}`;
 }

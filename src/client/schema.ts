@@ -5,11 +5,11 @@
 import { z } from "zod";
 import { agentStates, permissions, presences } from "../model/agent.ts";
 import { deliveryStates, noteCodes } from "../model/delivery.ts";
-import { kinds, whens } from "../model/message.ts";
+import { kinds, longestTtlMs, whens } from "../model/message.ts";
 import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
 import { objectSchemas } from "./schemas/objects.ts";
-import { count, flag, reader, time } from "./schemas/fields.ts";
+import { count, flag, pollMs, reader, time } from "./schemas/fields.ts";
 import { lifeSchemas, NotStarted } from "./schemas/life.ts";
 import { pageSchemas } from "./schemas/page.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
@@ -22,6 +22,8 @@ import { hookSchemas } from "./schemas/hooks.ts";
 
 
 /** What a caller says about itself; the daemon decides by the ladder in daemon/identity.ts who it is. */
+const ttlRange = `must be between 1 and ${longestTtlMs} (366 days)`;
+
 export const Caller = z.object({
   pid: z.number().int().positive().optional(),
   cwd: z.string().optional(),
@@ -163,7 +165,7 @@ const draftFields = {
   summary: z.string().optional(),
   when: z.enum(whens).optional(),
   hard: z.boolean().optional(),
-  ttlMs: z.number().int().positive().optional(),
+  ttlMs: z.number().int().min(1, ttlRange).max(longestTtlMs, ttlRange).optional().describe("at most 366 days"),
   key: z.string().min(1).max(200).optional().describe("idempotency key: the same key from the same sender is the same send"),
   kind: z.enum(["text", "ack"]).optional(),
   /** The person only: send as an object or alias. */
@@ -179,7 +181,7 @@ export const schemas = {
   show: { input: z.object({ tag: z.string() }), output: MessageView.extend({ reader }) },
   status: { input: z.object({ tag: z.string() }), output: StoryView },
   /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
-  wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: count, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },
+  wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: pollMs, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },
   inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
   /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
   collect: { input: z.object({ tag: z.string().optional().describe("only this message"), limit: count.optional(), waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some") }), output: z.array(InboxView) },

@@ -22,7 +22,7 @@ function complaint(schema: z.ZodType, sourced: Sourced, issue: Issue): TielineEr
   const value = valueAt(sourced.value, issue.path);
   const given = value === undefined ? "missing" : JSON.stringify(value);
   const key = dotted(issue.path) || "the file";
-  const right = wanted(issue);
+  const right = rangeAt(schema, issue) ?? wanted(issue);
   return invalid(sourced.placeOf(issue.path), `${key} is ${given}, but must be ${right}`, `set ${key} to ${right}`);
 }
 
@@ -77,15 +77,31 @@ const kindWords: Record<string, string> = {
   record: "a map",
 };
 
+/** A number outside its range is told both ends; null: it is another problem, or one end is open. */
+function rangeAt(schema: z.ZodType, issue: Issue): string | null {
+  if ((issue.code !== "too_small" && issue.code !== "too_big") || !["number", "int"].includes(issue.origin)) return null;
+  const here = schemaAt(schema, issue.path);
+  if (!(here instanceof z.ZodNumber)) return null;
+  const { minValue: least, maxValue: most } = here;
+  if (least === null || most === null || least === -Infinity || most === Infinity || most === Number.MAX_SAFE_INTEGER) return null;
+  const isOpen = here.safeParse(least).success === false;
+  return isOpen ? `a number above ${least} and at most ${most}` : `a number between ${least} and ${most}`;
+}
+
 /** The keys that the schema knows in the map at a path. */
 function keysAt(schema: z.ZodType, path: Path): string[] {
+  const here = schemaAt(schema, path);
+  return here instanceof z.ZodObject ? Object.keys(here.shape) : [];
+}
+
+function schemaAt(schema: z.ZodType, path: Path): z.ZodType | null {
   let here: z.ZodType = unwrapped(schema);
   for (const step of path) {
     if (here instanceof z.ZodObject) here = unwrapped(here.shape[String(step)] as z.ZodType);
     else if (here instanceof z.ZodRecord) here = unwrapped(here.valueType as z.ZodType);
-    else return [];
+    else return null;
   }
-  return here instanceof z.ZodObject ? Object.keys(here.shape) : [];
+  return here;
 }
 
 const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault];

@@ -52,12 +52,28 @@ describe("config.json", () => {
   test("a wrong value names the key, what was given and what is wanted", () => {
     expect(complaint('{"delivery": {"retries": "two"}}')).toBe('config.json:1:26: delivery.retries is "two", but must be a number');
     expect(complaint('{"delivery": {"retries": 1.5}}')).toEndWith("delivery.retries is 1.5, but must be a whole number");
-    expect(complaint('{"delivery": {"retries": -1}}')).toEndWith("delivery.retries is -1, but must be at least 0");
+    expect(complaint('{"delivery": {"retries": -1}}')).toEndWith("delivery.retries is -1, but must be a number between 0 and 1000");
     expect(complaint('{"session": {"naming": "tab"}}')).toEndWith('session.naming is "tab", but must be one of window, session');
     expect(complaint('{"session": {"autoCreate": 1}}')).toEndWith("session.autoCreate is 1, but must be true or false");
     expect(complaint('{"session": 4}')).toEndWith("session is 4, but must be a map");
     expect(complaint("[]")).toEndWith("the file is [], but must be a map");
-    expect(complaint('{"retention": {"maxAgeDays": 0}}')).toEndWith("retention.maxAgeDays is 0, but must be more than 0");
+    expect(complaint('{"retention": {"maxAgeDays": 0}}')).toEndWith("retention.maxAgeDays is 0, but must be a number above 0 and at most 36500");
+  });
+
+  test.each([
+    ["terminal.execTimeout", 0],
+    ["terminal.execTimeout", -1],
+    ["terminal.execTimeout", 2 ** 53],
+    ["delivery.timeoutMs", 0],
+    ["delivery.readyTimeoutMs", 1e300],
+    ["delivery.pollIntervalMs", 1],
+    ["guards.perPairPerMinute", 0],
+    ["retention.maxAgeDays", 1e12],
+    ["logging.keep", 1e9],
+    ["spawn.perMinute", -3],
+  ])("%s of %d is refused with its range", (key, value) => {
+    const [section, name] = key.split(".") as [string, string];
+    expect(complaint(JSON.stringify({ [section]: { [name]: value } }))).toMatch(new RegExp(`${key} is .*, but must be a number (between|above) \\d+ and (at most )?\\d+$`));
   });
 
   test("broken JSON is told with its line", () => {

@@ -7,8 +7,10 @@ import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 import { check } from "./check.ts";
 import { parseJson, type Sourced } from "./text.ts";
 
-const milliseconds = z.int().min(0);
-const count = z.int().min(0);
+/** Every number has a range: what is far outside of it is a slip, and some would stop everything. */
+const milliseconds = (least: number, most: number) => z.int().min(least).max(most);
+const count = (least: number, most = 1_000_000) => z.int().min(least).max(most);
+const hourMs = 3_600_000;
 
 /** `config.json` in the home: every key, what it does, and what holds when nobody sets it. */
 export const HomeConfig = z.strictObject({
@@ -19,36 +21,36 @@ export const HomeConfig = z.strictObject({
     naming: z.enum(["window", "session"]).default("window").describe("`window`: one session per team with a window per agent. `session`: one session per agent, `agent-{team}-{name}`."),
   }),
   terminal: section({
-    execTimeout: milliseconds.default(120_000).describe("How long a command that Tieline runs may take, in milliseconds."),
-    readLines: count.min(1).default(100).describe("How many lines `tieline read` prints, and how far back a tag is searched in a pane."),
+    execTimeout: milliseconds(100, hourMs).default(120_000).describe("How long a command that Tieline runs may take, in milliseconds."),
+    readLines: count(1, 100_000).default(100).describe("How many lines `tieline read` prints, and how far back a tag is searched in a pane."),
   }),
   logging: section({
     tmuxDebug: z.boolean().default(false).describe("Write every tmux command, by its name, and the size of its answer to the daemon's log."),
-    maxBytes: count.min(1024).default(5_242_880).describe("The daemon's log is rotated when it is larger than this."),
-    keep: count.default(3).describe("How many rotated logs are kept."),
+    maxBytes: count(1024, 2 ** 40).default(5_242_880).describe("The daemon's log is rotated when it is larger than this."),
+    keep: count(0, 1_000).default(3).describe("How many rotated logs are kept."),
   }),
   delivery: section({
-    timeoutMs: milliseconds.min(1).default(5000).describe("How long one attempt may look for its own text in a pane before it is uncertain."),
-    retries: count.default(2).describe("How often an attempt that wrote nothing is repeated after an error before the message is a dead letter."),
-    pollIntervalMs: milliseconds.min(10).default(200).describe("How often to look where the system gives no signal; nowhere else."),
-    readyTimeoutMs: milliseconds.min(1).default(30_000).describe("How long to wait for a pane to become ready before a sender who waits is told why it is not."),
-    quietMs: milliseconds.default(300).describe("How long a generic program, or Gemini CLI, must have written nothing to count as idle."),
+    timeoutMs: milliseconds(1, hourMs).default(5000).describe("How long one attempt may look for its own text in a pane before it is uncertain."),
+    retries: count(0, 1_000).default(2).describe("How often an attempt that wrote nothing is repeated after an error before the message is a dead letter."),
+    pollIntervalMs: milliseconds(10, 60_000).default(200).describe("How often to look where the system gives no signal; nowhere else."),
+    readyTimeoutMs: milliseconds(1, hourMs).default(30_000).describe("How long to wait for a pane to become ready before a sender who waits is told why it is not."),
+    quietMs: milliseconds(0, 60_000).default(300).describe("How long a generic program, or Gemini CLI, must have written nothing to count as idle."),
     policy: z.enum(["one", "both"]).default("one").describe("`one`: a message goes one way. `both`: to a member of a Claude Code team that runs in a pane of yours it goes to its inbox and its pane; the tag shows that it is the same."),
     copyMode: z.enum(copyModes).default("leave").describe("A pane in copy mode: `leave` waits while somebody views the pane and ends copy mode when nobody does, `hold` always waits."),
   }),
   guards: section({
-    maxHops: count.min(1).default(8).describe("How many messages in a row may answer each other without a person's word."),
-    perPairPerMinute: count.min(1).default(20).describe("How many messages a minute one agent may send to one other."),
-    perSenderPerMinute: count.min(1).default(120).describe("How many messages a minute one agent may send in all."),
+    maxHops: count(1).default(8).describe("How many messages in a row may answer each other without a person's word."),
+    perPairPerMinute: count(1).default(20).describe("How many messages a minute one agent may send to one other."),
+    perSenderPerMinute: count(1).default(120).describe("How many messages a minute one agent may send in all."),
   }),
   retention: section({
-    maxAgeDays: z.number().positive().default(30).describe("Finished messages and events older than this are removed."),
-    maxMegabytes: z.number().positive().default(512).describe("How large the mailbox may get. Near this limit the oldest finished messages are removed; what waits, was delivered within the last hour or is unanswered stays, and when there is no room beside it new messages are refused."),
-    eventsMegabytes: z.number().positive().default(128).describe("The oldest events are removed when they take more than this."),
+    maxAgeDays: z.number().positive().max(36_500).default(30).describe("Finished messages and events older than this are removed."),
+    maxMegabytes: z.number().positive().max(1_048_576).default(512).describe("How large the mailbox may get. Near this limit the oldest finished messages are removed; what waits, was delivered within the last hour or is unanswered stays, and when there is no room beside it new messages are refused."),
+    eventsMegabytes: z.number().positive().max(1_048_576).default(128).describe("The oldest events are removed when they take more than this."),
   }),
   spawn: section({
-    readyTimeoutMs: milliseconds.min(1).default(15_000).describe("How long a started agent may take to become ready; its mail then stays queued and says so."),
-    perMinute: count.min(1).default(10).describe("How many agents mail may start in a minute."),
+    readyTimeoutMs: milliseconds(1, hourMs).default(15_000).describe("How long a started agent may take to become ready; its mail then stays queued and says so."),
+    perMinute: count(1, 10_000).default(10).describe("How many agents mail may start in a minute."),
   }),
   nats: section({
     enabled: z.boolean().default(true).describe("`false`: publish nothing, even if the environment names a server."),

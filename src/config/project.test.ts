@@ -77,7 +77,7 @@ aliases: { crew: [coder, api:lead] }
     ["aliases:\n  crew: ['@all']", 'tieline.yaml:2:10: aliases.crew contains "@all", but must list names'],
     ["objects:\n  x: {}", "tieline.yaml:2:3: objects.x needs either a module or a command"],
     ["objects:\n  tick: { options: { intervalMS: 500 } }", 'tieline.yaml:2:22: unknown key "objects.tick.options.intervalMS"; the nearest is "objects.tick.options.intervalMs"'],
-    ["objects:\n  tick: { options: { intervalMs: 5 } }", "tieline.yaml:2:34: objects.tick.options.intervalMs is 5, but must be at least 100"],
+    ["objects:\n  tick: { options: { intervalMs: 5 } }", "tieline.yaml:2:34: objects.tick.options.intervalMs is 5, but must be a number between 100 and 604800000"],
     ["objects:\n  gateway: { options: { port: 0, secret: short } }", 'tieline.yaml:2:42: objects.gateway.options.secret is "short", but must be at least 16 characters long'],
     ["objects:\n  gateway: { options: { port: 0 } }", 'tieline.yaml:2:23: objects.gateway.options is {"port":0}, but must be a map with either secret or secretFile'],
     ["objects:\n  gateway:", "tieline.yaml:2:11: objects.gateway.options is missing, but must be a map with either secret or secretFile"],

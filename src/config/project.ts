@@ -21,7 +21,7 @@ export const ObjectFields = z.strictObject({
   module: z.string().min(1).optional().describe("A TypeScript or JavaScript file that exports the handler."),
   command: command.optional().describe("A program that speaks JSON lines: text for the shell, or a list of arguments."),
   options: z.record(z.string(), z.unknown()).default({}).describe("Settings, handed to the handler as they are."),
-  timeoutMs: z.int().min(1).default(10_000).describe("What the handler may take for its start and for each message, in milliseconds. Then it is ended and started again."),
+  timeoutMs: z.int().min(1).max(3_600_000).default(10_000).describe("What the handler may take for its start and for each message, in milliseconds. Then it is ended and started again."),
 });
 export type ObjectFields = z.output<typeof ObjectFields>;
 

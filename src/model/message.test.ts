@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Delivery } from "./delivery.ts";
 import { agentId, isTag, type MessageId } from "./ids.ts";
-import { kinds, maxBodyBytes, maxSummaryLength, rankOf, sameContent, seal, sealBounce, summarise, wakes, whens, type Draft, type Message, type Sender } from "./message.ts";
+import { kinds, longestTtlMs, maxBodyBytes, maxSummaryLength, rankOf, sameContent, seal, sealBounce, summarise, wakes, whens, type Draft, type Message, type Sender } from "./message.ts";
 
 const user: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "person" };
 const ana: Sender = { id: agentId("a-1"), name: "ana", team: "web", knownBy: "token" };
@@ -33,7 +33,11 @@ describe("sealing", () => {
 
   test("a time to live counts from acceptance", () => {
     expect(message({ ttlMs: 1_000 }).expiresAt).toBe(clock() + 1_000);
-    expect(message({ ttlMs: 0 }).expiresAt).toBe(clock());
+    expect(message({ ttlMs: longestTtlMs }).expiresAt).toBe(clock() + longestTtlMs);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Infinity, longestTtlMs + 1, 2 ** 53])("a time to live of %d is refused with the range", (ttlMs) => {
+    expect(() => message({ ttlMs })).toThrow("must be a whole number of milliseconds from 1 to 31622400000 (366 days)");
   });
 
   test("the body is kept as it is, character for character", () => {

@@ -102,6 +102,17 @@ export interface Seal {
   readonly random?: RandomBytes;
 }
 
+/** The longest time to live: longer than anyone waits, and short enough for every calendar. */
+export const longestTtlMs = 366 * 86_400_000;
+
+function checkTtl(ttlMs: number | undefined): void {
+  if (ttlMs === undefined || (Number.isInteger(ttlMs) && ttlMs >= 1 && ttlMs <= longestTtlMs)) return;
+  throw new TielineError("USAGE", `ttlMs is ${ttlMs}, but must be a whole number of milliseconds from 1 to ${longestTtlMs} (366 days)`, {
+    remedy: "give a shorter time, or leave it out: then the message waits as long as it takes",
+    operands: { ttlMs, least: 1, most: longestTtlMs },
+  });
+}
+
 /** Turns a draft into a message: id, tag, time, thread. A tag that is taken already draws a new id. */
 export function seal(
   draft: Draft,
@@ -110,6 +121,7 @@ export function seal(
   { clock = systemClock, random = systemRandom }: Seal = {},
 ): Message {
   checkBody(draft.body);
+  checkTtl(draft.ttlMs);
   const now = clock();
   const id = uuidv7(now, random) as MessageId;
   return {

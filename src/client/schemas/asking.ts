@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, flag, reader, time } from "./fields.ts";
+import { flag, pollMs, reader, time } from "./fields.ts";
 
 export const askingSchemas = <Inbox extends z.ZodType>(inboxView: Inbox) =>
   ({
@@ -7,7 +7,7 @@ export const askingSchemas = <Inbox extends z.ZodType>(inboxView: Inbox) =>
     answer: {
       input: z.object({
         tag: z.string(),
-        timeoutMs: count,
+        timeoutMs: pollMs,
         questions: flag.optional().describe("return what agents ask the caller meanwhile; its own question stays open"),
       }),
       output: z.object({

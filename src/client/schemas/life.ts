@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentStates } from "../../model/agent.ts";
 import { permissionModes, sandboxes } from "../../model/profile.ts";
-import { count } from "./fields.ts";
+import { count, pollMs } from "./fields.ts";
 
 const FoundView = z.object({
   pane: z.string(),
@@ -69,5 +69,5 @@ export const lifeSchemas = <View extends z.ZodType>(agentView: View) =>
       output: z.object({ socket: z.string(), session: z.string(), pane: z.string().nullable(), current: z.string().nullable().describe("the caller's own session, if it sits on that server") }),
     },
     /** Answers as soon as the pane shows something else than under this mark, or after the timeout. */
-    readNext: { input: z.object({ agent: z.string(), lines: count.optional(), mark: z.string(), timeoutMs: count }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string(), mark: z.string() }) },
+    readNext: { input: z.object({ agent: z.string(), lines: count.optional(), mark: z.string(), timeoutMs: pollMs }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string(), mark: z.string() }) },
   }) as const;

@@ -23,8 +23,8 @@ export const GatewayOptions = z
     allow: z.array(z.string().min(1)).default([]),
     url: z.url({ protocol: /^https?$/ }).optional(),
     retries: z.int().min(0).max(20).default(4),
-    retryMs: z.int().min(1).default(500),
-    requestTimeoutMs: z.int().min(1).default(10_000),
+    retryMs: z.int().min(1).max(60_000).default(500),
+    requestTimeoutMs: z.int().min(1).max(600_000).default(10_000),
   })
   .refine(({ secret, secretFile }) => (secret === undefined) !== (secretFile === undefined), "a map with either secret or secretFile")
   .refine(({ port, url }) => port !== undefined || url !== undefined, "a map with a port to listen at, a url to send to, or both");
