@@ -47,7 +47,7 @@ import { openMailboxFile } from "./mailbox/sqlite/file.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import { endpointBy, type Agent } from "./model/agent.ts";
-import { systemClock, type AgentId, type Clock } from "./model/ids.ts";
+import type { AgentId, Clock } from "./model/ids.ts";
 import type { Profile } from "./model/profile.ts";
 import { Objects } from "./objects/objects.ts";
 import { readRegistry, type RegisteredSession } from "./providers/claude-code/registry.ts";
@@ -59,6 +59,8 @@ import { tielineCommand } from "./providers/tielineCommand.ts";
 import { UserScreens } from "./providers/userScreens.ts";
 import { createRouter, type Router, type RouterParts } from "./router.ts";
 import { routes } from "./routes.ts";
+import { SteadyClock } from "./os/steadyClock.ts";
+import { ageingClock, followClock, moveBackDeadlines } from "./serving/setClock.ts";
 import { Borders } from "./seeing/borders.ts";
 import { Viewers } from "./seeing/viewers.ts";
 import { observing } from "./sensing/observing.ts";
@@ -98,11 +100,15 @@ export interface SwitchOptions {
   readonly debug?: ((line: string) => void) | null;
   /** The NATS server that the environment names; null: the one of the settings. */
   readonly natsUrl?: string | null;
+  /** For the log: something that is no fault. */
+  readonly note?: (text: string) => void;
   readonly clock?: Clock;
 }
 
 export interface Switch extends AsyncDisposable {
   readonly config: HomeConfig;
+  /** The time of everything that this switch writes down. */
+  readonly clock: Clock;
   readonly mailbox: Mailbox;
   readonly directory: Directory;
   readonly projects: Projects;
@@ -153,7 +159,8 @@ function secretsOf({ env, tmuxSocket }: Pick<SwitchOptions, "env" | "tmuxSocket"
 
 /** Throws DatabaseTaken when another process serves this home. */
 export function compose(options: SwitchOptions): Switch {
-  const { report, clock = systemClock, env } = options;
+  const steady = new SteadyClock();
+  const { report, clock = steady.now, env, note = () => undefined } = options;
   mkdirSync(options.root, { recursive: true, mode: 0o700 });
   const config = loadHomeConfig(options.configPath);
   const { maxAgeDays, maxMegabytes, eventsMegabytes } = config.retention;
@@ -162,7 +169,8 @@ export function compose(options: SwitchOptions): Switch {
   // What is kept: mail, agents, what happened.
   const eventsPath = join(options.root, "events.db");
   const { connection } = openMailboxFile(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations }, { report, signsOfUse: [eventsPath, join(options.root, "user.token")] });
-  const events = new Spine(openEventStore(eventsPath, report, clock), { report, clock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
+  const pruneClock: Clock = options.clock ?? ageingClock(steady, () => mailbox.log({ limit: 1 })[0]?.message.acceptedAt ?? null, maxAgeMs);
+  const events = new Spine(openEventStore(eventsPath, report, clock), { report, clock, pruneClock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
   const { emit, onEvent } = events;
   const mailbox = openMailbox(sqliteStore(connection), { clock, maxAttempts: config.delivery.retries + 1, maxBytes: maxMegabytes * mebibyte });
   const documents = sqliteDocuments(connection);
@@ -270,7 +278,7 @@ export function compose(options: SwitchOptions): Switch {
       ...emitters(emit),
     ],
   });
-  const flags = new HookFlags({ mailbox, agentOf, place: hookPlace, isRefusing: (id) => hooks.urgency.isRefusing(id), report });
+  const flags = new HookFlags({ mailbox, agentOf, place: hookPlace, isRefusing: (id) => hooks.urgency.isRefusing(id), report, clock });
   const links = linksTo(programs, { directory, mailbox, courier, events, report });
 
   // Agents that are started, by command or by their mail.
@@ -303,7 +311,7 @@ export function compose(options: SwitchOptions): Switch {
 
   const natsUrl = options.natsUrl ?? config.nats.url;
   const { activities, metrics, nats } = audienceOf({ events, mailbox, directory, nats: { ...config.nats, url: natsUrl }, clock });
-  const retention = new Retention(mailbox, { maxAgeMs, maxBytes: maxMegabytes * mebibyte, report, clock });
+  const retention = new Retention(mailbox, { maxAgeMs, maxBytes: maxMegabytes * mebibyte, report, clock: pruneClock });
   const indexing = new Indexing({ mailbox, report });
 
   /** Claude Code's own teams, until told to stop. */
@@ -325,6 +333,7 @@ export function compose(options: SwitchOptions): Switch {
   }
   const stopping = new AbortController();
   let nativeTeams: Promise<unknown> = Promise.resolve();
+  let following: Promise<unknown> = Promise.resolve();
 
   // Ended from the last to the first: what hears and starts things, then the courier, then what they stand on.
   const open = new AsyncDisposableStack();
@@ -337,12 +346,12 @@ export function compose(options: SwitchOptions): Switch {
   for (const link of links) open.use(link);
   open.defer(async () => {
     stopping.abort();
-    await nativeTeams;
+    await Promise.all([nativeTeams, following]);
   });
   for (const one of [spawner, indexing, retention]) open.use(one);
 
   return {
-    config, mailbox, directory, projects, profiles, teams, trust, lookups, router, courier, transports, servers, processes,
+    config, clock, mailbox, directory, projects, profiles, teams, trust, lookups, router, courier, transports, servers, processes,
     claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
     starter, trustChanged, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
     running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
@@ -355,7 +364,9 @@ export function compose(options: SwitchOptions): Switch {
       witness.start();
       flags.start();
       retries.start();
+      await moveBackDeadlines(mailbox, clock, note);
       await courier.start();
+      if (options.clock === undefined) following = followClock({ mailbox, steady, replan: () => courier.replan(), report, note, signal: stopping.signal });
       workspaces.start();
       spawner.start();
       indexing.start();

@@ -12,7 +12,7 @@ import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
-import { complainRarely } from "./os/runForever.ts";
+import { Ages } from "./os/ages.ts";
 import { Backoff } from "./serving/backoff.ts";
 import { collectMail, hasFailed, type Collected, type Collection } from "./serving/collect.ts";
 import { Doubts, type Found } from "./serving/doubts.ts";
@@ -39,6 +39,8 @@ export interface Courier extends AsyncDisposable {
    * was lost and surely did not arrive waits again.
    */
   reconsider(agent: AgentId, handed?: readonly DeliveryId[]): Promise<void>;
+  /** The clock was set, and deadlines with it: what is due is planned again. */
+  replan(): void;
   /** Why the agent's next message waits, if it does. */
   holdOf(agent: AgentId): (Hold & { readonly at: number }) | null;
 }
@@ -67,13 +69,13 @@ const holdMs = 1_000;
 
 export function createCourier(parts: CourierParts): Courier {
   const { mailbox, transports, report, model, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
-  const rounds = new Rounds(serve, failed);
+  const rounds = new Rounds(serve, report, (id) => timers.later(id, failedMs, () => rounds.ask(id)));
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
+  const ages = new Ages(clock);
   const watches = new Watches(transportOf, rounds.ask.bind(rounds));
   const backoff = new Backoff(retryMs, clock);
   const doubts = new Doubts({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
-  const complaints = new Map<AgentId, (fault: unknown) => void>();
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
   const listening = new DisposableStack();
@@ -101,6 +103,11 @@ export function createCourier(parts: CourierParts): Courier {
       for (const delivery of [...uncertainOf(agent), ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
     },
 
+    replan() {
+      timers.plan(mailbox.nextDueAt());
+      for (const agent of mailbox.waiting()) rounds.ask(agent);
+    },
+
     holdOf: (agent) => holds.get(agent) ?? null,
 
     async [Symbol.asyncDispose]() {
@@ -111,14 +118,6 @@ export function createCourier(parts: CourierParts): Courier {
       watches.endAll();
     },
   };
-
-  /** What kept a round from its work (no file descriptors, a full disk) may be over soon, and nothing else tells when. */
-  function failed(id: AgentId, fault: unknown): void {
-    let complain = complaints.get(id);
-    if (complain === undefined) complaints.set(id, (complain = complainRarely(`serve ${id}`, report)));
-    complain(fault);
-    timers.later(id, failedMs, () => rounds.ask(id));
-  }
 
   /** One round for one agent: serve until nothing is left that could be served now. */
   async function serve(id: AgentId): Promise<void> {
@@ -320,7 +319,7 @@ export function createCourier(parts: CourierParts): Courier {
   async function holdBack({ id }: Agent, delivery: Delivery, hold: Hold): Promise<void> {
     const known = holds.get(id);
     holds.set(id, { ...hold, at: known?.reason === hold.reason ? known.at : clock() });
-    const waitMs = delivery.reason === null ? 0 : delivery.updatedAt + holdMs - clock();
+    const waitMs = delivery.reason === null ? 0 : holdMs - ages.of(String(delivery.id), delivery.updatedAt);
     if (waitMs > 0 && hold.detail !== delivery.detail) timers.later(id, waitMs, () => rounds.ask(id));
     else await mailbox.hold(delivery.id, hold);
   }

@@ -4,6 +4,7 @@ import { TielineError } from "./model/errors.ts";
 import type { Clock } from "./model/ids.ts";
 import type { Message, Sender } from "./model/message.ts";
 import type { Mailbox } from "./mailbox/port.ts";
+import { Pace } from "./pace.ts";
 import type { RouterParts } from "./router.ts";
 
 export interface GuardLimits {
@@ -12,10 +13,9 @@ export interface GuardLimits {
   readonly perSenderPerMinute: number;
 }
 
-const minuteMs = 60_000;
-
 /** Hops and the sender's pace refuse a message as a whole; the pace towards one recipient refuses that one alone. */
-export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround">, limits: GuardLimits, clock: Clock): RouterParts["guard"] {
+export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround" | "onTransitions">, limits: GuardLimits, clock: Clock): RouterParts["guard"] {
+  const pace = new Pace(mailbox, clock);
   return (from, recipients, inReplyTo) => {
     if (from.id === personId) return { hops: 0, refused: [] };
     if (from.knownBy === "object") return { hops: hopsThrough(inReplyTo), refused: [] };
@@ -23,11 +23,10 @@ export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround">, li
     const hops = 1 + Math.max(inReplyTo?.hops ?? 0, mailbox.hopsAround(from.id));
     const others = recipients.filter(({ id }) => id !== personId);
     if (hops > limits.maxHops && others.length > 0) throw tooManyHops(hops, limits.maxHops);
-    const since = clock() - minuteMs;
-    const sent = mailbox.sentSince(from.id, null, since);
+    const sent = pace.lastMinute(from.id, null);
     if (sent >= limits.perSenderPerMinute) throw tooFast(from, "", limits.perSenderPerMinute);
     // Nobody got more from a sender than it sent in all, which spares most senders the count for each recipient.
-    const crowded = sent < limits.perPairPerMinute ? [] : others.filter(({ id }) => mailbox.sentSince(from.id, id, since) >= limits.perPairPerMinute);
+    const crowded = sent < limits.perPairPerMinute ? [] : others.filter(({ id }) => pace.lastMinute(from.id, id) >= limits.perPairPerMinute);
     return { hops, refused: crowded.map(({ id, name }) => ({ id, agent: name, error: tooFast(from, ` to ${name}`, limits.perPairPerMinute) })) };
   };
 }

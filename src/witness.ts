@@ -7,8 +7,9 @@ import { dirname } from "node:path";
 import type { Mailbox } from "./mailbox/port.ts";
 import type { Agent } from "./model/agent.ts";
 import { provesSeen, type Delivery, type Trace } from "./model/delivery.ts";
-import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
+import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "./model/ids.ts";
 import type { Message } from "./model/message.ts";
+import { Ages } from "./os/ages.ts";
 import { runForever } from "./os/runForever.ts";
 import { modelFailed, type ModelWatch } from "./serving/outages.ts";
 import type { Transcript, TranscriptFile } from "./transcripts/port.ts";
@@ -48,11 +49,13 @@ export class Witness implements AsyncDisposable {
   private readonly stopping = new AbortController();
   private readonly searches = new Map<AgentId, Search>();
   private readonly tails = new Map<string, Tail>();
-  private readonly clock: Clock;
+  private readonly ages: Ages;
+  private readonly elapsed: Elapsed;
   private stopListening: () => void = () => undefined;
 
   constructor(private readonly parts: WitnessParts) {
-    this.clock = parts.clock ?? systemClock;
+    this.ages = new Ages(parts.clock);
+    this.elapsed = elapsedFor(parts.clock);
   }
 
   start(): void {
@@ -101,7 +104,7 @@ export class Witness implements AsyncDisposable {
     using watchers = new Watchers(bell.ring);
     const over = new AbortController();
     const signal = AbortSignal.any([this.stopping.signal, over.signal]);
-    let newsAt = this.clock();
+    let newsAt = this.elapsed();
     // From here on a new delivery begins a search of its own.
     const end = (): void => {
       this.searches.delete(id);
@@ -113,11 +116,11 @@ export class Witness implements AsyncDisposable {
       if (!transcript) return end();
       const watched = watchers.watch(transcript.files.map(({ path }) => dirname(path)));
       try {
-        if (await this.look(agent, transcript, search)) newsAt = this.clock();
+        if (await this.look(agent, transcript, search)) newsAt = this.elapsed();
       } finally {
         await this.dropStale(agent, wanted);
       }
-      const patienceMs = this.clock() - newsAt > quietAfterMs ? slowSweepMs : sweepMs;
+      const patienceMs = this.elapsed() - newsAt > quietAfterMs ? slowSweepMs : sweepMs;
       if (wanted.size + fresh.size === 0) end();
       else await bell.wait(watched ? patienceMs : missingFileMs);
     };
@@ -207,10 +210,10 @@ export class Witness implements AsyncDisposable {
       search.leftAt = null;
       return undefined;
     }
-    search.leftAt ??= this.clock();
+    search.leftAt ??= this.elapsed();
     const isNew = (file: TranscriptFile): boolean => file.conversation === conversation;
     if (!read.some(isNew) && files.some(isNew)) return search.bell.ring();
-    if (!read.some(isNew) && this.clock() - search.leftAt < unwrittenMs) return undefined;
+    if (!read.some(isNew) && this.elapsed() - search.leftAt < unwrittenMs) return undefined;
     for (const [delivery] of left) {
       search.wanted.delete(delivery);
       await this.discard(delivery, "the conversation was left for another one before the model read it");
@@ -222,11 +225,16 @@ export class Witness implements AsyncDisposable {
     for (const [id, { progress }] of [...wanted]) {
       const delivery = this.parts.mailbox.delivery(id);
       if (delivery === null || !isOpen(delivery)) wanted.delete(id);
-      else if (this.clock() - delivery.updatedAt > giveUpAfterMs) wanted.delete(id);
-      else if (agent.state === "idle" && this.clock() - Math.max(agent.stateAt, delivery.updatedAt) > warnAfterMs && delivery.warning === null) {
+      else if (this.ages.of(String(id), delivery.updatedAt) > giveUpAfterMs) wanted.delete(id);
+      else if (agent.state === "idle" && this.quietMs(agent, delivery) > warnAfterMs && delivery.warning === null) {
         await this.parts.mailbox.warn(id, progress.file === null ? "it left no trace in the program's transcript" : "the turn ended without an answer; the text is in the conversation and goes with the next prompt");
       }
     }
+  }
+
+  /** Since when neither the agent nor the delivery has changed. */
+  private quietMs(agent: Agent, delivery: Delivery): number {
+    return Math.min(this.ages.of(agent.id, agent.stateAt), this.ages.of(String(delivery.id), delivery.updatedAt));
   }
 
   private tailOf(path: string, transcript: Transcript): Tail {

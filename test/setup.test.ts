@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** scripts/setup on machines that are made of stubs: what is on PATH is all that there is. */
 const root = join(import.meta.dir, "..");
-const testPrograms = ["nats-server", "chromium", "dash", "bwrap", "busybox", "pasta", "ip"];
+const testPrograms = ["nats-server", "chromium", "dash", "bwrap", "busybox", "pasta", "ip", "faketime"];
 
 let machine: string;
 beforeEach(() => {

@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import { longestPollMs } from "../client/operations.ts";
 import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
 import { TielineError } from "../model/errors.ts";
+import { deadlineIn } from "../os/deadline.ts";
 import { isUnread, reached, type Wanted } from "../model/receipt.ts";
 import { deliveryLine, receiptLines, recipientIn } from "./receipts.ts";
 import { exitCodeOf } from "./sending.ts";
@@ -17,11 +18,11 @@ export interface Following {
 
 /** Shows every change until the message has got as far as wanted for everybody, or cannot any more. */
 export async function follow(receipt: ReceiptView, wanted: Wanted, { daemon, terminal, json, timeoutMs }: Following): Promise<number> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = deadlineIn(timeoutMs);
   const show = json ? silent : liveLines(terminal);
   let story: StoryView = { ...receipt, answers: null, history: [] };
   await show.change(story);
-  for (let left = deadline - Date.now(); left > 0 && pending(story, wanted); left = deadline - Date.now()) {
+  for (let left = deadline.leftMs(); left > 0 && pending(story, wanted); left = deadline.leftMs()) {
     const poll = { tag: receipt.tag, state: wanted, timeoutMs: Math.min(left, longestPollMs), after: lastChangeAt(story) };
     const next = await daemon.call("wait", poll);
     const changed = lastChangeAt(next) !== lastChangeAt(story);

@@ -21,15 +21,15 @@ const answerMs = 2_000;
  * The daemon writes one line on its stdout: `ready`, `taken` when another one owns the home, or `{"error":{…}}`.
  */
 export async function startDaemon(home: Home, env: Environment, command = daemonCommand): Promise<void> {
-  for (const deadline = Date.now() + startDeadlineMs; ; ) {
+  for (const deadline = performance.now() + startDeadlineMs; ; ) {
     const child = launch(home, env, command);
     const line = await firstLine(child, home);
     child.unref();
     if (line === "ready") return;
     if (line !== "taken") throw fromLine(line, home);
-    const silence = await silenceOf(home, Math.min(deadline, Date.now() + winnersPatienceMs));
+    const silence = await silenceOf(home, Math.min(deadline, performance.now() + winnersPatienceMs));
     if (silence === null) return;
-    if (Date.now() >= deadline) throw silence;
+    if (performance.now() >= deadline) throw silence;
   }
 }
 
@@ -106,7 +106,7 @@ async function silenceOf(home: Home, deadline: number): Promise<TielineError | n
     } catch (error) {
       // Any other refusal is an answer too.
       if (!(error instanceof TielineError) || error.code !== "DAEMON_UNAVAILABLE") return null;
-      if (Date.now() > deadline) return error;
+      if (performance.now() > deadline) return error;
     }
     await Bun.sleep(pauseMs);
   }

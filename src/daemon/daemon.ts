@@ -87,6 +87,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     binDirectory,
     natsUrl: env["TIELINE_NATS_URL"] || env["GENIE_NATS_URL"] || null,
     report: (context, fault) => log.fault(context, fault),
+    note: (text) => log.info(text),
     debug: logging.tmuxDebug ? (line) => log.info(line) : null,
   };
   const tieline = compose(options);

@@ -77,9 +77,9 @@ export function openRequestIn(message: Message, { mailbox }: Pick<ViewParts, "ma
   return request && responseIn(message, mailbox) === null ? request : null;
 }
 
-export function responseIn({ id, kind, thread, acceptedAt }: Message, mailbox: Pick<Mailbox, "log">): Receipt | null {
+export function responseIn({ id, kind, thread }: Message, mailbox: Pick<Mailbox, "log">): Receipt | null {
   const wanted = isRequest(kind) ? responseKinds[kind] : null;
-  const later = mailbox.log({ thread, since: acceptedAt, limit: Number.MAX_SAFE_INTEGER });
+  const later = mailbox.log({ thread, after: id, limit: Number.MAX_SAFE_INTEGER });
   return later.find(({ message }) => message.inReplyTo === id && message.kind === wanted) ?? null;
 }
 

@@ -11,6 +11,8 @@ export interface SpineOptions {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
   readonly clock?: Clock;
+  /** By which events grow old; the clock when left out. */
+  readonly pruneClock?: Clock;
 }
 
 const flushMs = 25;
@@ -140,7 +142,7 @@ export class Spine implements Disposable {
 
   #prune(): void {
     const { maxAgeMs, maxBytes, report } = this.#options;
-    const bounds: EventBounds = { olderThan: this.#clock() - maxAgeMs, maxBytes };
+    const bounds: EventBounds = { olderThan: (this.#options.pruneClock ?? this.#clock)() - maxAgeMs, maxBytes };
     try {
       if (this.#store.prune(bounds) > 0) setTimeout(() => this.#prune(), flushMs).unref();
     } catch (fault) {

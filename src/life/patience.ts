@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "../model/ids.ts";
+import { elapsedFor, type Clock } from "../model/ids.ts";
 
 export interface Patience {
   readonly clock?: Clock;
@@ -9,11 +9,12 @@ const firstPauseMs = 5;
 const longestPauseMs = 200;
 
 /** Looks again and again for what nobody announces. Answers what the first look finds; undefined: nothing was found in time. */
-export async function lookFor<Found>(look: () => Promise<Found | undefined>, withinMs: number, { clock = systemClock, pause = Bun.sleep }: Patience = {}): Promise<Found | undefined> {
-  const deadline = clock() + withinMs;
+export async function lookFor<Found>(look: () => Promise<Found | undefined>, withinMs: number, { clock, pause = Bun.sleep }: Patience = {}): Promise<Found | undefined> {
+  const elapsed = elapsedFor(clock);
+  const deadline = elapsed() + withinMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     const found = await look();
-    if (found !== undefined || clock() > deadline) return found;
+    if (found !== undefined || elapsed() > deadline) return found;
     await pause(pauseMs);
   }
 }

@@ -1,9 +1,10 @@
 /** Starts agents for which mail waits. It watches the mailbox; sending knows nothing of it. */
 import { canStart, type Agent } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
+import { elapsedFor, type AgentId, type Clock, type Elapsed } from "../model/ids.ts";
 import type { Message, Sender } from "../model/message.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
+import { Ages } from "../os/ages.ts";
 import { giveBack } from "./giveBack.ts";
 
 export interface SpawnerParts {
@@ -40,7 +41,13 @@ export class Spawner implements Disposable {
   private startedAt: number[] = [];
   private stopListening: () => void = () => undefined;
 
-  constructor(private readonly parts: SpawnerParts) {}
+  private readonly ages: Ages;
+  private readonly now: Elapsed;
+
+  constructor(private readonly parts: SpawnerParts) {
+    this.ages = new Ages(parts.clock);
+    this.now = elapsedFor(parts.clock);
+  }
 
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) => {
@@ -111,7 +118,8 @@ export class Spawner implements Disposable {
     const life = this.lives.get(id);
     this.lives.delete(id);
     if (life === undefined) return "long";
-    const short = stateAt - life.startedAt < shortLifeMs;
+    const livedMs = this.now() - life.startedAt - this.ages.of(id, stateAt);
+    const short = livedMs < shortLifeMs;
     if (!short || life.served) this.failures.delete(id);
     return short ? "short" : "long";
   }
@@ -164,9 +172,6 @@ export class Spawner implements Disposable {
     return this.startedAt.length < this.parts.perMinute ? 0 : this.startedAt[0]! + minuteMs - now;
   }
 
-  private now(): number {
-    return (this.parts.clock ?? systemClock)();
-  }
 }
 
 const tookMail: ReadonlySet<string> = new Set(["handed", "seen", "answered"]);

@@ -27,6 +27,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
   const crowded = new Set<() => void>();
   const room = new Room(store, maxBytes, () => crowded.forEach((listener) => listener()));
   let uncommitted: Change[] = [];
+  let lastClaimedAt = store.lastClaimedAt();
 
   const perform = <T>(verb: () => T): Promise<T> => batch.run(verb);
 
@@ -81,6 +82,12 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     const delivery = store.deliveriesOf(original.id).find((one) => one.agent === reply.from.id);
     const step = delivery && steps.answered(delivery, reply.acceptedAt);
     if (step) record(step, original);
+  }
+
+  /** Marks that attempts leave outside are compared by it, so it ascends also when the clock was set back. */
+  function nextClaimedAt(now: number): number {
+    lastClaimedAt = Math.max(now, lastClaimedAt + 1);
+    return lastClaimedAt;
   }
 
   const mustFind = (id: DeliveryId): { delivery: Delivery; message: Message } => {
@@ -140,7 +147,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
           bounce(message, failed, failed.detail!);
           return null;
         }
-        return record(steps.claimed(delivery, options), message);
+        return record(steps.claimed(delivery, options, nextClaimedAt(options.now)), message);
       }),
 
     hold: (id, hold) =>
@@ -207,6 +214,9 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
             return record(steps.recovered(delivery, detail, now), message);
           }),
       ),
+
+    moveDeadlines: (byMs) => perform(() => store.moveDeadlines(byMs)),
+    lastWrittenAt: () => store.lastWrittenAt(),
 
     heads: (agent, now) =>
       counts.queued(agent) === 0

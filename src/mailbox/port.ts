@@ -62,6 +62,14 @@ export interface Mailbox extends AsyncDisposable {
   /** Push claims that outlived their process, and boundary claims past their lease, become uncertain. */
   recover(now: number, scope: "start" | "leases"): Promise<readonly Delivery[]>;
 
+  /**
+   * The clock was set by so much: what is open keeps the time that is left to it, and has waited for as long as before. Moves
+   * when it expires, is tried again and loses its lease, and since when it is as it is; states and histories stay.
+   */
+  moveDeadlines(byMs: number): Promise<void>;
+  /** When something about an open delivery was last written down; null: nothing is open. An earlier clock was set back. */
+  lastWrittenAt(): number | null;
+
   /** The first deliveries that could be pushed now, at most one for each `when`, most urgent first. */
   heads(agent: AgentId, now: number): readonly Delivery[];
   /** Agents with queued mail. */
@@ -152,8 +160,10 @@ export interface LogFilter {
   readonly since?: number;
   /** The newest of those that were accepted before the message with this id. */
   readonly before?: string;
-  /** The first messages with a higher id, instead of the newest ones. Ids ascend with the moment of acceptance. */
+  /** The first of those that were accepted after the message with this id, instead of the newest ones. */
   readonly after?: string;
+  /** Of more than `limit`, the oldest instead of the newest. */
+  readonly oldest?: boolean;
 }
 
 export interface RetentionLimits {

@@ -59,9 +59,9 @@ export function accepted(delivery: Delivery): Step {
   return { delivery, transition: row("accept", null, delivery, delivery.queuedAt) };
 }
 
-export function claimed(delivery: Delivery, { lane, now, transport, authority }: ClaimOptions): Step {
+export function claimed(delivery: Delivery, { lane, now, transport, authority }: ClaimOptions, claimedAt = now): Step {
   const leaseUntil = lane === "boundary" ? now + boundaryLeaseMs : null;
-  return step("claim", delivery, { ...clear, state: "claimed", lane, claimedAt: now, leaseUntil, transport, authority: authority ?? null }, now);
+  return step("claim", delivery, { ...clear, state: "claimed", lane, claimedAt, leaseUntil, transport, authority: authority ?? null }, now);
 }
 
 /** The attempt ends before it begins: nobody is given a text that its sender did not write. */

@@ -41,6 +41,13 @@ export interface Store extends Disposable {
   sentSince(from: AgentId, to: AgentId | null, since: number): number;
   hopsAround(agent: AgentId): number;
 
+  /** Adds to the deadlines of every open delivery, and to since when it is as it is. */
+  moveDeadlines(byMs: number): void;
+  /** The latest change of an open delivery. */
+  lastWrittenAt(): number | null;
+  /** The latest claim of which something may still be looked for; 0: there was none. */
+  lastClaimedAt(): number;
+
   /** How much room everything takes. */
   usedBytes(): number;
   prune(limits: RetentionLimits): Pruned;

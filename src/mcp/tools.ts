@@ -1,5 +1,6 @@
 /** What an agent can do here, as data: one tool per thing that it would say it wants to do. */
 import { z } from "zod";
+import { deadlineIn } from "../os/deadline.ts";
 import type { Client } from "../client/client.ts";
 import { longestPollMs } from "../client/operations.ts";
 import type { Output } from "../client/schema.ts";
@@ -150,8 +151,8 @@ function askedFirst(to: string, tag: string, mail: Output<"answer">["questions"]
 
 /** The lengths of the polls that fill the time; at least one, so that nothing is missed. */
 function* polls(timeoutSeconds: number, signal: AbortSignal): Generator<number, void, void> {
-  const deadline = Date.now() + timeoutSeconds * 1_000;
+  const deadline = deadlineIn(timeoutSeconds * 1_000);
   do {
-    yield Math.max(0, Math.min(longestPollMs, deadline - Date.now()));
-  } while (Date.now() < deadline && !signal.aborted);
+    yield Math.min(longestPollMs, deadline.leftMs());
+  } while (deadline.leftMs() > 0 && !signal.aborted);
 }

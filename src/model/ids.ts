@@ -8,9 +8,20 @@ export type AgentId = Branded<string, "AgentId">;
 export type DeliveryId = Branded<number, "DeliveryId">;
 
 export type RandomBytes = (count: number) => Uint8Array;
-export type Clock = () => number;
+/** Wall time, for what people see and what must outlive the process. It can be set, forward and back. */
+export interface Clock {
+  (): number;
+  /** For durations. A clock without one, as in a test, has to do itself. */
+  readonly elapsed?: Elapsed;
+}
+/** Milliseconds that only ever go forward, for every duration inside a process. They begin anywhere. */
+export type Elapsed = () => number;
 
-export const systemClock: Clock = () => Date.now();
+export const systemElapsed: Elapsed = () => performance.now();
+export const systemClock: Clock = Object.assign(() => Date.now(), { elapsed: systemElapsed });
+
+/** What measures the durations of someone who was given this clock. */
+export const elapsedFor = (clock: Clock = systemClock): Elapsed => clock.elapsed ?? clock;
 export const systemRandom: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 
 export const agentId = (text: string): AgentId => text as AgentId;
@@ -29,9 +40,6 @@ export function uuidv7(nowMs: number, random: RandomBytes = systemRandom): strin
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
-
-/** The lowest id that a message of that moment or later can have. */
-export const idFloor = (atMs: number): string => uuidv7(atMs, (count) => new Uint8Array(count));
 
 /** The name by which people and programs refer to a message: its sender, and the random tail of its id. */
 export function tagOf(senderName: string, id: string): Tag {

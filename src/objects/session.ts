@@ -29,7 +29,7 @@ export type SessionState =
   | { readonly kind: "new" }
   | { readonly kind: "starting" }
   | { readonly kind: "up"; readonly interface: unknown }
-  | { readonly kind: "crashed"; readonly reason: string; readonly againAt: number }
+  | { readonly kind: "crashed"; readonly reason: string; readonly againInMs: number }
   | { readonly kind: "closed" };
 
 const defaultBackoffMs = [1_000, 5_000, 15_000, 60_000];
@@ -163,7 +163,7 @@ export class ObjectSession {
   private crash(reason: string): void {
     const { backoffMs = defaultBackoffMs, note, changed } = this.parts;
     const pauseMs = backoffMs[Math.min(this.crashes++, backoffMs.length - 1)]!;
-    this.current = { kind: "crashed", reason, againAt: Date.now() + pauseMs };
+    this.current = { kind: "crashed", reason, againInMs: pauseMs };
     this.restart = setTimeout(() => this.start(), pauseMs);
     note(`${reason}; started again in ${pauseMs} ms`);
     changed(this);

@@ -5,6 +5,7 @@ import { longestPollMs } from "../client/operations.ts";
 import type { Caller, InboxView, Input, Output, ReceiptView, StoryView } from "../client/schema.ts";
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
 import { TielineError } from "../model/errors.ts";
+import { deadlineIn } from "../os/deadline.ts";
 
 export type SendOptions = Omit<Input<"send">, "to" | "body" | "replyTo">;
 
@@ -101,8 +102,8 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
 
     async ask(to, body, { timeoutMs = defaultAskMs, signal, onQuestion } = {}) {
       const { tag } = await agent.send(to, body, { expectsReply: true });
-      const deadline = Date.now() + timeoutMs;
-      for (let left = timeoutMs; left > 0; left = deadline - Date.now()) {
+      const deadline = deadlineIn(timeoutMs);
+      for (let left = timeoutMs; left > 0; left = deadline.leftMs()) {
         const { answer, lost, questions, first } = await client.call("answer", { tag, timeoutMs: Math.min(left, longestPollMs), ...(onQuestion && { questions: true }) }, signal);
         if (lost) throw new TielineError("DELIVERY_FAILED", `${tag} to ${lost.agent} is ${lost.state}`, { remedy: `\`tieline status ${tag}\` tells why`, operands: { tag } });
         if (first) throw questionWaiting(tag, first);

@@ -1,5 +1,6 @@
 import type { Agent, AgentState } from "../model/agent.ts";
 import type { AgentId, Clock } from "../model/ids.ts";
+import { Ages } from "../os/ages.ts";
 
 export interface Observation {
   readonly state: AgentState;
@@ -20,11 +21,12 @@ export interface ObservingOptions {
 
 /** What is seen becomes what is known, save where what is known says more than what is seen. */
 export function observing(directory: Observable, { startingMs, clock }: ObservingOptions): (agent: Pick<Agent, "id">, seen: Observation) => void {
+  const ages = new Ages(clock);
   return ({ id }, { state, reason, draft }) => {
     const known = directory.agent(id);
     // It was removed, or its program was ended, while somebody looked.
     if (known === null || known.endpoints.length === 0) return;
-    if (known.state === "starting" && state === "unknown" && clock() - known.stateAt < startingMs) return;
+    if (known.state === "starting" && state === "unknown" && ages.of(id, known.stateAt) < startingMs) return;
     directory.observe(id, state, reason, draft);
   };
 }

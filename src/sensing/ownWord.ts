@@ -1,7 +1,7 @@
 /** What a program itself says that it does outranks what its screen looks like. */
 import type { Agent, AgentState } from "../model/agent.ts";
 import type { Hold, HoldReason } from "../model/delivery.ts";
-import { systemClock, type Clock } from "../model/ids.ts";
+import type { Ages } from "../os/ages.ts";
 import type { Readiness, Transport } from "../transports/port.ts";
 import type { Observation } from "./observing.ts";
 
@@ -16,8 +16,8 @@ export interface Said {
 export type OwnWord = (agent: Agent) => Said | null;
 
 /** A program that is starting says nothing yet; one that is silent for longer than this never will. */
-export function whileStarting({ state, stateAt }: Agent, patienceMs: number, clock: Clock = systemClock): Said | null {
-  return state === "starting" && clock() - stateAt < patienceMs ? { state, reason: null } : null;
+export function whileStarting({ id, state, stateAt }: Agent, patienceMs: number, ages: Ages): Said | null {
+  return state === "starting" && ages.of(id, stateAt) < patienceMs ? { state, reason: null } : null;
 }
 
 const holds: Readonly<Partial<Record<AgentState, readonly [HoldReason, string]>>> = {

@@ -1,5 +1,5 @@
 import type { Hold } from "../model/delivery.ts";
-import type { AgentId, Clock } from "../model/ids.ts";
+import { elapsedFor, type AgentId, type Clock, type Elapsed } from "../model/ids.ts";
 import type { Readiness } from "../transports/port.ts";
 
 interface Refusals {
@@ -18,14 +18,18 @@ const slowestMs = 10_000;
 export class Backoff {
   private readonly refusals = new Map<string, Refusals>();
 
+  private readonly elapsed: Elapsed;
+
   constructor(
     private readonly firstMs: number,
-    private readonly clock: Clock,
-  ) {}
+    clock: Clock,
+  ) {
+    this.elapsed = elapsedFor(clock);
+  }
 
   /** The hold of an attempt that led nowhere: its reason, and after the first one how it goes on. */
   refused(agent: AgentId, transport: string, { reason, detail }: Hold): Hold {
-    const now = this.clock();
+    const now = this.elapsed();
     const known = this.refusals.get(keyOf(agent, transport));
     // What was tried long ago says nothing about now.
     const count = known && now - known.until < slowestMs ? known.count + 1 : 1;
@@ -38,7 +42,7 @@ export class Backoff {
   /** Why not yet; null: nothing speaks against an attempt. */
   pausing(agent: AgentId, transport: string): Extract<Readiness, { kind: "held" }> | null {
     const known = this.refusals.get(keyOf(agent, transport));
-    const leftMs = known === undefined ? 0 : known.until - this.clock();
+    const leftMs = known === undefined ? 0 : known.until - this.elapsed();
     return known === undefined || leftMs <= 0 ? null : { kind: "held", hold: known.hold, againInMs: leftMs };
   }
 

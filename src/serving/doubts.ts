@@ -1,5 +1,5 @@
 import type { Delivery } from "../model/delivery.ts";
-import type { AgentId, Clock, DeliveryId } from "../model/ids.ts";
+import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../model/ids.ts";
 
 /** What a look for an attempt told: `unseen` where nothing could be looked at now. */
 export type Found = "decided" | "undecided" | "unseen";
@@ -32,14 +32,19 @@ export class Doubts {
   /** Looked for in vain, and looked for again now and then. */
   private readonly followed = new Map<AgentId, { readonly until: number; readonly pauseMs: number; readonly next: number }>();
 
-  constructor(private readonly parts: DoubtsParts) {}
+  private readonly elapsed: Elapsed;
+
+  constructor(private readonly parts: DoubtsParts) {
+    this.elapsed = elapsedFor(parts.clock);
+  }
 
   add({ id, agent, claimedAt }: Delivery): void {
     const since = claimedAt ?? this.parts.clock();
     const doubts = this.open.get(agent) ?? new Map<DeliveryId, Doubt>();
     this.open.set(agent, doubts.set(id, { delivery: id, since, unseen: 0 }));
-    const now = this.parts.clock();
-    this.followed.set(agent, { until: since + followedMs, pauseMs: firstLookMs, next: now + firstLookMs });
+    const now = this.elapsed();
+    const ageMs = Math.max(0, this.parts.clock() - since);
+    this.followed.set(agent, { until: now - ageMs + followedMs, pauseMs: firstLookMs, next: now + firstLookMs });
   }
 
   has(agent: AgentId): boolean {
@@ -67,7 +72,7 @@ export class Doubts {
   /** When the agent's undecided attempts are worth another look; null: nothing is left, or it would tell nothing new. */
   nextLookIn(agent: AgentId, undecided: boolean): number | null {
     const followed = this.followed.get(agent);
-    const now = this.parts.clock();
+    const now = this.elapsed();
     if (!undecided || followed === undefined || now > followed.until) {
       this.followed.delete(agent);
       return null;
@@ -79,6 +84,6 @@ export class Doubts {
     const followed = this.followed.get(agent);
     if (followed === undefined) return;
     const pauseMs = Math.min(2 * followed.pauseMs, slowestLookMs);
-    this.followed.set(agent, { ...followed, pauseMs, next: this.parts.clock() + pauseMs });
+    this.followed.set(agent, { ...followed, pauseMs, next: this.elapsed() + pauseMs });
   }
 }

@@ -4,7 +4,8 @@
  */
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 import { provesSeen, type Delivery, type Proof } from "../model/delivery.ts";
-import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
+import type { AgentId, Clock } from "../model/ids.ts";
+import { Ages } from "../os/ages.ts";
 import { rankOf } from "../model/message.ts";
 
 export interface OrderParts {
@@ -22,10 +23,10 @@ const underwayMs = 10_000;
 const recentMail = 200;
 
 export class Order {
-  private readonly clock: Clock;
+  private readonly ages: Ages;
 
   constructor(private readonly parts: OrderParts) {
-    this.clock = parts.clock ?? systemClock;
+    this.ages = new Ages(parts.clock);
   }
 
   /** Mail that the agent may not have read yet, and that a reader of `transport` must not overtake. */
@@ -44,10 +45,10 @@ export class Order {
    * What the same reader has fetched it has in order. A program may keep what was pushed to it in a queue of its own;
    * that its conversation holds it proves that it left that.
    */
-  private isUnderway({ state, lane, claimedAt, transport, proof: known }: Delivery, reader: string): boolean {
+  private isUnderway({ id, state, lane, claimedAt, transport, proof: known }: Delivery, reader: string): boolean {
     const byReader = transport === reader && lane !== "push";
     if (state === "claimed") return !byReader;
-    if (this.clock() - (claimedAt ?? 0) > underwayMs) return false;
+    if (this.ages.of(String(id), claimedAt ?? 0) > underwayMs) return false;
     if (state !== "handed" || transport === null || byReader) return state === "uncertain";
     if (known === "submitted") return false;
     const proof = this.parts.bestProof(transport);

@@ -1,15 +1,19 @@
 import type { AgentId } from "../model/ids.ts";
+import { complainRarely } from "../os/runForever.ts";
 
 /**
  * One round per agent at a time. A request that comes during a round starts another one afterwards, so that no
  * wake is ever lost.
  */
 export class Rounds {
+  private readonly complaints = new Map<AgentId, (fault: unknown) => void>();
   private readonly running = new Map<AgentId, { again: boolean; done: Promise<void> }>();
 
   constructor(
     private readonly serve: (agent: AgentId) => Promise<void>,
-    private readonly failed: (agent: AgentId, fault: unknown) => void,
+    private readonly report: (context: string, fault: unknown) => void,
+    /** What kept a round from its work (no file descriptors, a full disk) may be over soon, and nothing else tells when. */
+    private readonly later: (agent: AgentId) => void,
   ) {}
 
   ask(agent: AgentId): void {
@@ -34,5 +38,12 @@ export class Rounds {
       await this.serve(agent).catch((fault: unknown) => this.failed(agent, fault));
     } while (round.again);
     this.running.delete(agent);
+  }
+
+  private failed(agent: AgentId, fault: unknown): void {
+    let complain = this.complaints.get(agent);
+    if (complain === undefined) this.complaints.set(agent, (complain = complainRarely(`serve ${agent}`, this.report)));
+    complain(fault);
+    this.later(agent);
   }
 }

@@ -1,10 +1,12 @@
-import type { AgentId, Clock } from "../model/ids.ts";
+import { elapsedFor, type AgentId, type Clock, type Elapsed } from "../model/ids.ts";
+import { after, type LongTimer } from "../os/longTimer.ts";
 
 /** The courier's two clocks: the next moment that something is due, and the slow sweep while anything waits. */
 export class Timers {
-  private due: Timer | null = null;
+  private due: LongTimer | null = null;
   private sweep: Timer | null = null;
-  private readonly appointments = new Map<AgentId, { at: number; timer: Timer }>();
+  private readonly appointments = new Map<AgentId, { at: number; timer: LongTimer }>();
+  private readonly elapsed: Elapsed;
   private readonly pauses = new Map<Timer, () => void>();
 
   constructor(
@@ -12,12 +14,13 @@ export class Timers {
     private readonly onSweep: () => boolean,
     private readonly sweepMs: number,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.elapsed = elapsedFor(clock);
+  }
 
   plan(at: number | null): void {
-    if (this.due) clearTimeout(this.due);
-    const maxDelayMs = 2 ** 31 - 1;
-    this.due = at === null ? null : setTimeout(this.onDue, Math.min(maxDelayMs, Math.max(0, at - this.clock())));
+    this.due?.cancel();
+    this.due = at === null ? null : after(at - this.clock(), this.onDue);
   }
 
   sweepSoon(): void {
@@ -29,14 +32,14 @@ export class Timers {
 
   /** One appointment per agent; a nearer one takes the place of a later one. */
   later(agent: AgentId, ms: number, run: () => void): void {
-    const at = this.clock() + ms;
+    const at = this.elapsed() + ms;
     const known = this.appointments.get(agent);
     if (known && known.at <= at) return;
-    if (known) clearTimeout(known.timer);
-    const timer = setTimeout(() => {
+    known?.timer.cancel();
+    const timer = after(ms, () => {
       this.appointments.delete(agent);
       run();
-    }, ms);
+    });
     this.appointments.set(agent, { at, timer });
   }
 
@@ -51,9 +54,9 @@ export class Timers {
   }
 
   stop(): void {
-    if (this.due) clearTimeout(this.due);
+    this.due?.cancel();
     if (this.sweep) clearTimeout(this.sweep);
-    for (const { timer } of this.appointments.values()) clearTimeout(timer);
+    for (const { timer } of this.appointments.values()) timer.cancel();
     for (const [timer, resolve] of this.pauses) {
       clearTimeout(timer);
       resolve();

@@ -3,6 +3,7 @@ import { longestPollMs } from "../../client/operations.ts";
 import type { InboxView, Output } from "../../client/schema.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
+import { deadlineIn, type Deadline } from "../../os/deadline.ts";
 import { command, usage } from "../args.ts";
 import { confirmShown, letter } from "../letters.ts";
 import { printBody } from "../printBody.ts";
@@ -41,13 +42,13 @@ const ask = command({
     ["tieline ask --resume MSG_CODER_7f3a91c2", "after answering what you were asked meanwhile"],
   ],
   async run({ args, flags, daemon, terminal }) {
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     let correlationId: string | null = null;
     let questions: readonly InboxView[] = [];
-    const envelope = (fields: object): object => ({ ok: false, result: null, error: null, timeout: false, correlationId, durationMs: Date.now() - startedAt, ...fields });
+    const envelope = (fields: object): object => ({ ok: false, result: null, error: null, timeout: false, correlationId, durationMs: Math.round(performance.now() - startedAt), ...fields });
     try {
       correlationId = flags.resume ?? (await asked());
-      const outcome = await untilAnswered(correlationId, startedAt + (flags.timeout ?? defaultTimeoutMs), daemon);
+      const outcome = await untilAnswered(correlationId, deadlineIn(flags.timeout ?? defaultTimeoutMs), daemon);
       if ("questions" in outcome) {
         questions = outcome.questions;
         throw askedFirst(correlationId, questions);
@@ -78,16 +79,16 @@ export default ask;
 
 type Answer = NonNullable<Output<"answer">["answer"]>;
 
-async function untilAnswered(tag: string, deadline: number, daemon: Client): Promise<Answer | Pick<Output<"answer">, "questions">> {
-  const askedAt = Date.now();
+async function untilAnswered(tag: string, deadline: Deadline, daemon: Client): Promise<Answer | Pick<Output<"answer">, "questions">> {
+  const askedAt = performance.now();
   for (;;) {
-    const leftMs = Math.max(0, deadline - Date.now());
+    const leftMs = deadline.leftMs();
     const { answer, lost, waiting, questions, first } = await daemon.call("answer", { tag, timeoutMs: Math.min(leftMs, longestPollMs), questions: true });
     if (answer) return answer;
     if (lost) throw notDelivered(tag, lost);
     if (questions.length > 0) return { questions };
     if (first) throw unanswered(tag, first);
-    if (leftMs === 0) throw noAnswer(tag, Date.now() - askedAt, waiting);
+    if (leftMs === 0) throw noAnswer(tag, performance.now() - askedAt, waiting);
   }
 }
 

@@ -64,7 +64,7 @@ export function askingOperations(tieline: Switch, callers: Callers, waits: Waits
   /** The first that one of the recipients wrote; acks and bounces are no answers. */
   function replyTo(question: Message): Message | null {
     const asked = new Set(mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent));
-    const thread = mailbox.log({ thread: question.thread, since: question.acceptedAt, limit: Number.MAX_SAFE_INTEGER });
+    const thread = mailbox.log({ thread: question.thread, after: question.id, limit: Number.MAX_SAFE_INTEGER });
     const answers = ({ inReplyTo, from, kind }: Message): boolean => inReplyTo === question.id && asked.has(from.id) && wakes(kind);
     return thread.map(({ message }) => message).find(answers) ?? null;
   }
@@ -72,7 +72,7 @@ export function askingOperations(tieline: Switch, callers: Callers, waits: Waits
   /** The asker reads the answer here, so that it need not come by another way as well. */
   async function taken(reply: Message, reader: AgentId): Promise<{ delivery?: number }> {
     const own = mailbox.receipt(reply.id)!.deliveries.find(({ agent, state }) => agent === reader && state === "queued");
-    const claimed = own && (await mailbox.claim(own.id, { lane: "boundary", now: Date.now(), transport: "pull" }));
+    const claimed = own && (await mailbox.claim(own.id, { lane: "boundary", now: tieline.clock(), transport: "pull" }));
     return claimed ? { delivery: claimed.id } : {};
   }
 }

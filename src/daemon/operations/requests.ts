@@ -33,7 +33,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
     async answerRequest({ tag, approve, text }, { caller }) {
       const from = await callers.allow(caller, "answer");
       const request = messageCalled(tag, mailbox);
-      const response = request.to === personName ? responseTo(request, { approve, text: text?.trim() || null }, Date.now()) : null;
+      const response = request.to === personName ? responseTo(request, { approve, text: text?.trim() || null }, tieline.clock()) : null;
       if (response === null) throw asksNothing(request);
       if (busy.has(request.id)) throw beingAnswered(request);
       busy.add(request.id);

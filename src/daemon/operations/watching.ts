@@ -1,6 +1,5 @@
 import type { Switch } from "../../compose.ts";
 import { presenceOf } from "../../events/activity.ts";
-import { idFloor } from "../../model/ids.ts";
 import type { Callers } from "../callers.ts";
 import type { Answer, Operations } from "../http.ts";
 import type { Rights } from "../rights.ts";
@@ -16,18 +15,18 @@ export function watchingOperations(tieline: Switch, callers: Callers, rights: Ri
       const agents = directory.agents().filter((agent) => (all || agent.team === from.team) && rights.reads(from, agent.id));
       return agents.map((agent) => {
         const activity = activities.of(agent);
-        return { id: agent.id, name: agent.name, team: agent.team, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), ...activity };
+        return { id: agent.id, name: agent.name, team: agent.team, presence: presenceOf(agent, activity.lastActivityAt, tieline.clock()), ...activity };
       });
     },
 
-    async export({ since = 0, after = idFloor(since), limit = 200 }, { caller }) {
+    async export({ since, after, limit = 200 }, { caller }) {
       const from = await callers.sender(caller);
-      const receipts = mailbox.log({ after, limit });
+      const receipts = mailbox.log({ limit, oldest: true, ...(after !== undefined ? { after } : since !== undefined && { since }) });
       const messages = receipts.filter((receipt) => rights.readsMessage(from, receipt)).map(({ message }) => {
         const { history, knownBy } = storyView(rights.shown(from, mailbox.story(message.id)!), tieline);
         return { ...messageView(message, tieline), knownBy, transitions: history };
       });
-      return { messages, last: receipts.at(-1)?.message.id ?? after, more: receipts.length === limit };
+      return { messages, last: receipts.at(-1)?.message.id ?? after ?? "", more: receipts.length === limit };
     },
   };
 }

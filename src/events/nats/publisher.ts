@@ -3,7 +3,7 @@
  * throws; what can not be said is counted, and nothing is kept beyond a bounded queue.
  */
 import type { Event } from "../../model/event.ts";
-import { systemClock, type Clock, type MessageId } from "../../model/ids.ts";
+import { elapsedFor, systemClock, type Clock, type Elapsed, type MessageId } from "../../model/ids.ts";
 import { isPublished, publicationsOf } from "./subjects.ts";
 
 /** What we need of a connection to a server. */
@@ -56,6 +56,7 @@ export class NatsPublisher implements AsyncDisposable {
   #link: Link | null = null;
   #running: Promise<void> | null = null;
   #idle: Timer | null = null;
+  readonly #elapsed: Elapsed;
   #retryAt = 0;
   #retryMs = firstRetryMs;
   #published = 0;
@@ -65,12 +66,13 @@ export class NatsPublisher implements AsyncDisposable {
 
   constructor(open: OpenLink, options: PublisherOptions) {
     this.#open = open;
+    this.#elapsed = elapsedFor(options.clock);
     this.#options = { clock: systemClock, idleMs: 500, capacity: 4_096, graceMs: 30_000, ...options };
   }
 
   offer(event: Event): void {
     if (this.#stopped || !isPublished(event)) return;
-    if (this.#link === null && this.#options.clock() < this.#retryAt) {
+    if (this.#link === null && this.#elapsed() < this.#retryAt) {
       this.#dropped++;
       return;
     }
@@ -135,7 +137,7 @@ export class NatsPublisher implements AsyncDisposable {
       return this.#link;
     } catch (fault) {
       this.#fail(fault);
-      this.#retryAt = this.#options.clock() + this.#retryMs;
+      this.#retryAt = this.#elapsed() + this.#retryMs;
       this.#retryMs = Math.min(2 * this.#retryMs, longestRetryMs);
       return null;
     }

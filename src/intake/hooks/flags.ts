@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
-import type { AgentId, DeliveryId } from "../../model/ids.ts";
+import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../../model/ids.ts";
 import { allNames } from "../../providers/hookDialects.ts";
 import type { HookChain } from "./chain.ts";
 import { eventsWithMail } from "./handlers/mail.ts";
@@ -16,8 +16,7 @@ export interface HookFlagParts {
   /** Whether an urgent message still refuses the agent's tool calls. */
   readonly isRefusing: (id: AgentId) => boolean;
   readonly report: (context: string, fault: unknown) => void;
-  /** Milliseconds that only ever go forward. */
-  readonly now?: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -31,10 +30,10 @@ export class HookFlags implements Disposable {
   private readonly underway = new Map<AgentId, Map<DeliveryId, number>>();
   private stopListening = (): void => undefined;
 
-  private readonly now: () => number;
+  private readonly elapsed: Elapsed;
 
   constructor(private readonly parts: HookFlagParts) {
-    this.now = parts.now ?? (() => performance.now());
+    this.elapsed = elapsedFor(parts.clock);
   }
 
   /** What an earlier daemon left behind is removed. */
@@ -62,7 +61,7 @@ export class HookFlags implements Disposable {
 
   private followUrgent({ agent, id, state }: Delivery): void {
     const unread = this.underway.get(agent) ?? new Map<DeliveryId, number>();
-    if (["claimed", "handed", "uncertain"].includes(state)) unread.set(id, this.now() + underwayMs);
+    if (["claimed", "handed", "uncertain"].includes(state)) unread.set(id, this.elapsed() + underwayMs);
     else unread.delete(id);
     if (unread.size === 0) this.underway.delete(agent);
     else this.underway.set(agent, unread);
@@ -89,7 +88,7 @@ export class HookFlags implements Disposable {
 
   private hasUnread(agent: AgentId): boolean {
     const unread = this.underway.get(agent);
-    for (const [delivery, until] of unread ?? []) if (until <= this.now()) unread!.delete(delivery);
+    for (const [delivery, until] of unread ?? []) if (until <= this.elapsed()) unread!.delete(delivery);
     return unread !== undefined && unread.size > 0;
   }
 

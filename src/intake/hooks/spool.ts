@@ -5,6 +5,7 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { Ages } from "../../os/ages.ts";
 import { runForever } from "../../os/runForever.ts";
 import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
@@ -30,6 +31,7 @@ const abandonedMs = 60_000;
 
 export class Spool {
   private draining: Promise<void> = Promise.resolve();
+  private readonly ages = new Ages();
 
   constructor(private readonly parts: SpoolParts) {}
 
@@ -92,10 +94,10 @@ export class Spool {
 
   private removeAbandoned(): void {
     const { folder } = this.parts;
-    const before = Date.now() - abandonedMs;
     for (const name of readdirSync(folder).filter((one) => one.endsWith(".call"))) {
       const path = join(folder, name);
-      if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) rmSync(path, { force: true });
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (stats && this.ages.of(name, stats.mtimeMs) > abandonedMs) rmSync(path, { force: true });
     }
   }
 }

@@ -9,7 +9,7 @@
  * one piece of the file contains.
  */
 import { basename } from "node:path";
-import { systemClock, type Clock } from "../../model/ids.ts";
+import { elapsedFor, type Clock } from "../../model/ids.ts";
 import { pacer } from "../../os/nextTurn.ts";
 import { openUntrusted, refusalError, type FileRules, type OpenFile } from "../../os/untrustedFile.ts";
 import { createLogSplitter, type LogSplitter } from "../text/logEntries.ts";
@@ -134,7 +134,7 @@ export class FileTail {
   }
 
   private now(): number {
-    return (this.options.clock ?? systemClock)();
+    return elapsedFor(this.options.clock)();
   }
 
   private startOver(): void {

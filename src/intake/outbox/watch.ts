@@ -16,7 +16,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { asTielineError, TielineError } from "../../model/errors.ts";
-import { systemClock, type Clock } from "../../model/ids.ts";
+import { elapsedFor, type Clock, type Elapsed } from "../../model/ids.ts";
 import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { pause } from "../../os/pause.ts";
 import { runForever } from "../../os/runForever.ts";
@@ -100,13 +100,13 @@ interface Folders {
 class OutboxReader {
   /** Broken files that may still be growing. */
   private broken = new Map<string, Glimpse>();
-  private readonly clock: Clock;
+  private readonly elapsed: Elapsed;
   private readonly settleMs: number;
   private readonly newKey: () => string;
   private readonly owners: readonly number[];
 
   constructor(private readonly options: OutboxOptions) {
-    this.clock = options.clock ?? systemClock;
+    this.elapsed = elapsedFor(options.clock);
     this.settleMs = options.settleMs ?? 1_000;
     this.owners = [...userOrRoot(), ...ownersOf(options.workspace)];
     this.newKey = options.newKey ?? (() => crypto.randomUUID());
@@ -143,7 +143,7 @@ class OutboxReader {
           if (glimpse === "taken") took = true;
           else if (glimpse) {
             stillBroken.set(name, glimpse);
-            dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceAt + this.settleMs - this.clock()));
+            dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceAt + this.settleMs - this.elapsed()));
           }
           await pace();
         }
@@ -170,8 +170,8 @@ class OutboxReader {
       if (!parsed.mayGrow) return this.reject(outbox, rejected, name, name, parsed.reason);
       const state = file.ok ? `${file.stats.ino}:${file.stats.size}:${file.stats.mtimeMs}` : file.why;
       const before = this.broken.get(name);
-      const glimpse = before?.state === state ? before : { state, sinceAt: this.clock() };
-      if (this.clock() - glimpse.sinceAt < this.settleMs) return glimpse;
+      const glimpse = before?.state === state ? before : { state, sinceAt: this.elapsed() };
+      if (this.elapsed() - glimpse.sinceAt < this.settleMs) return glimpse;
       return this.reject(outbox, rejected, name, name, parsed.reason);
     } catch (error) {
       if (isErrno(error, "ENOENT")) return undefined;

@@ -68,6 +68,14 @@ export function memoryStore(id = "memory"): Store {
       const due = times.filter((time) => time !== null);
       return due.length === 0 ? null : Math.min(...due);
     },
+    moveDeadlines(byMs) {
+      const moved = (at: number | null): number | null => (at === null ? null : at + byMs);
+      for (const one of every(({ state }) => openStates.includes(state))) {
+        deliveries.set(one.id, { ...one, expiresAt: moved(one.expiresAt), availableAt: moved(one.availableAt), leaseUntil: moved(one.leaseUntil), updatedAt: one.updatedAt + byMs, reasonAt: moved(one.reasonAt) });
+      }
+    },
+    lastWrittenAt: () => every(({ state }) => openStates.includes(state)).reduce<number | null>((latest, one) => Math.max(latest ?? 0, one.updatedAt), null),
+    lastClaimedAt: () => every(() => true).reduce((latest, one) => Math.max(latest, one.claimedAt ?? 0), 0),
     expiring: (now) => every((one) => one.state === "queued" && one.expiresAt !== null && one.expiresAt <= now),
     inStates: (states, limit) => newest(every((one) => states.includes(one.state)), limit),
     inbox(agent, { pending, oldest, limit = 50, whens: only, wakes: waking }) {
@@ -77,20 +85,20 @@ export function memoryStore(id = "memory"): Store {
       );
       return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },
-    log({ limit = 50, agent, team, thread, grep, since, before, after }) {
+    log({ limit = 50, agent, team, thread, grep, since, before, after, oldest = after !== undefined }) {
       const phrases = phrasesOf(grep ?? "");
-      const rows = [...messages.values()].filter(
+      const all = [...messages.values()];
+      const placeOf = (id: string): number => (messages.has(id as MessageId) ? all.findIndex((one) => one.id === id) : all.findLastIndex((one) => one.id < id));
+      const [from, to] = [after === undefined ? 0 : placeOf(after) + 1, before === undefined ? all.length : placeOf(before)];
+      const rows = all.slice(from, Math.max(from, to)).filter(
         (one) =>
           (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
           (team === undefined || one.team === team) &&
           (thread === undefined || one.thread === thread) &&
           (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
-          (since === undefined || one.acceptedAt >= since) &&
-          (before === undefined || one.id < before) &&
-          (after === undefined || one.id > after),
+          (since === undefined || one.acceptedAt >= since),
       );
-      if (after === undefined) return newest(rows, limit);
-      return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+      return oldest ? rows.slice(0, limit) : newest(rows, limit);
     },
     sentSince: (from, to, since) =>
       [...messages.values()]

@@ -2,9 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentId } from "../../model/ids.ts";
+import { agentId, type Clock } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
-import { mailboxContract, person } from "../../testing/mailboxContract.ts";
+import { mailboxContract, person, type MailboxUnderTest } from "../../testing/mailboxContract.ts";
+import { mailboxTimeContract } from "../../testing/mailboxTimeContract.ts";
 import { openMailbox } from "../mailbox.ts";
 import { connect, DatabaseTaken } from "../../sqlite/connection.ts";
 import { mailboxMigrations } from "./schema.ts";
@@ -13,7 +14,7 @@ import { sqliteStore } from "./store.ts";
 const migrations = { mailbox: mailboxMigrations };
 const temporary = (): string => mkdtempSync(join(tmpdir(), "tieline-mailbox-"));
 
-mailboxContract("sqlite", async (clock) => {
+const onDisk = async (clock: Clock): Promise<MailboxUnderTest> => {
   const directory = temporary();
   const path = join(directory, "mailbox.db");
   const open = () => openMailbox(sqliteStore(connect(path, migrations)), { clock });
@@ -29,7 +30,10 @@ mailboxContract("sqlite", async (clock) => {
       rmSync(directory, { recursive: true });
     },
   };
-});
+};
+
+mailboxContract("sqlite", onDisk);
+mailboxTimeContract("sqlite", onDisk);
 
 describe("sqlite", () => {
   const directories: string[] = [];

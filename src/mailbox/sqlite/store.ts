@@ -27,6 +27,8 @@ const partOf = (state: DeliveryState): string => {
   const group = [openStates, deadStates].find((states) => states.includes(state));
   return group ? `AND state IN (${quoted(group)})` : "";
 };
+/** How many of the newest deliveries can have left a mark that is still compared. */
+const claimsHorizon = 10_000;
 /** How far back the hop count of a conversation is followed. */
 const hopsHorizon = 200;
 
@@ -116,6 +118,19 @@ export function sqliteStore(connection: Connection): Store {
       return row?.at ?? null;
     },
 
+    moveDeadlines(byMs) {
+      const moved = ["expires_at", "available_at", "lease_until", "updated_at", "reason_at"].map((column) => `${column} = ${column} + ?1`).join(", ");
+      connection.statement(`UPDATE deliveries SET ${moved} WHERE state IN (${quoted(openStates)})`).run(Math.round(byMs));
+    },
+
+    lastWrittenAt: () => get<{ at: number | null }>(`SELECT max(updated_at) AS at FROM deliveries WHERE state IN (${quoted(openStates)})`)!.at,
+
+    lastClaimedAt() {
+      const open = `SELECT claimed_at FROM deliveries WHERE state IN (${quoted(openStates)})`;
+      const recent = `SELECT claimed_at FROM (SELECT claimed_at FROM deliveries ORDER BY id DESC LIMIT ${claimsHorizon})`;
+      return get<{ at: number | null }>(`SELECT max(claimed_at) AS at FROM (${open} UNION ALL ${recent})`)!.at ?? 0;
+    },
+
     expiring: (now) =>
       all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.state = 'queued' AND d.expires_at IS NOT NULL AND d.expires_at <= ? ORDER BY d.id`, now).map(rowToDelivery),
 
@@ -147,7 +162,7 @@ export function sqliteStore(connection: Connection): Store {
         return all<MessageRow>(sql, ...parameters);
       };
       const found = withWords(connection, find).map(rowToMessage);
-      return filter.after === undefined ? found.reverse() : found;
+      return (filter.oldest ?? filter.after !== undefined) ? found : found.reverse();
     },
 
     sentSince(from, to, since) {
@@ -225,7 +240,7 @@ export function identify({ statement, commit, run }: Connection): string {
   return id;
 }
 
-function logQuery(connection: Connection, { limit = 50, agent, team, thread, grep, since, before, after }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
+function logQuery(connection: Connection, { limit = 50, agent, team, thread, grep, since, before, after, oldest = after !== undefined }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
   const conditions: string[] = [];
   const parameters: SQLQueryBindings[] = [];
   const where = (condition: string, ...values: SQLQueryBindings[]): void => {
@@ -241,8 +256,9 @@ function logQuery(connection: Connection, { limit = 50, agent, team, thread, gre
   }
   if (since !== undefined) where("accepted_at >= ?", since);
   if (before !== undefined) where("seq < (SELECT seq FROM messages WHERE id = ?)", before);
-  if (after !== undefined) where("id > ?", after);
-  const order = after === undefined ? "seq DESC" : "id";
+  // Ids tell the time, which can be set back; the order of acceptance is that of the numbers. What was removed has none.
+  if (after !== undefined) where("seq > coalesce((SELECT seq FROM messages WHERE id = ?), (SELECT max(seq) FROM messages WHERE id < ?), 0)", after, after);
+  const order = oldest ? "seq" : "seq DESC";
   const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   return { sql: `SELECT * FROM messages ${filter} ORDER BY ${order} LIMIT ?`, parameters: [...parameters, limit] };
 }

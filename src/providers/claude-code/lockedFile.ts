@@ -44,7 +44,8 @@ async function takeLock(lock: string, { pause = Bun.sleep, tries = lockTries }: 
   for (let attempt = 0; attempt < tries; attempt++) {
     if (madeFolder(lock)) return;
     const age = ageOf(lock);
-    if (age !== null && age > staleLockMs) rmdirSync(lock);
+    // One from the future was taken before the clock was set back.
+    if (age !== null && Math.abs(age) > staleLockMs) rmdirSync(lock);
     else await pause(Math.min(100, 5 * 2 ** attempt));
   }
   throw new TielineError("DELIVERY_FAILED", `${lock} is held by another program`, { remedy: "it is tried again", operands: { lock } });

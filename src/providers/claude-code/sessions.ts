@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, AgentState } from "../../model/agent.ts";
-import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
+import { elapsedFor, systemClock, type AgentId, type Clock, type Elapsed } from "../../model/ids.ts";
 import { entriesIn } from "../../os/entries.ts";
 import { leadsInto, settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
@@ -26,13 +26,15 @@ const hookOutranksMs = 2_000;
 
 export class ClaudeSessions {
   private readonly clock: Clock;
+  private readonly elapsed: Elapsed;
   private readonly environ: (pid: number) => Readonly<Record<string, string>>;
   private readonly configDirs = new Map<number, string>();
   private readonly transcripts = new Map<string, string>();
-  private readonly toldByHook = new Map<AgentId, { readonly state: AgentState; readonly at: number }>();
+  private readonly toldByHook = new Map<AgentId, { readonly state: AgentState; readonly at: number; readonly since: number }>();
 
   constructor(private readonly options: ClaudeSessionsOptions) {
     this.clock = options.clock ?? systemClock;
+    this.elapsed = elapsedFor(options.clock);
     this.environ = options.environ ?? environOf;
   }
 
@@ -61,7 +63,7 @@ export class ClaudeSessions {
     const session = this.of(agent);
     if (session === null || session.status === "unknown") return null;
     const told = this.toldByHook.get(agent.id);
-    const forMs = told ? told.at + hookOutranksMs - this.clock() : 0;
+    const forMs = told ? hookOutranksMs - (this.elapsed() - told.since) : 0;
     if (told && told.at > (session.statusUpdatedAt ?? 0) && forMs > 0) return { state: told.state, reason: null, forMs };
     return { state: stateOf(session), reason: session.status === "waiting" ? (session.waitingFor ?? null) : null };
   }
@@ -69,7 +71,7 @@ export class ClaudeSessions {
   /** A hook of the session fired. That a turn ends the registry tells better, because other hooks may prolong it. */
   heard(agent: Agent, state: AgentState): void {
     if (state === "idle") this.toldByHook.delete(agent.id);
-    else this.toldByHook.set(agent.id, { state, at: this.clock() });
+    else this.toldByHook.set(agent.id, { state, at: this.clock(), since: this.elapsed() });
   }
 
   /** Calls back when the registry changes. */

@@ -7,6 +7,7 @@ import { existsSync, statSync } from "node:fs";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
+import { Ages } from "../../os/ages.ts";
 import { whileStarting, type Said } from "../../sensing/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
@@ -73,7 +74,11 @@ export class CodexThreads implements AsyncDisposable {
   private readonly servers = new Map<string, Server>();
   private readonly transcripts = new Map<string, string>();
 
-  constructor(private readonly options: CodexThreadsOptions) {}
+  private readonly ages: Ages;
+
+  constructor(private readonly options: CodexThreadsOptions) {
+    this.ages = new Ages(options.clock);
+  }
 
   /** The thread that the agent is in, as far as it is known now. */
   known(agent: Agent): Thread | null {
@@ -94,7 +99,7 @@ export class CodexThreads implements AsyncDisposable {
     const thread = this.known(agent);
     if (thread !== null) return saidBy(thread.status);
     if (existsSync(`${server.socket}${alonePath}`)) return null;
-    return whileStarting(agent, startingMs, this.options.clock);
+    return whileStarting(agent, startingMs, this.ages);
   }
 
   async request<Result>(agent: Agent, method: string, params: unknown, signal?: AbortSignal): Promise<Result> {

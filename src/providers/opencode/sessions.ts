@@ -5,6 +5,7 @@
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock, MessageId } from "../../model/ids.ts";
+import { Ages } from "../../os/ages.ts";
 import { whileStarting, type Said } from "../../sensing/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { standingOf, type Entry, type Standing } from "./conversation.ts";
@@ -41,7 +42,11 @@ export class OpencodeSessions implements AsyncDisposable {
   readonly transport = "opencode-server";
   private readonly connections = new Map<number, Connection>();
 
-  constructor(private readonly options: OpencodeSessionsOptions) {}
+  private readonly ages: Ages;
+
+  constructor(private readonly options: OpencodeSessionsOptions) {
+    this.ages = new Ages(options.clock);
+  }
 
   /** The conversation that the agent is in; null: none that we know of. */
   sessionOf(agent: Agent): string | null {
@@ -53,7 +58,7 @@ export class OpencodeSessions implements AsyncDisposable {
     if (opencodeLocatorOf(agent) === null) return null;
     const connection = this.known(agent);
     if (connection?.open) return connection.happenings.said(agent.sessionId);
-    return whileStarting(agent, startingMs, this.options.clock);
+    return whileStarting(agent, startingMs, this.ages);
   }
 
   /** Why it tries to reach its model again; null: it does not, undefined: it does not say. */

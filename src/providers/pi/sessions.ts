@@ -3,6 +3,7 @@ import type { Socket } from "bun";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
+import { Ages } from "../../os/ages.ts";
 import { whileStarting, type Said } from "../../sensing/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
@@ -33,7 +34,11 @@ export class PiSessions implements AsyncDisposable {
   readonly transport = "pi-extension";
   private readonly connections = new Map<string, Connection>();
 
-  constructor(private readonly options: PiSessionsOptions) {}
+  private readonly ages: Ages;
+
+  constructor(private readonly options: PiSessionsOptions) {
+    this.ages = new Ages(options.clock);
+  }
 
   sessionOf(agent: Agent): string | null {
     return this.known(agent)?.state?.session ?? agent.sessionId;
@@ -44,7 +49,7 @@ export class PiSessions implements AsyncDisposable {
     if (piLocatorOf(agent) === null) return null;
     const state = this.known(agent)?.state ?? null;
     if (state !== null) return { state: state.working ? "working" : "idle", reason: null };
-    return whileStarting(agent, startingMs, this.options.clock);
+    return whileStarting(agent, startingMs, this.ages);
   }
 
   /** The same, once it has said something. Rejects when it is not there. */

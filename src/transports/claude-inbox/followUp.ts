@@ -6,8 +6,9 @@
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
-import { systemClock, type AgentId, type Clock, type DeliveryId } from "../../model/ids.ts";
+import { elapsedFor, type AgentId, type Clock, type DeliveryId } from "../../model/ids.ts";
 import { inboxAt, type InboxLayout } from "../../providers/claude-code/teams.ts";
+import { Ages } from "../../os/ages.ts";
 import { runForever } from "../../os/runForever.ts";
 import { createBell } from "../../workspace/watching.ts";
 import { claudeInbox, fileOf, rowOf } from "./transport.ts";
@@ -24,13 +25,15 @@ export interface FollowUpParts {
 }
 
 /** Runs until the signal aborts. Never rejects. */
-export async function followUpInboxes({ mailbox, agent, layout, report, signal, clock = systemClock, patienceMs = 60_000 }: FollowUpParts): Promise<void> {
+export async function followUpInboxes({ mailbox, agent, layout, report, signal, clock, patienceMs = 60_000 }: FollowUpParts): Promise<void> {
   const bell = createBell(signal);
+  const elapsed = elapsedFor(clock);
+  const ages = new Ages(clock);
   /** What to look for, and when. */
   const due = new Map<DeliveryId, number>();
   const consider = (delivery: Delivery): void => {
     if (!isLaid(delivery)) return;
-    due.set(delivery.id, delivery.updatedAt + patienceMs);
+    due.set(delivery.id, elapsed() + patienceMs - ages.of(String(delivery.id), delivery.updatedAt));
     bell.ring();
   };
   const stopListening = mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => consider(delivery)));
@@ -38,11 +41,11 @@ export async function followUpInboxes({ mailbox, agent, layout, report, signal, 
   const step = async (): Promise<void> => {
     if (!begun) mailbox.deliveriesIn(["handed"]).forEach(consider);
     begun = true;
-    for (const id of [...due].filter(([, at]) => at <= clock()).map(([delivery]) => delivery)) {
+    for (const id of [...due].filter(([, at]) => at <= elapsed()).map(([delivery]) => delivery)) {
       due.delete(id);
       await lookAgain(id).catch((fault: unknown) => report(`look for delivery ${id} in its inbox`, fault));
     }
-    await bell.wait(Math.max(10, Math.min(...due.values(), clock() + patienceMs) - clock()));
+    await bell.wait(Math.max(10, Math.min(...due.values(), elapsed() + patienceMs) - elapsed()));
   };
   await runForever("follow up native inboxes", signal, step, report);
   stopListening();

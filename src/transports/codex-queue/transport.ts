@@ -6,7 +6,7 @@
 import type { Agent } from "../../model/agent.ts";
 import type { HoldReason, Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
-import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
+import { elapsedFor, type AgentId, type Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
 import { isRecorded, type Rollout } from "../../providers/codex/rollout.ts";
 import { codexQueueOf, type CodexQueue } from "../../providers/codex/queue.ts";
@@ -29,7 +29,8 @@ const inlineLimit = 100_000;
 /** Codex looks into its queue every ten seconds; what it has not taken by then, it will not take before the next turn. */
 const takenMs = 15_000;
 
-export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clock = systemClock }: CodexQueueParts): Transport {
+export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clock }: CodexQueueParts): Transport {
+  const elapsed = elapsedFor(clock);
   const last = new Map<AgentId, { readonly message: Message; readonly rollout: Rollout; readonly at: number }>();
 
   return {
@@ -52,7 +53,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
       if (queue === null) return noQueue(agent);
       const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit, escaped: codexMentions, command: command?.(agent) }, "user").text, signal);
       if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
-      last.set(agent.id, { message, rollout: queue.transcript, at: clock() });
+      last.set(agent.id, { message, rollout: queue.transcript, at: elapsed() });
       return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };
     },
 
@@ -69,7 +70,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
   async function waits({ id }: Agent): Promise<boolean> {
     const queued = last.get(id);
     if (queued === undefined) return false;
-    if (clock() - queued.at < takenMs && !(await isRecorded(queued.rollout, queued.message))) return true;
+    if (elapsed() - queued.at < takenMs && !(await isRecorded(queued.rollout, queued.message))) return true;
     last.delete(id);
     return false;
   }

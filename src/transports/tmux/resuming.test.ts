@@ -6,6 +6,7 @@ import { look } from "../../tmux/pane.ts";
 import { systemProcesses } from "../../tmux/process.ts";
 import { TmuxServer } from "../../tmux/server.ts";
 import { newWindow } from "../../tmux/session.ts";
+import { Ages } from "../../os/ages.ts";
 import { recognise } from "./sight.ts";
 
 test("a program that goes on with a conversation is not ready before that shows, unless it does not for a minute", async () => {
@@ -21,7 +22,7 @@ test("a program that goes on with a conversation is not ready before that shows,
   const since = 1_000;
   const locator = { socket: tmux.socketPath, serverPid, serverStartedAt, pane, panePid: pid, agentPid: pid, agentStartMark: startMark, since, terminal: {} };
   const state = async (resumes: boolean, now: number) => {
-    const sight = await recognise(processes, { locator: { ...locator, resumes }, manifest: screenManifest("gemini"), traits: { mayAct: false } }, shown, now);
+    const sight = await recognise(processes, { locator: { ...locator, resumes }, manifest: screenManifest("gemini"), traits: { mayAct: false } }, shown, new Ages(() => now));
     return sight.kind === "there" ? sight.reading.state : sight.detail;
   };
   expect(await state(false, since)).toBe("idle");

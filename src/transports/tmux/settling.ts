@@ -18,7 +18,7 @@ export class Settling {
 
   /** How long to wait for a sign; 0: there was one, or there will be none. */
   waitMs({ look: { pane } }: There, settleMs: number, now: number): number {
-    const left = (this.enteredAt.get(pane.entered) ?? 0) + settleMs - now;
+    const left = (this.enteredAt.get(pane.entered) ?? Number.NEGATIVE_INFINITY) + settleMs - now;
     if (left > 0) return left;
     this.enteredAt.delete(pane.entered);
     return 0;

@@ -8,11 +8,14 @@ import { readPane } from "../../tmux/pane.ts";
 import { systemProcesses } from "../../tmux/process.ts";
 import { TmuxServer } from "../../tmux/server.ts";
 import { newWindow } from "../../tmux/session.ts";
+import { Ages } from "../../os/ages.ts";
 import type { PaneLocator } from "../paneLocator.ts";
-import { judge, see, type Quiet, type There } from "./sight.ts";
+import { judge, quietBySecond, see, type Quiet, type There } from "./sight.ts";
 
 const provider = "claude-code";
 const traits = terminalTraits(provider, {});
+/** What is seen at that moment. */
+const at = (now: number): Ages => new Ages(() => now);
 const quiet: Quiet = { waitMs: () => 0 };
 
 test("beside a person, the second in which a client came is waited out: a key within it would not refuse a write", async () => {
@@ -24,9 +27,9 @@ test("beside a person, the second in which a client came is waited out: a key wi
   await using _client = await ControlClient.attach({ ...tmux, session: "main" });
   const beside = await idle(server, tmux.socketPath);
   const cameAt = beside.look.pane.keysAt;
-  expect(judge(beside, traits, quiet, cameAt + 1_000)).toMatchObject({ kind: "held", hold: { reason: "typing" }, againInMs: 500 });
-  expect(judge(beside, traits, quiet, cameAt + 1_500)).toMatchObject({ kind: "ready" });
-  expect(judge(alone, traits, quiet, alone.look.pane.keysAt)).toMatchObject({ kind: "ready" });
+  expect(judge(beside, traits, quiet, at(cameAt + 1_000))).toMatchObject({ kind: "held", hold: { reason: "typing" }, againInMs: 500 });
+  expect(judge(beside, traits, quiet, at(cameAt + 1_500))).toMatchObject({ kind: "ready" });
+  expect(judge(alone, traits, quiet, at(alone.look.pane.keysAt))).toMatchObject({ kind: "ready" });
 });
 
 test("what another home has pasted is waited for, although it does not show yet", async () => {
@@ -34,11 +37,11 @@ test("what another home has pasted is waited for, although it does not show yet"
   await using server = new TmuxServer(tmux);
   const sight = await idle(server, tmux.socketPath);
   const marked = (pasted: string, entered: string): There => ({ ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted, entered } } });
-  const at = Date.now();
-  const verdict = (pasted: string, entered: string, now: number) => judge(marked(pasted, entered), traits, quiet, now);
-  expect(verdict(`other:2:${at}`, `other:1:${at - 900}`, at + 100)).toMatchObject({ kind: "held", hold: { reason: "busy" }, againInMs: 4_900 });
-  expect(verdict(`other:2:${at}`, `other:2:${at}`, at + 100)).toMatchObject({ kind: "ready" });
-  expect(verdict(`other:2:${at}`, `other:1:${at - 900}`, at + 5_000)).toMatchObject({ kind: "ready" });
+  const pastedAt = Date.now();
+  const verdict = (pasted: string, entered: string, now: number) => judge(marked(pasted, entered), traits, quiet, at(now));
+  expect(verdict(`other:2:${pastedAt}`, `other:1:${pastedAt - 900}`, pastedAt + 100)).toMatchObject({ kind: "held", hold: { reason: "busy" }, againInMs: 4_900 });
+  expect(verdict(`other:2:${pastedAt}`, `other:2:${pastedAt}`, pastedAt + 100)).toMatchObject({ kind: "ready" });
+  expect(verdict(`other:2:${pastedAt}`, `other:1:${pastedAt - 900}`, pastedAt + 5_000)).toMatchObject({ kind: "ready" });
 });
 
 test("where the composer is not known, nothing is pasted behind a message that may stand there unsent", async () => {
@@ -51,7 +54,7 @@ test("where the composer is not known, nothing is pasted behind a message that m
     const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest("generic"), traits });
     if (sight.kind === "gone") throw new Error(sight.detail);
     const pasted = { ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted: "d:1:1000", entered: "" } } };
-    return judge(pasted, traits, quiet, Date.now());
+    return judge(pasted, traits, quiet, new Ages());
   };
   await until(async () => (await verdict()).kind === "ready", "the prompt");
   await server.run([["send-keys", "-t", pane, "-l", `[MSG_USER_7f3a91c2 from user] ${"words that fill more than a line ".repeat(8)}`]]);
@@ -59,6 +62,29 @@ test("where the composer is not known, nothing is pasted behind a message that m
   expect(await verdict()).toMatchObject({ hold: { detail: expect.stringContaining("an earlier message may still stand unsent") } });
   await server.run([["send-keys", "-t", pane, "Enter"]]);
   await until(async () => (await verdict()).kind === "ready", "the prompt is free again");
+});
+
+test.each([60_000, -60_000, 600_000, -600_000, 60 * 86_400_000, -60 * 86_400_000])("a clock that is set by %d ms holds nothing for longer, and gives no false reason for longer", async (jump) => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  await using _person = await attachPerson(tmux, "main");
+  const sight = await idle(server, tmux.socketPath);
+  const now = Math.max(sight.look.pane.keysAt, sight.look.pane.windowActivityAt) + 100;
+  const time = { wall: now, elapsed: 0 };
+  const ages = new Ages(() => time.wall, () => time.elapsed);
+  const pasted: There = { ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted: `other:2:${now}`, entered: "" } } };
+  const reasons = () => [judge(sight, traits, quiet, ages), judge(pasted, traits, quiet, ages)].map((verdict) => (verdict.kind === "held" ? verdict.hold.reason : verdict.kind));
+  const silence = quietBySecond(ages);
+  expect(reasons()).toEqual(["typing", "busy"]);
+  expect(silence.waitMs(sight.look.pane, 300)).toBeGreaterThan(0);
+  time.wall += jump;
+  expect(reasons()).toEqual(["typing", "busy"]);
+  time.wall += 1_500;
+  time.elapsed += 1_500;
+  expect(reasons()).toEqual(["ready", "busy"]);
+  expect(silence.waitMs(sight.look.pane, 300)).toBe(0);
+  time.elapsed += 3_500;
+  expect(reasons()).toEqual(["ready", "ready"]);
 });
 
 test("the shell that an agent's own process became is not the agent", async () => {
@@ -84,7 +110,7 @@ test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk 
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const verdict = async () => {
     const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest("generic"), traits: terminalTraits("generic") });
-    return sight.kind === "there" ? judge(sight, terminalTraits("generic", {}), quiet, Date.now()) : sight;
+    return sight.kind === "there" ? judge(sight, terminalTraits("generic", {}), quiet, new Ages()) : sight;
   };
   await until(async () => Bun.deepMatch({ kind: "held", hold: { reason: "question" } }, await verdict()), "the question is seen");
   await server.run([["send-keys", "-t", pane, "n", "Enter"]]);

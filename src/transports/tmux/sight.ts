@@ -1,7 +1,7 @@
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Hold, HoldReason } from "../../model/delivery.ts";
-import { systemClock } from "../../model/ids.ts";
+import { Ages } from "../../os/ages.ts";
 import { actingIn, actingWords, type Acting } from "../../providers/acting.ts";
 import { classify, type Reading, type Screen, type ScreenManifest } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
@@ -33,7 +33,7 @@ export type Observed = (agent: Agent, seen: { readonly state: AgentState; readon
 export type There = Extract<Sight, { kind: "there" }>;
 
 /** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
-export async function see(server: TmuxServer, processes: Processes, { locator, manifest, traits }: Seen, now = systemClock()): Promise<Sight> {
+export async function see(server: TmuxServer, processes: Processes, { locator, manifest, traits }: Seen, ages = new Ages()): Promise<Sight> {
   let seen: Look;
   try {
     seen = await look(server, locator.pane);
@@ -44,7 +44,7 @@ export async function see(server: TmuxServer, processes: Processes, { locator, m
     if (code === "TMUX_UNAVAILABLE") return gone(message);
     throw thrown;
   }
-  return recognise(processes, { locator, manifest, traits }, seen, now);
+  return recognise(processes, { locator, manifest, traits }, seen, ages);
 }
 
 /** Whom a look is for. */
@@ -55,7 +55,7 @@ export interface Seen {
 }
 
 /** What a look shows, provided that it shows this agent. */
-export async function recognise(processes: Processes, { locator, manifest, traits }: Seen, seen: Look, now: number): Promise<Sight> {
+export async function recognise(processes: Processes, { locator, manifest, traits }: Seen, seen: Look, ages: Ages): Promise<Sight> {
   const { pane } = seen;
   const why = whyNotItsPane(locator, pane);
   if (why !== null) return gone(why);
@@ -73,7 +73,7 @@ export async function recognise(processes: Processes, { locator, manifest, trait
   if (manifest.provider !== "shell" && isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) {
     return { kind: "gone", state: "done", detail: `only a bare shell (${command}) is left in ${locator.pane}` };
   }
-  const screen = { ...screenOf(seen, inFront && manifest.provider !== "shell"), resuming: isResuming(locator, now) };
+  const screen = { ...screenOf(seen, inFront && manifest.provider !== "shell"), resuming: isResuming(locator, ages) };
   const reading = classify(manifest, screen);
   // Only where something could be typed: the process tree changes while an agent lives, and is not read for nothing.
   const acting = traits.mayAct && (reading.state === "idle" || reading.state === "unknown") ? await actingIn(front ?? agent, processes) : null;
@@ -98,7 +98,8 @@ function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
 /** A conversation that is gone on with shows within this time, or will not: a person may have cleared the screen. */
 const resumesWithinMs = 60_000;
 
-const isResuming = ({ resumes = false, since = 0 }: PaneLocator, now: number): boolean => resumes && now - since < resumesWithinMs;
+const isResuming = ({ socket, pane, resumes = false, since = 0 }: PaneLocator, ages: Ages): boolean =>
+  resumes && ages.of(`${socket} ${pane} since`, since) < resumesWithinMs;
 
 export type Verdict =
   | { readonly kind: "ready"; readonly leaveMode: boolean }
@@ -114,7 +115,7 @@ const showsWithinMs = 5_000;
 const computingAgainMs = 50;
 
 /** May something be typed now? The checks go from what would do most harm to what would do least. */
-export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: number): Verdict {
+export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: Ages): Verdict {
   const { reading } = seen;
   const { pane, clients } = seen.look;
   const held = (reason: HoldReason, detail: string, againInMs?: number): Verdict => ({
@@ -122,6 +123,12 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
     hold: { reason, detail },
     ...(againInMs !== undefined && { againInMs }),
   });
+  // Each stamp is looked at each time, so that its age is known when it matters.
+  const typingMs = pane.pasted === pane.entered ? 0 : showsWithinMs - ages.of(pane.pasted, claimedAt(pane.pasted));
+  const keyAt = lastKeyAt(pane, clients);
+  const keyMs = keyAt === undefined ? 0 : surelyPastMs - ages.of(`${keyOf(pane)} key`, keyAt);
+  const stirMs = surelyPastMs - stirAge(seen, ages);
+  const quietInMs = quiet.waitMs(pane, traits.quietMs);
   switch (reading.state) {
     case "permission":
       return held("permission", `a permission dialog is open in ${pane.id}`);
@@ -142,25 +149,17 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, now: nu
   if (wouldAct !== null) return held("unreadable", wouldAct);
   if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
   if (asksForAnswer(seen, traits)) return held("question", `a question is open in ${pane.id}`);
-  const typingMs = pane.pasted === pane.entered ? 0 : claimedAt(pane.pasted) + showsWithinMs - now;
   if (typingMs > 0) return held("busy", `another message is being typed into ${pane.id}`, typingMs);
   if (mayHoldPaste(seen, traits)) return held("draft", `an earlier message may still stand unsent in ${pane.id}; send it or clear it there`);
-  const keyAt = lastKeyAt(pane, clients);
-  if (keyAt !== undefined && now - keyAt < surelyPastMs) {
-    return held("typing", `somebody types in ${pane.id}`, keyAt + surelyPastMs - now);
-  }
-  const stirredAt = lastStirAt(seen);
-  if (stirredAt !== undefined && now - stirredAt < surelyPastMs) {
-    return held("typing", `somebody looks at ${pane.id} and may be typing`, stirredAt + surelyPastMs - now);
-  }
+  if (keyMs > 0) return held("typing", `somebody types in ${pane.id}`, keyMs);
+  if (stirMs > 0) return held("typing", `somebody looks at ${pane.id} and may be typing`, stirMs);
   if (pane.synchronized) return held("unreadable", `the panes around ${pane.id} are synchronized`);
   if (pane.inMode && (traits.copyMode === "hold" || isVisible(pane, clients))) {
     return held("copy-mode", `${pane.id} is in copy mode`);
   }
   // Silence says little of a program whose screen tells nothing: one that has not come to its first line is silent, too.
   if (traits.quietMs > 0 && seen.computing) return held("busy", `the program in ${pane.id} is computing`, computingAgainMs);
-  const waitMs = quiet.waitMs(pane, traits.quietMs, now);
-  if (waitMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, waitMs);
+  if (quietInMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, quietInMs);
   return { kind: "ready", leaveMode: pane.inMode };
 }
 
@@ -172,6 +171,14 @@ export function lastStirAt({ look: { pane, clients } }: There): number | undefin
   const keyAt = lastKeyAt(pane, clients);
   return keyAt === undefined ? undefined : Math.max(keyAt, pane.keysAt);
 }
+
+/** How long ago that was; Infinity: nobody looks. */
+export function stirAge(seen: There, ages: Ages): number {
+  const stirredAt = lastStirAt(seen);
+  return stirredAt === undefined ? Infinity : ages.of(`${keyOf(seen.look.pane)} stir`, stirredAt);
+}
+
+const keyOf = ({ serverPid, id }: Look["pane"]): string => `${serverPid} ${id}`;
 
 /** Text that nobody has sent stands where it would be typed. */
 export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
@@ -221,13 +228,13 @@ const answerWanted = /[[(]y(es)?\s*\/\s*no?(\s*\/\s*[\w?]+)*[\])]\s*[?:]?$|\b(pa
 
 /** How long until a pane has been silent for long enough. */
 export interface Quiet {
-  waitMs(pane: Look["pane"], quietMs: number, now: number): number;
+  waitMs(pane: Look["pane"], quietMs: number): number;
 }
 
 /** Without a watcher only the whole second of the last output is known. */
-export const quietBySecond: Quiet = {
-  waitMs: (pane, quietMs, now) => (quietMs === 0 ? 0 : Math.max(0, pane.windowActivityAt + 1_000 + quietMs - now)),
-};
+export const quietBySecond = (ages: Ages): Quiet => ({
+  waitMs: (pane, quietMs) => (quietMs === 0 ? 0 : Math.max(0, 1_000 + quietMs - ages.of(`${keyOf(pane)} output`, pane.windowActivityAt))),
+});
 
 const gone = (detail: string): Sight => ({ kind: "gone", state: "gone", detail });
 const ended = ({ pane }: PaneLocator): Sight => ({ kind: "gone", state: "done", detail: `the program in ${pane} has ended` });

@@ -4,11 +4,12 @@
  * is said precisely, and what cannot be told is `unknown`.
  */
 import type { Outcome } from "../../model/delivery.ts";
-import type { Clock } from "../../model/ids.ts";
+import type { Elapsed } from "../../model/ids.ts";
+import type { Ages } from "../../os/ages.ts";
 import { lastKeyAt } from "../../tmux/pane.ts";
 import { enterGuarded, type Guards } from "../../tmux/write.ts";
 import type { Access } from "./access.ts";
-import { lastStirAt, surelyPastMs, whyNotTyped, type Sight, type There } from "./sight.ts";
+import { lastStirAt, stirAge, surelyPastMs, whyNotTyped, type Sight, type There } from "./sight.ts";
 import { hasComposer, sameScreen, standing, type Standing } from "./verify.ts";
 
 export interface Pasted {
@@ -23,7 +24,8 @@ export interface SubmitParts {
   readonly see: () => Promise<Sight>;
   /** Told of each Enter. */
   readonly entered: () => void;
-  readonly clock: Clock;
+  readonly elapsed: Elapsed;
+  readonly ages: Ages;
   readonly pause: (ms: number) => Promise<void>;
   /** Enter may be pressed again this often. */
   readonly enterRepeats: number;
@@ -40,10 +42,10 @@ const swallowedMs = 1_000;
 
 export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSignal): Promise<Outcome> {
   const { access, text, mark, before } = pasted;
-  const { clock, pause } = parts;
+  const { elapsed, ages, pause } = parts;
   const { pane } = access.locator;
   const handed = (detail: string): Outcome => ({ kind: "handed", proof: "screen", detail });
-  const latest = clock() + parts.personMs;
+  const latest = elapsed() + parts.personMs;
   let presses = 0;
   let enteredAt = 0;
   let entered: There | null = null;
@@ -60,23 +62,23 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
     last = { sight, stands };
     dialogSeen ||= isDialog(sight);
-    if (dialogSeen && presses === 0 && isEmptyAndUntouched(pasted, last)) emptySince ??= clock();
+    if (dialogSeen && presses === 0 && isEmptyAndUntouched(pasted, last)) emptySince ??= elapsed();
     else if (stands !== "other") emptySince = null;
-    if (emptySince !== null && clock() - emptySince > swallowedMs) return swallowedByDialog(pane);
-    standsSince = stands === "ours" ? (standsSince ?? clock()) : null;
-    leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? clock()) : null;
-    if (leftSince !== null && clock() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
+    if (emptySince !== null && elapsed() - emptySince > swallowedMs) return swallowedByDialog(pane);
+    standsSince = stands === "ours" ? (standsSince ?? elapsed()) : null;
+    leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? elapsed()) : null;
+    if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
     if (presses > 0 && !access.traits.echo) return handed(`typed into ${pane}, which shows nothing`);
-    if (standsSince !== null && clock() - standsSince >= access.traits.enterGapMs && mayPress(sight) && safeToEnter(sight) && whyNotTyped(sight, access.traits) === null && nobodyTyped(sight, before, clock())) {
+    if (standsSince !== null && elapsed() - standsSince >= access.traits.enterGapMs && mayPress(sight) && safeToEnter(sight) && whyNotTyped(sight, access.traits) === null && nobodyTyped(sight, before, ages)) {
       if ((await enterGuarded(access.server, { ...guardedBy(access, sight), mark })).done) {
         presses++;
         parts.entered();
-        enteredAt = clock();
+        enteredAt = elapsed();
         entered = sight;
         delayMs = 1;
       }
     }
-    if (signal.aborted && !(isWaitingForPerson(last) && clock() < latest)) return unfinished(pasted, presses, last);
+    if (signal.aborted && !(isWaitingForPerson(last) && elapsed() < latest)) return unfinished(pasted, presses, last);
     await pause(delayMs);
   }
 
@@ -86,13 +88,13 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
    */
   function mayPress(sight: There): boolean {
     if (entered === null) return true;
-    return sameKeys(entered, sight) && hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && clock() - enteredAt > enterPatienceMs * presses;
+    return sameKeys(entered, sight) && hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && elapsed() - enteredAt > enterPatienceMs * presses;
   }
 
   /** Who types into our text, or has a dialog open over it, will finish; a daemon that stops does not wait for that. */
   function isWaitingForPerson({ sight, stands }: { sight: There; stands: Standing }): boolean {
     const timedOut = (signal.reason as { name?: string } | undefined)?.name === "TimeoutError";
-    return timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, before, clock()));
+    return timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, before, ages));
   }
 }
 
@@ -118,10 +120,9 @@ export function isDialog({ reading }: There): boolean {
 }
 
 /** No key since the look before the paste, or none for a while: what a person types now is not ours to submit. */
-function nobodyTyped(sight: There, before: There | null, now: number): boolean {
-  const stirredAt = lastStirAt(sight);
-  if (stirredAt === undefined || now - stirredAt >= surelyPastMs) return true;
-  return before !== null && stirredAt === lastStirAt(before);
+function nobodyTyped(sight: There, before: There | null, ages: Ages): boolean {
+  if (stirAge(sight, ages) >= surelyPastMs) return true;
+  return before !== null && lastStirAt(sight) === lastStirAt(before);
 }
 
 function sameKeys({ look: a }: There, { look: b }: There): boolean {

@@ -4,8 +4,9 @@
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
+import { Ages } from "../../os/ages.ts";
 import { asTielineError } from "../../model/errors.ts";
-import { systemClock, type AgentId, type Clock } from "../../model/ids.ts";
+import { elapsedFor, systemClock, type AgentId, type Clock } from "../../model/ids.ts";
 import { processExists, type Processes } from "../../tmux/process.ts";
 import { ttyModes, type ReadTtyMode } from "../../tmux/ttyMode.ts";
 import { look, lookAtMany, type Look } from "../../tmux/pane.ts";
@@ -54,6 +55,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const { timeoutMs = 5_000, readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
   const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
+  const elapsed = elapsedFor(clock);
+  const ages = new Ages(clock);
   const settling = new Settling();
   const foresight = new Foresight(freshMs);
   const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, report: parts.report, exists: processExists, clock });
@@ -110,12 +113,12 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 
   function foresee(agent: Agent, endpoint: Endpoint): void {
     const { socket, pane } = paneLocator(endpoint);
-    foresight.begin(agent.id, clock(), () => look(parts.server(socket), pane));
+    foresight.begin(agent.id, elapsed(), () => look(parts.server(socket), pane));
   }
 
   /** Null: nothing was foreseen, or it was not ready then and may be by now. */
   async function readyAsForeseen(agent: Agent, endpoint: Endpoint): Promise<Readiness | null> {
-    const foreseen = foresight.take(agent.id, clock());
+    const foreseen = foresight.take(agent.id, elapsed());
     const seen = await foreseen?.look;
     if (!foreseen || !seen || seen.pane.id !== paneLocator(endpoint).pane) return null;
     const readiness = await probe(agent, endpoint, seen, foreseen.at);
@@ -128,7 +131,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const sight = await seeAgent(agent, access, seen);
       if (sight.kind === "gone") return sight.silent ? unanswered(sight.detail) : { kind: "gone", detail: sight.detail };
       const verdict = verdictOn(access, sight);
-      return verdict.kind === "ready" ? { kind: "ready", observed: { sight, at: at ?? clock() } satisfies Glimpse } : verdict;
+      return verdict.kind === "ready" ? { kind: "ready", observed: { sight, at: at ?? elapsed() } satisfies Glimpse } : verdict;
     } catch (thrown) {
       const { code, message } = asTielineError(thrown);
       if (code !== "CONFIG_INVALID") throw thrown;
@@ -140,7 +143,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   /** The claim may wait for a slow disk, and a dialog may open meanwhile; then the pane is looked at again. */
   function stillFresh(observed: unknown): There | null {
     const { sight, at } = (observed ?? {}) as Partial<Glimpse>;
-    return sight !== undefined && at !== undefined && clock() - at <= freshMs ? sight : null;
+    return sight !== undefined && at !== undefined && elapsed() - at <= freshMs ? sight : null;
   }
 
   async function lookAt(agent: Agent): Promise<void> {
@@ -172,21 +175,21 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   function verdictOn({ traits }: Access, sight: There): Verdict {
-    const verdict = judge(sight, traits, watches, clock());
-    const againInMs = settling.waitMs(sight, traits.settleMs, clock());
+    const verdict = judge(sight, traits, watches, ages);
+    const againInMs = settling.waitMs(sight, traits.settleMs, elapsed());
     if (verdict.kind === "held" || againInMs === 0) return verdict;
     return { kind: "held", hold: { reason: "busy", detail: `the program in ${sight.look.pane.id} begins with what was typed just now` }, againInMs };
   }
 
   function finish({ agent }: Errand, pasted: Pasted, signal: AbortSignal): Promise<Outcome> {
-    const entered = (): void => settling.entered(pasted.mark, clock());
-    const looking = { see: () => seeAgent(agent, pasted.access), entered, clock, pause, pollMs: pollIntervalMs };
+    const entered = (): void => settling.entered(pasted.mark, elapsed());
+    const looking = { see: () => seeAgent(agent, pasted.access), entered, elapsed, ages, pause, pollMs: pollIntervalMs };
     return submit(pasted, { ...looking, enterRepeats, personMs: readyTimeoutMs }, signal);
   }
 
   async function seeAgent(agent: Agent, access: Access, seen?: Look): Promise<Sight> {
     const { server, traits } = access;
-    const sight = await (seen ? recognise(processes, access, seen, clock()) : see(server, processes, access, clock()));
+    const sight = await (seen ? recognise(processes, access, seen, ages) : see(server, processes, access, ages));
     if (sight.kind === "there") settling.saw(sight);
     if (sight.kind === "gone" && sight.silent) return sight;
     if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });

@@ -1,5 +1,6 @@
 import { asTielineError } from "../../model/errors.ts";
-import { systemClock, type Clock } from "../../model/ids.ts";
+import { elapsedFor, type Clock, type Elapsed } from "../../model/ids.ts";
+import { Ages } from "../../os/ages.ts";
 import { tmuxUnavailable } from "../../tmux/failure.ts";
 import { readPane, type PaneFacts } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
@@ -13,14 +14,19 @@ import { quietBySecond, type Quiet } from "./sight.ts";
 export class PaneWatch implements Quiet {
   private readonly sessions = new Map<string, WatchedSession>();
   private readonly leaving = new Set<Promise<void>>();
+  private readonly elapsed: Elapsed;
+  private readonly bySecond: Quiet;
   private closed = false;
 
   constructor(
     private readonly report: (context: string, fault: unknown) => void,
-    private readonly clock: Clock = systemClock,
+    clock?: Clock,
     /** Output comes in bursts; one look after the burst is enough, and one now and then while it does not end. */
     private readonly settleMs = 30,
-  ) {}
+  ) {
+    this.elapsed = elapsedFor(clock);
+    this.bySecond = quietBySecond(new Ages(clock));
+  }
 
   watch(server: TmuxServer, pane: string, changed: () => void): Disposable {
     let session: WatchedSession | null = null;
@@ -53,15 +59,15 @@ export class PaneWatch implements Quiet {
     };
   }
 
-  waitMs(pane: PaneFacts, quietMs: number, now: number): number {
+  waitMs(pane: PaneFacts, quietMs: number): number {
     if (quietMs === 0) return 0;
     for (const session of this.sessions.values()) {
       if (!session.panes.has(pane.id)) continue;
       const since = session.outputAt.get(pane.id) ?? session.startedAt;
-      const waitMs = Math.max(0, since + quietMs - now);
-      return Math.min(waitMs, quietBySecond.waitMs(pane, quietMs, now));
+      const waitMs = Math.max(0, since + quietMs - this.elapsed());
+      return Math.min(waitMs, this.bySecond.waitMs(pane, quietMs));
     }
-    return quietBySecond.waitMs(pane, quietMs, now);
+    return this.bySecond.waitMs(pane, quietMs);
   }
 
   bracketedPaste(socket: string, pane: string): boolean | undefined {
@@ -85,7 +91,7 @@ export class PaneWatch implements Quiet {
     const key = `${server.socketPath} ${sessionName}`;
     let session = this.sessions.get(key);
     if (session === undefined) {
-      session = new WatchedSession(key, this.clock, this.settleMs, () => this.ended(key, server, sessionName));
+      session = new WatchedSession(key, this.elapsed, this.settleMs, () => this.ended(key, server, sessionName));
       this.sessions.set(key, session);
       session.start(server, sessionName);
     }
@@ -148,17 +154,17 @@ class WatchedSession {
 
   constructor(
     readonly key: string,
-    private readonly clock: Clock,
+    private readonly elapsed: Elapsed,
     private readonly settleMs: number,
     private readonly onEnded: () => void,
   ) {}
 
   start(server: TmuxServer, session: string): void {
-    this.startedAt = this.clock();
+    this.startedAt = this.elapsed();
     this.outputAt.clear();
     const watching = watchSession(server, session, (change) => {
       if (change.type === "ended") return this.onEnded();
-      if (change.type === "output") this.outputAt.set(change.pane, this.clock());
+      if (change.type === "output") this.outputAt.set(change.pane, this.elapsed());
       if ("pane" in change) this.settle(change.pane);
       else this.tellAll();
     });
@@ -190,7 +196,7 @@ class WatchedSession {
 
   private settle(pane: string): void {
     if (!this.panes.has(pane)) return;
-    const now = this.clock();
+    const now = this.elapsed();
     const waiting = this.settling.get(pane);
     if (waiting) clearTimeout(waiting.timer);
     const since = waiting?.since ?? now;

@@ -7,8 +7,9 @@ import type { Collected, Courier } from "../../../courier.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
 import type { Agent } from "../../../model/agent.ts";
 import type { Delivery } from "../../../model/delivery.ts";
-import { systemClock, type AgentId, type Clock, type DeliveryId } from "../../../model/ids.ts";
+import type { AgentId, Clock, DeliveryId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
+import { Ages } from "../../../os/ages.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { Answer, HookHandler } from "../chain.ts";
 
@@ -41,7 +42,8 @@ const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
 export const underwayMs = 10_000;
 
-export function urgency({ courier, mailbox, text, hasReadRefusal = async () => false, clock = systemClock }: UrgencyParts): Urgency {
+export function urgency({ courier, mailbox, text, hasReadRefusal = async () => false, clock }: UrgencyParts): Urgency {
+  const ages = new Ages(clock);
   const stands = new Map<AgentId, Stand>();
   const stopped = new Map<DeliveryId, Stand>();
   const turns = new Map<AgentId, Promise<unknown>>();
@@ -127,7 +129,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
 
   /** Urgent mail of which nobody knows yet that the model has read it. */
   function unread(agent: Agent) {
-    const recent = ({ claimedAt }: Delivery): boolean => clock() - (claimedAt ?? 0) < underwayMs;
+    const recent = ({ id, claimedAt }: Delivery): boolean => ages.of(String(id), claimedAt ?? 0) < underwayMs;
     return mailbox
       .inbox(agent.id, { when: ["interrupt"], limit: 20 })
       .filter(({ delivery }) => delivery.state === "queued" || (["claimed", "handed", "uncertain"].includes(delivery.state) && recent(delivery)));
