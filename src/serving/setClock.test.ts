@@ -52,6 +52,26 @@ describe("a courier whose clock is set", () => {
     await until(() => notes.length > 0, "the clock to be noticed");
   };
 
+  test.each(jumps)("by %d ms: a delivery that waits shows the current reason", async (jump) => {
+    stage.readiness = { kind: "held", hold: { reason: "busy", detail: "bob is working" } };
+    const delivery = await send("hello");
+    await until(() => mailbox.delivery(delivery.id)!.detail === "bob is working", "the first reason");
+    await set(jump);
+    stage.readiness = { kind: "held", hold: { reason: "dialog", detail: "bob asks a question" } };
+    courier.wake(bob.id);
+    await until(() => mailbox.delivery(delivery.id)!.detail === "bob asks a question", "the second reason");
+  });
+
+  test.each(jumps)("by %d ms: attempts that are refused go on", async (jump) => {
+    stage.outcome = { kind: "held", hold: { reason: "busy", detail: "too late" } };
+    const delivery = await send("hello");
+    await until(() => stage.written.length >= 3, "three attempts");
+    await set(jump);
+    stage.outcome = { kind: "handed", proof: "screen" };
+    courier.wake(bob.id);
+    await until(() => state(delivery) === "handed", "the delivery");
+  });
+
   test.each(jumps)("by %d ms: what waits is delivered when its way in opens, and says why it waited", async (jump) => {
     stage.readiness = { kind: "held", hold: { reason: "busy", detail: "bob is working" } };
     const delivery = await send("hello");
