@@ -56,6 +56,22 @@ describe("captured screens", () => {
     },
   );
 
+  test("a program that draws its own cursor is read the same with the real cursor hidden", () => {
+    const drawing = screens.filter(({ provider }) => !["generic", "shell", "repl"].includes(provider));
+    expect(drawing.some(({ provider, state }) => provider === "claude-code" && state === "idle")).toBe(true);
+    for (const labelled of drawing) {
+      const reading = read(labelled, { ...labelled.screen, cursorHidden: true });
+      expect([labelled.file, reading.state, reading.draft]).toEqual([labelled.file, labelled.state, labelled.draft]);
+    }
+  });
+
+  test("a hidden cursor behind the prompt of a shell is no idle shell", () => {
+    const manifest = manifests.get("shell")!;
+    const screen = { lines: ["$ "], command: "bash", cursor: { x: 2, y: 0 }, height: 1 };
+    expect(classify(manifest, screen).state).toBe("idle");
+    expect(classify(manifest, { ...screen, cursorHidden: true }).state).toBe("unknown");
+  });
+
   test("a shell or an editor in the foreground means that the program ended", () => {
     for (const labelled of screens.filter(({ state }) => state === "idle" || state === "working")) {
       for (const command of ["bash", "-zsh", "fish", "vim", "sleep"]) {

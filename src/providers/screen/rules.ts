@@ -45,7 +45,8 @@ const scrollback = 30;
 function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, composer }: View): boolean {
   if (wanted === "hidden") return screen.cursorHidden ?? false;
   if (!screen.cursor) return wanted === "composer";
-  if (screen.cursorHidden) return false;
+  // Programs that draw a cursor of their own hide the real one and leave it in their composer. Elsewhere it proves nothing.
+  if (screen.cursorHidden && wanted === "last") return false;
   const [from, to] = wanted === "last" ? [rows.length - 1, rows.length] : [composer?.from ?? 0, composer?.to ?? 0];
   const shift = Math.max(screen.lines.length - (screen.height ?? screen.lines.length), 0);
   const slack = screen.height === undefined ? scrollback : 0;
