@@ -159,11 +159,10 @@ describe("an untrusted file", () => {
     expect(untrustedText(join(home, "nothing"), { maxBytes: 10 })).toBeNull();
   });
 
-  testUnless(lackUnless(process.getuid?.() !== 0, "root reads everything"))("that the system does not let us read keeps the system's error", () => {
-    const path = join(dir, "closed");
-    writeFileSync(path, "", { mode: 0 });
+  test("that the system cannot open keeps the system's error", () => {
+    const path = join(dir, "n".repeat(300));
     const found = openUntrusted(path) as Refusal;
     expect(found.why).toBe("unreadable");
-    expect(refusalError(path, found)).toMatchObject({ code: "EACCES" });
+    expect(refusalError(path, found)).toMatchObject({ code: "ENAMETOOLONG" });
   });
 });
