@@ -110,7 +110,7 @@ export function createRouter(parts: RouterParts): Router {
       const message = sealed();
       try {
         const receipt = await mailbox.accept(message, recipients);
-        if (receipt.message.id === message.id) announce(receipt, allowed);
+        if (receipt.message.id === message.id) announce(receipt, recipients, allowed);
         return receipt;
       } catch (thrown) {
         if (!(thrown instanceof TagTaken)) throw thrown;
@@ -118,7 +118,7 @@ export function createRouter(parts: RouterParts): Router {
     }
   }
 
-  function announce({ message: { tag, from, to, team }, deliveries }: Receipt, allowed: readonly string[]): void {
-    emit({ type: "route.routed", from: from.name, to, team, tag, recipients: deliveries.map((one) => one.agentName), allowed });
+  function announce({ message: { tag, from, to, team } }: Receipt, agents: readonly Agent[], allowed: readonly string[]): void {
+    emit({ type: "route.routed", from: from.name, to, team, tag, recipients: agents.map(({ name }) => name), recipientTeams: agents.map((agent) => agent.team || null), allowed });
   }
 }

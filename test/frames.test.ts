@@ -48,8 +48,8 @@ const transports: Readonly<Record<string, (message: Message) => string>> = {
   "MCP, a resource": (message) => messageText(viewOf(message)),
 };
 
-const viewOf = ({ id, tag, from, to, kind, body, when, expectsReply, thread, acceptedAt }: Message): InboxView => ({
-  ...{ id, tag, from: from.name, to, kind, body, when, expectsReply, thread, at: acceptedAt },
+const viewOf = ({ id, tag, from, to, team, kind, body, when, expectsReply, thread, acceptedAt }: Message): InboxView => ({
+  ...{ id, tag, from: from.name, to, team, kind, body, when, expectsReply, thread, at: acceptedAt },
   ...{ state: "queued", reason: null, inReplyTo: null, answers: null, request: null },
 });
 

@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import type { InboxView } from "../client/schema.ts";
 import { withoutFrames } from "../model/frames.ts";
 import { linesOf } from "../model/visible.ts";
+import type { Name } from "./names.ts";
 import { mark } from "./receipts.ts";
 import type { Paint } from "./terminal.ts";
 import { span } from "./times.ts";
@@ -14,11 +15,11 @@ export async function confirmShown(mail: readonly InboxView[], daemon: Client): 
 }
 
 /** A message as a reader of mail sees it. */
-export function letter(message: InboxView, paint: Paint, now: number): string[] {
+export function letter(message: InboxView, nameOf: Name, paint: Paint, now: number): string[] {
   const fetched = message.delivery !== undefined;
   const state = fetched ? "new" : message.reason === null ? message.state : `${message.state}: ${message.reason}`;
   const answers = message.answers === null ? "" : `, answers ${message.answers}`;
-  const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${message.from}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
+  const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${nameOf(message.team, message.from)}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
   const body = linesOf(withoutFrames(message.request?.text ?? message.body).trimEnd()).map((line) => `  ${line}`);
   return [head, ...body, ...(message.request ? [howToAnswer(message.tag, paint)] : [])];
 }

@@ -1,14 +1,15 @@
 import type { ReceiptView } from "../client/schema.ts";
+import { addressee, type Name } from "./names.ts";
 import { table, type Cell } from "./table.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { clockTime } from "./times.ts";
 
 /** One line for each message: when, tag, from whom to whom, how far, and what about. */
-export function receiptRows(receipts: readonly ReceiptView[], { paint, width }: Pick<Terminal, "paint" | "width">, now: number): string[] {
+export function receiptRows(receipts: readonly ReceiptView[], nameOf: Name, { paint, width }: Pick<Terminal, "paint" | "width">, now: number): string[] {
   const rows = receipts.map((receipt): Cell[] => [
     { text: clockTime(receipt.acceptedAt, now), style: "dim" },
     { text: receipt.tag, style: "bold" },
-    { text: `${receipt.from} → ${receipt.to}` },
+    { text: `${nameOf(receipt.team, receipt.from)} → ${addressee(receipt, nameOf)}` },
     standing(receipt),
     { text: receipt.summary },
   ]);

@@ -1,4 +1,5 @@
 import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
+import { namesFor, type Name } from "./names.ts";
 import { present, type Presenting } from "./present.ts";
 import { span } from "./times.ts";
 import type { Paint, Style } from "./terminal.ts";
@@ -29,8 +30,8 @@ export const presentReceipt = (receipt: ReceiptView, context: Presenting): Promi
   present(receipt, receiptLines(receipt, context.terminal.paint, Date.now()), context);
 
 /** What became of a message, for people: one line for each recipient, and one more for what else they should know. */
-export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now: number): string[] {
-  const lines = receipt.deliveries.map((delivery) => deliveryLine(receipt, delivery, paint, now));
+export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now: number, nameOf: Name = namesFor(receipt.team)): string[] {
+  const lines = receipt.deliveries.map((delivery) => deliveryLine(receipt, delivery, paint, now, nameOf));
   if (lines.length === 0) lines.push(`${paint("yellow", "·")} ${paint("bold", receipt.tag)} → ${receipt.to}   nobody to deliver it to`);
   for (const { agent, code, message } of receipt.failed ?? []) lines.push(`${paint("red", "✗")} ${agent}   refused, ${code}: ${message}`);
   if (receipt.notice) lines.push(`  ${paint("yellow", receipt.notice)}`);
@@ -39,12 +40,12 @@ export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now
 
 /** Those of other teams with their team, as they are written to. */
 export function recipientIn({ team: own }: Pick<ReceiptView, "team">, { agent, team }: Pick<DeliveryView, "agent" | "team">): string {
-  return team === null || team === own ? agent : `${team}:${agent}`;
+  return namesFor(own)(team, agent);
 }
 
-export function deliveryLine(receipt: ReceiptView | StoryView, delivery: DeliveryView, paint: Paint, now: number): string {
+export function deliveryLine(receipt: ReceiptView | StoryView, delivery: DeliveryView, paint: Paint, now: number, nameOf: Name = namesFor(receipt.team)): string {
   const words = [
-    `${markOf(delivery, paint)} ${paint("bold", receipt.tag)} → ${recipientIn(receipt, delivery)}`,
+    `${markOf(delivery, paint)} ${paint("bold", receipt.tag)} → ${nameOf(delivery.team, delivery.agent)}`,
     progress(receipt, delivery, now),
     paint("dim", evidence(receipt, delivery)),
     delivery.warning ? paint("yellow", `warning: ${delivery.warning}`) : "",

@@ -2,6 +2,7 @@
 import type { OpenRequest } from "../client/schemas/requests.ts";
 import type { Client } from "../client/client.ts";
 import { linesOf } from "../model/visible.ts";
+import { namesAmong, type Name } from "./names.ts";
 import { presentReceipt } from "./receipts.ts";
 import { apart } from "./rows.ts";
 import type { Paint, Terminal } from "./terminal.ts";
@@ -33,7 +34,7 @@ async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<
   const open = await daemon.call("requests", {});
   if (json) await terminal.json(open);
   else if (open.length === 0) await terminal.print(terminal.paint("dim", "nobody asks for anything"));
-  else await terminal.print(apart(open.map((request) => requestLines(request, terminal.paint, Date.now()))));
+  else await terminal.print(apart(open.map((request) => requestLines(request, namesAmong(open.map(({ team }) => team)), terminal.paint, Date.now()))));
   return 0;
 }
 
@@ -43,8 +44,8 @@ const asks: Readonly<Record<OpenRequest["kind"], string>> = {
   shutdown_request: "asks for an end",
 };
 
-function requestLines({ tag, from, kind, text, at }: OpenRequest, paint: Paint, now: number): string[] {
-  const head = `${paint("bold", tag)} ${from} ${asks[kind]}   ${paint("dim", `${span(now - at)} ago`)}`;
+function requestLines({ tag, from, team, kind, text, at }: OpenRequest, nameOf: Name, paint: Paint, now: number): string[] {
+  const head = `${paint("bold", tag)} ${nameOf(team, from)} ${asks[kind]}   ${paint("dim", `${span(now - at)} ago`)}`;
   return [head, ...linesOf(text.trimEnd()).map((line) => `  ${line}`), howToAnswer(tag, paint)];
 }
 

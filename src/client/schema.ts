@@ -111,6 +111,7 @@ export const InboxView = z.object({
   tag: z.string(),
   from: z.string(),
   to: z.string(),
+  team: z.string().describe("the team that it was sent in"),
   kind: z.enum(kinds),
   body: z.string(),
   when: z.enum(whens),
@@ -174,6 +175,8 @@ const draftFields = {
   wait: z.enum(wantedStates).optional(),
 };
 
+const team = z.string().optional().describe("only what was sent in this team, or to one of its agents");
+
 /** Every operation: its HTTP face, what it takes and what it gives. The same table makes the OpenAPI file. */
 export const schemas = {
   send: { input: z.object({ to: z.string(), replyTo: z.string().optional(), expectsReply: z.boolean().optional(), spawn: z.boolean().optional(), ...draftFields }), output: ReceiptView },
@@ -182,14 +185,14 @@ export const schemas = {
   status: { input: z.object({ tag: z.string() }), output: StoryView },
   /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
   wait: { input: z.object({ tag: z.string(), state: z.enum(wantedStates), timeoutMs: pollMs, after: count.optional().describe("answer as soon as any delivery changed after this moment") }), output: StoryView },
-  inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
+  inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), team: z.string().optional().describe("only what was sent in this team"), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
   /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
   collect: { input: z.object({ tag: z.string().optional().describe("only this message"), limit: count.optional(), waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some") }), output: z.array(InboxView) },
   collected: { input: z.object({ deliveries: z.array(z.number().int()) }), output: z.object({ seen: z.number().int() }) },
-  log: { input: z.object({ agent: z.string().optional(), thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), before: z.string().optional().describe("an id: only messages that were accepted before it"), limit: count.optional() }), output: z.array(ReceiptView) },
+  log: { input: z.object({ agent: z.string().optional(), team, thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), before: z.string().optional().describe("an id: only messages that were accepted before it"), limit: count.optional() }), output: z.array(ReceiptView) },
   cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
   retry: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
-  dead: { input: z.object({ limit: count.optional() }), output: z.array(ReceiptView) },
+  dead: { input: z.object({ team, limit: count.optional() }), output: z.array(ReceiptView) },
   ls: { input: z.object({ all: flag.optional().describe("every team, not only the caller's") }), output: z.array(AgentView) },
   adopt: { input: z.object({ target: z.string(), name: z.string(), provider: z.string().optional(), workspace: z.string().optional(), role: z.string().optional() }), output: AgentView },
   /** Makes the calling program an agent, or an object, that fetches its own mail. The token proves who it is from then on. */

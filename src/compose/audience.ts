@@ -31,7 +31,7 @@ const rememberedEvents = 2_000;
 
 export function audienceOf({ events, mailbox, directory, nats: server, clock }: AudienceParts): Audience {
   mailbox.onTransitions((changes) => {
-    for (const fact of factsOf(changes)) events.emit(fact);
+    for (const fact of factsOf(changes, (agent) => directory.agent(agent)?.team || null)) events.emit(fact);
   });
   const activities = new Activities({
     named: (team, name) => directory.roster.named(team, name),

@@ -60,13 +60,13 @@ export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, th
 }
 
 export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): InboxView {
-  const { id, tag, from, kind, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
+  const { id, tag, from, team, kind, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
   const body = parts.mailbox.isIntact(id) ? message.body : `(the stored text is damaged, so it is not shown: tieline status ${tag})`;
   const to = addressee(message, [delivery]);
   const { state, reason } = deliveryView(delivery, message, parts);
   const answers = tagAnswered(message, parts);
   const request = openRequestIn(message, parts);
-  return { id, tag, from: from.name, to, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, request, at: acceptedAt };
+  return { id, tag, from: from.name, to, team, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, request, at: acceptedAt };
 }
 
 const tagAnswered = ({ inReplyTo }: Message, { mailbox }: Pick<ViewParts, "mailbox">): string | null => inReplyTo && (mailbox.message(inReplyTo)?.tag ?? null);

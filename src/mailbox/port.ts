@@ -143,6 +143,8 @@ export interface InboxFilter {
   readonly when?: readonly When[];
   /** Only what wakes its agent, or only what does not: bounces and acks. */
   readonly wakes?: boolean;
+  /** Only what was sent in this team. */
+  readonly team?: string;
 }
 
 export interface InboxRow {
@@ -153,7 +155,8 @@ export interface InboxRow {
 export interface LogFilter {
   readonly limit?: number;
   readonly agent?: AgentId;
-  readonly team?: string;
+  /** Only what was sent in this team, or went to one of its members. */
+  readonly team?: { readonly name: string; readonly members: readonly AgentId[] };
   readonly thread?: MessageId;
   /** Words and "quoted phrases", all of which the body must contain; `word*` is a beginning. */
   readonly grep?: string;

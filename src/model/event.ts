@@ -16,12 +16,18 @@ interface Along {
   readonly team: string;
 }
 
+interface Recipients {
+  readonly recipients: readonly string[];
+  /** The team of each recipient, in the same order; null for the user. Events of earlier builds have none. */
+  readonly recipientTeams?: readonly (string | null)[];
+}
+
 /** Past-tense facts. Losing one loses no mail: the mailbox is the truth, events are for those who watch. */
 export type Fact =
-  | (Along & { readonly type: "message.accepted"; readonly id: MessageId; readonly tag: Tag; readonly recipients: readonly string[] })
+  | (Along & { readonly type: "message.accepted"; readonly id: MessageId; readonly tag: Tag } & Recipients)
   /** By the program's own means, past the mailbox. */
   | (About & { readonly type: "message.sent"; readonly to: string; readonly content: string })
-  | (Along & { readonly type: "route.routed"; readonly tag: Tag; readonly recipients: readonly string[]; readonly allowed: readonly string[] })
+  | (Along & { readonly type: "route.routed"; readonly tag: Tag; readonly allowed: readonly string[] } & Recipients)
   | (Along & { readonly type: "route.denied"; readonly allowed: readonly string[] })
   | DeliveryFact
   | (About & { readonly type: "agent.registered" | "agent.removed" })
@@ -37,6 +43,8 @@ export interface DeliveryFact extends Transition {
   readonly messageId: MessageId;
   readonly agent: AgentId;
   readonly agentName: string;
+  /** The recipient's team; null for the user, and for an agent that was removed. Events of earlier builds have none. */
+  readonly agentTeam?: string | null;
   /** The sender's team, in which the message was routed. */
   readonly team: string;
   readonly sender: string;
@@ -49,25 +57,28 @@ export type Event = Fact & { readonly seq: number; readonly at: number };
 /** Where facts go. Emitting never throws and never waits. */
 export type Emit = (fact: Fact) => void;
 
-/** Every agent whose name stands in a fact. */
-export function namesIn(fact: Fact): readonly string[] {
+type Named = readonly [team: string | null, name: string];
+
+/** Every agent that a fact names, with its team. */
+function namedIn(fact: Fact): readonly Named[] {
+  const { team } = fact;
   switch (fact.type) {
     case "message.accepted":
     case "route.routed":
-      return [fact.from, ...fact.recipients];
+      return [[team, fact.from], ...fact.recipients.map((name, at): Named => [fact.recipientTeams?.[at] ?? null, name])];
     case "route.denied":
-      return [fact.from, fact.to];
+      return [[team, fact.from], [team, fact.to]];
     case "message.sent":
-      return [fact.name, fact.to];
+      return [[team, fact.name], [team, fact.to]];
     case "agent.registered":
     case "agent.removed":
     case "agent.changed":
     case "tool.call":
     case "user.prompt":
     case "agent.response":
-      return [fact.name];
+      return [[team, fact.name]];
     default:
-      return [fact.agentName, fact.sender];
+      return [[fact.agentTeam ?? null, fact.agentName], [team, fact.sender]];
   }
 }
 
@@ -89,15 +100,17 @@ export const eventTypes: readonly string[] = [...Object.keys(otherTypes), ...del
 
 /** What somebody wants to see. Left out means everything. */
 export interface EventFilter {
+  /** A name, or `team:name`. */
   readonly agent?: string;
+  /** Of the sender, or of an agent that the event names. */
   readonly team?: string;
   /** Whole types, or their beginning: `delivery` is every state of a delivery. */
   readonly types?: readonly string[];
 }
 
 export function isWanted(event: Event, { agent, team, types }: EventFilter): boolean {
-  if (team !== undefined && event.team !== team) return false;
-  if (agent !== undefined && !namesIn(event).includes(agent)) return false;
+  if (team !== undefined && event.team !== team && !namedIn(event).some(([one]) => one === team)) return false;
+  if (agent !== undefined && !namedIn(event).some((one) => one[1] === agent || one.join(":") === agent)) return false;
   return types === undefined || types.some((type) => isOfType(event.type, type));
 }
 

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { agentId, type AgentId, type Clock, type MessageId } from "../model/ids.ts";
+import { agentId, type Clock, type MessageId } from "../model/ids.ts";
 import { seal, type Draft, type Message, type Sender } from "../model/message.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { TagTaken, type Change, type Mailbox } from "../mailbox/port.ts";
 import { afterDelivery } from "./mailboxContract/afterDelivery.ts";
+import { finding } from "./mailboxContract/finding.ts";
 import { longWaits } from "./mailboxContract/longWaits.ts";
 
 export interface MailboxUnderTest {
@@ -295,62 +296,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(foretold).toEqual([{ body: "first", to: ["bob", "cy"], stored: null }]);
     });
 
-    test("concurrent accepts keep the order in which they were asked for", async () => {
-      const bodies = Array.from({ length: 200 }, (_, index) => `n${index}`);
-      await Promise.all(bodies.map((body) => accept(message(body))));
-      expect(mailbox.inbox(bob.id, { limit: 1_000 }).map((row) => row.message.body)).toEqual(bodies);
-    });
-
-    test("the log finds words and phrases, indexed or not, and forgets what is pruned", async () => {
-      const texts = ["the login test fails on Safari", "Safari on login", "crème brûlée in auth.ts", "a -> b"];
-      for (const body of texts) await mailbox.accept(message(body, ana), []);
-      const found = (grep: string): string[] => mailbox.log({ grep }).map((one) => one.message.body);
-      const expectAll = (): void => {
-        expect(found("SAFARI login")).toEqual(texts.slice(0, 2));
-        expect(found('"on safari"')).toEqual([texts[0]!]);
-        expect(found("fail*")).toEqual([texts[0]!]);
-        expect(found("fail")).toEqual([]);
-        expect(found("creme auth.ts")).toEqual([texts[2]!]);
-        expect(found("->")).toEqual([texts[3]!]);
-        expect(found("login OR nothing")).toEqual([]);
-      };
-      expectAll();
-      await mailbox.index(2);
-      expectAll();
-      await mailbox.index(100);
-      expectAll();
-      expect(await mailbox.index(100)).toBe(0);
-      await mailbox.prune({ olderThan: now + 1, freshSince: now + 1, maxBytes: Infinity, batch: 100 });
-      expect(found("safari")).toEqual([]);
-      await mailbox.accept(message("Safari again", ana), []);
-      expect(found("safari")).toEqual(["Safari again"]);
-    });
-
-    test("an inbox that is longer than asked for gives the newest, or the oldest, in order", async () => {
-      for (const body of ["1", "2", "3"]) await accept(message(body));
-      const bodies = (oldest: boolean): string[] => mailbox.inbox(bob.id, { limit: 2, oldest }).map((row) => row.message.body);
-      expect([bodies(false), bodies(true)]).toEqual([["2", "3"], ["1", "2"]]);
-    });
-
-    test("the log finds by agent, thread, text and time", async () => {
-      const first = message("alpha ONE", ana);
-      await mailbox.accept(first, [bob]);
-      now += 1_000;
-      const second = message("beta", person, {}, first);
-      await mailbox.accept(second, [cy]);
-      const bodies = (filter: Parameters<Mailbox["log"]>[0]): string[] => mailbox.log(filter).map((one) => one.message.body);
-      expect(bodies({ agent: ana.id as AgentId })).toEqual(["alpha ONE"]);
-      expect(bodies({ agent: bob.id })).toEqual(["alpha ONE"]);
-      expect(bodies({ thread: first.id })).toEqual(["alpha ONE", "beta"]);
-      expect(bodies({ grep: "one" })).toEqual(["alpha ONE"]);
-      expect(bodies({ since: now })).toEqual(["beta"]);
-      expect(bodies({ limit: 1 })).toEqual(["beta"]);
-      expect(bodies({ oldest: true, limit: 1 })).toEqual(["alpha ONE"]);
-      expect(bodies({ after: first.id })).toEqual(["beta"]);
-      expect(bodies({ before: first.id })).toEqual([]);
-      expect(bodies({ before: second.id, limit: 1 })).toEqual(["alpha ONE"]);
-      expect(bodies({ since: now, oldest: true })).toEqual(["beta"]);
-    });
+    finding(() => ({ mailbox, message, wait: (ms) => void (now += ms), clock }));
 
     test("the counts behind the loop guards", async () => {
       await mailbox.accept(message("1", ana), [bob, cy]);

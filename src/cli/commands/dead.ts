@@ -1,4 +1,5 @@
 import { command } from "../args.ts";
+import { namesIn, teamsOf } from "../names.ts";
 import { receiptLines } from "../receipts.ts";
 import { count } from "../times.ts";
 
@@ -7,15 +8,19 @@ export default command({
   group: "Messages",
   summary: "list messages that could not be delivered",
   usage: ["dead"],
-  details: ["A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it again, with the same tag."],
+  details: ["A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it again, with the same tag.", "Of every team; with --team, what was sent in that team or to one of its agents. Where teams mix, agents are shown as team:name."],
   args: [],
   flags: { limit: { value: "N", parse: count, summary: "at most that many" } },
   examples: [["tieline dead", "what was lost on the way, and why"]],
   async run({ flags, daemon, terminal }) {
-    const receipts = await daemon.call("dead", flags.limit === undefined ? {} : { limit: flags.limit });
+    const receipts = await daemon.call("dead", {
+      ...(flags.team !== undefined && { team: flags.team }),
+      ...(flags.limit !== undefined && { limit: flags.limit }),
+    });
+    const nameOf = namesIn(flags.team, teamsOf(receipts));
     if (flags.json) await terminal.json(receipts);
     else if (receipts.length === 0) await terminal.print(terminal.paint("dim", "no dead letters"));
-    else await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now())));
+    else await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now(), nameOf)));
     return 0;
   },
 });

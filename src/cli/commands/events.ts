@@ -4,6 +4,7 @@ import { didYouMean, nearNames } from "../../model/near.ts";
 import { command } from "../args.ts";
 import { callerOf } from "../connect.ts";
 import { eventLine } from "../event-line.ts";
+import { namesFor, qualified } from "../names.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { count, pastMoment } from "../times.ts";
 
@@ -12,11 +13,11 @@ export default command({
   group: "Tieline itself",
   summary: "show what happened, and what happens now",
   usage: ["events"],
-  details: ["Every step of every message, every change of an agent. With --follow nothing is missed or repeated between what happened and what happens."],
+  details: ["Every step of every message, every change of an agent, of every team; with --team, what was sent in that team or names one of its agents. With --follow nothing is missed or repeated between what happened and what happens."],
   args: [],
   flags: {
     follow: { short: "f", summary: "go on with what happens, until Ctrl-C" },
-    agent: { value: "AGENT", complete: "agent", summary: "only what names this agent" },
+    agent: { value: "AGENT", complete: "agent", summary: "only what names this agent; NAME, or TEAM:NAME" },
     type: { value: "TYPES", parse: typesIn, summary: "only these types; delivery is delivery.handed and all the others" },
     since: { value: "TIME", parse: pastMoment, summary: "everything of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00" },
     limit: { short: "n", value: "N", parse: count, summary: "without --since: how many of the newest; 100 when left out" },
@@ -32,8 +33,9 @@ export default command({
       ...(flags.team !== undefined && { team: flags.team }),
       ...(flags.type !== undefined && { types: flags.type }),
     };
+    const nameOf = flags.team === undefined ? qualified : namesFor(flags.team);
     const show = async (events: Parameters<typeof eventLine>[0][]): Promise<void> => {
-      for (const event of events) await (flags.json ? terminal.json(event) : terminal.print(eventLine(event, terminal.paint, Date.now())));
+      for (const event of events) await (flags.json ? terminal.json(event) : terminal.print(eventLine(event, nameOf, terminal.paint, Date.now())));
     };
 
     const start = flags.since === undefined ? { limit: flags.limit ?? 100 } : { since: flags.since };

@@ -1,4 +1,6 @@
 import { command } from "../args.ts";
+import { personName } from "../../model/agent.ts";
+import { namesIn } from "../names.ts";
 import { confirmShown, letter } from "../letters.ts";
 import { apart } from "../rows.ts";
 import { count } from "../times.ts";
@@ -8,7 +10,7 @@ export default command({
   group: "Messages",
   summary: "read the mail of an agent, or your own",
   usage: ["inbox [agent]"],
-  details: ["Reading your own mail marks it as seen. --peek only looks."],
+  details: ["Reading your own mail marks it as seen. --peek only looks.", "Your own mail comes from every team; --team shows that team's alone. With an agent, --team says in which team it is looked up. Where teams mix, senders are shown as team:name."],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "whose mail; yours when left out" }],
   flags: {
     pending: { summary: "only what still waits" },
@@ -23,13 +25,15 @@ export default command({
   async run({ args, flags, daemon, terminal }) {
     const mail = await daemon.call("inbox", {
       ...(args.agent !== undefined && { agent: args.agent }),
+      ...(args.agent === undefined && flags.team !== undefined && { team: flags.team }),
       ...(flags.pending && { pending: true }),
       ...(flags.peek && { peek: true }),
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
+    const nameOf = namesIn(args.agent === undefined ? flags.team : undefined, mail.map(({ team, from }) => (from === personName ? null : team)));
     if (flags.json) await terminal.json(mail);
     else if (mail.length === 0) await terminal.print(terminal.paint("dim", flags.pending ? "nothing waits" : "no mail"));
-    else await terminal.print(apart(mail.map((message) => letter(message, terminal.paint, Date.now()))));
+    else await terminal.print(apart(mail.map((message) => letter(message, nameOf, terminal.paint, Date.now()))));
     await confirmShown(mail, daemon);
     return 0;
   },

@@ -1,4 +1,5 @@
 import { command } from "../args.ts";
+import { namesIn, teamsOf } from "../names.ts";
 import { receiptRows } from "../receipt-rows.ts";
 import { count, pastMoment } from "../times.ts";
 import { present } from "../present.ts";
@@ -8,6 +9,7 @@ export default command({
   group: "Messages",
   summary: "list messages, newest last",
   usage: ["log [agent]"],
+  details: ["Of every team; with --team, what was sent in that team or to one of its agents. Where teams mix, agents are shown as team:name."],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "only what it wrote or got" }],
   flags: {
     thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
@@ -18,17 +20,19 @@ export default command({
   examples: [
     ["tieline log --since 1h", "the last hour"],
     ["tieline log engineer --grep Safari", "what engineer wrote or got about Safari"],
+    ["tieline log --team web", "what concerns team web"],
     [`tieline log --grep '"login test" fail*'`, "a phrase, and a beginning"],
     ["tieline log --thread MSG_USER_7f3a91c2", "one conversation"],
   ],
   async run({ args, flags, daemon, terminal }) {
     const receipts = await daemon.call("log", {
       ...(args.agent !== undefined && { agent: args.agent }),
+      ...(flags.team !== undefined && { team: flags.team }),
       ...(flags.thread !== undefined && { thread: flags.thread }),
       ...(flags.grep !== undefined && { grep: flags.grep }),
       ...(flags.since !== undefined && { since: flags.since }),
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
-    return present(receipts, receipts.length === 0 ? terminal.paint("dim", "no messages") : receiptRows(receipts, terminal, Date.now()), { flags, terminal });
+    return present(receipts, receipts.length === 0 ? terminal.paint("dim", "no messages") : receiptRows(receipts, namesIn(flags.team, teamsOf(receipts)), terminal, Date.now()), { flags, terminal });
   },
 });

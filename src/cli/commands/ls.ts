@@ -2,6 +2,7 @@ import type { StreamedEvent } from "../../client/stream.ts";
 import { command } from "../args.ts";
 import { agentTable } from "../agent-table.ts";
 import { callerOf } from "../connect.ts";
+import { namesAmong } from "../names.ts";
 import { stopSignal } from "../stop-signal.ts";
 
 export default command({
@@ -13,7 +14,7 @@ export default command({
   flags: {
     all: { short: "a", summary: "every team, not only yours" },
     watch: { short: "w", summary: "keep showing it, until Ctrl-C" },
-    names: { summary: "only the names, one on a line" },
+    names: { summary: "only the names, one on a line; team:name where they are of several teams" },
   },
   examples: [
     ["tieline ls", "your team"],
@@ -32,7 +33,7 @@ export default command({
     }
     const agents = await daemon.call("ls", all);
     if (flags.json) await terminal.json(agents);
-    else if (flags.names) await terminal.print(agents.map(({ name }) => name));
+    else if (flags.names) await terminal.print(agents.map(({ team, name }) => namesAmong(agents.map((one) => one.team))(team, name)));
     else if (agents.length === 0 && flags.team !== undefined) await terminal.print(terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`));
     else await terminal.print(agentTable(agents, terminal, { now: Date.now(), teams: flags.all ?? false }));
     return 0;

@@ -25,6 +25,7 @@ export default command({
 function tell(story: StoryView, paint: Paint, now: number): string[] {
   const facts = [
     `${story.from} → ${story.to}`,
+    `team ${story.team}`,
     `known by ${story.knownBy}`,
     `when: ${story.when}`,
     ...(story.answers === null ? [] : [`answers ${story.answers}`]),

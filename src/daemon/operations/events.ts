@@ -5,6 +5,7 @@ import { isWanted, type Event, type EventFilter } from "../../model/event.ts";
 import type { Callers } from "../callers.ts";
 import { parse, type Call, type Operations } from "../http.ts";
 import type { Rights } from "../rights.ts";
+import { teamFilterOf } from "../teamFilter.ts";
 import { eventStream } from "../stream.ts";
 
 type Wanted = (event: Event) => boolean;
@@ -12,11 +13,15 @@ type Wanted = (event: Event) => boolean;
 const scanned = 1_000;
 const mostAtOnce = 10_000;
 
-export function eventOperations({ events }: Switch, callers: Callers, rights: Rights): Pick<Operations, "events"> {
+export function eventOperations(tieline: Switch, callers: Callers, rights: Rights): Pick<Operations, "events"> {
+  const { events } = tieline;
+  const checkTeam = checkTeamOf(tieline);
+
   return {
     async events({ after, since, limit = 100, ...fields }, { caller }) {
       const from = await callers.sender(caller);
       const filter = filterOf(fields);
+      checkTeam(filter.team);
       const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(from, event);
       if (after === undefined && since === undefined) return newest(wanted, Math.min(limit, mostAtOnce));
       const start = Math.max(after ?? 0, since === undefined ? 0 : events.before(since));
@@ -39,7 +44,9 @@ export function eventOperations({ events }: Switch, callers: Callers, rights: Ri
 }
 
 /** The live answer at the same place, for whoever accepts text/event-stream. */
-export function eventStreams({ events, sensing, directory }: Switch, callers: Callers, rights: Rights) {
+export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) {
+  const { events, sensing, directory } = tieline;
+  const checkTeam = checkTeamOf(tieline);
   return async (request: Request, { caller, signal }: Call): Promise<Response | null> => {
     if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
     const now = events.last;
@@ -48,12 +55,19 @@ export function eventStreams({ events, sensing, directory }: Switch, callers: Ca
     const resumed = Number(request.headers.get("last-event-id") ?? after ?? NaN);
     const from = since === undefined ? now : events.before(since);
     const filter = filterOf(fields);
+    checkTeam(filter.team);
     // Whoever follows the agents wants to see what they do as it happens.
     const attention = followsAgents(filter) ? sensing.attend(() => directory.agents().filter((agent) => concerns(agent, filter) && rights.sees(reader, agent))) : null;
     const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(reader, event);
     return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, wanted, signal, { onEnd: () => attention?.[Symbol.dispose]() });
   };
 }
+
+/** An unknown team would show an empty list, as if nothing had happened. */
+const checkTeamOf = (tieline: Switch) => {
+  const teamFilter = teamFilterOf(tieline);
+  return (team: string | undefined): void => void (team === undefined || teamFilter(team));
+};
 
 const followsAgents = ({ types }: EventFilter): boolean => types === undefined || types.some((type) => "agent.changed".startsWith(type));
 

@@ -12,6 +12,7 @@ import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { readLog } from "../readLog.ts";
+import { isOfTeam, teamFilterOf } from "../teamFilter.ts";
 import type { Rights } from "../rights.ts";
 import { untilMail } from "../untilMail.ts";
 import { inboxView, messageView, readerOf, receiptView, sentView, storyView } from "../views.ts";
@@ -37,6 +38,7 @@ interface Words {
 
 export function messageOperations(tieline: Switch, callers: Callers, rights: Rights): MessageOperations {
   const { mailbox, directory, router, courier } = tieline;
+  const teamFilter = teamFilterOf(tieline);
 
   return {
     async send({ to, replyTo, ...words }, { caller }) {
@@ -75,12 +77,12 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       return story(tag, from);
     },
 
-    async inbox({ agent: address, pending = false, limit = 50, peek = false }, { caller }) {
+    async inbox({ agent: address, team, pending = false, limit = 50, peek = false }, { caller }) {
       const from = await callers.sender(caller);
       const owner = address === undefined ? from.id : agentCalled(address, from, tieline).id;
-      const filter = { pending, limit };
+      const filter = { pending, limit, ...(team !== undefined && { team: teamFilter(team).name }) };
       if (peek || owner !== from.id) return mailbox.inbox(owner, filter).map((row) => inboxView(row, tieline));
-      const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit });
+      const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit, take: (message) => filter.team === undefined || message.team === filter.team });
       const taken = new Map(collected.items.map(({ delivery }) => [delivery.id, delivery.id as number]));
       return mailbox.inbox(owner, filter).map((row) => ({
         ...inboxView(row, tieline),
@@ -95,11 +97,11 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       return { seen: seen.filter(Boolean).length };
     },
 
-    async log({ agent: address, thread, grep, since, before, limit }, { caller }) {
+    async log({ agent: address, team, thread, grep, since, before, limit }, { caller }) {
       const from = await callers.sender(caller);
       const agent = address === undefined ? undefined : agentCalled(address, from, tieline).id;
       const threadId = thread === undefined ? undefined : mustFind(thread).thread;
-      const filter = { ...(agent && { agent }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(before && { before }), ...(limit && { limit }) };
+      const filter = { ...(agent && { agent }), ...(team !== undefined && { team: teamFilter(team) }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(before && { before }), ...(limit && { limit }) };
       return readLog(mailbox, rights, from, filter).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
 
@@ -107,11 +109,14 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
 
     retry: async ({ tag, agent }, { caller }) => receiptView(await change("retry", tag, agent, caller), tieline),
 
-    async dead({ limit = 50 }, { caller }) {
+    async dead({ team, limit = 50 }, { caller }) {
       const from = await callers.sender(caller);
-      const scanned = rights.readsEverything(from) ? limit : Math.max(limit, deadScanned);
+      const scanned = rights.readsEverything(from) && team === undefined ? limit : Math.max(limit, deadScanned);
+      const wanted = team === undefined ? null : teamFilter(team);
       const ids = new Set(mailbox.deliveriesIn(["failed", "expired"], scanned).map((delivery) => delivery.messageId));
-      const readable = [...ids].map((id) => mailbox.receipt(id)!).filter((receipt) => rights.readsMessage(from, receipt));
+      const readable = [...ids]
+        .map((id) => mailbox.receipt(id)!)
+        .filter((receipt) => rights.readsMessage(from, receipt) && (wanted === null || isOfTeam(receipt, wanted)));
       return readable.slice(0, limit).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
   };

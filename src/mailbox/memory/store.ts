@@ -78,10 +78,10 @@ export function memoryStore(id = "memory"): Store {
     lastClaimedAt: () => every(() => true).reduce((latest, one) => Math.max(latest, one.claimedAt ?? 0), 0),
     expiring: (now) => every((one) => one.state === "queued" && one.expiresAt !== null && one.expiresAt <= now),
     inStates: (states, limit) => newest(every((one) => states.includes(one.state)), limit),
-    inbox(agent, { pending, oldest, limit = 50, whens: only, wakes: waking }) {
+    inbox(agent, { pending, oldest, limit = 50, whens: only, wakes: waking, team }) {
       const rows = every(
         (one) => one.agent === agent && (!pending || openStates.includes(one.state)) && (only === null || only.includes(one.when)) &&
-          (waking === undefined || wakes(messageOf(one).kind) === waking),
+          (waking === undefined || wakes(messageOf(one).kind) === waking) && (team === undefined || messageOf(one).team === team),
       );
       return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },
@@ -93,7 +93,7 @@ export function memoryStore(id = "memory"): Store {
       const rows = all.slice(from, Math.max(from, to)).filter(
         (one) =>
           (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
-          (team === undefined || one.team === team) &&
+          (team === undefined || one.team === team.name || of(one.id).some(({ agent: recipient }) => team.members.includes(recipient))) &&
           (thread === undefined || one.thread === thread) &&
           (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
           (since === undefined || one.acceptedAt >= since),

@@ -141,14 +141,15 @@ export function sqliteStore(connection: Connection): Store {
       return newest.map(({ id }) => rowToDelivery(get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!));
     },
 
-    inbox(agent, { pending, oldest, limit = 50, whens: only, wakes }) {
+    inbox(agent, { pending, oldest, limit = 50, whens: only, wakes, team }) {
       const conditions = ["d.agent = ?"];
       if (pending) conditions.push(`d.state IN (${quoted(openStates)})`);
       if (only !== null) conditions.push(`d.served IN (${quoted(only)})`);
       if (wakes !== undefined) conditions.push(`d.wakes = ${Number(wakes)}`);
+      if (team !== undefined) conditions.push("(SELECT team FROM messages WHERE seq = d.message) = ?");
       const index = pending ? "INDEXED BY deliveries_pending" : "";
       const chosen = `SELECT d.id FROM deliveries d ${index} WHERE ${conditions.join(" AND ")} ORDER BY d.id ${oldest ? "ASC" : "DESC"} LIMIT ?`;
-      const ids = all<{ id: number }>(chosen, agent, limit).toSorted((a, b) => a.id - b.id);
+      const ids = all<{ id: number }>(chosen, agent, ...(team === undefined ? [] : [team]), limit).toSorted((a, b) => a.id - b.id);
       return ids.map(({ id }): InboxRow => {
         const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!;
         const message = get<MessageRow>("SELECT * FROM messages WHERE id = ?", row.message_id)!;
@@ -248,7 +249,10 @@ function logQuery(connection: Connection, { limit = 50, agent, team, thread, gre
     parameters.push(...values);
   };
   if (agent !== undefined) where("(from_id = ? OR seq IN (SELECT message FROM deliveries WHERE agent = ?))", agent, agent);
-  if (team !== undefined) where("team = ?", team);
+  if (team !== undefined) {
+    const members = team.members.map(() => "?").join(", ");
+    where(`(team = ? OR seq IN (SELECT message FROM deliveries WHERE agent IN (${members})))`, team.name, ...team.members);
+  }
   if (thread !== undefined) where("thread = ?", thread);
   if (grep !== undefined) {
     const { condition, parameters: searched } = containing(connection, grep);

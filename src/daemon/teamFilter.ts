@@ -1,0 +1,19 @@
+import type { Switch } from "../compose.ts";
+import type { LogFilter } from "../mailbox/port.ts";
+import type { AgentId } from "../model/ids.ts";
+import type { Receipt } from "../model/receipt.ts";
+
+export type TeamFilter = NonNullable<LogFilter["team"]>;
+
+/** A team and its agents, for lists. A disbanded team is known by its messages; any other unknown name is ADDRESS_UNKNOWN. */
+export const teamFilterOf =
+  ({ teams, directory, mailbox }: Pick<Switch, "teams" | "directory" | "mailbox">) =>
+  (name: string): TeamFilter => {
+    const members: readonly AgentId[] = directory.roster.inTeam(name).map(({ id }) => id);
+    const filter = { name, members };
+    if (mailbox.log({ team: filter, limit: 1 }).length === 0) teams.mustExist(name);
+    return filter;
+  };
+
+export const isOfTeam = ({ message, deliveries }: Receipt, { name, members }: TeamFilter): boolean =>
+  message.team === name || deliveries.some(({ agent }) => members.includes(agent));
