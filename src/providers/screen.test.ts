@@ -26,7 +26,7 @@ describe("captured screens", () => {
       count(table, labelled, right);
     }
     printTable("right/wrong, state × program", table);
-    expect(screens).toHaveLength(300);
+    expect(screens).toHaveLength(321);
     expect(wrong).toEqual([]);
   });
 

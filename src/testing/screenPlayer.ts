@@ -10,6 +10,7 @@ export interface Picture {
   readonly lines: readonly string[];
   readonly title: string;
   readonly cursor: { readonly x: number; readonly y: number };
+  readonly cursorHidden?: boolean;
 }
 
 export function screenPlayerCommand(dir: string, command: string): string[] {
@@ -42,9 +43,11 @@ function run(dir: string): void {
   server.listen(join(dir, "control"), () => writeFileSync(join(dir, "listening"), ""));
 }
 
-function show({ lines, title, cursor }: Picture, done: () => void): void {
-  const body = lines.join("\r\n");
-  process.stdout.write(`\x1b]2;${title}\x07\x1b[0m\x1b[H\x1b[2J\x1b[3J${body}\x1b[${cursor.y + 1};${cursor.x + 1}H`, () => done());
+function show({ lines, title, cursor, cursorHidden = false }: Picture, done: () => void): void {
+  // A capture leaves out blanks at the end of a row; a cursor that the program draws is one.
+  const body = lines.map((line) => (line.endsWith("\x1b[7m") ? `${line} ` : line)).join("\r\n");
+  const place = `\x1b[${cursor.y + 1};${cursor.x + 1}H\x1b[?25${cursorHidden ? "l" : "h"}`;
+  process.stdout.write(`\x1b]2;${title}\x07\x1b[0m\x1b[H\x1b[2J\x1b[3J${body}${place}`, () => done());
 }
 
 if (import.meta.main) run(process.argv[2]!);

@@ -6,7 +6,8 @@
  *   title, command   a pattern on the pane's title or foreground command; false while that is not known
  *   composer         present, absent, empty or draft
  *   prompt           the style of the composer's prompt glyph
- *   cursor           in the composer, on the last non-blank line, or hidden; `composer` also holds while the cursor is not known
+ *   cursor           in the composer, on the last non-blank line, or hidden; `composer` also holds while the cursor is not
+ *                    known; `drawn`: hidden, and the program draws one itself, as a reversed character in the composer
  *   alternate        whether the program has the whole screen to itself
  *   styled           whether the capture carries styles at all
  *   coloured         whether any of its text has a colour; rules that look for colours tell nothing of one that has none
@@ -34,8 +35,11 @@ const pattern = z.string().transform((source, context) => {
 });
 
 const style = z.strictObject({
-  /** `frame` is the colour of the border above the composer; `other` is anything but the default. */
-  fg: z.enum(["default", "other", "grey", "colour", "frame"]).optional(),
+  /**
+   * `frame` is the colour of the border above the composer; `other` is anything but the default; `accent` is the same, but
+   * means nothing on a screen without any colour.
+   */
+  fg: z.enum(["default", "other", "accent", "grey", "colour", "frame"]).optional(),
   bg: z.enum(["default", "other"]).optional(),
   bold: z.boolean().optional(),
   dim: z.boolean().optional(),
@@ -49,7 +53,7 @@ const condition = z.strictObject({
   command: pattern.optional(),
   composer: z.enum(["present", "absent", "empty", "draft"]).optional(),
   prompt: style.optional(),
-  cursor: z.enum(["composer", "last", "hidden"]).optional(),
+  cursor: z.enum(["composer", "last", "hidden", "drawn"]).optional(),
   alternate: z.boolean().optional(),
   styled: z.boolean().optional(),
   coloured: z.boolean().optional(),

@@ -1,5 +1,5 @@
 import { isBlank, type Composer } from "./composer.ts";
-import type { Condition, ScreenRule } from "./manifest.ts";
+import type { Condition, ScreenRule, StyleSpec } from "./manifest.ts";
 import { isColoured, isStyled, styleAt, type Row, type Screen } from "./parse.ts";
 import { matchesStyle } from "./style.ts";
 
@@ -44,6 +44,7 @@ const scrollback = 30;
 
 function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, composer }: View): boolean {
   if (wanted === "hidden") return screen.cursorHidden ?? false;
+  if (wanted === "drawn") return screen.cursorHidden !== false && drawsCursor(rows.slice(composer?.from ?? 0, composer?.to ?? 0));
   if (!screen.cursor) return wanted === "composer";
   // Programs that draw a cursor of their own hide the real one and leave it in their composer. Elsewhere it proves nothing.
   if (screen.cursorHidden && wanted === "last") return false;
@@ -56,8 +57,21 @@ function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, comp
   return row >= from - slack && row < to;
 }
 
+/** One cell. tmux leaves blanks at the end of a row out, so that it may have no text; its style then ends in the next row. */
+function drawsCursor(rows: readonly Row[]): boolean {
+  const reversed = rows.flatMap(({ text, spans }) =>
+    spans.flatMap(({ from, style }, at) => {
+      const to = spans[at + 1]?.from ?? text.length;
+      return style.reverse && (from > 0 || to > 0) ? [[...text.slice(from, to)].length] : [];
+    }),
+  );
+  return reversed.length === 1 && reversed[0]! <= 1;
+}
+
 function lineHolds(condition: Condition, view: View): boolean {
-  const { line, style, whole } = condition;
+  const { line } = condition;
+  const coloured = isColoured(view.rows);
+  const [style, whole] = [condition.style, condition.whole].map((spec) => spec && onScreen(spec, coloured));
   if (!line && !whole) return true;
   const frame = view.composer?.frame ?? "";
   return regionOf(condition, view).some((row) => {
@@ -66,6 +80,11 @@ function lineHolds(condition: Condition, view: View): boolean {
     if (style && !matchesStyle(style, styleAt(row, styledOffset(row, found)), frame)) return false;
     return !whole || visibleOffsets(row).every((offset) => matchesStyle(whole, styleAt(row, offset), frame));
   });
+}
+
+function onScreen({ fg, ...spec }: StyleSpec, coloured: boolean): StyleSpec {
+  if (fg !== "accent") return { fg, ...spec };
+  return coloured ? { fg: "other", ...spec } : spec;
 }
 
 function styledOffset(row: Row, found: RegExpExecArray): number {

@@ -69,7 +69,8 @@ async function resize(stage: Stage, { cast }: Player, { screen: { width, height 
 
 /** A capture is the whole truth once the pane shows the same again. */
 async function show(stage: Stage, { cast, dir }: Player, { screen, state, draft, file }: LabelledScreen): Promise<void> {
-  await play(dir, { lines: screen.lines, title: screen.title!, cursor: screen.cursor! });
+  const { lines, title, cursor: at, cursorHidden = false } = screen;
+  await play(dir, { lines, title: title!, cursor: at!, cursorHidden });
   const cursor = [Math.min(screen.cursor!.x, screen.width! - 1), Math.min(screen.cursor!.y, screen.height! - 1)].join();
   const read = () => stage.tieline.sensing.explain(cast.agent);
   await until(async () => {
