@@ -67,6 +67,7 @@ import { observing } from "./sensing/observing.ts";
 import { inOwnWords } from "./sensing/ownWord.ts";
 import { Sensing } from "./sensing/sensing.ts";
 import { Outages } from "./serving/outages.ts";
+import { UncertainNotices } from "./serving/uncertain.ts";
 import { Retries } from "./serving/retries.ts";
 import { systemProcesses, type Processes } from "./tmux/process.ts";
 import { claudeInboxEndpoint } from "./transports/claude-inbox/transport.ts";
@@ -255,6 +256,7 @@ export function compose(options: SwitchOptions): Switch {
     model: outages,
   });
   const retries = new Retries({ mailbox, agent: agentOf, retrying: retryReasonOf(programs, tmux), model: outages, report });
+  const uncertain = new UncertainNotices({ mailbox, agent: agentOf, report });
   const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
   const transports = allTransports({ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, command, clock });
   const courier = createCourier({ mailbox, transports, report, clock, model: outages, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: agentOf });
@@ -341,7 +343,7 @@ export function compose(options: SwitchOptions): Switch {
   open.defer(() => watches.close());
   for (const one of [programs, courier]) open.use(one);
   for (const one of [objects, workspaces]) open.defer(() => one.close());
-  for (const one of [borders, sensing, viewers, witness, retries, replies]) open.use(one);
+  for (const one of [borders, sensing, viewers, witness, retries, uncertain, replies]) open.use(one);
   open.use(flags);
   for (const link of links) open.use(link);
   open.defer(async () => {
@@ -364,6 +366,7 @@ export function compose(options: SwitchOptions): Switch {
       witness.start();
       flags.start();
       retries.start();
+      uncertain.start();
       await moveBackDeadlines(mailbox, clock, note);
       await courier.start();
       if (options.clock === undefined) following = followClock({ mailbox, steady, replan: () => courier.replan(), report, note, signal: stopping.signal });

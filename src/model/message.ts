@@ -158,6 +158,19 @@ export function sealBounce(lost: Message, delivery: Delivery, cause: string, opt
   return seal(draft, from, { inReplyTo: lost, hops: lost.hops }, options);
 }
 
+/** Tells a sender that it is not known whether a message of theirs arrived. */
+export function sealDoubt(message: Message, delivery: Delivery, idempotencyKey: string, options: Seal = {}): Message | null {
+  if (!wakes(message.kind) || message.from.id === switchId) return null;
+  const from: Sender = { id: switchId, name: switchName, team: message.team, knownBy: "switch" };
+  const { tag } = message;
+  const body = [
+    `It is not known whether ${tag} arrived at ${delivery.agentName}: ${delivery.detail ?? "nothing tells"}. It is not sent again by itself.`,
+    `If it did not arrive: tieline retry ${tag} · if it did: tieline cancel ${tag} · details: tieline status ${tag}`,
+  ].join("\n");
+  const to = message.from.id === personId ? personName : message.from.name;
+  return seal({ to, body, kind: "bounce", idempotencyKey }, from, { inReplyTo: message, hops: message.hops }, options);
+}
+
 /** A reply goes to the sender itself, wherever it is, by its id. */
 export function replyAddress({ from, tag }: Message): string {
   if (from.id === personId) return personName;
