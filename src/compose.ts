@@ -126,7 +126,7 @@ export interface Switch extends AsyncDisposable {
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   readonly starter: AgentStarter;
   /** The user has trusted the project of a team: what waited for that goes on. */
-  readonly trustChanged: (team: string) => void;
+  readonly trustChanged: (root: string) => void;
   readonly objects: Objects;
   readonly workspaces: Workspaces;
   readonly tmux: ProbingTransport;
@@ -185,7 +185,7 @@ export function compose(options: SwitchOptions): Switch {
 
   // Who may write to whom.
   const native = new NativeMembers({
-    ...{ configDir: programs.claudeConfig, home: mailbox.id, directory, mailbox, endpoint: claudeInboxEndpoint },
+    ...{ configDir: programs.claudeConfig, home: mailbox.id, directory, mailbox, endpoint: claudeInboxEndpoint, rootsOf: () => teams.claims.roots() },
     isDeclared: (team, name) => lookups.profile(team, name)?.origin === "project",
     changed: (agent) => courier.wake(agent),
   });
@@ -303,10 +303,12 @@ export function compose(options: SwitchOptions): Switch {
     },
   });
 
-  const trustChanged = (team: string): void => {
-    objects.trustChanged(team);
-    // Mail may have waited for an object that was not there.
-    for (const { id } of directory.roster.inTeam(team)) courier.wake(id);
+  const trustChanged = (root: string): void => {
+    for (const team of teams.claims.teamsAt(root)) {
+      objects.trustChanged(team);
+      // Mail may have waited for an object that was not there.
+      for (const { id } of directory.roster.inTeam(team)) courier.wake(id);
+    }
     workspaces.refresh();
     spawner.trustChanged();
   };

@@ -27,7 +27,7 @@ describe("a window for each agent", () => {
   });
 
   test("the team `default` lives in session.name, with a window named by session.defaultWindow", async () => {
-    await open(agents, { name: "mine", defaultWindow: "bench" });
+    await open(`team: default\n${agents}`, { name: "mine", defaultWindow: "bench" });
     await world!.json(["spawn", "ana"]);
     expect(await windows(world!)).toEqual(["mine:bench", "mine:coder"]);
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TrustView } from "../client/schemas/trust.ts";
-import { parseProject } from "../config/project.ts";
+import { parseProject, teamNamedAfter } from "../config/project.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import { agentId } from "../model/ids.ts";
@@ -359,7 +359,7 @@ describe("init", () => {
     daemon.answers.trustShow = () => seen();
     daemon.answers.trust = () => seen({ state: "trusted" });
     expect(await tieline.run(["init"])).toMatchObject({ code: 0, stderr: "" });
-    expect(daemon.calls.map(({ name, input }) => [name, input])).toEqual([["trustShow", { directory: tieline.dir }], ["trust", { directory: tieline.dir, digest: "d1" }]]);
+    expect(daemon.calls.map(({ name, input }) => [name, input])).toEqual([["teams", {}], ["trustShow", { directory: tieline.dir }], ["trust", { directory: tieline.dir, digest: "d1" }]]);
   });
 
   test.each([
@@ -370,7 +370,7 @@ describe("init", () => {
     daemon.answers.trustShow = () => seen(more);
     const { code, stderr } = await tieline.run(["init"]);
     expect([code, stderr]).toEqual([0, `note: ${path()} is not trusted yet: ${why}\n`]);
-    expect(daemon.calls.map(({ name }) => name)).toEqual(["trustShow"]);
+    expect(daemon.calls.map(({ name }) => name)).toEqual(["teams", "trustShow"]);
   });
 
   test("writes tieline.yaml once and never again", async () => {
@@ -389,7 +389,15 @@ describe("init", () => {
     mkdirSync(directory);
     expect(await tieline.run(["init", name])).toMatchObject({ code: 0 });
     const file = join(directory, "tieline.yaml");
-    expect(parseProject(file, readFileSync(file, "utf8")).team).toBe(["team", "my project"].includes(name) ? "default" : name);
+    expect(parseProject(file, readFileSync(file, "utf8")).team).toBe(name === "team" ? teamNamedAfter(directory) : name.replace(" ", "-"));
+  });
+
+  test("leaves a name that another project has to that one", async () => {
+    const team = { createdAt: 1, members: [], pending: 0, edges: null, aliases: {} };
+    daemon.answers.teams = () => [{ ...team, name: "app", root: "/elsewhere/app" }, { ...team, name: "app-2", root: join(tieline.dir, "app") }];
+    mkdirSync(join(tieline.dir, "app"));
+    expect(await tieline.run(["init", "app"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(tieline.dir, "app", "tieline.yaml"), "utf8")).toContain("\nteam: app-2\n");
   });
 
   test("a team that can be none is refused, and nothing is written", async () => {

@@ -48,7 +48,7 @@ ${table(rowsOf(ObjectFields))}
 
 ## Which team a command works in
 
-\`--team\`, else \`TIELINE_TEAM\`, else \`team:\` in the nearest \`tieline.yaml\`, else \`default\`.
+\`--team\`, else \`TIELINE_TEAM\`, else the team of the nearest \`tieline.yaml\`, else \`default\`. [Teams](routing.md#teams) says which directory a team belongs to.
 `;
 }
 

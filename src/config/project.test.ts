@@ -7,7 +7,7 @@ import { edgeKey } from "../topology/edge.ts";
 import { checkEdges } from "../topology/check.ts";
 import { topologyOf } from "../topology/topology.ts";
 import { parseProject } from "./project.ts";
-import { findProject, Projects, teamOf } from "./projects.ts";
+import { findProject, Projects } from "./projects.ts";
 import { projectTemplate } from "./template.ts";
 
 const parse = (text: string) => parseProject("/p/tieline.yaml", text);
@@ -23,9 +23,9 @@ function complaint(text: string): string {
 }
 
 describe("tieline.yaml", () => {
-  test("an empty file is a project of the default team that allows all", () => {
+  test("an empty file is a project named after its directory that allows all", () => {
     const project = parse("");
-    expect(project).toMatchObject({ root: "/p", team: "default", edges: null });
+    expect(project).toMatchObject({ root: "/p", team: "p", isTeamStated: false, edges: null });
     expect(project.agents.size).toBe(0);
   });
 
@@ -56,8 +56,8 @@ aliases: { crew: [coder, api:lead] }
     const project = parse('agents: { lead: , coder: }\ntopology:\n  - lead -> codr\n  - "coder -> laed"\n');
     const problems = checkEdges(topologyOf({ ...project, edges: project.edges }), () => project.declared);
     expect(problems.map(({ message }) => message.replace("/p/", ""))).toEqual([
-      'tieline.yaml:3:13: nobody in team default has the name or role "codr"; did you mean "coder"?',
-      'tieline.yaml:4:15: nobody in team default has the name or role "laed"; did you mean "lead"?',
+      'tieline.yaml:3:13: nobody in team p has the name or role "codr"; did you mean "coder"?',
+      'tieline.yaml:4:15: nobody in team p has the name or role "laed"; did you mean "lead"?',
     ]);
   });
 
@@ -115,15 +115,6 @@ describe("finding the project and the team", () => {
   test("upward from the working directory", () => {
     expect(findProject(deep)).toEqual({ file, ignored: [] });
     expect(findProject("/").file).toBeNull();
-  });
-
-  test("the one that was named, then the project's, then default", () => {
-    const projects = new Projects();
-    expect(teamOf("x", deep, projects)).toEqual({ team: "x", project: null });
-    expect(teamOf("web", deep, projects)).toMatchObject({ team: "web", project: { root } });
-    expect(teamOf(undefined, deep, projects)).toMatchObject({ team: "web", project: { root } });
-    expect(teamOf("", "/", projects)).toEqual({ team: "default", project: null });
-    expect(() => teamOf("no good", "/", projects)).toThrow("not a valid team name");
   });
 
   test("a file is parsed again only when it has changed", () => {

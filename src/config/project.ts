@@ -1,6 +1,6 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { z } from "zod";
-import { isTeamName, parseAddress } from "../model/address.ts";
+import { cleanTeamName, isTeamName, parseAddress } from "../model/address.ts";
 import { isReservedName, systemObjects } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
@@ -29,8 +29,8 @@ export const ProjectFile = z.strictObject({
   team: z
     .string()
     .refine(isTeamName, "a team name: letters, digits, _ - . or /")
-    .default(defaultTeam)
-    .describe("The team of everybody who works in this directory or below."),
+    .optional()
+    .describe("The team of everybody who works in this directory or below. Without it, the team is named after the directory."),
   agents: sparse(agentName, ProfileFields).describe("Who can be started here: a name, and what it is started from."),
   objects: sparse(objectName, ObjectFields).describe("Participants that are not agents: a handler each; `metrics`, `tick` and `gateway` are built in."),
   topology: z.array(z.string()).nullable().default(null).describe("Who may write to whom: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it everyone may write to everyone."),
@@ -47,6 +47,8 @@ export interface Project {
   readonly root: string;
   readonly file: string;
   readonly team: string;
+  /** false: the file has no `team:`, so that the name may be changed where another project has it. */
+  readonly isTeamStated: boolean;
   readonly agents: ReadonlyMap<string, ProfileFields>;
   readonly objects: ReadonlyMap<string, ObjectFields>;
   /** null: no topology, everyone may write to everyone. */
@@ -58,15 +60,26 @@ export interface Project {
   readonly profileFiles?: ReadonlyMap<string, ProfileFields>;
 }
 
-export function parseProject(file: string, text: string): Project {
+/** What a project is called where its file does not say: never `default`, which every directory without a project shares. */
+export function teamNamedAfter(root: string): string {
+  const name = cleanTeamName(basename(root));
+  if (name !== null && name !== defaultTeam) return name;
+  return `project-${new Bun.CryptoHasher("sha256").update(root).digest("hex").slice(0, 6)}`;
+}
+
+/** `knownAs`: the name of its team, where that is not the one in the file. */
+export function parseProject(file: string, text: string, knownAs?: string): Project {
   const sourced = parseYaml(file, text);
-  const { team, agents, objects, topology, aliases } = check(ProjectFile, sourced);
+  const { team: stated, agents, objects, topology, aliases } = check(ProjectFile, sourced);
   checkObjects(sourced, agents, objects);
   checkAliases(sourced, aliases);
+  const root = dirname(file);
+  const team = knownAs ?? stated ?? teamNamedAfter(root);
   return {
-    root: dirname(file),
+    root,
     file,
     team,
+    isTeamStated: stated !== undefined,
     agents: new Map(Object.entries(agents)),
     objects: new Map(Object.entries(objects)),
     edges: topology && readEdges(sourced, topology, team),

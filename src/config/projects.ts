@@ -1,9 +1,8 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { checkTeamName } from "../model/address.ts";
 import { TielineError } from "../model/errors.ts";
 import { openUntrusted, refusalError, thisUser } from "../os/untrustedFile.ts";
-import { defaultTeam, parseProject, type Project, projectFileName } from "./project.ts";
+import { parseProject, type Project, projectFileName } from "./project.ts";
 
 /** Larger than any team that people write down, and parsed in a moment. */
 export const maxProjectBytes = 1024 * 1024;
@@ -65,17 +64,21 @@ export class Projects {
     return file === null ? null : this.load(file);
   }
 
-  /** Throws FILE_REFUSED for what is no regular file of this user, CONFIG_INVALID for what cannot be understood. */
-  load(file: string): Project {
-    const known = this.#parsed.get(file);
+  /**
+   * `knownAs`: the name of its team, where that is not the one in the file. Throws FILE_REFUSED for what is no regular
+   * file of this user, CONFIG_INVALID for what cannot be understood.
+   */
+  load(file: string, knownAs?: string): Project {
+    const key = knownAs === undefined ? file : `${file}\0${knownAs}`;
+    const known = this.#parsed.get(key);
     // Asked for every message, so a file that has not changed is only looked at.
     const seen = known && lstatSync(file, { throwIfNoEntry: false });
     if (seen && known.version === versionOf(seen)) return known.project;
     const opened = openUntrusted(file, { maxBytes: maxProjectBytes });
     if (!opened.ok) throw opened.why === "missing" ? gone(file) : refusalError(file, opened);
     using _ = opened;
-    const project = parseProject(file, opened.read(0, maxProjectBytes).toString("utf8"));
-    this.#parsed.set(file, { version: versionOf(opened.stats), project });
+    const project = parseProject(file, opened.read(0, maxProjectBytes).toString("utf8"), knownAs);
+    this.#parsed.set(key, { version: versionOf(opened.stats), project });
     return project;
   }
 }
@@ -90,19 +93,3 @@ const gone = (file: string): TielineError =>
     remedy: "`tieline init` writes a new one",
     operands: { file },
   });
-
-export interface CallerTeam {
-  readonly team: string;
-  /** The caller's project, if it is this team's. */
-  readonly project: Project | null;
-}
-
-/**
- * Which team a caller is in: the one it names, by a flag or by TIELINE_TEAM, else that of the nearest tieline.yaml,
- * else `default`.
- */
-export function teamOf(named: string | undefined, cwd: string, projects: Projects): CallerTeam {
-  const nearest = projects.at(cwd);
-  const team = named || nearest?.team || defaultTeam;
-  return { team: checkTeamName(team), project: nearest?.team === team ? nearest : null };
-}

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { Caller, OperationName } from "../client/schema.ts";
 import type { Switch } from "../compose.ts";
-import { findProject, teamOf } from "../config/projects.ts";
+import { findProject } from "../config/projects.ts";
 import { personId, type Agent, type Permission, isLive } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
@@ -10,6 +10,7 @@ import type { HookCall } from "../intake/hooks/call.ts";
 import { digestOf } from "../directory/token.ts";
 import { userWords } from "../os/accounts.ts";
 import { Lineages } from "../tmux/process.ts";
+import type { Seat } from "../directory/claims.ts";
 import { untrusted } from "../trust/trust.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import type { HookCaller } from "./hooks.ts";
@@ -17,6 +18,15 @@ import { identify, sameSecret, type KnownAgents } from "./identity.ts";
 
 /** What shows the files of a project, so that it is worth saying that they give no power yet. */
 const looksAtProject: ReadonlySet<OperationName> = new Set(["ls", "topology", "topologyCheck", "profiles", "profile", "resolve", "doctor"]);
+
+/**
+ * What changes the team of the caller's directory, so that the directory's project has to be the team's. What names
+ * its team or its message is left out: it is what gets a user out of a conflict.
+ */
+const actsInTeam: ReadonlySet<OperationName> = new Set([
+  ...(["send", "adopt", "register", "rm", "layout", "up", "down", "spawn", "stop", "kill", "restart", "resume"] as const),
+  ...(["interrupt", "choose", "topologyAdd", "topologyRemove", "profileAdd", "profileRemove"] as const),
+]);
 
 /** Who calls, and for which team. */
 export class Callers {
@@ -62,7 +72,9 @@ export class Callers {
   }
 
   private async identified(caller: Caller): Promise<Sender> {
-    return identify(caller, this.known, this.teamOf(caller));
+    const sender = await identify(caller, this.known, () => this.teamOf(caller));
+    this.look(sender.team);
+    return sender;
   }
 
   /** The agent whose program makes a hook call; null for sessions that we do not know. */
@@ -86,28 +98,55 @@ export class Callers {
     return session !== null && session.sessionId !== sessionId;
   }
 
-  /** The caller's team; its project becomes the team's, and the same team from another project is a CONFLICT. */
-  teamOf({ team: named, cwd = "/" }: Caller): string {
-    const { team, project } = teamOf(named, cwd, this.tieline.projects);
-    if (project !== null) this.tieline.directory.joinTeam(team, project.root);
+  /** The user's team by the directory of the call. Changes nothing. */
+  teamOf(caller: Caller): string {
+    return this.seatOf(caller).team;
+  }
+
+  private seatOf({ team, cwd = "/" }: Caller): Seat {
+    return this.tieline.teams.claims.seatOf(team, cwd);
+  }
+
+  /** Before an operation: what changes the user's team makes it that of the user's project. CONFLICT: it is another's. */
+  async enter(caller: Caller, operation: OperationName): Promise<void> {
+    if (!actsInTeam.has(operation)) return;
+    const { id, team } = await this.sender(caller);
+    if (id !== personId) return;
+    this.tieline.teams.claims.claim(this.seatOf(caller));
+    this.look(team);
+  }
+
+  /** The team's file may be new or changed. */
+  private look(team: string): void {
     this.tieline.objects.see(team);
     this.tieline.native.makeRoom(team);
-    return team;
   }
 
   /** About the files that decide for the caller's directory; agents are not bothered with it. */
-  noticesFor({ cwd, token }: Caller, operation: OperationName): string[] {
+  noticesFor(caller: Caller, operation: OperationName): string[] {
+    const { cwd, token } = caller;
     if (cwd === undefined || token !== undefined) return [];
     const { file, ignored } = findProject(cwd);
     const foreign = ignored.map(({ file: other, owner }) => `${other} belongs to ${userWords(owner)} and is ignored`);
-    return file === null || !looksAtProject.has(operation) ? foreign : [...foreign, ...this.untrusted(dirname(file))];
+    if (file === null || !looksAtProject.has(operation)) return foreign;
+    return [...foreign, ...this.problems(() => this.claimable(caller)), ...this.problems(() => this.trusted(dirname(file)))];
   }
 
-  private untrusted(root: string): string[] {
+  private claimable(caller: Caller): void {
+    const { claims } = this.tieline.teams;
+    const seat = this.seatOf(caller);
+    if (seat.project !== null && seat.heldBy !== null) throw claims.taken(seat.team, seat.heldBy, seat.project.root);
+  }
+
+  private trusted(root: string): void {
+    const inspection = this.tieline.trust.inspect(root);
+    if (inspection.state !== "trusted") throw untrusted(inspection);
+  }
+
+  private problems(check: () => void): string[] {
     try {
-      const inspection = this.tieline.trust.inspect(root);
-      if (inspection.state === "trusted") return [];
-      throw untrusted(inspection);
+      check();
+      return [];
     } catch (thrown) {
       const { message, remedy } = asTielineError(thrown);
       return [`${message}; ${remedy}`];

@@ -25,7 +25,7 @@ type Rung = (caller: Caller, known: KnownAgents) => Promise<Identity | null> | I
 /** Who is calling: the first rung that answers decides, and a false claim falls off the ladder at once. */
 const ladder: readonly Rung[] = [byToken, bySession, byProcess, byPane, notAnUnknownAgent, byPersonToken];
 
-export async function identify(caller: Caller, known: KnownAgents, team: string): Promise<Sender> {
+export async function identify(caller: Caller, known: KnownAgents, team: () => string): Promise<Sender> {
   for (const rung of ladder) {
     const identity = await rung(caller, known);
     if (identity !== null) return senderOf(identity, team);
@@ -73,8 +73,9 @@ export function sameSecret(given: string, right: string): boolean {
   return right !== "" && timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digestOf(right)));
 }
 
-function senderOf({ agent, knownBy }: Identity, team: string): Sender {
-  if (agent === null) return { id: personId, name: personName, team, knownBy };
+/** The directory decides for the user only: an agent may work in a clone of another project. */
+function senderOf({ agent, knownBy }: Identity, team: () => string): Sender {
+  if (agent === null) return { id: personId, name: personName, team: team(), knownBy };
   return { id: agent.id, name: agent.name, team: agent.team, knownBy };
 }
 

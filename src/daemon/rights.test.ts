@@ -133,7 +133,9 @@ beforeAll(async () => {
   tag = message.tag;
   const lookups = { roster: directory.roster, topology: openTopology };
   const resolve = (address: string) => ({ agents: [directory.roster.named("web", address)!], missing: [] });
-  const parts = { directory, mailbox, lookups, resolve, processes: { read: async () => undefined } };
+  const [objects, native] = [{ see: () => undefined }, { makeRoom: () => undefined }];
+  const claims = { seatOf: () => ({ team: "web", project: null, heldBy: null }), claim: () => undefined };
+  const parts = { directory, mailbox, lookups, resolve, objects, native, teams: { claims }, processes: { read: async () => undefined } };
   const callers = new CallersInWeb(parts as never, "the user's token");
   rights = new Rights(parts as never);
   const ran = Object.fromEntries(Object.keys(operations).map((one) => [one, async () => "ran"])) as unknown as Operations;

@@ -93,6 +93,7 @@ export class Rights {
 export function guarded(operations: Operations, callers: Callers, rights: Rights, parts: RightsParts): Operations {
   const behind = (name: OperationName, run: (input: unknown, call: Call) => Promise<unknown>) => async (input: unknown, call: Call) => {
     await check(name, input as Named, call, { callers, rights, parts });
+    await callers.enter(call.caller, name);
     return run(input, call);
   };
   const entries = (Object.keys(access) as OperationName[]).map((name) => [name, behind(name, operations[name] as never)]);

@@ -11,6 +11,8 @@ export interface Team {
   readonly name: string;
   readonly root: string | null;
   readonly createdAt: number;
+  /** What the project's file calls its team, where this team stands for it; null: it was founded by hand. */
+  readonly fileTeam?: string | null;
 }
 
 export type NewAgent = Pick<Agent, "name" | "team" | "provider"> & Partial<Omit<Agent, "id" | "name" | "team" | "provider" | "createdAt">>;
@@ -140,12 +142,11 @@ export class Directory {
     return [...this.teamsByName.values()];
   }
 
-  /** The team of that name for callers from that project. The same name from another project is a CONFLICT. */
-  joinTeam(name: string, root: string | null): Team {
+  /** Makes the team that of a project, or of none. Whether it may be is for `Claims` to say. */
+  joinTeam(name: string, root: string | null, fileTeam: string | null = null): Team {
     const known = this.teamsByName.get(name);
-    if (known && (root === null || known.root === root)) return known;
-    if (known && known.root !== null) throw teamTaken(name, known.root, root!);
-    const team: Team = { name: checkTeamName(name), root, createdAt: known?.createdAt ?? this.clock() };
+    if (known?.root === root && (known.fileTeam ?? null) === fileTeam) return known;
+    const team: Team = { name: checkTeamName(name), root, createdAt: known?.createdAt ?? this.clock(), fileTeam };
     this.teamsByName.set(name, team);
     this.documents.put("team", name, team);
     return team;
@@ -193,10 +194,4 @@ function remembered(agent: Agent): Agent {
   const offline = agent.endpoints.length === 0;
   return { ...agent, startedBy: agent.startedBy ?? null, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null, draft: false };
 }
-
-const teamTaken = (name: string, known: string, other: string): TielineError =>
-  new TielineError("CONFLICT", `team ${name} belongs to ${known}, not to ${other}`, {
-    remedy: "give one of the two projects another `team:` in its tieline.yaml",
-    operands: { team: name, roots: [known, other] },
-  });
 

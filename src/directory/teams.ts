@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { unknownTeam } from "../addressing/refusal.ts";
-import { defaultTeam, projectFileName, type Project } from "../config/project.ts";
+import { defaultTeam, type Project } from "../config/project.ts";
 import type { Projects } from "../config/projects.ts";
 import { noOverlay, type Overlay } from "../topology/overlay.ts";
+import { Claims } from "./claims.ts";
 import type { Directory } from "./directory.ts";
 import type { Documents } from "./documents/port.ts";
 
@@ -15,7 +14,9 @@ export interface Teams {
   founded(): Iterable<string>;
   /** Answers the name, or throws ADDRESS_UNKNOWN with near names. */
   mustExist(team: string): string;
-  /** null: the team has no project, or its file was removed. */
+  /** Which project has which team. */
+  readonly claims: Claims;
+  /** null: the team has no project, or its file was removed. An unclaimed team has the project that was last looked at. */
   projectOf(team: string): Project | null;
   overlayOf(team: string): Overlay;
   /** Holds from the next message on. */
@@ -28,18 +29,14 @@ export interface Teams {
 export function teamsOver(directory: Directory, projects: Projects, documents: Documents): Teams {
   const overlays = new Map(documents.all("overlay").map(({ key, value }) => [key, value as Overlay]));
 
-  function projectOf(team: string): Project | null {
-    const root = directory.team(team)?.root;
-    const file = root ? join(root, projectFileName) : null;
-    return file !== null && existsSync(file) ? projects.load(file) : null;
-  }
+  const claims = new Claims(directory, projects);
 
   function setOverlay(team: string, overlay: Overlay): void {
     overlays.set(team, overlay);
     documents.put("overlay", team, overlay);
   }
 
-  const founded = (): string[] => [defaultTeam, ...directory.teams().map(({ name }) => name)];
+  const founded = (): string[] => [defaultTeam, ...directory.teams().map(({ name }) => name), ...claims.visited()];
 
   function mustExist(team: string): string {
     const known = new Set([...founded(), ...directory.roster.teams()]);
@@ -57,14 +54,16 @@ export function teamsOver(directory: Directory, projects: Projects, documents: D
     names: () => [...new Set([...directory.teams().map(({ name }) => name), ...directory.roster.teams()])].toSorted(),
     founded,
     mustExist,
-    projectOf,
+    claims,
+    projectOf: (team) => claims.projectOf(team),
     overlayOf: (team) => overlays.get(team) ?? noOverlay,
     setOverlay,
     remove,
     rename(team, name) {
-      const [root, overlay] = [directory.team(team)?.root ?? null, overlays.get(team)];
+      const { root = null, fileTeam = null } = directory.team(team) ?? {};
+      const overlay = overlays.get(team);
       remove(team);
-      directory.joinTeam(name, root);
+      directory.joinTeam(name, root, fileTeam);
       if (overlay) setOverlay(name, overlay);
     },
   };

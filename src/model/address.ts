@@ -66,6 +66,13 @@ const maxTeamLength = 64;
 const reservedTeams: readonly string[] = ["all", "team"];
 export const isTeamName = (text: string): boolean => teamPattern.test(text) && text.length <= maxTeamLength && !reservedTeams.includes(text);
 
+/** A team name made of any text, with `-` for what a name cannot have; null: nothing is left of it. */
+export function cleanTeamName(text: string): string | null {
+  const plain = text.normalize("NFKD").replace(/\p{M}+/gu, "");
+  const clean = plain.replace(/[^A-Za-z0-9_.]+/g, "-").replace(/^[-.]+/, "").slice(0, maxTeamLength).replace(/[-.]+$/, "");
+  return isTeamName(clean) ? clean : null;
+}
+
 export function checkTeamName(team: string): string {
   if (isTeamName(team)) return team;
   throw new TielineError("NAME_INVALID", `${JSON.stringify(team)} is not a valid team name`, {

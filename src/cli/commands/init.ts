@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
-import { checkTeamName, isTeamName } from "../../model/address.ts";
+import { join, resolve } from "node:path";
+import { checkTeamName } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Client } from "../../client/client.ts";
 import { command } from "../args.ts";
@@ -11,15 +11,16 @@ export default command({
   group: "Project",
   summary: "write a commented tieline.yaml to start from",
   usage: ["init [directory]"],
-  details: ["The team is named after the directory unless --team says otherwise. Never overwrites a file that is there. What it writes is trusted (see `tieline help trust`)."],
+  details: ["The team is named after the directory unless --team says otherwise, with a number where another project has that name. Never overwrites a file that is there. What it writes is trusted (see `tieline help trust`)."],
   args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" }],
   flags: {},
   examples: [["tieline init && $EDITOR tieline.yaml && tieline up", "from nothing to a running team"]],
   async run({ args, flags, daemon, terminal }) {
     const { projectTemplate } = await import("../../config/template.ts");
+    const { teamNamedAfter } = await import("../../config/project.ts");
     const directory = resolve(args.directory ?? "");
     const path = join(directory, "tieline.yaml");
-    const text = projectTemplate(flags.team === undefined ? teamNamedAfter(directory) : checkTeamName(flags.team));
+    const text = projectTemplate(flags.team === undefined ? await freeName(teamNamedAfter(directory), directory, daemon) : checkTeamName(flags.team));
     create(path, text);
     const untrusted = await trustWritten(directory, text, daemon);
     if (untrusted !== null) await terminal.complain(`note: ${path} is not trusted yet: ${untrusted}`);
@@ -41,9 +42,13 @@ async function trustWritten(directory: string, text: string, daemon: Client): Pr
   }
 }
 
-function teamNamedAfter(directory: string): string {
-  const name = basename(directory);
-  return isTeamName(name) ? name : "default";
+/** `app`, `app-2`, …: a name that no other project has. Without a daemon the first has to do; a conflict is told later. */
+async function freeName(wanted: string, directory: string, daemon: Client): Promise<string> {
+  const teams = await daemon.call("teams", {}).catch(() => []);
+  const taken = new Set(teams.flatMap(({ name, root }) => (root === null || root === directory ? [] : [name])));
+  let name = wanted;
+  for (let number = 2; taken.has(name); number++) name = `${wanted}-${number}`;
+  return name;
 }
 
 function create(path: string, text: string): void {

@@ -19,7 +19,7 @@ const team = command({
   summary: "make, show, change or end teams",
   usage: ["team ls", "team create|show|shutdown <team>", "team join <team> [agent]", "team leave [team] [agent]", "team rename <team> <name>", "team disband <team>"],
   details: [
-    "A team is the namespace in which names are unique and a topology holds. It belongs to one project; the same name from another project is refused. `leave` puts an agent into the team `default`. Moving needs the person, or for itself an agent with `may: [topology]`, because another team has other edges.",
+    "A team is the namespace in which names are unique and a topology holds. It belongs to one project directory. In a second clone or worktree, `team create` with another name gives that directory a team of its own. `leave` puts an agent into the team `default`. Moving needs the person, or for itself an agent with `may: [topology]`, because another team has other edges.",
     "`shutdown` stops the agents that Tieline started and keeps everything else; `disband` forgets the team and its agents.",
   ],
   args,

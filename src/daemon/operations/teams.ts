@@ -14,7 +14,7 @@ import type { Rights } from "../rights.ts";
 type TeamOperations = Pick<Operations, "teams" | "team" | "teamCreate" | "teamJoin" | "teamLeave" | "teamRename" | "teamDisband" | "teamShutdown">;
 
 export function teamOperations(tieline: Switch, callers: Callers, rights: Rights, down: Operations["down"]): TeamOperations {
-  const { directory, teams, lookups, mailbox, courier, projects } = tieline;
+  const { directory, teams, lookups, mailbox, courier } = tieline;
 
   return {
     async teams(_, { caller }) {
@@ -29,7 +29,7 @@ export function teamOperations(tieline: Switch, callers: Callers, rights: Rights
     /** The team belongs to the project that its maker calls from, if there is one. */
     async teamCreate({ team }, { caller }) {
       await callers.allow(caller, "spawn");
-      directory.joinTeam(team, projects.at(caller.cwd ?? "/")?.root ?? null);
+      teams.claims.found(checkTeamName(team), caller.cwd ?? "/");
       return view(team);
     },
 
@@ -128,7 +128,7 @@ export function teamOperations(tieline: Switch, callers: Callers, rights: Rights
   /** A name that a project's file gives its team comes back with the next call from there. */
   function checkFree(team: string, name: string): void {
     const project = teams.projectOf(team);
-    if (project?.team === team) throw namedByFile(team, name, project.file);
+    if (project?.isTeamStated && directory.team(team)?.fileTeam === team) throw namedByFile(team, name, project.file);
     const other = directory.team(name);
     const taken = directory.roster.inTeam(name).length > 0 || (other && other.root !== null && other.root !== directory.team(team)?.root);
     if (taken) throw teamExists(name, other?.root ?? null);

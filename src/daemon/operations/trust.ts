@@ -25,7 +25,7 @@ export function trustOperations(tieline: Switch, callers: Callers): Pick<Operati
       await callers.person(caller);
       if (face !== "socket") throw onlyByCommand();
       const granted = trust.grant(rootOf(directory, caller), digest);
-      tieline.trustChanged(granted.snapshot.project.team);
+      tieline.trustChanged(granted.snapshot.root);
       return view(granted);
     },
   };
@@ -34,7 +34,7 @@ export function trustOperations(tieline: Switch, callers: Callers): Pick<Operati
     const { snapshot, powers, digest, record, state } = inspection;
     const { root, project, files, fileDigest, exposure } = snapshot;
     return {
-      ...{ root, file: join(root, projectFileName), team: project.team, state, digest, files: [...files], fileDigest },
+      ...{ root, file: join(root, projectFileName), team: tieline.teams.claims.nameOf(project), state, digest, files: [...files], fileDigest },
       ...{ trustedAt: record?.at ?? null, problem: exposure?.why ?? null, remedy: exposure?.remedy ?? null },
       ...{ starts: linesOf(powers), changes: state === "trusted" ? [] : changesIn(inspection), notCovered },
     };

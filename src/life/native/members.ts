@@ -25,6 +25,8 @@ export interface NativeMembersParts {
   readonly endpoint: (inbox: string) => Endpoint;
   /** Whether the team's project gives this name to an agent of its own. */
   readonly isDeclared: (team: string, name: string) => boolean;
+  /** The directories of our teams' projects. */
+  readonly rootsOf: () => ReadonlyMap<string, string>;
   /** Something may be written to this agent again. */
   readonly changed: (agent: AgentId) => void;
 }
@@ -183,8 +185,8 @@ export class NativeMembers {
 
   /** Of several projects that hold the directory, the innermost. */
   private teamAt(cwd: string): string | null {
-    const holding = this.parts.directory.teams().filter(({ root }) => root !== null && `${cwd}/`.startsWith(`${root}/`));
-    return holding.toSorted((a, b) => b.root!.length - a.root!.length)[0]?.name ?? null;
+    const holding = [...this.parts.rootsOf()].filter(([, root]) => `${cwd}/`.startsWith(`${root}/`));
+    return holding.toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? null;
   }
 }
 
