@@ -86,7 +86,7 @@ describe("teams", () => {
   });
 
   test("are renamed, unless a file names them", async () => {
-    await world.json(["topology", "add", "ana -> *", "--team", "feat/auth"]);
+    await world.json(["topology", "add", "--close", "ana -> *", "--team", "feat/auth"]);
     await world.json(["team", "rename", "feat/auth", "auth"]);
     expect(await team("auth")).toMatchObject({ root: world.project, edges: 1, members: [expect.objectContaining({ name: "ana" })] });
     expect((await world.tieline(["team", "show", "feat/auth"])).code).toBe(3);
