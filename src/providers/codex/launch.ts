@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { PermissionMode, Profile } from "../../model/profile.ts";
+import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
 import { codexFolder } from "../folders.ts";
 import { flags, numberedChoices, shellWord, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
 import { launchHooks, toml } from "./hooks.ts";
@@ -51,8 +52,12 @@ export const codex: Provider = {
   },
 
   companionOf(agent) {
-    const socket = codexServerOf(agent)?.socket;
-    const keeper = socket === undefined || !existsSync(keeperPath(socket)) ? Number.NaN : Number(readFileSync(keeperPath(socket), "utf8"));
+    const server = codexServerOf(agent);
+    // A server that Tieline did not start has no keeper.
+    if (server === null || server.shared) return null;
+    const file = readUntrusted(keeperPath(server.socket), { maxBytes: 32 });
+    if (!file.ok && file.why === "unreadable") throw refusalError(keeperPath(server.socket), file);
+    const keeper = file.ok ? Number(file.bytes.toString("utf8")) : Number.NaN;
     return Number.isInteger(keeper) && keeper > 1 ? keeper : null;
   },
 
