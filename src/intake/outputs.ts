@@ -1,5 +1,5 @@
 /** What agents write into logs, or print where nobody types to them: what is addressed to somebody there is sent. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import type { Documents } from "../directory/documents/port.ts";
 import type { Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
@@ -47,6 +47,7 @@ export function readOutput(agent: Agent, output: Output, parts: OutputParts): Pr
 
 function follow(agent: Agent, { pattern: path, plain }: Output, parts: OutputParts): Promise<void> {
   const { submissions, documents, tell, fault, idle, signal, clock = systemClock } = parts;
+  if (!plain) forgetRemoved(agent, path, documents);
   const known = positionsOf(agent, documents);
   const { root, pattern } = splitPattern(path);
   const isInWorkspace = agent.workspace !== null && `${root}/`.startsWith(`${agent.workspace}/`);
@@ -75,6 +76,15 @@ function follow(agent: Agent, { pattern: path, plain }: Output, parts: OutputPar
     onRejected: ({ reason, to, excerpt }, file) => tell(`a message${to === "" ? "" : ` to ${to}`} in ${file} was not sent (${reason}): ${excerpt}`),
     onFault: fault,
   });
+}
+
+/** Logs come and go; how far one was read that is gone is not kept. */
+function forgetRemoved({ id }: Agent, pattern: string, documents: Documents): void {
+  const logs = new Bun.Glob(pattern);
+  for (const { key } of documents.all("log")) {
+    const file = key.startsWith(`${id}:`) ? key.slice(id.length + 1) : null;
+    if (file !== null && logs.match(file) && !existsSync(file)) documents.remove("log", key);
+  }
 }
 
 function positionsOf({ id }: Agent, documents: Documents): Map<string, LogPosition> {

@@ -76,6 +76,7 @@ export class FileTail {
   private saved: LogPosition | null = null;
   private grewAt: number;
   private settled = true;
+  private quiet = false;
   /** Read, and not accepted yet. */
   private undelivered: LoggedMessage[] = [];
   /** The name under which its position is remembered, and what was cut off before it. */
@@ -109,11 +110,19 @@ export class FileTail {
     return this.undelivered.length > 0;
   }
 
+  /** Everything that was there is read and accepted, and nothing more follows from it. */
+  get isQuiet(): boolean {
+    return this.quiet;
+  }
+
   /** Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended, 0 when there is more. */
   async read(): Promise<number> {
+    this.quiet = false;
     await this.deliver([]);
     if (this.end() < this.readTo || !this.holds(this.position)) this.startOver();
-    return (await this.readOn()) ? 0 : this.settle();
+    const dueInMs = (await this.readOn()) ? 0 : await this.settle();
+    this.quiet = dueInMs === Infinity;
+    return dueInMs;
   }
 
   /** The file was rotated away or removed: its end is the end of its last entry. */
