@@ -255,6 +255,34 @@ describe("courier", () => {
     expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, detail: "it has no record of it" });
   });
 
+  describe("a mailbox that was restored", () => {
+    beforeEach(async () => {
+      for (const body of ["one", "two"]) await send(body);
+      await mailbox.restored(Date.now(), () => "it was open when the backup was made");
+    });
+    const open = (): readonly Delivery[] => mailbox.deliveriesIn(["uncertain"]);
+
+    test("is looked through before anything is written: what is found has arrived, nothing is repeated", async () => {
+      stage.inspected = { kind: "handed", proof: "screen", detail: "its mark is in the pane" };
+      const [one, two] = open();
+      await courier.start();
+      await becomes(one!, "handed");
+      await becomes(two!, "handed");
+      expect(stage.written).toEqual([]);
+    });
+
+    test.each<Outcome>([{ kind: "unknown", detail: "?" }, { kind: "absent", detail: "nothing was typed" }])("leaves to the user what is not found (%j), and serves what comes after it", async (inspected) => {
+      stage.inspected = inspected;
+      await courier.start();
+      await becomes(await send("three"), "handed");
+      expect(stage.written).toEqual(["three"]);
+      expect(open()).toHaveLength(2);
+      await mailbox.retry(open()[0]!.messageId);
+      await becomes(await send("four"), "handed");
+      expect(stage.written).toEqual(["three", "one", "four"]);
+    });
+  });
+
   describe("a message that was altered where it is stored", () => {
     const altered = new Set<string>();
     beforeEach(() => {

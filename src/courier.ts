@@ -278,16 +278,25 @@ export function createCourier(parts: CourierParts): Courier {
     return mailbox.deliveriesIn(["uncertain"]).filter(({ agent }) => agent === id);
   }
 
-  /** After a crash: look before anything is repeated. */
+  /** After a crash, or after the mailbox was restored: look before anything is repeated. */
   async function inspect(delivery: Delivery | null): Promise<Found> {
     const agent = delivery && parts.agent(delivery.agent);
-    const endpoint = agent?.endpoints.find((one) => one.transport === delivery?.transport);
     const message = delivery && mailbox.message(delivery.messageId);
-    if (!delivery || !agent || !endpoint || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
-    const outcome = await lookFor({ message, delivery, agent, endpoint, mark: markOf(delivery) });
-    if (outcome.kind === "handed") await raise(delivery, outcome, { agent, message });
-    else if (outcome.kind === "absent" && delivery.state !== "handed") await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
-    return outcome.kind !== "unknown" ? "decided" : outcome.unseen ? "unseen" : "undecided";
+    if (!delivery || !agent || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
+    // After a restore neither endpoint nor time of the attempt is known: all are looked at, and one without a trace proves nothing.
+    const isRestored = delivery.transport === null;
+    const mark = markOf(isRestored ? { ...delivery, claimedAt: null } : delivery);
+    let found = "decided" as Found;
+    for (const endpoint of agent.endpoints.filter(({ transport }) => isRestored || transport === delivery.transport)) {
+      const outcome = await lookFor({ message, delivery, agent, endpoint, mark });
+      if (outcome.kind === "handed") {
+        await raise(delivery, outcome, { agent, message });
+        return "decided";
+      }
+      if (outcome.kind === "unknown") found = outcome.unseen || found === "unseen" ? "unseen" : "undecided";
+      else if (outcome.kind === "absent" && delivery.state !== "handed" && !isRestored) await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+    }
+    return found;
   }
 
   async function raise({ id, warning }: Delivery, { proof, detail, failure }: Extract<Outcome, { kind: "handed" }>, { agent, message }: Pick<Errand, "agent" | "message">): Promise<void> {

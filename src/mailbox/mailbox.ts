@@ -218,6 +218,9 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     moveDeadlines: (byMs) => perform(() => store.moveDeadlines(byMs)),
     lastWrittenAt: () => store.lastWrittenAt(),
 
+    restored: (now, why) =>
+      perform(() => store.inStates(openStates, Number.MAX_SAFE_INTEGER).map((delivery) => record(steps.restored(delivery, why(delivery), now), mustFind(delivery.id).message))),
+
     heads: (agent, now) =>
       counts.queued(agent) === 0
         ? []

@@ -170,6 +170,11 @@ export function retried(delivery: Delivery, now: number): Step {
   return step("retry", delivery, { ...clear, ...again, state: "queued" }, now);
 }
 
+/** The mailbox is an older copy, which does not know whether and by which transport the message was delivered since. */
+export function restored(delivery: Delivery, detail: string, now: number): Step {
+  return step("recover", delivery, { ...clear, state: "uncertain", detail, transport: null, authority: null }, now);
+}
+
 export function recovered(delivery: Delivery, detail: string, now: number): Step {
   return step("recover", delivery, { ...clear, state: "uncertain", detail }, now);
 }

@@ -32,6 +32,8 @@ export const transitions: readonly Row[] = [
   ["queued", "confirm", ["queued"]],
   ["claimed", "settle", ["queued", "failed", "handed", "seen", "uncertain"]],
   ["claimed", "recover", ["uncertain"]],
+  ["queued", "recover", ["uncertain"]],
+  ["uncertain", "recover", ["uncertain"]],
   ["claimed", "confirm", ["answered"]],
   ["uncertain", "confirm", ["handed", "seen", "answered"]],
   ["uncertain", "settle", ["queued", "uncertain"]],

@@ -31,6 +31,7 @@ type Action =
   | { do: "cancel" | "retry"; message: number; agent: number | null }
   | { do: "expire" }
   | { do: "recover"; scope: "start" | "leases" }
+  | { do: "restored" }
   | { do: "prune"; olderMs: number; freshMs: number; crowded: boolean; batch: number };
 
 const pick = fc.nat({ max: 1_000 });
@@ -61,6 +62,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("warn" as const, "note" as const), delivery: pick }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("cancel" as const, "retry" as const), message: pick, agent: fc.option(pick) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("expire" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("restored" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("recover" as const), scope: fc.constantFrom("start" as const, "leases" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("prune" as const), olderMs: fc.nat({ max: 30_000 }), freshMs: fc.nat({ max: 30_000 }), crowded: fc.boolean(), batch: fc.integer({ min: 1, max: 3 }) }) },
 );
@@ -219,6 +221,8 @@ class Walk {
       }
       case "expire":
         return (mailbox) => mailbox.expire(this.now);
+      case "restored":
+        return (mailbox) => mailbox.restored(this.now, ({ state }) => `it was ${state}`);
       case "recover":
         return (mailbox) => mailbox.recover(this.now, action.scope);
       case "prune":

@@ -16,7 +16,7 @@ import type { Explanation, Eyes } from "../../sensing/port.ts";
 import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
-import { claimedAt } from "./marks.ts";
+import { claimedAt, markOfAttempt } from "./marks.ts";
 import { Foresight } from "./foresight.ts";
 import { holdsDraft, judge, recognise, see, whyNotTyped, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
 import { Settling } from "./settling.ts";
@@ -92,17 +92,18 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const sight = await seeAgent(errand.agent, access);
       if (sight.kind === "gone") return { kind: "unknown", detail: sight.detail };
       const { pasted, entered } = sight.look.pane;
-      if (pasted !== errand.mark && entered !== errand.mark) return unmarked(errand.mark, pasted, access.locator.since);
+      const mark = markOfAttempt(errand.mark, pasted, entered);
+      if (pasted !== mark && entered !== mark) return unmarked(mark, pasted, access.locator.since);
       const text = await textFor(errand, access, sight);
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
-      if (entered === errand.mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
-      if (entered === errand.mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
+      if (entered === mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
+      if (entered === mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
         return { kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" };
       }
       if (text === null || stands !== "ours") {
         return { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
       }
-      return finish(errand, { access, text, mark: errand.mark, before: null }, AbortSignal.timeout(timeoutMs));
+      return finish(errand, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs));
     },
 
     watch(agent, endpoint, changed) {
