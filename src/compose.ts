@@ -20,6 +20,7 @@ import { teamsOver, type Teams } from "./directory/teams.ts";
 import { openEventStore } from "./events/sqlite.ts";
 import { Spine } from "./events/spine.ts";
 import { loopGuard } from "./guards.ts";
+import { copyistCommand } from "./install.ts";
 import { ClaudeReplies } from "./intake/claudeReplies.ts";
 import { serveNativeTeams } from "./intake/claudeTeams/serve.ts";
 import type { HookChain } from "./intake/hooks/chain.ts";
@@ -39,12 +40,14 @@ import { TmuxServers } from "./life/servers.ts";
 import type { SandboxSurroundings } from "./life/prepare.ts";
 import { Spawner } from "./life/spawner.ts";
 import { AgentStarter } from "./life/starter.ts";
+import { Backups } from "./mailbox/backups.ts";
 import { Indexing } from "./mailbox/indexing.ts";
 import { openMailbox } from "./mailbox/mailbox.ts";
 import type { Mailbox } from "./mailbox/port.ts";
 import { daysMs, Retention } from "./mailbox/retention.ts";
 import { openMailboxFile } from "./mailbox/sqlite/file.ts";
 import { mailboxMigrations } from "./mailbox/sqlite/schema.ts";
+import { Snapshots } from "./mailbox/sqlite/snapshots.ts";
 import { sqliteStore } from "./mailbox/sqlite/store.ts";
 import { endpointBy, type Agent } from "./model/agent.ts";
 import type { AgentId, Clock } from "./model/ids.ts";
@@ -85,6 +88,8 @@ import { Witness } from "./witness.ts";
 export interface SwitchOptions {
   readonly root: string;
   readonly mailboxPath: string;
+  /** Where copies of the mailbox are kept. */
+  readonly backupsDirectory: string;
   readonly configPath: string;
   readonly profilesDirectory: string;
   readonly screensDirectory: string;
@@ -142,6 +147,9 @@ export interface Switch extends AsyncDisposable {
   /** Whom an address means for a sender, as when sending to it. */
   readonly resolve: RouterParts["resolve"];
   readonly events: Spine;
+  readonly backups: Pick<Backups, "make" | "list" | "fault">;
+  /** Looks through a copy of the whole mailbox. */
+  readonly checkMailbox: Snapshots["check"];
   readonly activities: Audience["activities"];
   readonly metrics: Audience["metrics"];
   readonly nats: Audience["nats"];
@@ -169,7 +177,7 @@ export function compose(options: SwitchOptions): Switch {
 
   // What is kept: mail, agents, what happened.
   const eventsPath = join(options.root, "events.db");
-  const { connection } = openMailboxFile(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations }, { report, signsOfUse: [eventsPath, join(options.root, "user.token")] });
+  const { connection, checkpoints, changes } = openMailboxFile(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations }, { report, signsOfUse: [eventsPath, join(options.root, "user.token")] });
   const pruneClock: Clock = options.clock ?? ageingClock(steady, () => mailbox.log({ limit: 1 })[0]?.message.acceptedAt ?? null, maxAgeMs);
   const events = new Spine(openEventStore(eventsPath, report, clock), { report, clock, pruneClock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
   const { emit, onEvent } = events;
@@ -315,6 +323,14 @@ export function compose(options: SwitchOptions): Switch {
 
   const natsUrl = options.natsUrl ?? config.nats.url;
   const { activities, metrics, nats } = audienceOf({ events, mailbox, directory, nats: { ...config.nats, url: natsUrl }, clock });
+  const copyistEnv = { ...env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
+  const snapshots = new Snapshots({ path: options.mailboxPath, checkpoints, command: copyistCommand, env: copyistEnv });
+  const backups = new Backups({
+    ...{ report, clock, changes, directory: options.backupsDirectory, keep: config.backup.keep },
+    everyMs: config.backup.everyHours * 3_600_000,
+    maxBytes: config.backup.maxMegabytes * mebibyte,
+    copy: (to) => snapshots.take(to),
+  });
   const retention = new Retention(mailbox, { maxAgeMs, maxBytes: maxMegabytes * mebibyte, report, clock: pruneClock });
   const indexing = new Indexing({ mailbox, report });
 
@@ -341,7 +357,7 @@ export function compose(options: SwitchOptions): Switch {
 
   // Ended from the last to the first: what hears and starts things, then the courier, then what they stand on.
   const open = new AsyncDisposableStack();
-  for (const one of [events, mailbox, nats, servers]) open.use(one);
+  for (const one of [events, mailbox, snapshots, nats, servers]) open.use(one);
   open.defer(() => watches.close());
   for (const one of [programs, courier]) open.use(one);
   for (const one of [objects, workspaces]) open.defer(() => one.close());
@@ -352,7 +368,7 @@ export function compose(options: SwitchOptions): Switch {
     stopping.abort();
     await Promise.all([nativeTeams, following]);
   });
-  for (const one of [spawner, indexing, retention]) open.use(one);
+  for (const one of [spawner, indexing, retention, backups]) open.use(one);
 
   return {
     config, clock, mailbox, directory, projects, profiles, teams, trust, lookups, router, courier, transports, servers, processes,
@@ -360,7 +376,7 @@ export function compose(options: SwitchOptions): Switch {
     starter, trustChanged, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
     running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
     native, witness, hooks: flags.follow(hooks.chain), hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
-    events, activities, metrics, nats, natsUrl,
+    events, backups, checkMailbox: () => snapshots.check(), activities, metrics, nats, natsUrl,
     async start() {
       objects.start();
       nativeTeams = serveTeams(stopping.signal);
@@ -376,6 +392,7 @@ export function compose(options: SwitchOptions): Switch {
       spawner.start();
       indexing.start();
       retention.start();
+      backups.start();
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };

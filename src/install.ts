@@ -16,5 +16,12 @@ export const daemonCommand: readonly string[] = isSingleFile
   ? [process.execPath, daemonWord]
   : [process.execPath, "--no-install", fileURLToPath(sourceUrl("daemon/main.ts"))];
 
+/** The word that starts the single file as the process that copies the mailbox. */
+export const copyistWord = "--copyist-process";
+
+export const copyistCommand: readonly string[] = isSingleFile
+  ? [process.execPath, copyistWord]
+  : [process.execPath, "--no-install", fileURLToPath(sourceUrl("compose/copyist.ts"))];
+
 /** What people and other programs call to run a command of ours. */
 export const launcher = isSingleFile ? process.execPath : fileURLToPath(new URL("../bin/tieline", import.meta.url));

@@ -58,9 +58,10 @@ const times = `## How long a command takes at most
 | | |
 |---|---|
 | starting the daemon | ${startDeadlineMs / 1_000} s |
-| the answer of the daemon | ${deadlines.usual / 1_000} s; ${deadlines.life / 60_000} minutes where programs are started or ended (\`up\`, \`down\`, \`spawn\`, \`stop\`, \`kill\`, \`restart\`, \`resume\`, \`team\`); then \`NOT_IN_TIME\`, exit 4 |
+| the answer of the daemon | ${deadlines.usual / 1_000} s; ${deadlines.long / 60_000} minutes where programs are started or ended (\`up\`, \`down\`, \`spawn\`, \`stop\`, \`kill\`, \`restart\`, \`resume\`, \`team\`) or the whole mailbox is read (\`backup\`, \`doctor\`); then \`NOT_IN_TIME\`, exit 4 |
 | waiting on purpose (\`--wait\`, \`ask\`) | \`--timeout\`, or the time that the help of the command names |
 | \`daemon stop\` | 15 s until the daemon has ended |
+| \`restore\`, \`doctor --repair\` | 20 s until they have the mailbox alone; then as long as copying it takes |
 | following (\`events -f\`, \`ls --watch\`, \`daemon logs -f\`) | until Ctrl-C |
 | a daemon that is stopped (SIGSTOP) | ${(momentMs + probeMs) / 1_000} s, or ${(everyMs + probeMs) / 1_000} s during a wait; then \`DAEMON_UNAVAILABLE\`, exit 5, with its pid and what to do |
 | a daemon that hangs | ${(momentMs + probeMs + silentMs) / 1_000} s, or ${(everyMs + probeMs + silentMs) / 1_000} s during a wait; the same |

@@ -67,6 +67,7 @@ export const access: Readonly<Record<OperationName, Access>> = {
   doctor: "readable",
   daemonStatus: "open",
   daemonStop: "kill",
+  backup: "user",
   resolve: "everyone",
   topology: "everyone",
   topologyAdd: "topology",

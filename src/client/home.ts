@@ -9,6 +9,8 @@ export interface Home {
   readonly config: string;
   readonly mailbox: string;
   readonly events: string;
+  /** Copies of the mailbox. */
+  readonly backups: string;
   readonly log: string;
   /** Keys, signed-in browsers and preferences of the dashboard. */
   readonly page: string;
@@ -38,6 +40,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     config: `${root}/config.json`,
     mailbox: `${root}/mailbox.db`,
     events: `${root}/events.db`,
+    backups: `${root}/backups`,
     log: `${root}/daemon.log`,
     page: `${root}/page`,
     portFile: `${root}/port`,

@@ -43,6 +43,7 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   doctor: "POST",
   daemonStatus: "GET",
   daemonStop: "POST",
+  backup: "POST",
   resolve: "GET",
   topology: "GET",
   topologyAdd: "POST",
@@ -89,7 +90,7 @@ const longInputs: ReadonlySet<OperationName> = new Set(["send", "reply", "profil
 export const maxBodyBytes = (name: OperationName): number => (longInputs.has(name) ? longestBodyBytes : 256 * 1024);
 
 /** Served on the socket only, where all callers are processes of one user. */
-export const socketOnly: readonly OperationName[] = ["hook", "hookWritten"];
+export const socketOnly: readonly OperationName[] = ["hook", "hookWritten", "backup"];
 
 export const pathOf = (name: OperationName): string => `/v1/${name}`;
 export const callerHeader = "x-tieline-caller";

@@ -208,6 +208,10 @@ export const schemas = {
   doctor: { input: z.object({}), output: z.array(Check) },
   daemonStatus: { input: z.object({}), output: z.object({ running: z.literal(true), pid: z.number().int(), version: z.string(), socket: z.string(), home: z.string(), startedAt: time, agents: z.number().int(), waiting: z.number().int(), residentBytes: z.number() }) },
   daemonStop: { input: z.object({}), output: z.object({ stopping: z.literal(true) }) },
+  backup: {
+    input: z.object({ file: z.string().startsWith("/").optional().describe("left out: a new file in `backups` of the home, where the oldest are removed") }),
+    output: z.object({ file: z.string(), at: time, bytes: z.number().int(), messages: z.number().int(), altered: z.array(z.string()).describe("tags of messages that were altered on the disk") }),
+  },
   ...profileSchemas,
   ...routingSchemas,
   ...trustSchemas,

@@ -74,4 +74,5 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   typeKeys: "Type into an agent's pane as a keyboard would, for the person.",
   daemonStatus: "The daemon itself.",
   daemonStop: "Stop the daemon; nothing is lost.",
+  backup: "Copy the mailbox to a file and check the copy.",
 };

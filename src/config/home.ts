@@ -48,6 +48,11 @@ export const HomeConfig = z.strictObject({
     maxMegabytes: z.number().positive().max(1_048_576).default(512).describe("How large the mailbox may get. Near this limit the oldest finished messages are removed; what waits, was delivered within the last hour or is unanswered stays, and when there is no room beside it new messages are refused."),
     eventsMegabytes: z.number().positive().max(1_048_576).default(128).describe("The oldest events are removed when they take more than this."),
   }),
+  backup: section({
+    everyHours: z.number().min(0).max(8_760).default(24).describe("How often the mailbox is copied to `backups` in the home, if it has changed. `0`: only by `tieline backup`."),
+    keep: count(1, 1_000).default(3).describe("How many of these copies are kept."),
+    maxMegabytes: z.number().positive().max(1_048_576).default(1_024).describe("How much they may take together. The oldest are removed first; the newest always stays."),
+  }),
   spawn: section({
     readyTimeoutMs: milliseconds(1, hourMs).default(15_000).describe("How long a started agent may take to become ready; its mail then stays queued and says so."),
     perMinute: count(1, 10_000).default(10).describe("How many agents mail may start in a minute."),

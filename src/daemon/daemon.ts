@@ -5,6 +5,7 @@ import { pathOf, socketOnly } from "../client/operations.ts";
 import type { Caller, OperationName } from "../client/schema.ts";
 import { compose, type SwitchOptions } from "../compose.ts";
 import { loadHomeConfig } from "../config/home.ts";
+import { refuseDuringMaintenance } from "../config/maintenance.ts";
 import { secureHome } from "../config/privateHome.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
 import { newToken } from "../directory/token.ts";
@@ -74,10 +75,12 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   const { logging, http } = loadHomeConfig(home.config);
   const log = openLog(home.log, { ...logging, ...(stderr !== undefined && { stderr }) });
   for (const note of tightened) log.info(note);
+  await refuseDuringMaintenance(home.root);
   let loopback: Loopback | null = null;
   const options: SwitchOptions = {
     root: home.root,
     mailboxPath: home.mailbox,
+    backupsDirectory: home.backups,
     configPath: home.config,
     profilesDirectory: home.agents,
     screensDirectory: home.screens,
@@ -91,6 +94,13 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     debug: logging.tmuxDebug ? (line) => log.info(line) : null,
   };
   const tieline = compose(options);
+  try {
+    // Maintenance that began a moment ago finds the mailbox taken.
+    await refuseDuringMaintenance(home.root);
+  } catch (thrown) {
+    await tieline[Symbol.asyncDispose]();
+    throw thrown;
+  }
   layHookPlace(tieline.hookPlace, { socket: home.socket, bun: process.execPath });
   const stopping = new AbortController();
   const personToken = secretIn(home.personToken, newToken, (note) => log.info(note));

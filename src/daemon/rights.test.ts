@@ -100,6 +100,7 @@ const expected: Readonly<Record<OperationName, readonly Role[]>> = {
   preferences: ["user"],
   preferencesSet: ["user"],
   typeKeys: ["user"],
+  backup: ["user"],
 };
 
 /** They all call from team web. */

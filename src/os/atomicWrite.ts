@@ -12,12 +12,11 @@ export function atomicWrite(path: string, content: string | Uint8Array, { mode =
   rmSync(draft, { force: true });
   try {
     writeNew(draft, typeof content === "string" ? Buffer.from(content) : content, mode);
-    renameSync(draft, path);
+    renameDurably(draft, path);
   } catch (thrown) {
     rmSync(draft, { force: true });
     throw thrown;
   }
-  syncDirectory(dirname(path));
 }
 
 /** Writes only what is not there already, so that a home that has not changed can be started on a full disk. */
@@ -28,6 +27,11 @@ export function atomicUpdate(path: string, text: string, mode: number): void {
 }
 
 /** A rename is durable once its directory is. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to);
+  syncDirectory(dirname(to));
+}
+
 export function syncDirectory(directory: string): void {
   const fd = openSync(directory, "r");
   try {

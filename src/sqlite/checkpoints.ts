@@ -39,8 +39,9 @@ export class Checkpoints implements Disposable {
   /** Everything that is committed is in the database when this returns. */
   now(): void {
     this.#stopTimer();
-    const { busy } = this.connection.run(() => this.connection.statement("PRAGMA wal_checkpoint(PASSIVE)").get()) as { busy: number };
-    if (busy !== 0) throw new Error("the log is in use");
+    const row = this.connection.run(() => this.connection.statement("PRAGMA wal_checkpoint(PASSIVE)").get());
+    const { busy, log, checkpointed } = row as { busy: number; log: number; checkpointed: number };
+    if (busy !== 0 || checkpointed < log) throw new Error("the log is in use");
     this.options.onCheckpoint?.();
   }
 

@@ -47,7 +47,7 @@ export async function filledMailbox(path: string, messages = 300): Promise<Reado
     const claimed = at % 3 === 0 ? await mailbox.claim(deliveries[0]!.id, { lane: "boundary", now: 1_800_000_000_000, transport: "pull" }) : null;
     if (claimed && at % 2 === 0) await mailbox.settle(claimed.id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
   }
-  await mailbox.index(messages / 2);
+  await mailbox.index(Math.floor(messages / 2));
   return sent;
 }
 

@@ -66,6 +66,7 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
   const tieline = compose({
     root,
     mailboxPath: join(root, "mailbox.db"),
+    backupsDirectory: join(root, "backups"),
     configPath: join(root, "config.json"),
     profilesDirectory: join(root, "agents"),
     screensDirectory: join(root, "screens"),

@@ -1,19 +1,28 @@
 import type { Check } from "../../client/schema.ts";
+import type { Repaired } from "../../compose/offline.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
+import { counted, named, uncertainRemedy } from "../tags.ts";
 import type { Paint, Style } from "../terminal.ts";
 
 export default command({
   name: "doctor",
   group: "Tieline itself",
   summary: "check everything that Tieline needs",
-  usage: ["doctor"],
-  details: ["tmux, versions, socket, clock, disk, and a probe through every way in that is set up. Exits with 5 when something failed."],
+  usage: ["doctor [--repair]"],
+  details: [
+    "tmux, versions, socket, clock, disk, the whole mailbox, backups, and a probe through every way in that is set up. Exits with 5 when something failed.",
+    "--repair is for a mailbox that is refused as STORE_CORRUPT. It stops the daemon, copies what is readable into a new mailbox, page by page, and keeps the damaged file. It lists what it saved and what is lost, as far as a trace of it is left. Messages that were not delivered yet become uncertain, as after `tieline restore`.",
+  ],
   args: [],
-  flags: {},
-  examples: [["tieline doctor", "what works, what does not, and what to do about it"]],
-  async run({ flags, daemon, terminal }) {
+  flags: { repair: { summary: "save what is readable of a damaged mailbox" } },
+  examples: [
+    ["tieline doctor", "what works, what does not, and what to do about it"],
+    ["tieline doctor --repair", "when the mailbox is damaged"],
+  ],
+  async run({ flags, daemon, runningDaemon, home, terminal }) {
+    if (flags.repair) return repairMailbox({ flags, runningDaemon, home, terminal });
     const checks = await examine(daemon);
     if (flags.json) await terminal.json(checks);
     else {
@@ -23,6 +32,40 @@ export default command({
     return checks.some(({ status }) => status === "failed") ? 5 : 0;
   },
 });
+
+async function repairMailbox({ flags, runningDaemon, home, terminal }: Pick<Context, "flags" | "runningDaemon" | "home" | "terminal">): Promise<number> {
+  const { repair } = await import("../../compose/offline.ts");
+  const { withoutDaemon } = await import("../maintain.ts");
+  const repaired = await withoutDaemon(home, runningDaemon, "the mailbox is being repaired", () => repair(home, Date.now()));
+  if (flags.json) await terminal.json(repaired ?? { problem: null });
+  else await terminal.print(repaired === null ? "the mailbox is not damaged; nothing to repair" : repairLines(repaired, terminal.paint));
+  return 0;
+}
+
+function repairLines(repaired: Repaired, paint: Paint): string[] {
+  const { problem, messages, deliveries, documents, uncertain, damaged, withoutDelivery, withoutMessage, lostDeliveries, kept } = repaired;
+  const lost = [
+    ...(withoutMessage.length === 0 ? [] : [`  lost: ${counted(withoutMessage.length, "message")}, ${perName(withoutMessage)}`]),
+    ...(damaged.length === 0 ? [] : [`  altered, never delivered: ${damaged.length}${named(damaged)}`]),
+    ...(withoutDelivery.length === 0 ? [] : [`  recipients lost, never delivered: ${withoutDelivery.length}${named(withoutDelivery)}`]),
+    ...(lostDeliveries === 0 ? [] : [`  lost: ${counted(lostDeliveries, "delivery", "deliveries")}, of which only the history is left`]),
+  ];
+  const saved = [counted(messages, "message"), counted(deliveries, "delivery", "deliveries"), `${counted(documents, "record")} of agents and teams`];
+  return [
+    `${paint("yellow", "!")} ${problem}`,
+    `${paint("green", "✓")} saved ${saved.join(", ")}${messages === 0 ? "; the mailbox starts empty" : ""}`,
+    ...(lost.length === 0 ? ["  no trace of anything lost"] : lost),
+    `  uncertain now: ${uncertain.length}${named(uncertain)}`,
+    ...uncertainRemedy(uncertain),
+    ...(kept === null ? [] : [`  the damaged mailbox is kept as ${kept}`]),
+  ];
+}
+
+/** "2 for ana, 1 for bob" */
+function perName(names: readonly string[]): string {
+  const counts = Map.groupBy(names, (name) => name);
+  return [...counts].map(([name, all]) => `${all.length} for ${name}`).join(", ");
+}
 
 /** A daemon that cannot be reached is the first finding, not the end of the examination. */
 async function examine(daemon: Context["daemon"]): Promise<Check[]> {

@@ -28,7 +28,7 @@ export interface DaemonFacts {
   readonly loopback: () => Pick<Loopback, "port" | "moved"> | null;
 }
 
-export function selfOperations(tieline: Switch, callers: Callers, rights: Rights, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop"> {
+export function selfOperations(tieline: Switch, callers: Callers, rights: Rights, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop" | "backup"> {
   return {
     async daemonStatus() {
       const { version, socket, home, startedAt } = facts;
@@ -51,6 +51,11 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
       return { stopping: true };
     },
 
+    async backup({ file }) {
+      const { altered, ...made } = await tieline.backups.make(file);
+      return { ...made, altered: [...altered] };
+    },
+
     async doctor(_, { caller }) {
       const from = await callers.sender(caller);
       const socket = tmuxServerOf(from, caller, tieline);
@@ -61,6 +66,7 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
         check("home", async () => privateHome()),
         check("socket", async () => daemonSocket(facts.socket)),
         check("port", async () => loopbackPort()),
+        ...(rights.readsEverything(from) ? [check("mailbox", mailbox), check("backups", async () => backups())] : []),
         check("disk", async () => disk(facts.home)),
         check("clock", async () => clock()),
         check("events", async () => eventLog()),
@@ -104,6 +110,22 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
       `http://127.0.0.1:${port}, because ${moved.why}; every browser was signed out, and what names the old port does not reach Tieline`,
       "run `tieline dash` for a new link; set http.port in config.json to choose the port yourself",
     );
+  }
+
+  async function mailbox(): Promise<Finding> {
+    const { altered, messages, open } = await tieline.checkMailbox();
+    if (altered.length === 0) return ok(`${messages} messages, all intact; ${open} open deliveries`);
+    const detail = `${altered.length} of ${messages} messages were altered on the disk: ${altered.slice(0, 5).join(", ")}${altered.length > 5 ? ", …" : ""}`;
+    return warning(detail, "they are not delivered; ask for them to be sent again, and check the disk");
+  }
+
+  function backups(): Finding {
+    const { fault } = tieline.backups;
+    const [newest] = tieline.backups.list();
+    const last = newest ? `the newest is ${newest.file}, ${new Date(newest.at).toISOString()}` : "none yet";
+    if (fault !== null) return warning(`${last}; the last attempt failed: ${fault.message}`, fault.remedy);
+    if (newest === undefined && tieline.config.backup.everyHours === 0) return warning("none, and backup.everyHours is 0", "run `tieline backup` regularly, or set backup.everyHours");
+    return ok(last);
   }
 
   function eventLog(): Finding {

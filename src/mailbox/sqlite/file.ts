@@ -3,7 +3,7 @@
  * disappear without a word, and what was delivered must not be delivered again.
  */
 import { Database } from "bun:sqlite";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { Checkpoints } from "../../sqlite/checkpoints.ts";
 import { connect, secondLook, type Connection, type Migrations } from "../../sqlite/connection.ts";
 import { corrupt, isSqlite, translate } from "../../sqlite/faults.ts";
@@ -22,6 +22,8 @@ export interface MailboxFile {
   readonly connection: Connection;
   readonly checkpoints: Checkpoints;
   readonly mark: OpenMark;
+  /** How many changes the mailbox has seen. */
+  changes(): number;
 }
 
 /** Throws DatabaseTaken when another process has it, and STORE_CORRUPT when something is lost. */
@@ -29,6 +31,8 @@ export function openMailboxFile(path: string, migrations: Migrations, { signsOfU
   refuseLoss(path, signsOfUse);
   const opened = connect(path, migrations);
   try {
+    // Left by a reader; unused while this process has the file alone.
+    rmSync(`${path}-shm`, { force: true });
     const id = identify(opened);
     const { changes } = opened.run(() => opened.statement(changesIn).get()) as { changes: number };
     const known = readMark(path);
@@ -36,11 +40,11 @@ export function openMailboxFile(path: string, migrations: Migrations, { signsOfU
     const mark = new OpenMark(path, id, report);
     if (known !== null && known.changes !== changes) mark.set(changes);
     const checkpoints = new Checkpoints(opened, { report, onCheckpoint: () => mark.sync() });
-    countChanges(opened, changes, mark, checkpoints);
+    const counted = countChanges(opened, changes, mark, checkpoints);
     // A new database would be in its log alone, and one that a dead process left behind may be.
     if (known === null) checkpoints.now();
     else checkpoints.wrote();
-    return { connection: { ...opened, [Symbol.dispose]: closing(opened, mark, checkpoints) }, checkpoints, mark };
+    return { connection: { ...opened, [Symbol.dispose]: closing(opened, mark, checkpoints) }, checkpoints, mark, changes: counted };
   } catch (thrown) {
     opened[Symbol.dispose]();
     throw thrown;
@@ -53,7 +57,7 @@ export function openMailboxFile(path: string, migrations: Migrations, { signsOfU
  */
 const changesIn = "SELECT max(changes, (SELECT coalesce(max(id), 0) FROM history)) AS changes FROM mailbox";
 
-function countChanges(connection: Connection, before: number, mark: OpenMark, checkpoints: Checkpoints): void {
+function countChanges(connection: Connection, before: number, mark: OpenMark, checkpoints: Checkpoints): () => number {
   let durable = before;
   let given = before;
   connection.countBy({
@@ -68,6 +72,7 @@ function countChanges(connection: Connection, before: number, mark: OpenMark, ch
       checkpoints.wrote();
     },
   });
+  return () => durable;
 }
 
 function closing(connection: Connection, mark: OpenMark, checkpoints: Checkpoints): () => void {
@@ -81,8 +86,8 @@ function closing(connection: Connection, mark: OpenMark, checkpoints: Checkpoint
   };
 }
 
-/** Looks at the files before SQLite may write to them. */
-function refuseLoss(path: string, signsOfUse: readonly string[]): void {
+/** Looks at the files before SQLite may write to them. Throws STORE_CORRUPT when something is lost. */
+export function refuseLoss(path: string, signsOfUse: readonly string[]): void {
   const mark = readMark(path);
   const size = sizeOf(path);
   if (size === 0) {
