@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { describeUnless } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser, type OtherUser } from "../../src/testing/otherUser.ts";
@@ -14,7 +14,8 @@ describeUnless(lackOfOtherUser())("another user and the files of a home", () => 
     // As in a directory that every user may enter: only the home itself keeps others out.
     chmodSync(world.dir, 0o755);
     other = createOtherUser();
-    await world.tieline(["send", "user", "for my eyes only"]);
+    await world.json(["adopt", await world.pane(["cat"]), "--name", "ana", "--provider", "generic"]);
+    expect(await world.tieline(["send", "ana", "for your eyes only"])).toMatchObject({ code: 0 });
   });
   afterAll(async () => {
     other[Symbol.dispose]();
@@ -27,8 +28,10 @@ describeUnless(lackOfOtherUser())("another user and the files of a home", () => 
 
   describe("cannot read", () => {
     test.each(["mailbox.db", "mailbox.db-wal", "events.db", "user.token", "port", "daemon.log"])("%s", async (name) => {
-      const { code, stdout } = await other.run(["cat", join(world.env["TIELINE_HOME"]!, name)]);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      const path = join(world.env["TIELINE_HOME"]!, name);
+      expect(existsSync(path)).toBe(true);
+      const { code, stdout, stderr } = await other.run(["cat", path]);
+      expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `cat: ${path}: Permission denied\n` });
     });
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createClient } from "../../src/client/client.ts";
+import { homeOf } from "../../src/client/home.ts";
 import { keeping } from "../../src/testing/keeping.ts";
 import { until } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
@@ -48,9 +50,11 @@ const inboxOf = (world: World, name: string): { from: string; content: string }[
 async function whileItAnswers(world: World, work: () => Promise<void>): Promise<number> {
   let over = false;
   let answers = 0;
+  const home = homeOf(world.env);
+  const daemon = createClient({ socket: home.socket }, { personToken: readFileSync(home.personToken, "utf8").trim() });
   const ask = async (): Promise<void> => {
     while (!over) {
-      expect(await world.tieline(["daemon", "status"])).toMatchObject({ code: 0 });
+      expect((await daemon.call("daemonStatus", {})).version).toBeString();
       if (!over) answers++;
     }
   };
