@@ -49,8 +49,8 @@ const transports: Readonly<Record<string, (message: Message) => string>> = {
 };
 
 const viewOf = ({ id, tag, from, to, team, kind, body, when, expectsReply, thread, acceptedAt }: Message): InboxView => ({
-  ...{ id, tag, from: from.name, to, team, kind, body, when, expectsReply, thread, at: acceptedAt },
-  ...{ state: "queued", reason: null, inReplyTo: null, answers: null, request: null },
+  ...{ id, tag, from: from.name, to, team, kind, body, text: body, when, expectsReply, thread, at: acceptedAt },
+  ...{ state: "queued", reason: null, inReplyTo: null, answers: null, request: null, answered: null },
 });
 
 /** Lines as a model tells them apart, without what it does not see, in letters that it takes for the same. */

@@ -177,13 +177,13 @@ function Request({ request: { tag, from, team, kind, text, at } }: { request: Op
   );
 }
 
-const titles: Partial<Record<InboxView["kind"], string>> = { bounce: "could not deliver" };
+const titles: Partial<Record<InboxView["kind"], string>> = { bounce: "has a notice for you" };
 
 function OwnMail({ mail }: { mail: InboxView }): VNode {
-  const { tag, from, kind, body, at } = mail;
+  const { tag, from, kind, text, at } = mail;
   return (
     <Need kind={kind === "text" ? "mail" : kind.replaceAll("_", " ")} title={`${from} ${titles[kind] ?? "wrote to you"}, ${timeOf(at)}`} tag={tag}>
-      <Quote text={body} />
+      <Quote text={text} />
       <p class="actions">
         {from !== "tieline" && (
           <button aria-keyshortcuts="r" title="Reply (r)" onClick={() => replyTo({ tag, from, team: teamOf(tag) })}>

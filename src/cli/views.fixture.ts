@@ -47,7 +47,7 @@ export function story(change: Partial<StoryView> = {}): StoryView {
 }
 
 export function letter(change: Partial<InboxView> = {}): InboxView {
-  return { id: "019b7f3a-0000-7000-8000-00007f3a91c2", tag: "MSG_ENGINEER_0a0b0c0d", from: "engineer", to: "user", team: "default", kind: "text", body: "done\nall green", when: "turn", expectsReply: false, state: "handed", reason: null, thread: "t", inReplyTo: null, answers: null, request: null, at: acceptedAt, ...change };
+  return { id: "019b7f3a-0000-7000-8000-00007f3a91c2", tag: "MSG_ENGINEER_0a0b0c0d", from: "engineer", to: "user", team: "default", kind: "text", body: "done\nall green", text: change.body ?? "done\nall green", when: "turn", expectsReply: false, state: "handed", reason: null, thread: "t", inReplyTo: null, answers: null, request: null, answered: null, at: acceptedAt, ...change };
 }
 
 export function agent(change: Partial<AgentView> = {}): AgentView {

@@ -121,7 +121,9 @@ export const InboxView = z.object({
   thread: z.string(),
   inReplyTo: z.string().nullable(),
   answers: z.string().nullable().describe("the tag of the message that it answers"),
+  text: z.string().describe("the body for people: what a request asks, in words; otherwise the body itself"),
   request: RequestView.nullable().describe("what it asks to be approved, until somebody says so or not with answerRequest"),
+  answered: z.object({ approved: z.boolean(), tag: z.string() }).nullable().describe("of a request: how it was answered, and by which message"),
   at: time,
   /** Set when this call took the message out of the queue: say `collected` with it once it was shown. */
   delivery: z.number().int().optional(),

@@ -6,9 +6,9 @@ import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 import { personId, personName, type Agent, type Endpoint } from "../model/agent.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
-import { isRequest, wakes, type Message, type Sender } from "../model/message.ts";
+import { isRequest, summarise, wakes, type Message, type Sender } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
-import { requestIn, responseKinds } from "../providers/claude-code/teamProtocol.ts";
+import { approves, inWords, requestIn, responseKinds } from "../providers/claude-code/teamProtocol.ts";
 import type { Sent } from "../router.ts";
 import type { Transport } from "../transports/port.ts";
 
@@ -21,7 +21,9 @@ export interface ViewParts {
 }
 
 export function receiptView({ message, deliveries }: Receipt, parts: ViewParts): ReceiptView {
-  const { id, tag, from, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt } = message;
+  const { id, tag, from, team, kind, when, thread, inReplyTo, expiresAt, acceptedAt } = message;
+  const words = inWords(message);
+  const summary = words === null ? message.summary : summarise(words);
   const views = deliveries.map((delivery) => deliveryView(delivery, message, parts));
   const to = addressee(message, deliveries);
   return { id, tag, from: from.name, knownBy: from.knownBy, to, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt, deliveries: views };
@@ -66,7 +68,9 @@ export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): In
   const { state, reason } = deliveryView(delivery, message, parts);
   const answers = tagAnswered(message, parts);
   const request = openRequestIn(message, parts);
-  return { id, tag, from: from.name, to, team, kind, body, when, expectsReply, state, reason, thread, inReplyTo, answers, request, at: acceptedAt };
+  const text = inWords({ kind, body }) ?? body;
+  const answered = isRequest(kind) && request === null ? answerIn(message, parts.mailbox) : null;
+  return { id, tag, from: from.name, to, team, kind, body, text, when, expectsReply, state, reason, thread, inReplyTo, answers, request, answered, at: acceptedAt };
 }
 
 const tagAnswered = ({ inReplyTo }: Message, { mailbox }: Pick<ViewParts, "mailbox">): string | null => inReplyTo && (mailbox.message(inReplyTo)?.tag ?? null);
@@ -75,6 +79,11 @@ const tagAnswered = ({ inReplyTo }: Message, { mailbox }: Pick<ViewParts, "mailb
 export function openRequestIn(message: Message, { mailbox }: Pick<ViewParts, "mailbox">): InboxView["request"] {
   const request = message.to === personName ? requestIn(message) : null;
   return request && responseIn(message, mailbox) === null ? request : null;
+}
+
+function answerIn(message: Message, mailbox: Pick<Mailbox, "log">): InboxView["answered"] {
+  const response = responseIn(message, mailbox);
+  return response && { approved: approves(response.message.body), tag: response.message.tag };
 }
 
 export function responseIn({ id, kind, thread }: Message, mailbox: Pick<Mailbox, "log">): Receipt | null {

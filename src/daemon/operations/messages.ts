@@ -2,7 +2,7 @@ import type { Caller, StoryView } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { personId, type Agent } from "../../model/agent.ts";
-import { provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
+import { openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
 import { TielineError } from "../../model/errors.ts";
 import { deliveryId, type AgentId } from "../../model/ids.ts";
 import { replyAddress, type Draft, type Message, type Sender } from "../../model/message.ts";
@@ -12,6 +12,7 @@ import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { readLog } from "../readLog.ts";
+import type { InboxFilter, InboxRow } from "../../mailbox/port.ts";
 import { isOfTeam, teamFilterOf } from "../teamFilter.ts";
 import type { Rights } from "../rights.ts";
 import { untilMail } from "../untilMail.ts";
@@ -81,12 +82,13 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       const from = await callers.sender(caller);
       const owner = address === undefined ? from.id : agentCalled(address, from, tieline).id;
       const filter = { pending, limit, ...(team !== undefined && { team: teamFilter(team).name }) };
-      if (peek || owner !== from.id) return mailbox.inbox(owner, filter).map((row) => inboxView(row, tieline));
+      if (peek || owner !== from.id) return newFirst(owner, filter).map((row) => inboxView(row, tieline));
       const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit, take: (message) => filter.team === undefined || message.team === filter.team });
-      const taken = new Map(collected.items.map(({ delivery }) => [delivery.id, delivery.id as number]));
-      return mailbox.inbox(owner, filter).map((row) => ({
+      const taken = new Set(collected.items.map(({ delivery }) => delivery.id));
+      const others = newFirst(owner, filter).filter(({ delivery }) => !taken.has(delivery.id));
+      return [...collected.items, ...others].slice(0, limit).map((row) => ({
         ...inboxView(row, tieline),
-        ...(taken.has(row.delivery.id) && { delivery: taken.get(row.delivery.id)! }),
+        ...(taken.has(row.delivery.id) && { delivery: row.delivery.id as number }),
       }));
     },
 
@@ -120,6 +122,15 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       return readable.slice(0, limit).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
   };
+
+  /** What waits, in the order in which it came, then what was read or came to nothing, the newest first. */
+  function newFirst(owner: AgentId, filter: InboxFilter): readonly InboxRow[] {
+    const waiting = mailbox.inbox(owner, { ...filter, pending: true, oldest: true });
+    if (filter.pending) return waiting;
+    const isWaiting = new Set(waiting.map(({ delivery }) => delivery.id));
+    const before = mailbox.inbox(owner, filter).filter(({ delivery }) => !isWaiting.has(delivery.id) && !openStates.includes(delivery.state));
+    return [...waiting, ...before.toReversed()].slice(0, filter.limit);
+  }
 
   /** A reader who took longer than its lease still says the truth about what it read. */
   async function shown({ id, agent, state, transport }: Delivery): Promise<boolean> {

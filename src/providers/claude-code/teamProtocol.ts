@@ -86,6 +86,28 @@ export function shutdownVerdict(body: string): { readonly id: string; readonly a
   return { id, approved, reason: textOf(fields, "reason") };
 }
 
+/** Whether a response of the protocol approves what was asked. */
+export function approves(body: string): boolean {
+  const fields = fieldsOf(body) ?? {};
+  return fields["approved"] === true || fields["subtype"] === "success" || shutdownVerdict(body)?.approved === true;
+}
+
+/** A message of the protocol for people; null for everything that is read as it is written. */
+export function inWords({ kind, body }: Pick<Message, "kind" | "body">): string | null {
+  const fields = kind in wordsFor ? fieldsOf(body) : null;
+  return requestIn({ kind, body })?.text ?? (fields && sanitise(wordsFor[kind]!(fields), true));
+}
+
+const verdictIn = (fields: Fields): string =>
+  approves(JSON.stringify(fields)) ? "approved" : `denied${said(fields, "feedback")}${said(fields, "error")}${said(fields, "reason")}`;
+
+const wordsFor: Readonly<Partial<Record<Kind, (fields: Fields) => string>>> = {
+  plan_approval_response: verdictIn,
+  permission_response: verdictIn,
+  shutdown_response: verdictIn,
+  idle_notification: (fields) => `idle${said(fields, "summary")}${said(fields, "completedStatus")}`,
+};
+
 export function shutdownRequest(request: { readonly id: string; readonly from: string; readonly reason: string }, at: number): string {
   const { id, from, reason } = request;
   return JSON.stringify({ type: "shutdown_request", requestId: id, from, reason, timestamp: new Date(at).toISOString() });
