@@ -132,7 +132,7 @@ class SocketAppServer implements AppServer {
 
   #lost(method: string): TielineError {
     return new TielineError("DELIVERY_FAILED", `the Codex app server at ${this.socketPath} is not there (${method})`, {
-      remedy: "see whether the agent still runs with `tieline status`",
+      remedy: "`tieline ls` shows whether the agent still runs",
       operands: { socketPath: this.socketPath, method, refused: false },
     });
   }

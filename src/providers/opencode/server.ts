@@ -64,7 +64,7 @@ async function* eventData(stream: ReadableStream<Uint8Array>, port: number): Asy
 
 const notThere = (port: number, path: string, cause: unknown): TielineError =>
   new TielineError("DELIVERY_FAILED", `the opencode at port ${port} does not answer (${path})`, {
-    remedy: "see whether the agent still runs with `tieline status`",
+    remedy: "`tieline ls` shows whether the agent still runs",
     operands: { port, path, refused: false },
     cause,
   });

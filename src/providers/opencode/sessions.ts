@@ -163,7 +163,7 @@ class Connection {
     // Nobody may be waiting for it; what went wrong is said below.
     opened.promise.catch(() => undefined);
     const ended = this.read(stop.signal, opened.resolve).then(
-      () => opened.reject(new TielineError("DELIVERY_FAILED", "the opencode ended", { remedy: "see whether the agent still runs with `tieline status`", operands: {} })),
+      () => opened.reject(new TielineError("DELIVERY_FAILED", "the opencode ended", { remedy: "`tieline ls` shows whether the agent still runs", operands: {} })),
       (fault: unknown) => {
         this.complain(fault);
         opened.reject(fault);

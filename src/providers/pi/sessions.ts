@@ -211,7 +211,7 @@ class Connection {
 
 const notThere = (path: string, what: string, cause?: unknown): TielineError =>
   new TielineError("DELIVERY_FAILED", `the pi at ${path} is not there (${what})`, {
-    remedy: "see whether the agent still runs with `tieline status`",
+    remedy: "`tieline ls` shows whether the agent still runs",
     operands: { path, refused: false },
     cause,
   });
