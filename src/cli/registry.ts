@@ -30,6 +30,7 @@ export const registry: Readonly<Record<string, Load>> = {
   resume: () => import("./commands/resume.ts"),
   restart: () => import("./commands/restart.ts"),
   rm: () => import("./commands/rm.ts"),
+  prune: () => import("./commands/prune.ts"),
   read: () => import("./commands/read.ts"),
   resolve: () => import("./commands/resolve.ts"),
   agents: () => import("./commands/agents.ts"),

@@ -43,6 +43,7 @@ export const access: Readonly<Record<OperationName, Access>> = {
   register: "spawn",
   whoami: "own",
   rm: "kill",
+  prune: "kill",
   read: "agent",
   explain: "agent",
   layout: "spawn",

@@ -19,6 +19,7 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
   register: "POST",
   whoami: "GET",
   rm: "POST",
+  prune: "POST",
   read: "GET",
   explain: "GET",
   layout: "POST",

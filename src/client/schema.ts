@@ -201,6 +201,13 @@ export const schemas = {
   register: { input: z.object({ name: z.string(), kind: z.enum(["program", "object"]).optional(), role: z.string().optional() }), output: z.object({ agent: AgentView, token: z.string() }) },
   whoami: { input: z.object({}), output: z.object({ name: z.string(), team: z.string(), kind: z.enum(["program", "person", "object"]), role: z.string().nullable(), knownBy: z.string().describe("how the caller was identified") }) },
   rm: { input: z.object({ agent: z.string(), force: z.boolean().optional() }), output: z.object({ name: z.string(), failedDeliveries: z.number().int() }) },
+  prune: {
+    input: z.object({ all: z.boolean().optional().describe("in every team"), force: z.boolean().optional().describe("also agents that have mail or can be resumed") }),
+    output: z.object({
+      removed: z.array(z.object({ name: z.string(), team: z.string(), failedDeliveries: z.number().int() })),
+      kept: z.array(z.object({ name: z.string(), team: z.string(), why: z.string() })),
+    }),
+  },
   read: { input: z.object({ agent: z.string(), lines: count.optional() }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string() }) },
   up: { input: z.object({ only: z.array(z.string()).optional() }), output: z.object({ session: z.string(), socket: z.string(), attach: z.string(), started: z.array(AgentView), already: z.array(z.string()), failed: z.array(NotStarted) }) },
   down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },

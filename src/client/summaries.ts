@@ -33,6 +33,7 @@ export const summaries: { readonly [Name in OperationName]?: string } = {
   place: "Where an agent or a team is in tmux.",
   layout: "Show all agents of a team in one tmux window, or put them back.",
   rm: "Remove an agent; with force, mail for it fails and its senders are told.",
+  prune: "Forget the agents whose programs are gone.",
   read: "The screen of an agent.",
   readNext: "The screen of an agent, as soon as it has changed.",
   explain: "Which rule says what an agent is doing, and why.",

@@ -30,6 +30,7 @@ import { PageSessions } from "./page/sessions.ts";
 import { paneStreams } from "./paneStream.ts";
 import { watchSocket } from "./socketWatch.ts";
 import { agentOperations } from "./operations/agents.ts";
+import { pruneOperations } from "./operations/prune.ts";
 import { Waits } from "./waits.ts";
 import { askingOperations } from "./operations/asking.ts";
 import { eventOperations, eventStreams } from "./operations/events.ts";
@@ -122,6 +123,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...messageOperations(tieline, callers, rights),
     ...agents,
     ...lifeOperations(tieline, callers),
+    ...pruneOperations(tieline, callers),
     ...readingOperations(tieline, callers),
     ...profileOperations(tieline, callers),
     ...topologyOperations(tieline, callers, rights),

@@ -46,6 +46,7 @@ const expected: Readonly<Record<OperationName, readonly Role[]>> = {
   register: withRight("spawn"),
   whoami: everyone,
   rm: withRight("kill"),
+  prune: withRight("kill"),
   read: readers,
   readNext: readers,
   explain: readers,

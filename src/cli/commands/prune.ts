@@ -1,0 +1,39 @@
+import type { Output } from "../../client/schema.ts";
+import { command } from "../args.ts";
+import { namesAmong } from "../names.ts";
+import { present } from "../present.ts";
+import type { Lines, Paint } from "../terminal.ts";
+
+export default command({
+  name: "prune",
+  group: "Agents",
+  summary: "forget the agents whose programs are gone",
+  usage: ["prune"],
+  details: [
+    "Removes agents whose pane was closed or whose program exited. Those that you stopped or killed are suspended and stay.",
+    "An agent with mail, or with a conversation that `tieline resume` can continue, is kept and listed with the reason; --force removes it too, and its mail goes back to the senders.",
+  ],
+  args: [],
+  flags: {
+    all: { short: "a", summary: "in every team, not only yours" },
+    force: { summary: "also agents that have mail or can be resumed" },
+  },
+  examples: [
+    ["tieline prune", "clear the list of this team"],
+    ["tieline prune --all --force", "everything that is gone, with its mail"],
+  ],
+  async run({ flags, daemon, terminal }) {
+    const result = await daemon.call("prune", { ...(flags.all && { all: true }), ...(flags.force && { force: true }) });
+    return present(result, resultLines(result, terminal.paint), { flags, terminal });
+  },
+});
+
+function resultLines({ removed, kept }: Output<"prune">, paint: Paint): Lines {
+  if (removed.length + kept.length === 0) return paint("dim", "nothing is gone");
+  const nameOf = namesAmong([...removed, ...kept].map(({ team }) => team));
+  const lost = (failed: number): string => (failed === 0 ? "" : `   ${failed} waiting for it failed; see \`tieline dead\``);
+  return [
+    ...removed.map(({ team, name, failedDeliveries }) => `${paint("green", "✓")} ${nameOf(team, name)} removed${lost(failedDeliveries)}`),
+    ...kept.map(({ team, name, why }) => `${paint("yellow", "·")} ${nameOf(team, name)} kept: ${why}`),
+  ];
+}

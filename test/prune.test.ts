@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { AgentView } from "../src/client/schema.ts";
+import { until } from "../src/testing/until.ts";
+import { startWorld, type World } from "../src/testing/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  const agents = ["ana", "bob", "cy", "dee"].map((name) => `  ${name}: { command: [cat] }\n`).join("");
+  world = await startWorld({ files: { "tieline.yaml": `team: web\nagents:\n${agents}` } });
+  await world.json(["up"]);
+}, 60_000);
+afterAll(() => world[Symbol.asyncDispose]());
+
+const states = async (): Promise<Record<string, string>> => Object.fromEntries((await world.ls()).map(({ name, state }) => [name, state]));
+const closePane = async (name: string): Promise<string> => world.tmux("kill-pane", "-t", (await world.ls()).find((one) => one.name === name)!.pane!);
+
+test("restart, stop and kill take several names; what fails does not keep the others", async () => {
+  const before = await world.ls();
+  const paneOf = (agents: readonly AgentView[], name: string): string | null => agents.find((one) => one.name === name)!.pane;
+  expect(await world.tieline(["restart", "ana", "bob"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/ana[^]*bob/) });
+  const after = await world.ls();
+  expect([paneOf(after, "ana"), paneOf(after, "bob")]).not.toEqual([paneOf(before, "ana"), paneOf(before, "bob")]);
+
+  const { code, stdout, stderr } = await world.tieline(["stop", "ana", "anna", "bob", "ana"]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('did you mean "ana"?')]);
+  expect(stdout.match(/suspended/g)).toHaveLength(2);
+  await world.json(["resume", "ana", "bob"]);
+  expect(await world.json<object>(["kill", "ana", "bob"])).toMatchObject({ done: [{ name: "ana", state: "suspended" }, { name: "bob", state: "suspended" }], failed: [] });
+  expect(await world.json<object>(["kill", "cy"])).toMatchObject({ name: "cy", state: "suspended" });
+  expect((await world.tieline(["kill"])).stderr).toContain("<agent> is missing");
+}, 60_000);
+
+test("prune forgets what is gone, keeps what was ended on purpose, and what has mail unless forced", async () => {
+  await world.json(["resume", "ana", "bob"]);
+  expect((await world.tieline(["prune"])).stdout).toBe("nothing is gone\n");
+  const pane = await world.pane(["cat"]);
+  await world.json(["adopt", pane, "--name", "eve", "--provider", "generic"]);
+  await world.tmux("kill-pane", "-t", pane);
+  await closePane("ana");
+  await world.json(["send", "eve", "are you there"]);
+  await until(async () => (await states())["ana"] === "gone" && (await states())["eve"] === "gone", "two agents that are gone");
+
+  const { stdout } = await world.tieline(["prune"]);
+  expect(stdout.split("\n").toSorted()).toEqual(["", "· eve kept: a message waits for it; see `tieline inbox eve --pending`", "✓ ana removed"]);
+  expect(await states()).toMatchObject({ bob: "idle", cy: "suspended", eve: "gone" });
+  expect(await states()).not.toHaveProperty("ana");
+  expect(await world.json<object>(["prune", "--force"])).toEqual({ removed: [{ name: "eve", team: "web", failedDeliveries: 1 }], kept: [] });
+  expect((await world.tieline(["dead"])).stdout).toContain("→ eve");
+}, 60_000);
