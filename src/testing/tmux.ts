@@ -66,7 +66,7 @@ export interface Person extends AsyncDisposable {
   detach(): Promise<void>;
 }
 
-export async function attachPerson(server: PrivateTmux, session: string): Promise<Person> {
+export async function attachPerson(server: Pick<PrivateTmux, "tmux" | "socketPath">, session: string): Promise<Person> {
   const channel = "person-attached";
   await server.tmux("set-hook", "-g", "client-attached", `wait-for -S ${channel}`);
   const command = ["env", "-u", "TMUX", "tmux", "-S", server.socketPath, "attach-session", "-t", `=${session}`];

@@ -32,6 +32,7 @@ test("a pane's facts are read as they are, whatever its texts hold", async () =>
     agent: "agent 1\nline two\t7:x",
     pasted: "",
     entered: "",
+    paused: "",
     cursor: { x: 3, y: 1 },
     inMode: false,
     dead: false,

@@ -38,6 +38,8 @@ export interface PaneFacts {
   agent: string;
   pasted: string;
   entered: string;
+  /** `@tieline_paused`: which pause of the users' keys lasts, and whether a key waits (pauseKeys.ts). */
+  paused: string;
 }
 
 /** A client on some session. tmux knows the time of its last key to the second only. */
@@ -50,6 +52,9 @@ export interface ClientFacts {
   windowId: string;
   /** The pane that gets this client's keys. */
   paneId: string;
+  /** What `-c` takes. */
+  name: string;
+  keyTable: string;
 }
 
 /** One pane at one moment: facts, people and screen come from a single command list. */
@@ -191,6 +196,7 @@ const texts = [
   "@tieline_agent",
   "@tieline_pasted",
   "@tieline_entered",
+  "@tieline_paused",
 ];
 
 /**
@@ -204,7 +210,7 @@ function paneFormat(border: string): string {
 }
 
 const clientFormat =
-  "#{?client_control_mode,1,0} #{?client_readonly,1,0} #{client_activity} #{session_id} #{window_id} #{pane_id}";
+  "#{?client_control_mode,1,0} #{?client_readonly,1,0} #{client_activity} #{session_id} #{window_id} #{pane_id} #{client_key_table} #{client_name}";
 
 function showPane(paneId: string, border: string): string[] {
   return ["display-message", "-p", "-t", paneId, paneFormat(border)];
@@ -239,7 +245,7 @@ function parsePane(record: string, currentPath: string): PaneFacts | undefined {
   if (!id) return undefined;
   const [inMode = false, alternateOn = false, dead = false, synchronized = false, cursorVisible = true] = flags.map(() => reader.word() === "1");
   const paste = reader.word();
-  const [tty = "", title = "", sessionName = "", windowName = "", agent = "", pasted = "", entered = ""] = texts.map(() =>
+  const [tty = "", title = "", sessionName = "", windowName = "", agent = "", pasted = "", entered = "", paused = ""] = texts.map(() =>
     reader.text(),
   );
   return {
@@ -270,6 +276,7 @@ function parsePane(record: string, currentPath: string): PaneFacts | undefined {
     agent,
     pasted,
     entered,
+    paused,
   };
 }
 
@@ -308,9 +315,9 @@ class FactReader {
 
 function parseClients(lines: string[]): ClientFacts[] {
   return lines.filter(Boolean).map((line) => {
-    const [control, readOnly, activity, sessionId = "", windowId = "", paneId = ""] = line.split(" ");
+    const [control, readOnly, activity, sessionId = "", windowId = "", paneId = "", keyTable = "", ...name] = line.split(" ");
     const activityAt = Number(activity) * 1000;
-    return { control: control === "1", readOnly: readOnly === "1", activityAt, sessionId, windowId, paneId };
+    return { control: control === "1", readOnly: readOnly === "1", activityAt, sessionId, windowId, paneId, keyTable, name: name.join(" ") };
   });
 }
 

@@ -66,6 +66,12 @@ export class TmuxServer {
     return { socketPath, turn: this.#turn, leash: this.#findLeash, timeoutMs: Math.min(timeoutMs ?? wedgedMs, wedgedMs), ...(env && { env }), ...(program && { program }) };
   }
 
+  /** By which word another process runs the same tmux. */
+  get program(): string {
+    const path = this.#options.env?.["PATH"];
+    return Bun.which(this.#program, path === undefined ? {} : { PATH: path }) ?? this.#program;
+  }
+
   readonly #turn: Turn = (step) => {
     const turn = this.#lastTurn.then(step, step);
     this.#lastTurn = turn.catch(() => undefined);

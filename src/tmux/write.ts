@@ -1,4 +1,5 @@
 import { asTielineError } from "../model/errors.ts";
+import { beginPause, type KeyPause } from "./pauseKeys.ts";
 import { quote } from "./quote.ts";
 import type { TmuxServer } from "./server.ts";
 
@@ -24,6 +25,8 @@ export interface Guards {
   keysAt?: number;
   /** The mark of the last paste as it was seen: another one since then may still stand in the composer. */
   pasted?: string;
+  /** The pause of the users' keys that lasts. */
+  paused?: string;
 }
 
 export type GuardName =
@@ -38,13 +41,22 @@ export type GuardName =
   | "cursor"
   | "command"
   | "keys"
-  | "pasted";
+  | "pasted"
+  | "paused";
 
 export type Written = { done: true } | { done: false; failed: GuardName[] };
 
 export interface Marks {
   pasted: string;
   entered: string;
+}
+
+export interface PasteWrite extends GuardedWrite {
+  text: string;
+  mark: string;
+  bracketed?: boolean;
+  /** Keys of the users who look at the pane wait from the paste on, until `endPause`. */
+  pause?: KeyPause | null;
 }
 
 /**
@@ -54,7 +66,7 @@ export interface Marks {
  */
 export async function pasteGuarded(
   server: TmuxServer,
-  { text, mark, bracketed = false, ...write }: GuardedWrite & { text: string; mark: string; bracketed?: boolean },
+  { text, mark, bracketed = false, pause = null, ...write }: PasteWrite,
 ): Promise<Written> {
   // A name of its own for each paste: parallel ones never mix, and the person's buffers are not touched.
   const buffer = `tieline-${crypto.randomUUID()}`;
@@ -64,7 +76,7 @@ export async function pasteGuarded(
     const written = await guarded(server, write, {
       before: [`set-buffer -b ${buffer} -- ${quote(bracketed ? `\x1b[200~${text}\x1b[201~` : text)}`],
       // -r: newlines stay newlines. -p: bracketed. -d: the buffer goes with the paste.
-      whenTrue: [`paste-buffer ${bracketed ? "" : "-p"} -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`],
+      whenTrue: [`paste-buffer ${bracketed ? "" : "-p"} -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`, ...(pause ? beginPause(pause, server) : [])],
       whenFalse: [`delete-buffer -b ${buffer}`],
     });
     settled = written.done || !written.failed.includes("pane");
@@ -140,7 +152,7 @@ function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrit
     flag("synchronized", "pane_synchronized"),
     flag("inputOff", "pane_input_off"),
   ];
-  const { serverPid, cursor, title, command, keysAt, pasted } = guards;
+  const { serverPid, cursor, title, command, keysAt, pasted, paused } = guards;
   if (serverPid !== undefined) comparisons.push({ name: "serverPid", format: "#{pid}", expected: String(serverPid) });
   if (cursor) comparisons.push({ name: "cursor", format: "#{cursor_x};#{cursor_y}", expected: `${cursor.x};${cursor.y}` });
   if (title !== undefined) comparisons.push({ name: "title", format: "#{pane_title}", expected: title });
@@ -148,6 +160,7 @@ function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrit
   if (command !== undefined && !command.includes("\ufffd")) comparisons.push({ name: "command", format: "#{pane_current_command}", expected: command });
   if (keysAt !== undefined) comparisons.push({ name: "keys", format: "#{session_activity}", expected: String(keysAt / 1000) });
   if (pasted !== undefined) comparisons.push({ name: "pasted", format: "#{@tieline_pasted}", expected: pasted });
+  if (paused !== undefined) comparisons.push({ name: "paused", format: "#{@tieline_paused}", expected: paused });
   return compareAndRun(server, pane, comparisons, steps);
 }
 

@@ -37,36 +37,55 @@ describe("a person types", () => {
     expect(submittedTo(ana.dir)[0]).toStartWith("[MSG_");
   });
 
-  test("between our paste and our Enter: Enter waits until their text is gone again", async () => {
+  test("between our paste and our Enter: the keys wait, and arrive in an empty composer", async () => {
     await using person = await visitor();
     // The echo comes late enough for a key to come before our Enter.
     await ana.direct({ echoDelayMs: 400 });
     const receipt = await stage.send("ana", "from elsewhere");
-    await until(async () => (await stage.tmux.tmux("show-options", "-p", "-q", "-v", "-t", ana.pane, "@tieline_pasted")) !== "", "the paste");
-    await person.press("x");
-    await until(async () => (await stage.tieline.sensing.explain(ana.agent))?.known?.composer?.endsWith("]x") ?? false, "the person's x behind our text");
+    await pasted(stage, ana.pane);
+    await person.press("-l", "my own words");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    await until(async () => (await composer()) === "my own words", async () => `the user's words; the composer has ${await composer()}`);
+    await person.press("Enter");
+    await until(() => submittedTo(ana.dir).length === 2, "the user's own prompt");
+    expect(submittedTo(ana.dir)[0]).toEndWith("]");
+    expect(submittedTo(ana.dir)[1]).toBe("my own words");
+  });
+
+  test("a program types between our paste and our Enter: Enter waits until its text is gone again", async () => {
+    await ana.direct({ echoDelayMs: 400 });
+    const receipt = await stage.send("ana", "from elsewhere");
+    await pasted(stage, ana.pane);
+    await stage.tmux.tmux("send-keys", "-t", ana.pane, "x");
+    await until(async () => (await composer())?.endsWith("]x") ?? false, "x behind our text");
     expect(logOf(ana.dir)).toEqual([]);
-    await person.press("BSpace");
+    await stage.tmux.tmux("send-keys", "-t", ana.pane, "BSpace");
     expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
     expect(submittedTo(ana.dir)[0]).toEndWith("]");
   });
+
+  const composer = async (): Promise<string | null | undefined> => (await stage.tieline.sensing.explain(ana.agent))?.known?.composer;
 });
 
-test("an attempt that a person's typing outlasted is finished when its text stands alone again, before anything else", async () => {
+/** The text of a message stands in the pane, without its Enter. */
+async function pasted({ tmux }: Stage, pane: string): Promise<void> {
+  const mark = (): Promise<string> => tmux.tmux("show-options", "-p", "-q", "-v", "-t", pane, "@tieline_pasted");
+  await until(async () => (await mark()) !== "", "the paste");
+}
+
+test("an attempt that typing outlasted is finished when its text stands alone again, before anything else", async () => {
   await using impatient = await openStage({ config: { delivery: { timeoutMs: 500, readyTimeoutMs: 800 } } });
   const bob = await impatient.scripted("bob");
-  await impatient.tmux.tmux("select-window", "-t", bob.pane);
-  await using person = await attachPerson(impatient.tmux, "main");
   await bob.direct({ echoDelayMs: 300 });
   const first = await impatient.send("bob", "first");
-  await until(async () => (await impatient.tmux.tmux("show-options", "-p", "-q", "-v", "-t", bob.pane, "@tieline_pasted")) !== "", "the paste");
-  await person.press("x");
+  await pasted(impatient, bob.pane);
+  await impatient.tmux.tmux("send-keys", "-t", bob.pane, "x");
   expect(await impatient.delivered(first)).toMatchObject({ state: "uncertain" });
   const second = await impatient.send("bob", "second");
   await impatient.delivered(second, heldFor("draft"));
   expect(logOf(bob.dir)).toEqual([]);
-  await person.press("BSpace");
+  await impatient.tmux.tmux("send-keys", "-t", bob.pane, "BSpace");
   expect(await impatient.delivered(first, ({ state }) => state !== "uncertain")).toMatchObject({ state: "handed" });
   expect(await impatient.delivered(second)).toMatchObject({ state: "handed" });
   expect(submittedTo(bob.dir).map((text) => text.split("\n")[1])).toEqual(["first", "second"]);

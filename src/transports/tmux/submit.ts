@@ -7,6 +7,7 @@ import type { Outcome } from "../../model/delivery.ts";
 import type { Elapsed } from "../../model/ids.ts";
 import type { Ages } from "../../os/ages.ts";
 import { lastKeyAt } from "../../tmux/pane.ts";
+import { keyWaits, type KeyPause } from "../../tmux/pauseKeys.ts";
 import { enterGuarded, type Guards } from "../../tmux/write.ts";
 import type { Access } from "./access.ts";
 import { lastStirAt, stirAge, surelyPastMs, whyNotTyped, type Sight, type There } from "./sight.ts";
@@ -18,6 +19,8 @@ export interface Pasted {
   readonly mark: string;
   /** The pane as it was just before the paste; null when that is not known any more. */
   readonly before: There | null;
+  /** The users' keys wait meanwhile. */
+  readonly pause?: KeyPause | null;
 }
 
 export interface SubmitParts {
@@ -69,8 +72,9 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? elapsed()) : null;
     if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
     if (presses > 0 && !access.traits.echo) return handed(`typed into ${pane}, which shows nothing`);
-    if (standsSince !== null && elapsed() - standsSince >= access.traits.enterGapMs && mayPress(sight) && safeToEnter(sight) && whyNotTyped(sight, access.traits) === null && nobodyTyped(sight, before, ages)) {
-      if ((await enterGuarded(access.server, { ...guardedBy(access, sight), mark })).done) {
+    const isLongEnough = standsSince !== null && elapsed() - standsSince >= access.traits.enterGapMs;
+    if (isLongEnough && mayPress(sight) && safeToEnter(pasted, sight) && nobodyTyped(sight, pasted, ages)) {
+      if ((await enterGuarded(access.server, { ...enterGuards(pasted, sight), mark })).done) {
         presses++;
         parts.entered();
         enteredAt = elapsed();
@@ -88,19 +92,32 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
    */
   function mayPress(sight: There): boolean {
     if (entered === null) return true;
-    return sameKeys(entered, sight) && hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && elapsed() - enteredAt > enterPatienceMs * presses;
+    return (sameKeys(entered, sight) || keysWait(pasted, sight)) && hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && elapsed() - enteredAt > enterPatienceMs * presses;
   }
 
   /** Who types into our text, or has a dialog open over it, will finish; a daemon that stops does not wait for that. */
   function isWaitingForPerson({ sight, stands }: { sight: There; stands: Standing }): boolean {
     const timedOut = (signal.reason as { name?: string } | undefined)?.name === "TimeoutError";
-    return timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, before, ages));
+    return timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, pasted, ages));
   }
 }
 
 export function guardedBy({ locator }: Access, { look: { pane } }: There): { pane: string; panePid: number; guards: Guards } {
   const { title, cursor, currentCommand: command, keysAt, pasted } = pane;
   return { pane: locator.pane, panePid: locator.panePid, guards: { serverPid: locator.serverPid, title, cursor, command, keysAt, pasted } };
+}
+
+/** A key was pressed since the paste, and has not reached the program. */
+function keysWait({ pause = null }: Pasted, { look: { pane } }: There): boolean {
+  return pause !== null && pane.paused === keyWaits(pause);
+}
+
+/** While keys wait, their time says nothing; that they still wait is what counts. */
+function enterGuards(pasted: Pasted, sight: There): ReturnType<typeof guardedBy> {
+  const write = guardedBy(pasted.access, sight);
+  if (!keysWait(pasted, sight)) return write;
+  const { keysAt: _, ...guards } = write.guards;
+  return { ...write, guards: { ...guards, paused: sight.look.pane.paused } };
 }
 
 function wasTaken({ manifest }: Access, entered: There, now: There, stands: Standing): boolean {
@@ -111,8 +128,8 @@ function wasTaken({ manifest }: Access, entered: There, now: There, stands: Stan
 }
 
 /** A dialog can open between the paste and Enter; the paste is ignored by it, and Enter would answer it. */
-function safeToEnter(sight: There): boolean {
-  return !sight.look.pane.inMode && !isDialog(sight);
+function safeToEnter({ access }: Pasted, sight: There): boolean {
+  return !sight.look.pane.inMode && !isDialog(sight) && whyNotTyped(sight, access.traits) === null;
 }
 
 export function isDialog({ reading }: There): boolean {
@@ -120,7 +137,9 @@ export function isDialog({ reading }: There): boolean {
 }
 
 /** No key since the look before the paste, or none for a while: what a person types now is not ours to submit. */
-function nobodyTyped(sight: There, before: There | null, ages: Ages): boolean {
+function nobodyTyped(sight: There, pasted: Pasted, ages: Ages): boolean {
+  const { before } = pasted;
+  if (keysWait(pasted, sight)) return true;
   if (stirAge(sight, ages) >= surelyPastMs) return true;
   return before !== null && lastStirAt(sight) === lastStirAt(before);
 }
@@ -148,9 +167,10 @@ function unfinished({ access }: Pasted, presses: number, { sight, stands }: { si
 }
 
 /** Nobody has pressed Enter, neither we nor a person: what is not in the composer was never submitted. */
-function isEmptyAndUntouched({ access, before }: Pasted, { sight, stands }: { sight: There; stands: Standing }): boolean {
+function isEmptyAndUntouched(pasted: Pasted, { sight, stands }: { sight: There; stands: Standing }): boolean {
+  const { access, before } = pasted;
   if (stands !== "nothing" || before === null || !hasComposer(access.manifest, sight)) return false;
-  return sameKeys(before, sight);
+  return sameKeys(before, sight) || keysWait(pasted, sight);
 }
 
 const swallowedByDialog = (pane: string): Outcome => ({

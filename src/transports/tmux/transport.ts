@@ -11,6 +11,7 @@ import { processExists, type Processes } from "../../tmux/process.ts";
 import { ttyModes, type ReadTtyMode } from "../../tmux/ttyMode.ts";
 import { look, lookAtMany, type Look } from "../../tmux/pane.ts";
 import { isPosixShell } from "../../tmux/shell.ts";
+import { endPause, preparePause } from "../../tmux/pauseKeys.ts";
 import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../sensing/port.ts";
 import { paneLocator } from "../paneLocator.ts";
@@ -82,9 +83,16 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       if (verdict.leaveMode) return leaveCopyMode(access, sight);
       const text = await textFor(errand, access, sight);
       if (text === null) return tooSmall(sight);
-      const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark: errand.mark, bracketed: access.traits.bracketedPaste === "always" });
-      if (!pasted.done) return changed(access, pasted.failed);
-      return finish(errand, { access, text, mark: errand.mark, before: sight }, signal);
+      const { mark } = errand;
+      const pause = await preparePause(access.server, sight.look.pane, sight.look.clients);
+      const bracketed = access.traits.bracketedPaste === "always";
+      try {
+        const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark, bracketed, pause });
+        if (!pasted.done) return changed(access, pasted.failed);
+        return await finish(errand, { access, text, mark, before: sight, pause }, signal);
+      } finally {
+        if (pause !== null) await endPause(access.server, pause);
+      }
     },
 
     async inspect(errand) {
