@@ -7,7 +7,7 @@
  * is `collect`: the agent asks, and gets what is there.
  */
 import type { Agent, Endpoint } from "./model/agent.ts";
-import { provesSeen, type Authority, type Delivery, type Hold, type Outcome } from "./model/delivery.ts";
+import { isSummaryOnly, proofOfSummary, provesSeen, type Authority, type Delivery, type Hold, type Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
 import type { Message } from "./model/message.ts";
@@ -17,8 +17,10 @@ import { Backoff } from "./serving/backoff.ts";
 import { collectMail, hasFailed, type Collected, type Collection } from "./serving/collect.ts";
 import { Doubts, type Found } from "./serving/doubts.ts";
 import { Order } from "./serving/order.ts";
+import { Lateness } from "./serving/lateness.ts";
 import { modelFailed, type ModelWatch } from "./serving/outages.ts";
 import { noticesFor } from "./serving/notices.ts";
+import { withNotes } from "./serving/notes.ts";
 import { Rounds } from "./serving/rounds.ts";
 import { Timers } from "./serving/timers.ts";
 import { Watches } from "./serving/watches.ts";
@@ -39,6 +41,8 @@ export interface Courier extends AsyncDisposable {
    * was lost and surely did not arrive waits again.
    */
   reconsider(agent: AgentId, handed?: readonly DeliveryId[]): Promise<void>;
+  /** Notes on the receipt that an urgent message can only arrive later than it was sent for. */
+  readonly announce: Lateness["announce"];
   /** The clock was set, and deadlines with it: what is due is planned again. */
   replan(): void;
   /** Why the agent's next message waits, if it does. */
@@ -75,6 +79,7 @@ export function createCourier(parts: CourierParts): Courier {
   const ages = new Ages(clock);
   const watches = new Watches(transportOf, rounds.ask.bind(rounds));
   const backoff = new Backoff(retryMs, clock);
+  const lateness = new Lateness({ mailbox, transportOf });
   const doubts = new Doubts({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
@@ -102,6 +107,8 @@ export function createCourier(parts: CourierParts): Courier {
     async reconsider(agent, handed = []) {
       for (const delivery of [...uncertainOf(agent), ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
     },
+
+    announce: (agent, message, delivery) => lateness.announce(agent, message, delivery),
 
     replan() {
       timers.plan(mailbox.nextDueAt());
@@ -203,6 +210,8 @@ export function createCourier(parts: CourierParts): Courier {
         if (readiness.kind === "held") hold ??= readiness.hold;
         else gone.set(endpoint, { reason: "offline", detail: readiness.detail });
       }
+      const now = parts.agent(agent.id);
+      if (now !== null) await lateness.announce(now, message, delivery);
       // Where the program itself runs, its end is known best.
       await holdBack(agent, delivery, hold ?? gone.get(agent.endpoints[0]!) ?? gone.values().next().value ?? notRunning(agent));
     }
@@ -236,7 +245,7 @@ export function createCourier(parts: CourierParts): Courier {
       if (found.kind === "unknown") doubts.add(errand.delivery);
       else outcome = found;
     }
-    outcome = slowedDown(errand, outcome);
+    outcome = withNotes(slowedDown(errand, outcome), transport, errand);
     const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, errand.message);
     await settle(errand.delivery, outcome, { transport: transport.name, authority });
     if (outcome.kind === "unknown") await lookAgain(errand.agent.id);
@@ -290,7 +299,7 @@ export function createCourier(parts: CourierParts): Courier {
     for (const endpoint of agent.endpoints.filter(({ transport }) => isRestored || transport === delivery.transport)) {
       const outcome = await lookFor({ message, delivery, agent, endpoint, mark });
       if (outcome.kind === "handed") {
-        await raise(delivery, outcome, { agent, message });
+        await raise(delivery, outcome, { agent, message, endpoint });
         return "decided";
       }
       if (outcome.kind === "unknown") found = outcome.unseen || found === "unseen" ? "unseen" : "undecided";
@@ -299,8 +308,14 @@ export function createCourier(parts: CourierParts): Courier {
     return found;
   }
 
-  async function raise({ id, warning }: Delivery, { proof, detail, failure }: Extract<Outcome, { kind: "handed" }>, { agent, message }: Pick<Errand, "agent" | "message">): Promise<void> {
+  async function raise({ id, state, warning }: Delivery, found: Extract<Outcome, { kind: "handed" }>, errand: Pick<Errand, "agent" | "message" | "endpoint">): Promise<void> {
+    const { agent, message, endpoint } = errand;
+    const { proof: offered, detail, failure, notes = [] } = withNotes(found, transportOf(endpoint.transport), errand);
+    // Of what was in doubt it is not written down yet how it went out.
+    const isNew = state === "uncertain";
+    const proof = isNew && isSummaryOnly({ notes }) ? proofOfSummary(offered) : offered;
     await mailbox.confirm(id, proof, detail);
+    if (isNew) for (const { code, text } of notes) await mailbox.note(id, code, text);
     if (provesSeen(proof)) model?.answered(agent.id);
     if (failure === undefined || warning !== null) return;
     await mailbox.warn(id, modelFailed(failure));
@@ -315,6 +330,8 @@ export function createCourier(parts: CourierParts): Courier {
         if (settled.state === "queued" && settled.reason !== null) {
           holds.set(settled.agent, { reason: settled.reason, detail: settled.detail ?? settled.reason, at: settled.reasonAt ?? clock() });
         }
+        const [agent, message] = [parts.agent(settled.agent), mailbox.message(settled.messageId)];
+        if (agent && message) await lateness.takeBack(agent, message, settled);
         return;
       } catch (thrown) {
         report(`settle delivery ${delivery.id}`, thrown);

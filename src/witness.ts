@@ -89,7 +89,10 @@ export class Witness implements AsyncDisposable {
     if (agent === null || this.parts.transcript(agent) === null) return;
     const search = this.searches.get(agent.id);
     if (search) {
-      if (!search.wanted.has(delivery.id)) search.fresh.set(delivery.id, progressOf(delivery, message));
+      const known = search.wanted.get(delivery.id) ?? search.fresh.get(delivery.id);
+      if (known?.progress.fetched === isFetched(delivery)) return;
+      search.wanted.delete(delivery.id);
+      search.fresh.set(delivery.id, progressOf(delivery, message));
       search.bell.ring();
       return;
     }
@@ -247,7 +250,10 @@ export class Witness implements AsyncDisposable {
 /** Whether it was delivered, perhaps, and the model may not have read it. */
 const isOpen = ({ state, proof }: Delivery): boolean => ["handed", "uncertain"].includes(state) && !(proof !== null && provesSeen(proof));
 
-const progressOf = ({ transport }: Delivery, message: Message): Wanted => ({ message, progress: new Progress(message, transport === "pull") });
+/** Whether the agent got the text by a tool call of its own, at once or after a summary. */
+const isFetched = ({ transport, notes }: Delivery): boolean => transport === "pull" || notes.some(({ code }) => code === "fetched");
+
+const progressOf = (delivery: Delivery, message: Message): Wanted => ({ message, progress: new Progress(message, isFetched(delivery)) });
 
 interface Wanted {
   readonly message: Message;

@@ -13,8 +13,8 @@ import { seal, type Message, type Sender } from "../src/model/message.ts";
 import { terminalTraits } from "../src/providers/traits.ts";
 import { rowOf } from "../src/transports/claude-inbox/transport.ts";
 import { turnWith } from "../src/transports/codex-server/transport.ts";
-import { textOf as openCodeText } from "../src/transports/opencode-server/transport.ts";
-import { textOf as piText } from "../src/transports/pi-extension/transport.ts";
+import { envelopeOf as openCodeText } from "../src/transports/opencode-server/transport.ts";
+import { envelopeOf as piText } from "../src/transports/pi-extension/transport.ts";
 import { textFor as stdinText } from "../src/transports/stdin/transport.ts";
 import { linesFor as streamLines } from "../src/transports/stream-json/transport.ts";
 import { paneText } from "../src/transports/tmux/text.ts";
@@ -34,15 +34,15 @@ const transports: Readonly<Record<string, (message: Message) => string>> = {
   "stream-json": (message) => streamLines(message).trim().split("\n").map((line) => (JSON.parse(line) as { message?: { content: string } }).message?.content ?? "").join("\n"),
   "Claude Code's inbox socket": (message) => envelope(message, { multiline: true, inlineLimit: 1 << 20 }, "peer").text,
   "Claude Code's team inbox": (message) => rowOf(message, null).text,
-  "hooks of Claude Code": (message) => hookText(message, { provider: "claude-code" }),
-  "hooks of Codex": (message) => hookText(message, { provider: "codex" }),
+  "hooks of Claude Code": (message) => hookText(message, { provider: "claude-code" }, 10_000).text,
+  "hooks of Codex": (message) => hookText(message, { provider: "codex" }, 10_000).text,
   "Codex's app server": (message) => {
     const { input, additionalContext } = turnWith(message);
     // The frame of the context stands inside of an element of its own, above the line that says whose words they are.
     return additionalContext === undefined ? input.map(({ text }) => text).join("\n") : Object.values(additionalContext).map(({ value }) => value).join("\n");
   },
-  opencode: openCodeText,
-  pi: piText,
+  opencode: (message) => openCodeText(message).text,
+  pi: (message) => piText(message).text,
   "MCP, a letter": (message) => letterText(viewOf(message)),
   "MCP, an answer": (message) => answerText(viewOf(message)),
   "MCP, a resource": (message) => messageText(viewOf(message)),

@@ -190,7 +190,7 @@ export const schemas = {
   inbox: { input: z.object({ agent: z.string().optional(), pending: flag.optional(), limit: count.optional(), team: z.string().optional().describe("only what was sent in this team"), peek: flag.optional().describe("look without marking anything as seen") }), output: z.array(InboxView) },
   /** Takes waiting mail out of the queue for the caller, who says `collected` once it was shown. */
   collect: { input: z.object({ tag: z.string().optional().describe("only this message"), limit: count.optional(), waitMs: count.max(600_000).optional().describe("when nothing waits, wait this long for some") }), output: z.array(InboxView) },
-  collected: { input: z.object({ deliveries: z.array(z.number().int()) }), output: z.object({ seen: z.number().int() }) },
+  collected: { input: z.object({ deliveries: z.array(z.number().int()), partial: z.array(z.number().int()).optional().describe("those of which only a part was shown") }), output: z.object({ seen: z.number().int() }) },
   log: { input: z.object({ agent: z.string().optional(), team, thread: z.string().optional(), grep: z.string().optional(), since: count.optional(), before: z.string().optional().describe("an id: only messages that were accepted before it"), limit: count.optional() }), output: z.array(ReceiptView) },
   cancel: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },
   retry: { input: z.object({ tag: z.string(), agent: z.string().optional() }), output: ReceiptView },

@@ -42,7 +42,7 @@ export const ProfileFields = z
     markers: z.boolean().describe("Programs with hooks: send what the last message of a turn addresses to somebody (`@name: …`)? Default `false`."),
     promptPattern: pattern.describe("Generic programs: a regular expression for the last line when the program waits for input."),
     bracketedPaste: z.boolean().describe("Does the program understand bracketed paste? Without it, what the terminal says."),
-    pasteLimit: z.int().min(1).max(16_777_216).describe("Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 65536."),
+    pasteLimit: z.int().min(1).max(16_777_216).describe("Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 1000000 for Claude Code and Codex, else 65536."),
     echo: z.boolean().describe("Does the program show what is typed? Without an echo nothing can be read back from its screen."),
     copyMode: z.enum(copyModes).describe("Overrides `delivery.copyMode` for this agent."),
     autostart: z.boolean().describe("May mail start it when it is not running? Default `true`."),

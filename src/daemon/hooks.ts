@@ -72,8 +72,8 @@ export class HookDoor {
     return this.spool.watch(signal);
   }
 
-  private async observe({ provider, payload, caller }: SpooledCall): Promise<void> {
-    const call = readHookCall(provider, payload);
+  private async observe({ provider, payload, takesAll, caller }: SpooledCall): Promise<void> {
+    const call = readHookCall(provider, payload, takesAll);
     const agent = call && (await this.parts.agentOf(call, caller));
     if (agent) await this.parts.chain.observe(call, agent);
   }
@@ -84,7 +84,7 @@ export class HookDoor {
       await this.observe(spooled);
       return null;
     }
-    const call = readHookCall(spooled.provider, spooled.payload);
+    const call = readHookCall(spooled.provider, spooled.payload, spooled.takesAll);
     const agent = call && (await this.parts.agentOf(call, { ...spooled.caller, token }));
     const verdict = agent && (await this.parts.chain.run(call, agent));
     return verdict && { ...verdict, answer: answerFor(call, verdict) };

@@ -97,7 +97,7 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
   const hold = courier.holdOf(agent.id);
   const activity = activities.of(agent);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
-  const waysIn = waysInView(agent.endpoints, transports);
+  const waysIn = waysInView(agent.endpoints.filter(({ transport }) => transports.get(transport)?.earliest?.(agent) !== null), transports);
   const held = { held: hold?.detail ?? noticesOf(agent, mailbox), heldAt: hold?.at ?? null };
   return {
     ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },

@@ -47,7 +47,7 @@ export interface Mailbox extends AsyncDisposable {
   /** Puts a warning on a delivery's receipt; its state stays. */
   warn(delivery: DeliveryId, warning: string): Promise<void>;
 
-  /** Puts a note on a delivered message, in place of an earlier one with that code; null takes it away. */
+  /** Puts a note on a message that waits or was delivered, in place of an earlier one with that code; null takes it away. */
   note(delivery: DeliveryId, code: NoteCode, text: string | null): Promise<void>;
 
   /** Expires what is due, with bounces. Uncertain deliveries never expire. */

@@ -4,7 +4,9 @@
  */
 import {
   boundaryLeaseMs,
+  isSummaryOnly,
   mayFollow,
+  proofOfSummary,
   provesSeen,
   stateAfter,
   strongerProof,
@@ -97,8 +99,8 @@ export function settled(delivery: Delivery, outcome: Outcome, way: Way, now: num
       authority: null,
       reasonAt: reason === null ? null : now,
       availableAt: failing && state === "queued" ? now + (backoffMs[attempts - 1] ?? backoffMs.at(-1)!) : null,
-      ...(outcome.kind === "handed" && { proof: outcome.proof, detail: outcome.detail ?? null }),
-      ...((outcome.kind === "handed" || outcome.kind === "unknown") && { ...way, notes: outcome.notes ?? [] }),
+      ...(outcome.kind === "handed" && { proof: isSummaryOnly(outcome) ? proofOfSummary(outcome.proof) : outcome.proof, detail: outcome.detail ?? null }),
+      ...((outcome.kind === "handed" || outcome.kind === "unknown") && { ...way, notes: [...only("degraded", delivery.notes), ...(outcome.notes ?? [])] }),
     },
     now,
   );
@@ -111,8 +113,9 @@ export function lost(delivery: Delivery, outcome: Extract<Outcome, { kind: "unkn
   return step("settle", delivery, { state, detail: outcome.detail, warning: null }, now);
 }
 
-export function confirmed(delivery: Delivery, proof: Proof, detail: string | undefined, now: number): Step | null {
-  if (proof === "reply") return answered(delivery, now);
+export function confirmed(delivery: Delivery, offered: Proof, detail: string | undefined, now: number): Step | null {
+  if (offered === "reply") return answered(delivery, now);
+  const proof = isSummaryOnly(delivery) ? proofOfSummary(offered) : offered;
   if (!strongerProof(delivery.proof, proof)) return null;
   if (!["handed", "seen", "uncertain"].includes(delivery.state)) return null;
   const state: DeliveryState = provesSeen(proof) || delivery.state === "seen" ? "seen" : "handed";
@@ -134,15 +137,16 @@ export function warned(delivery: Delivery, warning: string, now: number): Step |
   return step("confirm", delivery, { state: "handed", warning, detail: warning }, now);
 }
 
-/** Puts a note on what was delivered, in place of an earlier one with its code, or takes it away: null. */
+/** Puts a note on what waits or was delivered, in place of an earlier one with its code, or takes it away: null. */
 export function noted(delivery: Delivery, code: NoteCode, text: string | null, now: number): Step | null {
-  if (delivery.state !== "handed" && delivery.state !== "seen") return null;
+  if (!["queued", "handed", "seen"].includes(delivery.state)) return null;
   const known = delivery.notes.find((note) => note.code === code);
   if ((known?.text ?? null) === text) return null;
   const notes = [...without(code, delivery.notes), ...(text === null ? [] : [{ code, text }])];
-  return step("confirm", delivery, { state: delivery.state, notes, ...(text !== null && { detail: text }) }, now);
+  return step("confirm", delivery, { state: delivery.state, notes, ...(text !== null && delivery.state !== "queued" && { detail: text }) }, now);
 }
 
+const only = (code: NoteCode, notes: readonly Note[]): readonly Note[] => notes.filter((note) => note.code === code);
 const without = (code: NoteCode, notes: readonly Note[]): readonly Note[] => notes.filter((note) => note.code !== code);
 
 export function expired(delivery: Delivery, now: number): Step {

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { deadlineIn } from "../os/deadline.ts";
 import type { Client } from "../client/client.ts";
 import { longestPollMs } from "../client/operations.ts";
-import type { Output } from "../client/schema.ts";
+import type { Input, Output } from "../client/schema.ts";
 import { whens } from "../model/message.ts";
-import { agentLines, answerText, letterText, receiptText, storyText } from "./words.ts";
+import { agentLines, answerText, isShownWhole, letterText, receiptText, storyText } from "./words.ts";
 
 export interface ToolCall {
   readonly client: Client;
@@ -122,8 +122,7 @@ function tool<Input extends z.ZodObject>(data: Omit<Tool, "input" | "run"> & { i
 
 function letters(mail: Output<"collect">, call: ToolCall, none: string): ToolAnswer {
   if (mail.length === 0) return { text: none };
-  const deliveries = mail.flatMap(({ delivery }) => delivery ?? []);
-  return { text: mail.map(letterText).join("\n\n"), written: () => call.client.call("collected", { deliveries }) };
+  return { text: mail.map(letterText).join("\n\n"), written: () => call.client.call("collected", collectedOf(mail)) };
 }
 
 async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { client, signal }: ToolCall): Promise<ToolAnswer> {
@@ -132,8 +131,7 @@ async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { cl
     const { answer, lost, waiting: why, questions, first } = await client.call("answer", { tag, timeoutMs, questions: true }, signal);
     if (lost) return { text: `${tag} can not be answered: ${lost.agent} is ${lost.state}${lost.reason ? ` (${lost.reason})` : ""}` };
     if (answer) {
-      const { delivery } = answer;
-      return { text: answerText(answer), ...(delivery !== undefined && { written: () => client.call("collected", { deliveries: [delivery] }) }) };
+      return { text: answerText(answer), ...(answer.delivery !== undefined && { written: () => client.call("collected", collectedOf([answer])) }) };
     }
     if (questions.length > 0) return askedFirst(to, tag, questions, client);
     if (first) return { text: `${first.from} waits for your answer to ${first.tag}, and reads nothing before it has one. Answer it with reply; your question ${tag} stays open, and its answer will come to your inbox.` };
@@ -144,9 +142,14 @@ async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { cl
 
 /** Two that ask each other would wait for each other. */
 function askedFirst(to: string, tag: string, mail: Output<"answer">["questions"], client: Client): ToolAnswer {
-  const deliveries = mail.flatMap(({ delivery }) => delivery ?? []);
   const next = `You are asked something before ${to} has answered. Answer it with reply. Your question ${tag} stays open: do not ask again, call wait_for_message for its answer.`;
-  return { text: [...mail.map(letterText), next].join("\n\n"), written: () => client.call("collected", { deliveries }) };
+  return { text: [...mail.map(letterText), next].join("\n\n"), written: () => client.call("collected", collectedOf(mail)) };
+}
+
+/** What was shown, and of what only a part. */
+function collectedOf(mail: readonly { readonly body: string; readonly delivery?: number | undefined }[]): Input<"collected"> {
+  const taken = (some: typeof mail): number[] => some.flatMap(({ delivery }) => delivery ?? []);
+  return { deliveries: taken(mail), partial: taken(mail.filter(({ body }) => !isShownWhole(body))) };
 }
 
 /** The lengths of the polls that fill the time; at least one, so that nothing is missed. */

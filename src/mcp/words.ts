@@ -26,6 +26,8 @@ function framed({ tag, from }: Pick<InboxView, "tag" | "from">, marks: string, b
   return [`[${tag} from ${from}${marks}${authorOf(from, "peer")}]`, body, `[end ${tag}]`].join("\n");
 }
 
+export const isShownWhole = (body: string): boolean => bodyText(body).length <= longestBody;
+
 function shortened(given: string, tag: string): string {
   const body = bodyText(given);
   if (body.length <= longestBody) return body;
@@ -36,6 +38,7 @@ export function receiptText({ tag, deliveries, successful, failed = [], notice }
   const to = successful ?? deliveries.map(({ agent }) => agent);
   const lines = [to.length > 0 ? `${tag} is accepted for ${to.join(", ")}` : `${tag} goes to nobody`];
   for (const { agent, reason } of deliveries) if (reason !== null) lines.push(`waiting for ${agent}: ${reason}`);
+  for (const { agent, notes } of deliveries) for (const { text } of notes) lines.push(`${agent}: ${text}`);
   for (const { agent, code, message } of failed) lines.push(`refused for ${agent}: ${code}, ${message}`);
   if (notice !== undefined) lines.push(notice);
   return lines.map(oneLine).join("\n");

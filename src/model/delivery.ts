@@ -80,12 +80,13 @@ export type Trace = "answered" | "given" | "queued" | "none";
 
 /**
  * What a sender should know about how a message was delivered:
- * - `summary-only`: the model got a summary and a command, and has not fetched the text yet
+ * - `summary-only`: the agent got a summary and a command, and has not fetched the text yet
+ * - `fetched`: it has
  * - `degraded`: it could not be delivered as urgently as it was sent
  * - `altered`: the program changed characters of the text
  * - `retrying`: the program cannot reach its model, and tries again
  */
-export const noteCodes = ["summary-only", "degraded", "altered", "retrying"] as const;
+export const noteCodes = ["summary-only", "fetched", "degraded", "altered", "retrying"] as const;
 export type NoteCode = (typeof noteCodes)[number];
 
 export interface Note {
@@ -221,6 +222,11 @@ export function shortened(history: readonly Transition[]): { readonly without: r
   return { without, tells, leftOut: before + without.length };
 }
 
+/** What a summary proves: that the model has read it says nothing about the text. */
+export const proofOfSummary = (proof: Proof): Proof => (proof === "transcript" ? "submitted" : proof);
+
+export const isSummaryOnly = ({ notes }: { readonly notes?: readonly Note[] }): boolean => notes?.some(({ code }) => code === "summary-only") ?? false;
+
 /** The state that an outcome leads to. Held and gone cost no attempt, because nobody did anything wrong. */
 export function stateAfter(
   outcome: Outcome,
@@ -228,8 +234,10 @@ export function stateAfter(
   maxAttempts = defaultMaxAttempts,
 ): { state: DeliveryState; attempts: number } {
   switch (outcome.kind) {
-    case "handed":
-      return { state: provesSeen(outcome.proof) ? "seen" : "handed", attempts };
+    case "handed": {
+      const proof = isSummaryOnly(outcome) ? proofOfSummary(outcome.proof) : outcome.proof;
+      return { state: provesSeen(proof) ? "seen" : "handed", attempts };
+    }
     case "held":
     case "gone":
       return { state: "queued", attempts };

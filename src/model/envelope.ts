@@ -1,5 +1,5 @@
 import { personId, switchId } from "./agent.ts";
-import type { Authority } from "./delivery.ts";
+import type { Authority, Note } from "./delivery.ts";
 import { withoutFrames } from "./frames.ts";
 import { summarise, type Message } from "./message.ts";
 
@@ -33,6 +33,8 @@ export interface Envelope {
   readonly text: string;
   /** False: the reader is told how to get the body. */
   readonly inline: boolean;
+  /** How the text differs from the body, for the receipt; none where the reader gets the body by itself. */
+  readonly changes: readonly string[];
 }
 
 export function envelope(message: Message, traits: EnvelopeTraits, authority: Authority = "peer"): Envelope {
@@ -42,9 +44,28 @@ export function envelope(message: Message, traits: EnvelopeTraits, authority: Au
   const whole = literal(traits.multiline ? framed(message, body, authority, traits) : `${lineHead(message)}${body}`, message, traits);
   const fits = traits.multiline || !body.includes("\n");
   if (fits && new TextEncoder().encode(whole).length <= traits.inlineLimit && !whole.endsWith("\\")) {
-    return { text: whole, inline: true };
+    return { text: whole, inline: true, changes: changesTo(message.body, traits.stripInvisible ?? false) };
   }
-  return { text: literal(doorbell(message, traits, authority), message, traits), inline: false };
+  return { text: literal(doorbell(message, traits, authority), message, traits), inline: false, changes: [] };
+}
+
+/** What the receipt says of a text that went out as a summary, or changed. */
+export function notesOn({ inline, changes }: Pick<Envelope, "inline" | "changes">): readonly Note[] {
+  if (!inline) return [{ code: "summary-only", text: "summary only: the agent has not fetched the whole text yet" }];
+  return changes.length === 0 ? [] : [{ code: "altered", text: `changed on the way: ${changes.join(", ")}` }];
+}
+
+/** What `bodyText` does to a body, in words. */
+function changesTo(body: string, stripInvisible: boolean): string[] {
+  const plain = body.replaceAll("\r\n", "\n");
+  const bare = sanitise(body, stripInvisible);
+  return [
+    plain !== body && "CRLF became LF",
+    plain.replaceAll(controls, "") !== plain && "control characters were removed",
+    stripInvisible && plain.replaceAll(invisibles, "") !== plain && "zero-width and direction marks were removed",
+    stripInvisible && plain.normalize("NFC") !== plain && "characters were composed (NFC)",
+    withoutFrames(bare) !== bare && "lines that look like another message were quoted",
+  ].filter((change) => change !== false);
 }
 
 /** Nothing in a message may steer the program. The reader is told how to read it, so that no character is lost. */

@@ -8,6 +8,9 @@ export interface HookDialect {
   readonly speaksBeforeTools: boolean;
   /** A text as it has to be written for the model to read what was meant. */
   written(text: string): string;
+  /** Bytes of text that the program takes whole with an event, and in a refusal; what is longer it cuts. */
+  contextLimit(event: string, takesAll: boolean): number;
+  readonly refusalLimit: number;
   /** The answer that stops what the program is about to do. */
   refusal(event: string, reason: string): HookAnswer;
   /** The answer by which the model reads a text with what it reads next anyway. */
@@ -17,11 +20,22 @@ export interface HookDialect {
 /** The JSON that a hook prints. */
 export type HookAnswer = Readonly<Record<string, unknown>>;
 
+/** Claude Code puts a longer context into a file, and shows its model the beginning. It cuts no reason, whatever its length. */
+const contextCharacters = 10_000;
+const wholeLimit = 900_000;
+/** Events at which the reason of a block is text for the model, and stops nothing. */
+const takesReason: ReadonlySet<string> = new Set(["PostToolUse", "Stop"]);
+
 export const commonDialect: HookDialect = {
   events: {},
   besideTheUser: false,
   speaksBeforeTools: false,
+  contextLimit: (event) => (takesReason.has(event) ? wholeLimit : contextCharacters),
+  refusalLimit: wholeLimit,
   written: (text) => text,
   refusal: (event, reason) => ({ hookSpecificOutput: { hookEventName: event, permissionDecision: "deny", permissionDecisionReason: reason } }),
-  context: (event, text) => ({ hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
+  context(event, text) {
+    if (text.length > contextCharacters && takesReason.has(event)) return { decision: "block", reason: text };
+    return { hookSpecificOutput: { hookEventName: event, additionalContext: text } };
+  },
 };

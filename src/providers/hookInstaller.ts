@@ -8,6 +8,9 @@ import { parseSettings, settingsText, type Settings } from "./settingsFile.ts";
 export interface HookedProgram {
   /** The program, as people call it. */
   readonly title: string;
+  readonly provider: string;
+  /** What it is asked before, where its version decides what the hooks say. */
+  readonly asks?: { readonly program: string; readonly question: string };
   /** The file that the hooks go into. */
   file(scope: Scope, place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> }): string;
   /** The settings with exactly our present hooks; whatever else is there stays as it is. */

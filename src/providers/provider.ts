@@ -57,6 +57,8 @@ export interface HookSetup {
   /** The programs that hooks run: one takes a call, the other waits until mail comes. */
   readonly hook: string;
   readonly wait: string;
+  /** What the installed program says about itself when it is asked; null: it was not asked, or did not answer. */
+  readonly answer?: string | null;
 }
 
 export interface LaunchPlan {

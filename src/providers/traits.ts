@@ -14,6 +14,8 @@ export interface TerminalTraits {
   /** Whether invisible and bidirectional marks upset its composer. */
   readonly stripInvisible: boolean;
   readonly escaped: Escaped | null;
+  /** Whether its composer writes four blanks for a tab. */
+  readonly expandsTabs: boolean;
   /** How long Enter must stay away from a paste, from when that shows. */
   readonly enterGapMs: number;
   /** For how long a picture may be half drawn, so that what is missing in it says nothing. */
@@ -58,6 +60,7 @@ const program: TerminalTraits = {
   pasteLimit: 64 * 1024,
   collapsesAbove: null,
   stripInvisible: false,
+  expandsTabs: false,
   escaped: null,
   enterGapMs: 0,
   redrawMs: 0,
@@ -74,14 +77,14 @@ const program: TerminalTraits = {
 };
 
 const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
-  "claude-code": { stripInvisible: true, escaped: claudeFiles },
+  "claude-code": { pasteLimit: 1_000_000, stripInvisible: true, expandsTabs: true, escaped: claudeFiles },
   "claude-headless": {},
   headless: {},
-  codex: { collapsesAbove: 1_000, settleMs: 1_000, escaped: codexMentions },
+  codex: { pasteLimit: 1_000_000, collapsesAbove: 1_000, settleMs: 1_000, escaped: codexMentions },
   // What is submitted while a turn is ending, although its prompt is free again, it drops without a word.
   gemini: { quietMs: 300, bracketedPaste: "always", collapsesAbove: 500, enterGapMs: 100, redrawMs: 100, stripInvisible: true, escaped: geminiFiles },
   opencode: {},
-  pi: {},
+  pi: { expandsTabs: true },
   // It runs each line that it is given, unless it is known to take a paste as one.
   repl: { bracketedPaste: false, interpreter: true, mayAct: true },
   shell: { bracketedPaste: null, shell: true, mayAct: true },

@@ -20,7 +20,8 @@ export interface Collection {
 
 export interface Collected {
   readonly items: readonly { message: Message; delivery: Delivery }[];
-  flushed(outcome: Outcome): Promise<void>;
+  /** One outcome for all, or one for each. */
+  flushed(outcome: Outcome | ((message: Message) => Outcome)): Promise<void>;
 }
 
 export interface CollectParts {
@@ -46,7 +47,8 @@ export async function collectMail({ mailbox, order, settle, clock }: CollectPart
   return {
     items,
     async flushed(outcome) {
-      await Promise.all(items.map(({ delivery }) => settle(delivery, outcome, { transport, authority })));
+      const of = typeof outcome === "function" ? outcome : () => outcome;
+      await Promise.all(items.map(({ message, delivery }) => settle(delivery, of(message), { transport, authority })));
     },
   };
 }

@@ -26,6 +26,7 @@ export function hookCall(change: Partial<HookCall> = {}): HookCall {
     transcriptPath: null,
     tool: event === "PreToolUse" || event === "PostToolUse" ? { name: "Bash", input: { command: "touch one" }, id: "t-1" } : null,
     prompt: null,
+    takesAll: false,
     payload: {},
     ...change,
   };

@@ -1,6 +1,7 @@
 import type { Agent, Endpoint } from "../model/agent.ts";
 import type { Authority, Delivery, Hold, Outcome, Proof } from "../model/delivery.ts";
-import type { Message } from "../model/message.ts";
+import type { Envelope } from "../model/envelope.ts";
+import type { Message, When } from "../model/message.ts";
 
 /**
  * A way out: how text reaches one agent. A transport writes at most once per call of deliver, and tells the truth
@@ -12,6 +13,12 @@ export interface Transport {
 
   /** Whose word this message counts as there, where that is not the same for all. */
   authorityOf?(message: Message): Authority;
+
+  /** What goes out there for a message, so that its receipt can say what is missing in it; left out: an outcome's notes say it. */
+  envelopeOf?(message: Message, agent: Agent): Envelope;
+
+  /** The earliest moment of a turn at which it reaches this agent; null: the agent does not have it. Left out: the end of the turn. */
+  earliest?(agent: Agent): When | null;
 
   /**
    * May this delivery be written now? Reads only; nothing at the recipient changes. A hold says why not, for

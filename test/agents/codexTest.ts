@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ToolCall } from "../../fixtures/model-servers/server.ts";
 import { launchHooks } from "../../src/providers/codex/hooks.ts";
 import { startBench, type Bench, type BenchOptions } from "./bench.ts";
+import { pins } from "./install.ts";
 import { press } from "./person.ts";
 import { programTest } from "./programTest.ts";
 import type { Switchboard } from "./switchboard.ts";
@@ -31,7 +32,7 @@ export async function untilIdle(bench: Bench): Promise<void> {
 
 /** A Codex on its own, as a person starts it, adopted as `ana`. With `hooks`, its hooks reach us. */
 export async function embedded(board: Switchboard, { hooks = false, settings = {}, ...options }: BenchOptions & { hooks?: boolean } = {}): Promise<Bench> {
-  const ours = hooks ? { hooks: launchHooks({ hook: join(board.home, "hooks", "hook"), wait: "" }) } : {};
+  const ours = hooks ? { hooks: launchHooks({ hook: join(board.home, "hooks", "hook"), wait: "", answer: `codex-cli ${pins.codex.version}` }) } : {};
   const bench = await startBench("codex", { settings: { ...ours, ...settings }, ...options });
   return bench.after(async () => {
     await board.adopt(bench);

@@ -1,4 +1,5 @@
 import { TielineError } from "../../model/errors.ts";
+import type { HookedProgram } from "../../providers/hookInstaller.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { setUpMcp } from "../setUpMcp.ts";
@@ -39,7 +40,7 @@ const setup = command({
     if (flags.user && flags.project) throw new TielineError("USAGE", "--user and --project at once", { remedy: "use one of them" });
     const file = program.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
     const memory = `${home.root}/hooks/found.json`;
-    const done = flags.undo ? removeHooks(program, file, memory) : installHooks(program, file, await setupOf(home, daemon), memory);
+    const done = flags.undo ? removeHooks(program, file, memory) : installHooks(program, file, { ...(await setupOf(home, daemon)), answer: await answerOf(program, env) }, memory);
     return present(done, told(done, program.title, flags.undo ?? false), { flags, terminal });
   },
 });
@@ -52,6 +53,15 @@ async function setupOf(home: Context["home"], daemon: Context["daemon"]) {
   const { hookPlaceIn } = await import("../../intake/hooks/place.ts");
   const { hook, wait } = hookPlaceIn(home.root);
   return { hook, wait };
+}
+
+/** What the installed program says about itself, where the hooks depend on it. */
+async function answerOf({ asks }: HookedProgram, env: Context["env"]): Promise<string | null> {
+  const path = asks && Bun.which(asks.program, { PATH: env["PATH"] ?? "" });
+  if (!asks || !path) return null;
+  const { ProgramAnswers } = await import("../../providers/programAnswers.ts");
+  const given = Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+  return new ProgramAnswers().of({ path, question: asks.question, env: given });
 }
 
 function told({ file, changed, notes }: { file: string; changed: boolean; notes: readonly string[] }, title: string, undo: boolean): string[] {

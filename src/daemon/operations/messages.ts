@@ -2,11 +2,12 @@ import type { Caller, StoryView } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { personId, type Agent } from "../../model/agent.ts";
-import { openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
+import { isSummaryOnly, openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
+import { notesOn } from "../../model/envelope.ts";
 import { TielineError } from "../../model/errors.ts";
 import { deliveryId, type AgentId } from "../../model/ids.ts";
 import { replyAddress, type Draft, type Message, type Sender } from "../../model/message.ts";
-import { reached, type Wanted } from "../../model/receipt.ts";
+import { reached, type Receipt, type Wanted } from "../../model/receipt.ts";
 import { agentCalled, messageCalled } from "../addressed.ts";
 import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
@@ -58,6 +59,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       const from = await callers.sender(caller);
       const view = messageView(mustFind(tag), tieline);
       if (view.damaged) throw damaged(view.tag);
+      await fetched(mailbox.receipt(view.id)!.deliveries, from.id);
       return { ...view, reader: readerOf(from) };
     },
 
@@ -82,6 +84,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       const from = await callers.sender(caller);
       const owner = address === undefined ? from.id : agentCalled(address, from, tieline).id;
       const filter = { pending, limit, ...(team !== undefined && { team: teamFilter(team).name }) };
+      if (!peek) await fetched(mailbox.inbox(owner, filter).map(({ delivery }) => delivery), from.id);
       if (peek || owner !== from.id) return newFirst(owner, filter).map((row) => inboxView(row, tieline));
       const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit, take: (message) => filter.team === undefined || message.team === filter.team });
       const taken = new Set(collected.items.map(({ delivery }) => delivery.id));
@@ -92,10 +95,10 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       }));
     },
 
-    async collected({ deliveries }, { caller }) {
+    async collected({ deliveries, partial = [] }, { caller }) {
       const from = await callers.sender(caller);
       const own = deliveries.flatMap((id) => mailbox.delivery(deliveryId(id)) ?? []).filter((one) => one.agent === from.id);
-      const seen = await Promise.all(own.map((one) => shown(one)));
+      const seen = await Promise.all(own.map((one) => shown(one, !partial.includes(one.id))));
       return { seen: seen.filter(Boolean).length };
     },
 
@@ -133,12 +136,20 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   }
 
   /** A reader who took longer than its lease still says the truth about what it read. */
-  async function shown({ id, agent, state, transport }: Delivery): Promise<boolean> {
-    const proof = proofOfFetching(agent);
-    if (state === "claimed") await mailbox.settle(id, { kind: "handed", proof }, { transport: "pull", authority: "peer" });
+  async function shown({ id, agent, state, transport }: Delivery, whole: boolean): Promise<boolean> {
+    const proof = whole ? proofOfFetching(agent) : "submitted";
+    if (state === "claimed") await mailbox.settle(id, { kind: "handed", proof, notes: notesOn({ inline: whole, changes: [] }) }, { transport: "pull", authority: "peer" });
     else if (state === "uncertain" && transport === "pull") await mailbox.confirm(id, proof);
     else return false;
     return true;
+  }
+
+  /** The agent reads the whole text of what it had only a summary of. */
+  async function fetched(deliveries: readonly Delivery[], reader: AgentId): Promise<void> {
+    for (const { id, agentName } of deliveries.filter((one) => one.agent === reader && isSummaryOnly(one))) {
+      await Promise.all([mailbox.note(id, "summary-only", null), mailbox.note(id, "fetched", `${agentName} got a summary, and fetched the whole text`)]);
+      await mailbox.confirm(id, proofOfFetching(reader));
+    }
   }
 
   /** A program with a model has it once the model has answered behind the result of its tool; for any other, fetching is reading. */
@@ -150,7 +161,20 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   async function send(draft: Draft, from: Sender, wait: Wanted | undefined) {
     if (wait === "seen") checkProvable(draft, from);
     const sent = await router.send(draft, from);
-    return sentView(sent, isBroadcast(parseAddress(draft.to)), tieline);
+    // It is accepted; what fails now fails in the courier as well, which reports it.
+    const receipt = await announced(sent.receipt).catch(() => sent.receipt);
+    return sentView({ ...sent, receipt }, isBroadcast(parseAddress(draft.to)), tieline);
+  }
+
+  /** With what is known already of how late it will arrive. */
+  async function announced(receipt: Receipt): Promise<Receipt> {
+    const { message, deliveries } = receipt;
+    if (message.when === "turn") return receipt;
+    for (const delivery of deliveries) {
+      const agent = directory.agent(delivery.agent);
+      if (agent !== null) await courier.announce(agent, message, delivery);
+    }
+    return mailbox.receipt(message.id) ?? receipt;
   }
 
   /** With --from the person speaks for an object of the team. */

@@ -16,6 +16,8 @@ export interface HookCall {
   readonly transcriptPath: string | null;
   readonly tool: ToolUse | null;
   readonly prompt: string | null;
+  /** The hook asked its program to give the model a context of any length. */
+  readonly takesAll: boolean;
   /** What the program says besides, as it says it. */
   readonly payload: Readonly<Record<string, unknown>>;
 }
@@ -39,7 +41,7 @@ const Payload = z.looseObject({
 });
 
 /** The call that a payload describes; null when it is none that we understand. */
-export function readHookCall(provider: string, payload: unknown): HookCall | null {
+export function readHookCall(provider: string, payload: unknown, takesAll = false): HookCall | null {
   const parsed = Payload.safeParse(payload);
   if (!parsed.success) return null;
   const { hook_event_name: event, session_id: sessionId, agent_id: subagent, cwd, transcript_path: transcriptPath, prompt } = parsed.data;
@@ -52,6 +54,7 @@ export function readHookCall(provider: string, payload: unknown): HookCall | nul
     transcriptPath: transcriptPath ?? null,
     tool: toolOf(parsed.data),
     prompt: prompt ?? null,
+    takesAll,
     payload: parsed.data,
   };
 }

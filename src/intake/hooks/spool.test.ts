@@ -75,7 +75,7 @@ describe("without mail", () => {
       const spooled = taken(home.place.spool, 1);
       expect(await home.hook(event, text(), env, provider)).toEqual(silent);
       const pid = provider === "codex" ? process.pid : 77;
-      expect(await spooled).toEqual([{ provider, payload, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid } }]);
+      expect(await spooled).toEqual([{ provider, payload, takesAll: false, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid } }]);
     }
     expect(home.spool()).toEqual([]);
     expect(home.asked).toEqual([]);

@@ -13,6 +13,7 @@ import { createBell, renewWatcher, type Watcher } from "../../workspace/watching
 export interface SpooledCall {
   readonly provider: string;
   readonly payload: unknown;
+  readonly takesAll: boolean;
   readonly caller: { readonly tmuxSocket?: string; readonly pane?: string; readonly pid?: number };
 }
 
@@ -118,9 +119,12 @@ function finishedIn(folder: string): string[] {
     .map(({ name }) => name);
 }
 
+/** What a hook's command says behind its event, where its program cuts no context; see `hookCommand`. */
+const takesAllOption = "all";
+
 function parseSpooled(text: string): SpooledCall {
   const end = text.indexOf("\n");
-  const [provider = "", tmuxSocket, pane, pid] = text.slice(0, end).split("\t");
+  const [provider = "", tmuxSocket, pane, pid, option] = text.slice(0, end).split("\t");
   const payload = JSON.parse(text.slice(end + 1)) as unknown;
-  return { provider, payload, caller: { ...(tmuxSocket && { tmuxSocket }), ...(pane && { pane }), ...(pid && { pid: Number(pid) }) } };
+  return { provider, payload, takesAll: option === takesAllOption, caller: { ...(tmuxSocket && { tmuxSocket }), ...(pane && { pane }), ...(pid && { pid: Number(pid) }) } };
 }

@@ -3,15 +3,15 @@ import type { Courier } from "../../courier.ts";
 import type { Directory } from "../../directory/directory.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent, AgentState } from "../../model/agent.ts";
-import { envelope } from "../../model/envelope.ts";
+import { envelope, type Envelope } from "../../model/envelope.ts";
 import type { Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
 import { dialectOf } from "../../providers/hookDialects.ts";
 import type { HookCall } from "./call.ts";
 import { createHookChain, type HookChain, type HookHandler, type Report } from "./chain.ts";
-import { hookTextLimit, mailAtBoundaries } from "./handlers/mail.ts";
+import { mailAtBoundaries, type HookText } from "./handlers/mail.ts";
 import { sessionObserver, stateObserver, submissionObserver } from "./handlers/observers.ts";
-import { urgency, type Refused, type Urgency, type UrgencyParts } from "./handlers/urgency.ts";
+import { urgency, type Refused, type Urgency } from "./handlers/urgency.ts";
 
 export interface StandardHookParts {
   readonly directory: Directory;
@@ -36,19 +36,29 @@ export interface StandardHooks {
   readonly handlers: readonly HookHandler[];
 }
 
-export const textOf = (message: Message, { provider }: Pick<HookCall, "provider">, command?: string): string =>
-  envelope(message, { multiline: true, inlineLimit: hookTextLimit - 500, command }, dialectOf(provider).besideTheUser ? "user" : "peer").text;
+export const textOf = (message: Message, { provider }: Pick<HookCall, "provider">, inlineLimit: number, command?: string): Envelope =>
+  envelope(message, { multiline: true, inlineLimit, command }, dialectOf(provider).besideTheUser ? "user" : "peer");
+
+/** As the program has to be given a context for its model to read what was meant, which may take more room. */
+const asContext =
+  (text: HookText): HookText =>
+  (message, call, agent, limit) => {
+    const { written } = dialectOf(call.provider);
+    const whole = text(message, call, agent, limit);
+    const sent = Buffer.byteLength(written(whole.text)) <= limit ? whole : text(message, call, agent, 0);
+    return { ...sent, text: written(sent.text) };
+  };
 
 export function standardHooks(parts: StandardHookParts): StandardHooks {
   const { directory, mailbox, courier, joined, observed, hasReadRefusal, command, more = [], report, clock } = parts;
-  const text: UrgencyParts["text"] = (message, call, agent) => textOf(message, call, command?.(agent));
+  const text: HookText = (message, call, agent, limit) => textOf(message, call, limit, command?.(agent));
   const urgent = urgency({ courier, mailbox, text, ...(hasReadRefusal && { hasReadRefusal }), ...(clock && { clock }) });
   const handlers = [
     sessionObserver(directory, joined),
     stateObserver(observed),
     submissionObserver(mailbox),
     ...urgent.handlers,
-    mailAtBoundaries({ courier, text: (message, call, agent) => dialectOf(call.provider).written(text(message, call, agent)) }),
+    mailAtBoundaries({ courier, text: asContext(text) }),
     ...more,
   ];
   return { chain: createHookChain(handlers, report), urgency: urgent, handlers };

@@ -9,6 +9,7 @@ import { hookSettings } from "./settings.ts";
 
 export const claudeHooks: HookedProgram = {
   title: "Claude Code",
+  provider: "claude-code",
 
   // A project's settings are shared with others; what names a path of this machine goes into its local ones.
   file: (scope, { cwd, env }) => (scope === "project" ? join(cwd, ".claude", "settings.local.json") : join(claudeFolder(env), "settings.json")),

@@ -14,13 +14,19 @@ export const hookEvents: Readonly<Record<string, string>> = {
   SessionEnd: "session_end",
 };
 
+/** Events whose hooks can ask for a context of any length. */
+const unlimited: ReadonlySet<string> = new Set(["UserPromptSubmit", "PreToolUse", "PostToolUse"]);
+
 export const codexDialect: HookDialect = {
   ...commonDialect,
   besideTheUser: true,
+  // Codex cuts a context at some 2,500 tokens unless its hook asks for all of it, and a refusal at 12,000; it counts four bytes as one.
+  contextLimit: (event, takesAll) => (takesAll && unlimited.has(event) ? 900_000 : 9_900),
+  refusalLimit: 47_000,
   // It calls nobody after a command that runs on in the background.
   speaksBeforeTools: true,
   // The turn goes on with the reason of a block. Claude Code goes on with a context as well, and shows such a reason twice.
-  context: (event, text) => (event === "Stop" ? { decision: "block", reason: text } : commonDialect.context(event, text)),
+  context: (event, text) => (event === "Stop" ? { decision: "block", reason: text } : { hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
 };
 
 export interface CommandHook {
@@ -28,13 +34,22 @@ export interface CommandHook {
   readonly command: string;
   /** Seconds. */
   readonly timeout: number;
+  /** Tokens of context that are given to the model; 0: all of them. */
+  readonly additionalContextLimit?: 0;
 }
 
 /** Seconds. The hook itself takes milliseconds; at the end of a session Codex allows no more than three. */
 const timeoutOf = (event: string): number => (event === "SessionEnd" ? 3 : 10);
 
-export function hookFor(event: string, setup: Pick<HookSetup, "hook">): CommandHook {
-  return { type: "command", command: hookCommand(setup, "codex", event), timeout: timeoutOf(event) };
+export function hookFor(event: string, setup: Pick<HookSetup, "hook" | "answer">): CommandHook {
+  const all = unlimited.has(event) && knowsLimits(setup.answer ?? null);
+  return { type: "command", command: hookCommand(setup, "codex", event, all), timeout: timeoutOf(event), ...(all && { additionalContextLimit: 0 }) };
+}
+
+/** Whether the version that Codex says it is, such as `codex-cli 0.166.0`, lets a hook ask for all of its context. */
+function knowsLimits(answer: string | null): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)\.\d+/.exec(answer ?? "") ?? [];
+  return Number(major) > 0 || Number(minor) >= 166;
 }
 
 export const isOurs = runsHookOf("codex");
@@ -48,8 +63,9 @@ export function launchHooks(setup: HookSetup): Record<string, unknown> {
 }
 
 /** What Codex writes down for a hook that the person trusts: the digest of what it does, with its keys in order. */
-export function trustHash(event: string, { command, timeout, type }: CommandHook): string {
-  const identity = { event_name: hookEvents[event], hooks: [{ async: false, command, timeout, type }] };
+export function trustHash(event: string, { additionalContextLimit, command, timeout, type }: CommandHook): string {
+  const limit = additionalContextLimit === undefined ? {} : { additionalContextLimit };
+  const identity = { event_name: hookEvents[event], hooks: [{ ...limit, async: false, command, timeout, type }] };
   return `sha256:${new Bun.CryptoHasher("sha256").update(JSON.stringify(identity)).digest("hex")}`;
 }
 

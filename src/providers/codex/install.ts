@@ -11,6 +11,8 @@ import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";
 
 export const codexHooks: HookedProgram = {
   title: "Codex",
+  provider: "codex",
+  asks: { program: "codex", question: "--version" },
   file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".codex") : codexFolder(env), "hooks.json"),
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),

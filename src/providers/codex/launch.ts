@@ -23,14 +23,15 @@ const permissionSettings: Readonly<Record<PermissionMode, Readonly<Record<string
 export const codex: Provider = {
   name: "codex",
   program: "codex",
+  asks: "--version",
   install: "npm install -g @openai/codex",
   takesSessionId: false,
   resumes: true,
 
   launchCommand(profile, options) {
     const program = profile.command ?? ["codex"];
-    const { ownSocket = null, hooks = null, resume, sessionId } = options;
-    const hookFlags = hooks === null ? [] : setting("hooks", launchHooks(hooks));
+    const { ownSocket = null, hooks = null, resume, sessionId, answer = null } = options;
+    const hookFlags = hooks === null ? [] : setting("hooks", launchHooks({ ...hooks, answer }));
     const plain = withArguments(program, [...ownFlags(options), ...hookFlags, ...profile.args]);
     if (ownSocket === null || !isCodex(profile)) return { command: plain, env: {} };
     const server = [...program, "app-server", "--listen", `unix://${ownSocket}`, ...serverFlags(options), ...hookFlags];

@@ -13,6 +13,8 @@ export const geminiDialect: HookDialect = {
   ...commonDialect,
   events: { BeforeAgent: "UserPromptSubmit", BeforeTool: "PreToolUse", AfterTool: "PostToolUse", AfterAgent: "Stop" },
   besideTheUser: true,
+  contextLimit: () => 9_000,
+  refusalLimit: 9_000,
   written: readableEntities,
   refusal: (_event, reason) => ({ decision: "deny", reason }),
 };

@@ -8,6 +8,7 @@ import { hookEvents, hookFor, isOurs } from "./hooks.ts";
 
 export const geminiHooks: HookedProgram = {
   title: "Gemini CLI",
+  provider: "gemini",
   file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".gemini") : geminiFolder(env), "settings.json"),
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),

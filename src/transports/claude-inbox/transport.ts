@@ -32,6 +32,7 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
   return {
     name: claudeInbox,
     traits: { bestProof: "written", authority: "peer" },
+    envelopeOf: (message) => (isProtocol(message.kind) ? { text: message.body, inline: true, changes: [] } : envelope(message, { multiline: true, inlineLimit }, "peer")),
 
     ready: async ({ agent, endpoint }) => goneFrom(endpoint, agent) ?? { kind: "ready" },
 

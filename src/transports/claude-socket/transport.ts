@@ -5,7 +5,7 @@
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
-import { envelope } from "../../model/envelope.ts";
+import { envelope, type Envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { writeToInbox } from "../../providers/claude-code/inboxSocket.ts";
@@ -41,12 +41,12 @@ export function claudeSocketTransport({ sessions, hooksReach, command, replyPath
   return {
     name: "claude-socket",
     traits: { bestProof: "transcript", authority: "peer" },
+    envelopeOf: envelopeFor,
+    earliest: (agent) => (typeof openSocket(agent) === "string" ? null : "tool"),
 
     async ready({ agent, message }): Promise<Readiness> {
-      const session = sessions.of(agent);
-      if (session === null) return gone(`${agent.name} is not registered as a Claude Code session`);
-      if (session.messagingSocketPath === undefined) return gone(`this version of Claude Code (${session.version ?? "unknown"}) has no inbox socket`);
-      if (!openedByLaunch(agent) && !sessions.acceptsPeers(session)) return gone("the session is not open to other sessions; `tieline setup --hooks claude` opens it");
+      const session = openSocket(agent);
+      if (typeof session === "string") return { kind: "gone", detail: session };
       const said = sessions.said(agent);
       if (said === null || said.state === "unknown") return { kind: "held", hold: { reason: "unreadable", detail: `${agent.name} does not say what it does` } };
       return said.state === "working" && joinsTurn(message, hooksReach(agent)) ? { kind: "ready", observed: session } : readyAtIdle(agent, said, session);
@@ -55,7 +55,7 @@ export function claudeSocketTransport({ sessions, hooksReach, command, replyPath
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
       const session = (observed as RegisteredSession | undefined) ?? sessions.of(agent);
       if (!session?.messagingSocketPath) return { kind: "gone", detail: `${agent.name} has no inbox socket any more` };
-      const { text } = envelope(message, { multiline: true, inlineLimit, command: command?.(agent) }, "peer");
+      const { text } = envelopeFor(message, agent);
       const back = await replyPath(session, agent);
       try {
         await writeToInbox(session.messagingSocketPath, { text, messageId: message.id, priority: message.hard ? "now" : "next", ...(back && { replyPath: back }) }, signal);
@@ -71,6 +71,19 @@ export function claudeSocketTransport({ sessions, hooksReach, command, replyPath
 
     watch: (agent, _endpoint, changed) => sessions.watch(agent, changed),
   };
+
+  /** The session, or why its socket takes nothing. */
+  function openSocket(agent: Agent): RegisteredSession | string {
+    const session = sessions.of(agent);
+    if (session === null) return `${agent.name} is not registered as a Claude Code session`;
+    if (session.messagingSocketPath === undefined) return `this version of Claude Code (${session.version ?? "unknown"}) has no inbox socket`;
+    if (!openedByLaunch(agent) && !sessions.acceptsPeers(session)) return "the session is not open to other sessions; `tieline setup --hooks claude` opens it";
+    return session;
+  }
+
+  function envelopeFor(message: Message, agent: Agent): Envelope {
+    return envelope(message, { multiline: true, inlineLimit, command: command?.(agent) }, "peer");
+  }
 }
 
 /**
@@ -87,5 +100,3 @@ function readyAtIdle(agent: Agent, said: Said, session: RegisteredSession): Read
 
 /** Agents that we start are opened by the settings that they are started with. */
 const openedByLaunch = (agent: Agent): boolean => agent.launch?.["openToPeers"] === true;
-
-const gone = (detail: string): Readiness => ({ kind: "gone", detail });

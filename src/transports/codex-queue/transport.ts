@@ -5,7 +5,7 @@
  */
 import type { Agent } from "../../model/agent.ts";
 import type { HoldReason, Outcome } from "../../model/delivery.ts";
-import { envelope } from "../../model/envelope.ts";
+import { envelope, type Envelope } from "../../model/envelope.ts";
 import { elapsedFor, type AgentId, type Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
 import { isRecorded, type Rollout } from "../../providers/codex/rollout.ts";
@@ -36,6 +36,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
   return {
     name: "codex-queue",
     traits: { bestProof: "transcript", authority: "user" },
+    envelopeOf: envelopeFor,
 
     async ready({ agent }): Promise<Readiness> {
       const queue = queueOf(agent);
@@ -51,7 +52,7 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
       const queue = (observed as CodexQueue | undefined) ?? queueOf(agent);
       if (queue === null) return noQueue(agent);
-      const refusal = await queue.add(envelope(message, { multiline: true, inlineLimit, escaped: codexMentions, command: command?.(agent) }, "user").text, signal);
+      const refusal = await queue.add(envelopeFor(message, agent).text, signal);
       if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
       last.set(agent.id, { message, rollout: queue.transcript, at: elapsed() });
       return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };
@@ -66,6 +67,10 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
     // The pane is watched anyway, and tells when something is in the way.
     watch: () => ({ [Symbol.dispose]: () => undefined }),
   };
+
+  function envelopeFor(message: Message, agent: Agent): Envelope {
+    return envelope(message, { multiline: true, inlineLimit, escaped: codexMentions, command: command?.(agent) }, "user");
+  }
 
   async function waits({ id }: Agent): Promise<boolean> {
     const queued = last.get(id);

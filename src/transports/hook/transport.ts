@@ -6,7 +6,8 @@ import { constants, existsSync, openSync, closeSync, renameSync, rmSync, writeFi
 import { join } from "node:path";
 import type { Agent, AgentState, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
-import { envelope } from "../../model/envelope.ts";
+import { envelope, type Envelope } from "../../model/envelope.ts";
+import type { Message } from "../../model/message.ts";
 import { renewWatcher } from "../../workspace/watching.ts";
 import type { Readiness, Transport } from "../port.ts";
 import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
@@ -21,7 +22,8 @@ export interface HookTransportParts extends SessionRecord {
   readonly command?: (agent: Agent) => string;
 }
 
-const inlineLimit = 9_000;
+/** Claude Code cuts what a waiting hook says at 100,000 characters. */
+const inlineLimit = 90_000;
 /** Nobody announces that a waiter has ended. */
 const endingMs = 100;
 
@@ -32,8 +34,11 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
   return {
     name: "hook",
     traits: { bestProof: "transcript", authority: "peer" },
+    envelopeOf: envelopeFor,
+    earliest: (agent) => (hooksReach(agent, bells) ? "interrupt" : null),
 
     async ready({ agent }): Promise<Readiness> {
+      if (!hooksReach(agent, bells)) return { kind: "gone", detail: `no hook of ${agent.name} calls Tieline` };
       const bell = bellOf(bells, agent);
       const word = said(agent);
       // The waiter of a session that was killed outlives it, and would take the mail to nobody.
@@ -53,7 +58,7 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
       if (bell === null) return { kind: "gone", detail: "the session has ended" };
       const name = `${agent.sessionId}.mail.${delivery.id}`;
       const file = join(bells, name);
-      writeFileSync(file, envelope(message, { multiline: true, inlineLimit, command: command?.(agent) }, "peer").text, { mode: 0o600 });
+      writeFileSync(file, envelopeFor(message, agent).text, { mode: 0o600 });
       if (!ring(bell, name)) {
         rmSync(file, { force: true });
         return { kind: "gone", detail: "no hook of the session waits for mail" };
@@ -75,14 +80,18 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
       };
     },
   };
+
+  function envelopeFor(message: Message, agent: Agent): Envelope {
+    return envelope(message, { multiline: true, inlineLimit, command: command?.(agent) }, "peer");
+  }
 }
 
 const bellOf = (bells: string, { sessionId }: Agent): string | null => (sessionId !== null && /^[\w-]+$/.test(sessionId) ? join(bells, sessionId) : null);
 
-/** Whether the session's hooks reach us: they have called, or one of them waits for mail. */
+/** Whether the session's hooks reach us: it was started with them, they have called, or one of them waits for mail. */
 export function hooksReach(agent: Agent, bells: string): boolean {
   const bell = bellOf(bells, agent);
-  return (bell !== null && existsSync(bell)) || agent.endpoints.some(({ transport, locator }) => transport === "hook" && locator["sessionId"] === agent.sessionId);
+  return agent.launch?.["openToPeers"] === true || (bell !== null && existsSync(bell)) || agent.endpoints.some(({ transport, locator }) => transport === "hook" && locator["sessionId"] === agent.sessionId);
 }
 
 /** A FIFO can be opened for writing only while somebody reads it. */

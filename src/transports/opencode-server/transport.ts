@@ -7,7 +7,7 @@
  */
 import type { Agent } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
-import { envelope } from "../../model/envelope.ts";
+import { envelope, type Envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { partId, type Standing } from "../../providers/opencode/conversation.ts";
@@ -32,6 +32,8 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
   return {
     name: "opencode-server",
     traits: { bestProof: "transcript", authority: "user" },
+    envelopeOf: (message, agent) => envelopeOf(message, command?.(agent)),
+    earliest: () => "tool",
 
     async ready({ agent, message }): Promise<Readiness> {
       if (sessions.said(agent)?.state === "starting") return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
@@ -54,7 +56,7 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
         if (!joins) await to("/tui/select-session", { sessionID: session });
         // Before it is: a quick turn ends before the answer to this request is here.
         sessions.began(agent, session);
-        await to(`/session/${session}/prompt_async`, { parts: [{ id: partId(message.id, errand.delivery.claimedAt ?? 0), type: "text", text: textOf(message, command?.(agent)) }] });
+        await to(`/session/${session}/prompt_async`, { parts: [{ id: partId(message.id, errand.delivery.claimedAt ?? 0), type: "text", text: envelopeOf(message, command?.(agent)).text }] });
       } catch (thrown) {
         await sessions.relearn(agent);
         const { message: detail, operands } = asTielineError(thrown);
@@ -118,7 +120,7 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
 }
 
 /** A prompt is the user's own word there, whoever wrote it; its first line says when that was an agent. */
-export const textOf = (message: Message, command?: string): string => envelope(message, { multiline: true, inlineLimit, command }, "user").text;
+export const envelopeOf = (message: Message, command?: string): Envelope => envelope(message, { multiline: true, inlineLimit, command }, "user");
 
 const asked = (standing: Standing): Outcome => ({
   kind: "handed",

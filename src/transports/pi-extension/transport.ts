@@ -7,7 +7,7 @@
  */
 import type { Agent } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
-import { envelope } from "../../model/envelope.ts";
+import { envelope, type Envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import type { PiFinding } from "../../providers/pi/extension.ts";
@@ -28,6 +28,8 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
   return {
     name: "pi-extension",
     traits: { bestProof: "transcript", authority: "user" },
+    envelopeOf,
+    earliest: () => "interrupt",
 
     async ready({ agent, message }): Promise<Readiness> {
       if (sessions.said(agent)?.state === "starting") return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
@@ -42,7 +44,7 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
       const { id, tag, when, hard } = message;
       let finding: PiFinding;
       try {
-        finding = await sessions.call(agent, { deliver: { id, tag, text: textOf(message), urgent: when === "interrupt", hard } }, signal);
+        finding = await sessions.call(agent, { deliver: { id, tag, text: envelopeOf(message).text, urgent: when === "interrupt", hard } }, signal);
       } catch (thrown) {
         return { kind: "unknown", detail: asTielineError(thrown).message };
       }
@@ -87,4 +89,4 @@ function outcomeOf({ standing, stopped, failure }: PiFinding): Outcome {
 }
 
 /** It stands among the user's words there, whoever wrote it; its first line says when that was an agent. */
-export const textOf = (message: Message): string => envelope(message, { multiline: true, inlineLimit }, "user").text;
+export const envelopeOf = (message: Message): Envelope => envelope(message, { multiline: true, inlineLimit }, "user");

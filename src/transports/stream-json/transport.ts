@@ -7,7 +7,7 @@ import { closeSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "../../model/agent.ts";
 import type { Outcome, Trace } from "../../model/delivery.ts";
-import { envelope } from "../../model/envelope.ts";
+import { envelope, type Envelope } from "../../model/envelope.ts";
 import type { Message } from "../../model/message.ts";
 import { nextTurn } from "../../os/nextTurn.ts";
 import { wholeLines } from "../../os/wholeLines.ts";
@@ -36,6 +36,8 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
   return {
     name: "stream-json",
     traits: { bestProof: "transcript", authority: "user" },
+    envelopeOf,
+    earliest: () => "tool",
 
     async ready({ agent, message }) {
       const streams = streamsOf(agent);
@@ -73,9 +75,11 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
   }
 }
 
+const envelopeOf = (message: Message): Envelope => envelope(message, { multiline: true, inlineLimit, escaped: claudeFiles }, "user");
+
 /** An urgent message that may stop a running reply goes behind an interrupt. */
 export function linesFor(message: Message): string {
-  const { text } = envelope(message, { multiline: true, inlineLimit, escaped: claudeFiles }, "user");
+  const { text } = envelopeOf(message);
   const interrupt = { type: "control_request", request_id: `interrupt-${message.id}`, request: { subtype: "interrupt" } };
   const user = { type: "user", message: { role: "user", content: text }, uuid: message.id, priority: message.when === "turn" ? "later" : "next" };
   return [...(message.hard ? [interrupt] : []), user].map((line) => `${JSON.stringify(line)}\n`).join("");

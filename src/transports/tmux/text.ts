@@ -31,8 +31,10 @@ export function paneText(message: Message, traits: TerminalTraits, taking: Takin
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
   if (traits.interpreter) return commentText(message, { ...taking, inlineLimit }, authority);
   const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible, escaped, command }, authority));
-  if (traits.collapsesAbove !== null) return collapsible(forms[0]!, traits.collapsesAbove, room);
-  return forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room)) ?? null;
+  const form = traits.collapsesAbove === null ? forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room)) : collapsible(forms[0]!, traits.collapsesAbove, room);
+  if (form === undefined) return null;
+  const expanded = traits.expandsTabs && form.inline && message.body.includes("\t");
+  return expanded ? { ...form, changes: [...form.changes, "tabs became blanks"] } : form;
 }
 
 /** A composer may grow to at least this part of the pane before it scrolls. */
@@ -67,8 +69,9 @@ function rowsOf(text: string, paneColumns: number): number {
 /** One line that the interpreter leaves alone. Some separators end a line for JavaScript; a tab would ask for a completion. */
 function commentText(message: Message, { comment, inlineLimit }: Taking & { inlineLimit: number }, authority: Authority): Envelope | null {
   if (!comment) return null;
-  const { text, inline } = envelope(message, { multiline: false, inlineLimit: inlineLimit - comment.length }, authority);
-  return { text: `${comment}${text.replaceAll(/[\s\p{Zl}\p{Zp}]/gu, " ")}`, inline };
+  const { text, inline, changes } = envelope(message, { multiline: false, inlineLimit: inlineLimit - comment.length }, authority);
+  const flat = text.replaceAll(/[\s\p{Zl}\p{Zp}]/gu, " ");
+  return { text: `${comment}${flat}`, inline, changes: flat === text ? changes : [...changes, "white space became blanks"] };
 }
 
 /**
@@ -77,9 +80,10 @@ function commentText(message: Message, { comment, inlineLimit }: Taking & { inli
  */
 function shellText(message: Message, traits: Taking & { inlineLimit: number }): Envelope {
   const harmless: Readonly<Record<string, string>> = { "'": "’", "\\": "＼", "!": "！" };
+  const replaced = !traits.posix && /['\\!]/.test(message.body);
   const quoted = (text: string): string => `: '${traits.posix ? text.replaceAll("'", `'\\''`) : text.replaceAll(/['\\!]/g, (mark) => harmless[mark]!)}'`;
   const whole = quoted(`${message.tag} from ${message.from.name}: ${bodyText(message.body)}`);
   const fits = traits.multiline || !whole.includes("\n");
-  if (fits && Buffer.byteLength(whole) <= traits.inlineLimit) return { text: whole, inline: true };
-  return { text: quoted(`${message.tag} from ${message.from.name}: ${summarise(bodyText(message.summary))} (tieline show ${message.tag})`), inline: false };
+  if (fits && Buffer.byteLength(whole) <= traits.inlineLimit) return { text: whole, inline: true, changes: replaced ? ["quotes, backslashes and exclamation marks were replaced"] : [] };
+  return { text: quoted(`${message.tag} from ${message.from.name}: ${summarise(bodyText(message.summary))} (tieline show ${message.tag})`), inline: false, changes: [] };
 }

@@ -4,6 +4,7 @@
  */
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
+import { notesOn, type Envelope } from "../../model/envelope.ts";
 import { Ages } from "../../os/ages.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { elapsedFor, systemClock, type AgentId, type Clock } from "../../model/ids.ts";
@@ -81,15 +82,16 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const verdict = verdictOn(access, sight);
       if (verdict.kind === "held") return verdict;
       if (verdict.leaveMode) return leaveCopyMode(access, sight);
-      const text = await textFor(errand, access, sight);
-      if (text === null) return tooSmall(sight);
+      const sent = await textFor(errand, access, sight);
+      if (sent === null) return tooSmall(sight);
+      const { text } = sent;
       const { mark } = errand;
       const pause = await preparePause(access.server, sight.look.pane, sight.look.clients);
       const bracketed = access.traits.bracketedPaste === "always";
       try {
         const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark, bracketed, pause });
         if (!pasted.done) return changed(access, pasted.failed);
-        return await finish(errand, { access, text, mark, before: sight, pause }, signal);
+        return withNotes(await finish(errand, { access, text, mark, before: sight, pause }, signal), sent);
       } finally {
         if (pause !== null) await endPause(access.server, pause);
       }
@@ -102,16 +104,17 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const { pasted, entered } = sight.look.pane;
       const mark = markOfAttempt(errand.mark, pasted, entered);
       if (pasted !== mark && entered !== mark) return unmarked(mark, pasted, access.locator.since);
-      const text = await textFor(errand, access, sight);
+      const sent = await textFor(errand, access, sight);
+      const text = sent?.text ?? null;
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
       if (entered === mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
       if (entered === mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
-        return { kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" };
+        return withNotes({ kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" }, sent);
       }
       if (text === null || stands !== "ours") {
         return { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
       }
-      return finish(errand, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs));
+      return withNotes(await finish(errand, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs)), sent);
     },
 
     watch(agent, endpoint, changed) {
@@ -207,9 +210,9 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   /** Null: the pane is so small that not even a doorbell could be checked in it. */
-  async function textFor({ message, agent }: Errand, access: Access, sight: There): Promise<string | null> {
+  async function textFor({ message, agent }: Errand, access: Access, sight: There): Promise<Envelope | null> {
     const taking = { ...(await takingOf(access, sight)), ...actingTraits(sight), command: parts.command?.(agent) };
-    return paneText(message, access.traits, taking, "user")?.text ?? null;
+    return paneText(message, access.traits, taking, "user");
   }
 
   /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
@@ -278,6 +281,11 @@ function unmarked(mark: string, pasted: string, since = 0): Outcome {
   if (claimedAt(mark) < since) return { kind: "unknown", detail: "the program that it was typed into is not there any more" };
   if (claimedAt(pasted) > claimedAt(mark)) return { kind: "unknown", detail: "another message was typed there since" };
   return { kind: "absent", detail: "nothing was typed" };
+}
+
+/** How the text that was pasted differs from the message. */
+function withNotes(outcome: Outcome, sent: Envelope | null): Outcome {
+  return sent && (outcome.kind === "handed" || outcome.kind === "unknown") ? { ...outcome, notes: notesOn(sent) } : outcome;
 }
 
 function tooSmall({ look: { pane } }: There): Outcome {

@@ -1,5 +1,7 @@
 import type { Courier } from "../../../courier.ts";
 import { personId, type Agent } from "../../../model/agent.ts";
+import { notesOn, type Envelope } from "../../../model/envelope.ts";
+import type { MessageId } from "../../../model/ids.ts";
 import type { Message, When } from "../../../model/message.ts";
 import { dialectOf } from "../../../providers/hookDialects.ts";
 import { describeTool, type HookCall } from "../call.ts";
@@ -7,11 +9,11 @@ import type { HookHandler } from "../chain.ts";
 
 export interface MailParts {
   readonly courier: Pick<Courier, "collect">;
-  readonly text: (message: Message, call: HookCall, agent: Agent) => string;
+  readonly text: HookText;
 }
 
-/** A program takes this many characters of hook text at once; what is longer it cuts off. */
-export const hookTextLimit = 9_000;
+/** What the model reads of a message in a hook's answer: all of it, or a summary where that is more than so many bytes. */
+export type HookText = (message: Message, call: HookCall, agent: Agent, limit: number) => Envelope;
 
 /** Which mail goes out at which moment. */
 const dueAt: Readonly<Record<string, readonly When[]>> = {
@@ -36,27 +38,38 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
 
     async handle(call, agent) {
       if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call.provider, agent))) return undefined;
-      let room = hookTextLimit;
+      const limit = limitAt(call, call.event);
+      const most = Math.max(...Object.keys(dueAt).map((event) => limitAt(call, event)));
+      const sent = new Map<MessageId, Envelope>();
+      let room = limit;
       const collected = await courier.collect(agent, {
         transport: "hook",
         authority: "peer",
         whens: dueAt[call.event]!,
         take(message) {
           if (!goesHere(message, agent)) return false;
-          room -= text(message, call, agent).length + 2;
-          return room >= 0;
+          const envelope = text(message, call, agent, limit);
+          const bytes = Buffer.byteLength(envelope.text) + 2;
+          // Another event of the turn takes it whole, or another transport at its end; and here is more room the next time.
+          const elsewhere = !envelope.inline && (message.when === "turn" || text(message, call, agent, most).inline);
+          if (elsewhere || bytes > room) return false;
+          room -= bytes;
+          sent.set(message.id, envelope);
+          return true;
         },
       });
       if (collected.items.length === 0) return undefined;
       const where = call.tool === null ? `with ${call.event}` : `${call.event === "PreToolUse" ? "with" : "after"} ${describeTool(call.tool)}`;
       return {
-        context: collected.items.map(({ message }) => text(message, call, agent)).join("\n\n"),
-        written: () => collected.flushed({ kind: "handed", proof: "submitted", detail: where }),
+        context: collected.items.map(({ message }) => sent.get(message.id)!.text).join("\n\n"),
+        written: () => collected.flushed(({ id }) => ({ kind: "handed", proof: "submitted", detail: where, notes: notesOn(sent.get(id)!) })),
         lost: () => collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away before it was answered" } }),
       };
     },
   };
 }
+
+const limitAt = ({ provider, takesAll }: HookCall, event: string): number => dialectOf(provider).contextLimit(event, takesAll);
 
 const speaksBefore = (provider: string, agent: Agent): boolean => dialectOf(provider).speaksBeforeTools && !isServed(agent);
 

@@ -8,7 +8,7 @@ import { anAgent } from "../../../testing/agents.ts";
 import { hookCall } from "../../../testing/hookCalls.ts";
 import type { HookCall } from "../call.ts";
 import { createHookChain } from "../chain.ts";
-import { mailAtBoundaries } from "./mail.ts";
+import { mailAtBoundaries, type HookText } from "./mail.ts";
 import { urgency } from "./urgency.ts";
 
 /** An agent whose only way in is its hooks. */
@@ -18,7 +18,10 @@ function aSession() {
   const faults: unknown[] = [];
   const report = (_context: string, fault: unknown): void => void faults.push(fault);
   const courier = createCourier({ mailbox, transports: new Map(), agent: () => agent, report });
-  const text = ({ tag, body }: { tag: string; body: string }): string => `[${tag}] ${body}`;
+  const text: HookText = ({ tag, body }, _call, _agent, limit) => {
+    const whole = `[${tag}] ${body}`;
+    return whole.length <= limit ? { text: whole, inline: true, changes: [] } : { text: `[${tag}] rings`, inline: false, changes: [] };
+  };
   const urgent = urgency({ courier, mailbox, text });
   const chain = createHookChain([...urgent.handlers, mailAtBoundaries({ courier, text })], report);
   return {
@@ -31,7 +34,7 @@ function aSession() {
       const message = seal({ to: "ana", body, when }, { id, name: from, team: "web", knownBy: "token" }, { inReplyTo: null, hops: 1 });
       const { deliveries } = await mailbox.accept(message, [agent]);
       const { id: delivery } = deliveries[0]!;
-      return { delivery, text: text(message), state: () => mailbox.delivery(delivery)!.state };
+      return { delivery, tag: message.tag, text: `[${message.tag}] ${body}`, notes: () => mailbox.delivery(delivery)!.notes.map(({ code }) => code), state: () => mailbox.delivery(delivery)!.state };
     },
   };
 }
@@ -96,11 +99,12 @@ test("mail that is longer than a hook may say goes in portions, and none is lost
   const mails = [];
   for (let n = 0; n < 5; n++) mails.push(await session.mail(`${n}`.repeat(3_000), "tool"));
   const portions: string[] = [];
-  for (let verdict = await session.call({ event: "PostToolUse" }); verdict.context !== null; verdict = await session.call({ event: "PostToolUse" })) {
+  const next = () => session.call({ provider: "codex", event: "PostToolUse" });
+  for (let verdict = await next(); verdict.context !== null; verdict = await next()) {
     portions.push(verdict.context);
     await verdict.written();
   }
-  expect(portions.every((portion) => portion.length <= 9_000)).toBe(true);
+  expect(portions.every((portion) => portion.length <= 9_900)).toBe(true);
   expect(portions.join("\n\n")).toBe(mails.map((mail) => mail.text).join("\n\n"));
 });
 
@@ -111,4 +115,41 @@ test("Codex, which says nothing after a command that goes on in the background, 
   const next = await session.call({ provider: "codex" });
   await next.written();
   expect([next.refusal, next.context, tooled.state()]).toEqual([null, tooled.text, "handed"]);
+});
+
+test("a text that the program would cut waits for a transport that takes it whole; an urgent one is summed up, and said to be", async () => {
+  const session = aSession();
+  const [long, tool] = [await session.mail("x".repeat(20_000), "turn", "bob"), await session.mail("w".repeat(20_000), "tool", "bob")];
+  const longer = await session.mail("y".repeat(1_000_000), "tool", "user");
+  const prompt = await session.call({ event: "UserPromptSubmit" });
+  expect(prompt.context).toBe(`[${longer.tag}] rings`);
+  await prompt.written();
+  expect([long.state(), tool.state(), longer.state(), longer.notes()]).toEqual(["queued", "queued", "handed", ["summary-only"]]);
+  const result = await session.call({ event: "PostToolUse" });
+  expect(result.context).toBe(tool.text);
+  await result.written();
+  const stop = await session.call({ event: "Stop" });
+  expect(stop.context).toBe(long.text);
+  await stop.written();
+  expect([long.notes(), tool.notes()]).toEqual([[], []]);
+});
+
+test("of a long urgent message only the first call of a batch carries the text", async () => {
+  const session = aSession();
+  const urgent = await session.mail("z".repeat(20_000), "interrupt");
+  const batch = await Promise.all(["one", "two"].map((command) => session.call({ tool: tool(command) })));
+  expect(batch[0]!.refusal).toBe(urgent.text);
+  expect(batch[1]!.refusal).toContain(urgent.tag);
+  expect(batch[1]!.refusal!.length).toBeLessThan(300);
+  await Promise.all(batch.map((verdict) => verdict.written()));
+  expect([urgent.state(), urgent.notes()]).toEqual(["handed", []]);
+});
+
+test("urgent messages that do not fit into one refusal together are summed up from there on", async () => {
+  const session = aSession();
+  const mail = [await session.mail("a".repeat(40_000), "interrupt"), await session.mail("b".repeat(40_000), "interrupt", "bob")];
+  const { refusal, written } = await session.call({ provider: "codex", tool: tool("one") });
+  expect(refusal).toBe(`${mail[0]!.text}\n\n[${mail[1]!.tag}] rings`);
+  await written();
+  expect(mail.map(({ notes }) => notes())).toEqual([[], ["summary-only"]]);
 });

@@ -7,17 +7,19 @@ import type { Collected, Courier } from "../../../courier.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
 import type { Agent } from "../../../model/agent.ts";
 import type { Delivery } from "../../../model/delivery.ts";
-import type { AgentId, Clock, DeliveryId } from "../../../model/ids.ts";
+import { notesOn, type Envelope } from "../../../model/envelope.ts";
+import type { AgentId, Clock, DeliveryId, MessageId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
 import { Ages } from "../../../os/ages.ts";
+import { dialectOf } from "../../../providers/hookDialects.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { Answer, HookHandler } from "../chain.ts";
+import type { HookText } from "./mail.ts";
 
 export interface UrgencyParts {
   readonly courier: Pick<Courier, "collect">;
   readonly mailbox: Pick<Mailbox, "inbox">;
-  /** What the model reads of a message in a hook's answer. */
-  readonly text: (message: Message, call: HookCall, agent: Agent) => string;
+  readonly text: HookText;
   /** For programs without an event at the end of a batch: has the model been asked again since a call was refused? */
   readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
   readonly clock?: Clock;
@@ -37,6 +39,10 @@ export interface Urgency {
   stoppedBy(delivery: DeliveryId): Promise<string | undefined>;
 }
 
+/** A longer text is in one refusal of a batch only. */
+const repeatedLength = 10_000;
+/** More than a summary takes. */
+const summaryBytes = 1_000;
 /** How long a receipt waits for the end of the batch. */
 const batchMs = 5_000;
 /** A message that went another way a moment ago stops calls too, until it is known to be read or this time is over. */
@@ -104,14 +110,15 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   }
 
   function refuse(call: HookCall, agent: Agent, collected: Collected): Answer {
-    const words = collected.items.map(({ message }) => text(message, call, agent)).join("\n\n");
+    const sent = fitted(collected.items.map(({ message }) => message), call, agent);
+    const words = [...sent.values()].map((envelope) => envelope.text).join("\n\n");
     const stand = stands.get(agent.id) ?? new Stand();
-    stand.words = words;
+    stand.begin(words, collected.items.map(({ message }) => message.tag));
     stands.set(agent.id, stand);
     for (const { delivery } of collected.items) stopped.set(delivery.id, stand);
     return {
       ...stand.refuse(call),
-      written: () => collected.flushed({ kind: "handed", proof: "submitted", detail: stand.told() }),
+      written: () => collected.flushed(({ id }) => ({ kind: "handed", proof: "submitted", detail: stand.told(), notes: notesOn(sent.get(id)!) })),
       async lost() {
         lift(agent.id);
         await collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away before it was answered" } });
@@ -119,11 +126,23 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     };
   }
 
+  /** All of it must be in the one refusal; what does not fit whole behind what came before is summed up. */
+  function fitted(messages: readonly Message[], call: HookCall, agent: Agent): ReadonlyMap<MessageId, Envelope> {
+    let room = dialectOf(call.provider).refusalLimit;
+    const sent = new Map<MessageId, Envelope>();
+    for (const [at, message] of messages.entries()) {
+      const envelope = text(message, call, agent, room - (messages.length - at - 1) * summaryBytes);
+      room -= Buffer.byteLength(envelope.text) + 2;
+      sent.set(message.id, envelope);
+    }
+    return sent;
+  }
+
   async function stopSubagent(call: HookCall, agent: Agent): Promise<Answer | undefined> {
     const stand = stands.get(agent.id);
     const [waiting] = unread(agent);
     if (stand === undefined && waiting === undefined) return undefined;
-    const words = stand?.words ?? text(waiting!.message, call, agent);
+    const words = stand?.words ?? text(waiting!.message, call, agent, dialectOf(call.provider).refusalLimit).text;
     return { refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.` };
   }
 
@@ -160,6 +179,8 @@ class Stand {
   batchOver = false;
   /** The id of the first call that it refused. */
   firstCall = "";
+  private tags: readonly string[] = [];
+  private saidWords = false;
   private readonly calls: string[] = [];
   private readonly end = Promise.withResolvers<void>();
 
@@ -171,9 +192,17 @@ class Stand {
     return this.told();
   }
 
+  /** With the words of these messages. */
+  begin(words: string, tags: readonly string[]): void {
+    [this.words, this.tags, this.saidWords] = [words, tags, false];
+  }
+
   refuse({ tool }: HookCall): Answer {
     if (tool) this.calls.push(describeTool(tool));
     this.firstCall ||= tool?.id ?? "";
+    // The model reads the refusals of a batch together.
+    if (this.saidWords && this.words.length > repeatedLength) return { refusal: `Not run: urgent mail came first. Read ${this.tags.join(", ")} in the refusal of the call before.` };
+    this.saidWords = true;
     return { refusal: this.words };
   }
 

@@ -1,4 +1,4 @@
-# One call of an agent program's hook: hook <provider> <event>, with the payload on stdin.
+# One call of an agent program's hook: hook <provider> <event> [all], with the payload on stdin.
 #
 # The call is left in the spool, where the daemon finds it, and the program continues. The daemon is asked for an answer
 # only when hooks/mail/<session> names the event, and for Claude Code's SendMessage. Nothing here waits for a daemon that
@@ -14,7 +14,7 @@ if [ "$1" = claude-code ]; then
   pid=${CLAUDE_PID:-$PPID}
   session=$CLAUDE_CODE_SESSION_ID
 fi
-caller="$1	${TMUX%%,*}	$TMUX_PANE	$pid"
+caller="$1	${TMUX%%,*}	$TMUX_PANE	$pid	$3"
 payload=
 if [ -n "$session" ] && [ "$2" != PreToolUse ]; then
   { printf '%s\n' "$caller" && cat; } 2>/dev/null >"$call.call" || exit 0
