@@ -42,6 +42,16 @@ test("agents of one name in two teams are shown with their teams, each change on
   expect((await world.tieline(["status", receipt.tag])).stdout).toContain("api:ana");
 });
 
+test("agents that ended while no daemon ran are not counted as reached", async () => {
+  await using world = await startWorld({ files: { "tieline.yaml": "team: web\nagents: { ana: { command: [cat] }, ben: { command: [cat] } }\n" } });
+  await world.json(["up"]);
+  const { pane } = (await world.ls()).find(({ name }) => name === "ben")!;
+  await world.killDaemon();
+  await world.tmux("kill-pane", "-t", pane!);
+  expect(await world.json<ReceiptView>(["broadcast", "--all", "who is there?"])).toMatchObject({ successful: ["web:ana"], failed: [], deliveries: [{ agent: "ana" }] });
+  expect((await world.ls()).find(({ name }) => name === "ben")).toMatchObject({ presence: "offline" });
+});
+
 test("an agent that may not write to everyone gets one refusal, which names nobody", async () => {
   await using world = await startWorld({ files: { "tieline.yaml": "team: web\nagents: { coder: { command: [sh, ./obedient.sh] } }\n", "obedient.sh": obedientAgent } });
   const beside = await besideIn(world, "team: secret\nagents: { mole: { command: [cat] }, spy: { command: [cat] } }\n");

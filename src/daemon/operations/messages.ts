@@ -160,10 +160,13 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
 
   async function send(draft: Draft, from: Sender, wait: Wanted | undefined) {
     if (wait === "seen") checkProvable(draft, from);
+    const broadcast = isBroadcast(parseAddress(draft.to));
+    // Those who ended while nothing looked are not counted among those who get it.
+    if (broadcast) await tieline.sensing.refresh(tieline.resolve(draft.to, from).agents);
     const sent = await router.send(draft, from);
     // It is accepted; what fails now fails in the courier as well, which reports it.
     const receipt = await announced(sent.receipt).catch(() => sent.receipt);
-    return sentView({ ...sent, receipt }, isBroadcast(parseAddress(draft.to)), tieline);
+    return sentView({ ...sent, receipt }, broadcast, tieline);
   }
 
   /** With what is known already of how late it will arrive. */
