@@ -14,8 +14,8 @@ export interface NativeLinkParts {
 }
 
 export class NativeLink {
-  /** Whose member a process is never changes. */
-  private readonly identities = new Map<string, Promise<string | null>>();
+  /** Whose member a process is does not change once its command line says so. */
+  private readonly identities = new Map<string, string>();
 
   constructor(private readonly parts: NativeLinkParts) {}
 
@@ -38,13 +38,14 @@ export class NativeLink {
   }
 
   /** `--agent-id bob@crew` */
-  private identityOf(agent: Agent): Promise<string | null> {
+  private async identityOf(agent: Agent): Promise<string | null> {
     const { agentPid: pid, agentStartMark: mark } = endpointBy("tmux", agent)?.locator ?? {};
-    if (typeof pid !== "number") return Promise.resolve(null);
+    if (typeof pid !== "number") return null;
     const key = `${pid}:${String(mark)}`;
-    const known = this.identities.get(key) ?? this.parts.argv(pid).then(agentIdIn);
-    this.identities.set(key, known);
-    return known;
+    // A new process has another command line until it has become Claude Code.
+    const identity = this.identities.get(key) ?? agentIdIn(await this.parts.argv(pid));
+    if (identity !== null) this.identities.set(key, identity);
+    return identity;
   }
 }
 

@@ -50,3 +50,13 @@ test("what a hook told holds for a moment, and says for how long, because nobody
   expect(sessions.said(ana)).toEqual({ state: "idle", reason: null });
   rmSync(configDir, { recursive: true });
 });
+
+test("the folder of a process is read again until it is Claude Code, and is kept after its exit", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tl-claude-"));
+  const environs: Record<string, string>[] = [{}, { HOME: "/home/of-tmux" }, { HOME: "/home/of-tmux", CLAUDE_CONFIG_DIR: folder }, {}];
+  const sessions = new ClaudeSessions({ configDir: "/home/of-daemon/.claude", environ: () => environs.shift()! });
+  const ana = anAgent({ name: "ana", provider: "claude-code", endpoints: [{ transport: "tmux", locator: { agentPid: process.pid } }] });
+  const folders = Array.from({ length: 4 }, () => sessions.transcriptFolder(ana));
+  expect(folders).toEqual(["/home/of-daemon/.claude/projects", "/home/of-tmux/.claude/projects", join(folder, "projects"), join(folder, "projects")]);
+  rmSync(folder, { recursive: true });
+});

@@ -127,13 +127,10 @@ export class ClaudeSessions {
   }
 
   private configDirOf(pid: number): string {
-    let dir = this.configDirs.get(pid);
-    if (dir === undefined) {
-      const env = this.environ(pid);
-      dir = env["CLAUDE_CONFIG_DIR"] || env["HOME"] ? claudeFolder(env) : this.options.configDir;
-      this.configDirs.set(pid, dir);
-    }
-    return dir;
+    const env = this.environ(pid);
+    // Before a new process has become Claude Code it has another environment, or none; after its exit it has none.
+    if (env["CLAUDE_CONFIG_DIR"] || env["HOME"]) this.configDirs.set(pid, claudeFolder(env));
+    return this.configDirs.get(pid) ?? this.options.configDir;
   }
 }
 
