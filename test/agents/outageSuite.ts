@@ -26,8 +26,11 @@ const failures: Readonly<Record<string, (model: ModelServer) => void>> = {
   dropped: (model) => model.add({ broken: true }),
 };
 
-/** How long a sender waits who did not say; far more than an error takes. */
-const patience = ["--timeout", "2m"];
+/** Far more than an answer or an error takes, so that what never comes fails soon. */
+const patience = ["--timeout", "30s"];
+const patienceMs = 30_000;
+/** For one test; of 20 deliveries each has its own patience. */
+const testMs = 90_000;
 
 const noticesOf = async (board: Switchboard): Promise<readonly string[]> =>
   (await board.client().call("inbox", { peek: true })).filter(({ from }: InboxView) => from === "tieline").map(({ body }) => body);
@@ -48,20 +51,20 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
       expect(story.deliveries[0]!.warning).toMatch(words[name]!);
       expect(await noticesOf(board)).toEqual([expect.stringContaining("default:ana cannot reach its model: ")]);
       await untilIdle(bench);
-      const next = await board.send("ana", "--wait", "seen", "and this");
-      expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({ proof: "transcript", warning: null });
+      const next = await board.send("ana", "--wait", "seen", ...patience, "and this");
+      expect((await board.reached(tag, ({ state }) => state === "seen", patienceMs)).deliveries[0]).toMatchObject({ proof: "transcript", warning: null });
       const request = await bench.model.next((one) => freshHas(one, next));
       expect(request.entries.some(({ text }) => text.includes(tag))).toBe(true);
       neverEarly(bench, [await board.status(tag), await board.status(next)]);
       expect(await noticesOf(board)).toHaveLength(1);
-    });
+    }, testMs);
   }
 
   test(`${kind}, cleared after an error: the receipt says that it was discarded, and so does a notice`, async () => {
     await using board = await Switchboard.start();
     await using bench = await start(board);
     bench.model.add(say("before"));
-    await board.send("ana", "--wait", "seen", "begin");
+    await board.send("ana", "--wait", "seen", ...patience, "begin");
     await untilIdle(bench);
     bench.model.add(fail(529));
     const { code, stderr } = await board.tieline(["send", "ana", "--wait", "seen", ...patience, "discard this"]);
@@ -69,13 +72,13 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
     const tag = /MSG_USER_\w+/.exec(stderr)![0];
     await untilIdle(bench);
     await clear(bench);
-    const next = await board.send("ana", "--wait", "seen", "a new beginning");
-    const { deliveries } = await board.reached(tag, ({ state }) => state === "failed");
+    const next = await board.send("ana", "--wait", "seen", ...patience, "a new beginning");
+    const { deliveries } = await board.reached(tag, ({ state }) => state === "failed", patienceMs);
     expect(deliveries[0]!.reason).toContain("before the model read it");
     const request = await bench.model.next((one) => freshHas(one, next));
     expect(request.entries.some(({ text }) => text.includes(tag))).toBe(false);
     expect((await noticesOf(board)).filter((body) => body.includes(`${tag} to ana was not delivered`))).toHaveLength(1);
-  });
+  }, testMs);
 
   test(`${kind}, a slow model: not seen before it answers`, async () => {
     await using board = await Switchboard.start();
@@ -84,24 +87,24 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
     bench.model.add(hang(gate));
     const tag = await board.send("ana", "take your time");
     await gate.reached;
-    const { deliveries } = await board.reached(tag, ({ proof }) => proof === "submitted");
+    const { deliveries } = await board.reached(tag, ({ proof }) => proof === "submitted", patienceMs);
     expect(deliveries[0]!.state).toBe("handed");
     gate.open();
-    neverEarly(bench, [await board.reached(tag, ({ state }) => state === "seen")]);
-  });
+    neverEarly(bench, [await board.reached(tag, ({ state }) => state === "seen", patienceMs)]);
+  }, testMs);
 
   test(`${kind}, 20 deliveries: none is seen before the model has the request`, async () => {
     await using board = await Switchboard.start();
     await using bench = await start(board);
     const stories: StoryView[] = [];
     for (let at = 1; at <= 20; at++) {
-      const tag = await board.send("ana", "--wait", "seen", `number ${at}`);
+      const tag = await board.send("ana", "--wait", "seen", ...patience, `number ${at}`);
       stories.push(await board.status(tag));
       await untilIdle(bench);
     }
     const margins = neverEarly(bench, stories).toSorted((a, b) => a - b);
     console.log(`${kind}: seen ${margins[0]} to ${margins.at(-1)} ms after the request, median ${margins[10]} ms`);
-  });
+  }, testMs);
 }
 
 /** How long after the model got each message it was said to be seen. */

@@ -192,7 +192,7 @@ export class Switchboard implements AsyncDisposable {
 }
 
 /** What a busy machine makes of the programs is not what these tests are about. */
-const patiently = (args: readonly string[]): readonly string[] => (args.includes("--wait") ? ["--timeout", "2m", ...args] : args);
+const patiently = (args: readonly string[]): readonly string[] => (args.includes("--wait") && !args.includes("--timeout") ? ["--timeout", "2m", ...args] : args);
 
 /** A process that only waits for its parent to notice has ended. */
 export const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
