@@ -80,5 +80,5 @@ export function heed(receipts: readonly ReceiptView[]): void {
 }
 
 export function presenceIn(agentState: AgentView["state"]): AgentView["presence"] {
-  return agentState === "gone" || agentState === "suspended" || agentState === "done" ? "terminated" : "active";
+  return agentState === "gone" || agentState === "suspended" || agentState === "done" ? "offline" : "active";
 }

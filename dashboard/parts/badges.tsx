@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import type { AgentView, DeliveryView } from "../../src/client/browser.ts";
 import { askingStates } from "../state.ts";
 
-const presenceWords = { active: "there", idle: "quiet", terminated: "away" } as const;
+const presenceWords = { active: "there", idle: "quiet", offline: "offline", terminated: "shut down" } as const;
 
 export function Presence({ presence }: { presence: AgentView["presence"] }): VNode {
   return <span class={`presence ${presence}`} role="img" aria-label={presenceWords[presence]} title={presenceWords[presence]} />;

@@ -14,17 +14,19 @@ import { askingStates, connection, now, panel, search, shownAgents, stable, team
 import { plain, visible } from "../text.ts";
 import { age } from "../times.ts";
 
+const isRunning = (presence: AgentView["presence"]): boolean => presence !== "offline" && presence !== "terminated";
+
 const filters = {
   all: () => true,
   working: ({ state }: AgentView) => state === "working" || state === "starting",
   idle: ({ state }: AgentView) => state === "idle",
   asking: ({ state }: AgentView) => (askingStates as readonly string[]).includes(state),
   "with mail": ({ pending }: AgentView) => pending > 0,
-  "not running": ({ presence }: AgentView) => presence === "terminated",
+  "not running": ({ presence }: AgentView) => !isRunning(presence),
 } as const;
 type Filter = keyof typeof filters;
 
-const urgency = ({ state, presence }: AgentView): number => ((askingStates as readonly string[]).includes(state) ? 0 : state === "limited" ? 1 : state === "working" ? 2 : presence === "terminated" ? 4 : 3);
+const urgency = ({ state, presence }: AgentView): number => ((askingStates as readonly string[]).includes(state) ? 0 : state === "limited" ? 1 : state === "working" ? 2 : !isRunning(presence) ? 4 : 3);
 const sorts = {
   "needs you first": (a: AgentView, b: AgentView) => urgency(a) - urgency(b) || b.lastActivityAt - a.lastActivityAt,
   name: (a: AgentView, b: AgentView) => (a.name < b.name ? -1 : 1),
@@ -148,7 +150,7 @@ function CardMenu({ agent }: { agent: AgentView }): VNode | null {
   const { name, team } = agent;
   const run = (verb: "interrupt" | "stop" | "restart" | "kill", said: string) => () => void attempt(() => inTeam(team).call(verb, { agent: name }), `${name}: ${said}`).then(() => attempt(refresh));
   const resume = (): void => void attempt(() => inTeam(team).call("resume", { agents: [name] }), `${name} starts again`).then(() => attempt(refresh));
-  const running = agent.presence !== "terminated";
+  const running = isRunning(agent.presence);
   return (
     <details class="menu">
       <summary aria-label={`More for ${name}`} title="More (m)" aria-keyshortcuts="m">

@@ -7,6 +7,7 @@ import { span } from "./times.ts";
 const dots: Record<AgentView["presence"], readonly [dot: string, style: Style]> = {
   active: ["●", "green"],
   idle: ["○", "yellow"],
+  offline: ["×", "dim"],
   terminated: ["×", "dim"],
 };
 

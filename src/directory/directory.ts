@@ -83,7 +83,7 @@ export class Directory {
   /** Changes what is known of an agent. Only lasting knowledge is written to disk. */
   update(id: AgentId, change: Partial<Omit<Agent, "id">>): Agent {
     const before = this.mustFind(id);
-    const after = { ...before, ...change };
+    const after = { ...before, ...change, ...(change.endpoints?.length && before.shutDown && { shutDown: false }) };
     this.unindex(before);
     this.index(after);
     if (lasting(before) !== lasting(after)) this.save(after);

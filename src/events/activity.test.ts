@@ -59,9 +59,10 @@ describe("presence", () => {
   test.each([
     ["active", ana, 5 * minute - 1],
     ["idle", ana, 5 * minute],
-    ["terminated", { ...ana, state: "gone" }, 0],
-    ["terminated", { ...ana, state: "suspended" }, 0],
-    ["terminated", { ...ana, endpoints: [] }, 0],
+    ["offline", { ...ana, state: "gone" }, 0],
+    ["offline", { ...ana, state: "suspended" }, 0],
+    ["offline", { ...ana, endpoints: [] }, 0],
+    ["terminated", { ...ana, endpoints: [], state: "gone", shutDown: true }, 0],
     ["active", { ...ana, endpoints: [], state: "starting" }, 0],
     ["active", personAgent, 60 * minute],
   ] as const)("%s", (presence, agent, ageMs) => {

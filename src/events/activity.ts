@@ -96,6 +96,6 @@ const activeMs = 5 * 60_000;
 
 /** How an agent's availability is summed up: is it there, and did anything happen of late? */
 export function presenceOf(agent: Agent, lastActivityAt: number, now: number): Presence {
-  if (!isLive(agent) && agent.state !== "starting") return "terminated";
+  if (!isLive(agent) && agent.state !== "starting") return agent.shutDown ? "terminated" : "offline";
   return agent.kind === "person" || now - lastActivityAt < activeMs ? "active" : "idle";
 }

@@ -33,8 +33,8 @@ export const agentStates = [
 ] as const;
 export type AgentState = (typeof agentStates)[number];
 
-/** How the last known availability is summed up for people. */
-export const presences = ["active", "idle", "terminated"] as const;
+/** How the last known availability is summed up. `terminated`: it shut down as approved; `offline`: it does not run, for whatever reason. */
+export const presences = ["active", "idle", "offline", "terminated"] as const;
 export type Presence = (typeof presences)[number];
 
 /** What an agent may do besides writing along its edges and reading its own mail. `read` is for the mail and screens of its team. */
@@ -88,6 +88,8 @@ export interface Agent {
   /** SHA-256 of the secret that proves that a caller is this agent. */
   readonly tokenDigest: string | null;
   readonly createdAt: number;
+  /** It shut down because that was asked for and approved, and has not run since. */
+  readonly shutDown?: boolean;
 }
 
 /** Its way in by this transport. */

@@ -73,7 +73,9 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
   /** A lead wants one of our agents to end: it ends before the lead is told so. */
   async function shutDown(request: Message): Promise<void> {
     const agent = askedToEnd(request);
-    if (agent !== null) await stop(agent, tieline);
+    if (agent === null) return;
+    await stop(agent, tieline);
+    directory.update(agent.id, { shutDown: true });
   }
 
   function askedToEnd({ body }: Message): Agent | null {

@@ -111,7 +111,7 @@ export class NativeIntake {
       await router.send({ to: personName, kind: "shutdown_response", body: mail.body, summary: verdict.approved ? "agreed to shut down" : `will not shut down: ${verdict.reason ?? "no reason given"}`, inReplyTo: request.id, idempotencyKey: keyOf(mail) }, { id, name, team, knownBy: "workspace" });
     }
     if (!verdict.approved) return void directory.update(id, { stateReason: `it will not shut down: ${verdict.reason ?? "no reason given"}` });
-    directory.update(id, { endpoints: [], state: "gone", stateReason: "it agreed to shut down", stateAt: Date.now() });
+    directory.update(id, { endpoints: [], state: "gone", stateReason: "it agreed to shut down", stateAt: Date.now(), shutDown: true });
     await giveBackMail(mailbox, id, `${name} has shut down`);
   }
 }
