@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReceiptView } from "../src/client/schema.ts";
 import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
@@ -84,4 +85,13 @@ describe("bodies arrive byte for byte", () => {
     const expected = receipts.map(({ tag }, at) => `[${tag} from user]\n${bodies[at]}\n[end ${tag} · reply: tieline reply ${tag}]`);
     expect(submissions(log).slice(before).toSorted()).toEqual(expected.toSorted());
   }, 90_000);
+});
+
+test("a program that shows nothing of what is typed: the receipt says that it was written, and claims no screen", async () => {
+  const yaml = JSON.stringify({ team: "web", agents: { mute: { command: ["sh", "-c", "stty -echo; echo ready; exec cat > got"], echo: false } } });
+  await using world = await startWorld({ files: { "tieline.yaml": yaml } });
+  await world.json(["up"]);
+  const { tag, deliveries } = await world.json<ReceiptView>(["send", "mute", "--wait", "handed", "can you hear me?"]);
+  expect(deliveries[0]).toMatchObject({ state: "handed", proof: "written", transport: "tmux", reason: expect.stringContaining("which shows nothing of it") });
+  await until(() => readFileSync(join(world.project, "got"), "utf8").includes(tag), "the text");
 });

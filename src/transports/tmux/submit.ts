@@ -68,10 +68,11 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     if (dialogSeen && presses === 0 && isEmptyAndUntouched(pasted, last)) emptySince ??= elapsed();
     else if (stands !== "other") emptySince = null;
     if (emptySince !== null && elapsed() - emptySince > swallowedMs) return swallowedByDialog(pane);
+    // Without an echo the screen proves nothing, whatever it shows.
+    if (presses > 0 && !access.traits.echo) return { kind: "handed", proof: "written", detail: `typed into ${pane}, which shows nothing of it` };
     standsSince = stands === "ours" ? (standsSince ?? elapsed()) : null;
     leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? elapsed()) : null;
     if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
-    if (presses > 0 && !access.traits.echo) return handed(`typed into ${pane}, which shows nothing`);
     const isLongEnough = standsSince !== null && elapsed() - standsSince >= access.traits.enterGapMs;
     if (isLongEnough && mayPress(sight) && safeToEnter(pasted, sight) && nobodyTyped(sight, pasted, ages)) {
       if ((await enterGuarded(access.server, { ...enterGuards(pasted, sight), mark })).done) {

@@ -109,7 +109,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
       if (entered === mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
       if (entered === mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
-        return withNotes({ kind: "handed", proof: "screen", detail: "Enter was pressed before the answer was lost" }, sent);
+        return withNotes({ kind: "handed", proof: access.traits.echo ? "screen" : "written", detail: "Enter was pressed before the answer was lost" }, sent);
       }
       if (text === null || stands !== "ours") {
         return { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
