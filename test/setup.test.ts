@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** scripts/setup on machines that are made of stubs: what is on PATH is all that there is. */
 const root = join(import.meta.dir, "..");
-const testPrograms = ["nats-server", "chromium", "dash", "bwrap", "busybox", "pasta", "ip", "faketime"];
+const testPrograms = ["nats-server", "chromium", "dash", "fish", "zsh", "bwrap", "busybox", "pasta", "ip", "faketime"];
 
 let machine: string;
 beforeEach(() => {
@@ -85,7 +85,7 @@ describe("where something is missing", () => {
     const { code, said, calls } = setup("--tests");
     expect(code).toBe(5);
     expect(calls).toEqual([]);
-    expect(said).toMatch(/sudo apt-get update && sudo apt-get install -y tmux .*dash bubblewrap busybox passt/);
+    expect(said).toMatch(/sudo apt-get update && sudo apt-get install -y tmux .*dash fish zsh bubblewrap busybox passt/);
     expect(said).toContain("tmux 3.2 or newer; found: none");
   });
 
@@ -97,7 +97,7 @@ describe("where something is missing", () => {
 
   test("macOS uses brew and misses no Linux program", () => {
     program("uname", "echo Darwin");
-    packageManager("brew", { tmux: "echo tmux 3.5a", chromium: ":", dash: ":", "nats-server": ":" });
+    packageManager("brew", { tmux: "echo tmux 3.5a", chromium: ":", dash: ":", fish: ":", zsh: ":", "nats-server": ":" });
     const { code, calls } = setup("--tests");
     expect(code).toBe(0);
     expect(calls).toContain("brew install tmux");

@@ -1,9 +1,12 @@
 import { TielineError } from "../model/errors.ts";
 import type { AnyCommand, Argument, Command, Flag, Flags } from "./command.ts";
 
+/** Programs that can be started as agents, for completions. */
+export const agentPrograms = ["claude-code", "codex", "gemini", "opencode", "pi"] as const;
+
 /** Every command takes these. */
 export const standardFlags = {
-  team: { value: "TEAM", summary: "act in this team instead of TIELINE_TEAM or the project's" },
+  team: { value: "TEAM", complete: "team", summary: "act in this team instead of TIELINE_TEAM or the project's" },
   json: { summary: "print JSON, for scripts" },
   help: { short: "h", summary: "show how the command is used" },
 } as const satisfies Flags;

@@ -8,7 +8,7 @@ import type { Terminal } from "./terminal.ts";
  */
 
 /** What a shell can offer for a value besides its choices. */
-export type Completion = "agent" | "file" | "directory" | "tag";
+export type Completion = "agent" | "profile" | "team" | "tag" | "file" | "directory";
 
 export interface Argument {
   readonly name: string;
@@ -30,6 +30,8 @@ export interface Flag {
   /** Turns the text into the value, or throws USAGE. */
   readonly parse?: (text: string, flag: string) => unknown;
   readonly complete?: Completion;
+  /** Values that a shell offers, although others are allowed. */
+  readonly suggest?: readonly string[];
   readonly required?: boolean;
 }
 

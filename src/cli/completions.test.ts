@@ -45,5 +45,8 @@ describe("completions", () => {
     expect(complete("tieline", "send", "--wait", "s")).toEqual(["seen"]);
     expect(complete("tieline", "daemon", "st")).toEqual(["start", "stop", "status"]);
     expect(complete("tieline", "send", "--tt")).toEqual(["--ttl"]);
+    expect(complete("tieline", "setup", "--hooks", "c")).toEqual(["claude", "codex"]);
+    expect(complete("tieline", "adopt", "--provider", "g")).toEqual(["gemini", "generic"]);
+    expect(complete("tieline", "events", "--type", "delivery.h")).toEqual(["delivery.handed"]);
   });
 });

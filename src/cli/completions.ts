@@ -4,8 +4,17 @@ import { flagsOf } from "./help.ts";
 /** Completion scripts made from the data of the commands, so that they cannot be out of date. */
 export const scripts = { bash, zsh, fish } as const;
 
-/** Asking for agents does not start a daemon's worth of trouble: errors are silent, and no names are no completions. */
-const agentNames = "tieline ls --names 2>/dev/null";
+/** What Tieline itself lists, one value on a line. Errors are silent: no values are no completions. */
+const lists = {
+  agent: "tieline ls --names 2>/dev/null",
+  profile: "tieline agents ls --names 2>/dev/null",
+  team: "tieline team ls --names 2>/dev/null",
+  tag: "tieline log --tags 2>/dev/null",
+} as const satisfies Partial<Record<Completion, string>>;
+type Listed = keyof typeof lists;
+
+const isListed = (complete: Completion | undefined): complete is Listed => complete !== undefined && complete in lists;
+const listedIn = (command: AnyCommand): Listed[] => [...new Set((command.args as readonly Argument[]).map(({ complete }) => complete).filter(isListed))];
 
 function bash(commands: readonly AnyCommand[]): string {
   const cases = commands.map((command) => {
@@ -14,7 +23,7 @@ function bash(commands: readonly AnyCommand[]): string {
       `    ${command.name})`,
       ...(values.length === 0 ? [] : ['      case "$previous" in', ...values, "      esac"]),
       `      words='${[...longFlags(command), ...bashWords(command)].join(" ")}'`,
-      ...(command.args.some((argument: Argument) => argument.complete === "agent") ? [`      [[ $current == -* ]] || words+=" $(${agentNames})"`] : []),
+      ...listedIn(command).map((kind) => `      [[ $current == -* ]] || words+=" $(${lists[kind]})"`),
       "      ;;",
     ].join("\n");
   });
@@ -40,13 +49,13 @@ function bashValue([name, flag]: [string, Flag]): string[] {
   return [`        ${pattern}) ${bashReply(flag)}; return ;;`];
 }
 
-function bashReply({ choices, complete }: Flag): string {
+function bashReply({ choices, suggest, complete }: Flag): string {
+  if (suggest) return bashReply({ summary: "", choices: suggest });
   if (choices) return `COMPREPLY=($(compgen -W '${choices.join(" ")}' -- "$current"))`;
-  const actions: Record<Completion, string> = {
-    agent: `COMPREPLY=($(compgen -W "$(${agentNames})" -- "$current"))`,
+  if (isListed(complete)) return `COMPREPLY=($(compgen -W "$(${lists[complete]})" -- "$current"))`;
+  const actions: Record<Exclude<Completion, Listed>, string> = {
     file: 'COMPREPLY=($(compgen -f -- "$current"))',
     directory: 'COMPREPLY=($(compgen -d -- "$current"))',
-    tag: ":",
   };
   return complete ? actions[complete] : ":";
 }
@@ -59,7 +68,7 @@ function zsh(commands: readonly AnyCommand[]): string {
     return [`    ${command.name}) _arguments -S \\`, ...[...flags, ...args].map((spec) => `      ${spec} \\`), "      && return ;;"].join("\n");
   });
   return `#compdef tieline
-_tieline_agents() { local -a agents; agents=(\${(f)"$(${agentNames})"}); compadd -a agents }
+${Object.entries(lists).map(([kind, list]) => `_tieline_${kind}s() { local -a found; found=(\${(f)"$(${list})"}); compadd -a found }`).join("\n")}
 _tieline() {
   local -a commands
   commands=(
@@ -83,10 +92,10 @@ function zshFlag([name, flag]: [string, Flag]): string {
   return flag.short ? `${long} ${quote(`-${flag.short}[${summary}]${value}`)}` : long;
 }
 
-function zshAction({ choices, complete }: { choices?: readonly string[]; complete?: Completion }): string {
-  if (choices) return `(${choices.join(" ")})`;
-  const actions: Record<Completion, string> = { agent: "_tieline_agents", file: "_files", directory: "_files -/", tag: " " };
-  return complete ? actions[complete] : " ";
+function zshAction({ choices, suggest = choices, complete }: Pick<Flag, "choices" | "suggest" | "complete">): string {
+  if (suggest) return `(${suggest.join(" ")})`;
+  if (isListed(complete)) return `_tieline_${complete}s`;
+  return complete === undefined ? " " : complete === "file" ? "_files" : "_files -/";
 }
 
 function fish(commands: readonly AnyCommand[]): string {
@@ -98,17 +107,17 @@ function fish(commands: readonly AnyCommand[]): string {
   return `# Tieline completions for fish\ncomplete -c tieline -f\n${lines.join("\n")}\n`;
 }
 
-function fishFlag(command: string, name: string, { short, value, summary, choices, complete }: Flag): string {
+function fishFlag(command: string, name: string, { short, value, summary, choices, suggest = choices, complete }: Flag): string {
   const parts = [`complete -c tieline -n '__fish_seen_subcommand_from ${command}'`, `-l ${name}`];
   if (short) parts.push(`-s ${short}`);
   if (value !== undefined) parts.push(complete === "file" || complete === "directory" ? "-r -F" : "-x");
-  if (choices) parts.push(`-a ${quote(choices.join(" "))}`);
-  if (complete === "agent") parts.push(`-a '(${agentNames})'`);
+  if (suggest) parts.push(`-a ${quote(suggest.join(" "))}`);
+  if (isListed(complete)) parts.push(`-a '(${lists[complete]})'`);
   return [...parts, `-d ${quote(summary)}`].join(" ");
 }
 
 function fishArgument(command: string, { choices, complete }: Argument): string[] {
-  const values = choices ? quote(choices.join(" ")) : complete === "agent" ? `'(${agentNames})'` : null;
+  const values = choices ? quote(choices.join(" ")) : isListed(complete) ? `'(${lists[complete]})'` : null;
   return values === null ? [] : [`complete -c tieline -n '__fish_seen_subcommand_from ${command}' -a ${values}`];
 }
 

@@ -3,7 +3,7 @@ import type { AgentView } from "../../client/schema.ts";
 import type { FoundView, NotStarted } from "../../client/schemas/life.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { agentTable, presentAgent } from "../agent-table.ts";
-import { command, usage } from "../args.ts";
+import { agentPrograms, command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
 import { complainOf } from "../not-started.ts";
@@ -14,7 +14,7 @@ const args = [{ name: "pane", optional: true, summary: "the tmux pane that it ru
 const flags = {
   all: { summary: "find the agent programs that run on this tmux server" },
   name: { value: "NAME", summary: "what others call it" },
-  provider: { value: "PROVIDER", summary: "which program it is: claude-code, codex, gemini, opencode, pi, shell, repl, generic; found out when left out" },
+  provider: { value: "PROVIDER", suggest: [...agentPrograms, "shell", "repl", "generic"], summary: "which program it is: claude-code, codex, gemini, opencode, pi, shell, repl, generic; found out when left out" },
   workspace: { value: "DIR", complete: "directory", summary: "the directory that it works in" },
   role: { value: "ROLE", summary: "a label that several agents may share" },
   yes: { short: "y", summary: "with --all: adopt without asking" },

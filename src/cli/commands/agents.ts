@@ -1,7 +1,7 @@
 import type { ProfileView } from "../../client/schemas/profiles.ts";
 import { TielineError } from "../../model/errors.ts";
 import { linesOf } from "../../model/visible.ts";
-import { command, usage } from "../args.ts";
+import { agentPrograms, command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { table, type Cell } from "../table.ts";
 import { present } from "../present.ts";
@@ -9,12 +9,13 @@ import { present } from "../present.ts";
 const actions = ["ls", "add", "show", "rm", "edit"] as const;
 const args = [
   { name: "action", optional: true, choices: actions, summary: "what to do; ls when left out" },
-  { name: "name", optional: true, summary: "the profile" },
+  { name: "name", optional: true, complete: "profile", summary: "the profile" },
 ] as const;
 const flags = {
+  names: { summary: "ls: only the names, one on a line" },
   user: { summary: "add: for all your projects, instead of this one" },
-  provider: { value: "PROVIDER", summary: "add: which program it is" },
-  profile: { value: "NAME", summary: "add: the profile whose settings it takes over" },
+  provider: { value: "PROVIDER", suggest: [...agentPrograms, "generic"], summary: "add: which program it is" },
+  profile: { value: "NAME", complete: "profile", summary: "add: the profile whose settings it takes over" },
   command: { value: "LINE", summary: "add: how it is started, for the shell" },
   model: { value: "MODEL", summary: "add: the model, as the program names it" },
   role: { value: "ROLE", summary: "add: a label that several agents may share" },
@@ -48,6 +49,7 @@ const run = { ls, add, show, rm, edit } satisfies Record<(typeof actions)[number
 
 async function ls({ daemon, flags, terminal }: Running): Promise<number> {
   const profiles = await daemon.call("profiles", {});
+  if (flags.names && !flags.json) return present(profiles, profiles.map(({ name }) => name), { flags, terminal });
   const rows = profiles.map((profile): Cell[] => [
     { text: profile.name, style: "bold" },
     { text: profile.provider },

@@ -8,6 +8,8 @@ import { namesFor, qualified } from "../names.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { count, pastMoment } from "../times.ts";
 
+const eventGroups = [...new Set(eventTypes.map((type) => type.split(".")[0]!))];
+
 export default command({
   name: "events",
   group: "Tieline itself",
@@ -18,7 +20,7 @@ export default command({
   flags: {
     follow: { short: "f", summary: "go on with what happens, until Ctrl-C" },
     agent: { value: "AGENT", complete: "agent", summary: "only what names this agent; NAME, or TEAM:NAME" },
-    type: { value: "TYPES", parse: typesIn, summary: "only these types; delivery is delivery.handed and all the others" },
+    type: { value: "TYPES", parse: typesIn, suggest: [...eventTypes, ...eventGroups], summary: "only these types; delivery is delivery.handed and all the others" },
     since: { value: "TIME", parse: pastMoment, summary: "everything of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00" },
     limit: { short: "n", value: "N", parse: count, summary: "without --since: how many of the newest; 100 when left out" },
   },
@@ -60,7 +62,7 @@ function typesIn(text: string): string[] {
   const words = text.split(",").map((word) => word.trim());
   for (const word of words) {
     if (eventTypes.some((type) => isOfType(type, word))) continue;
-    throw new TielineError("USAGE", `--type: there is no event ${JSON.stringify(word)}${didYouMean(nearNames(word, [...eventTypes, ...new Set(eventTypes.map((type) => type.split(".")[0]!))]))}`, {
+    throw new TielineError("USAGE", `--type: there is no event ${JSON.stringify(word)}${didYouMean(nearNames(word, [...eventTypes, ...eventGroups]))}`, {
       remedy: `the types are ${eventTypes.join(", ")}, or their first words`,
     });
   }

@@ -1,6 +1,6 @@
 import type { Output } from "../../client/schema.ts";
 import { TielineError } from "../../model/errors.ts";
-import { command, usage } from "../args.ts";
+import { agentPrograms, command, usage } from "../args.ts";
 import type { Home } from "../../client/home.ts";
 import type { Terminal } from "../terminal.ts";
 import { present } from "../present.ts";
@@ -25,7 +25,7 @@ const explain = command({
   ],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "whose pane to look at" }],
   flags: {
-    provider: { value: "PROGRAM", summary: "whose rules: claude-code, codex, gemini, opencode, pi, shell, repl, generic" },
+    provider: { value: "PROGRAM", suggest: [...agentPrograms, "shell", "repl", "generic"], summary: "whose rules: claude-code, codex, gemini, opencode, pi, shell, repl, generic" },
     screen: { value: "FILE", complete: "file", summary: "a captured screen" },
     title: { value: "TITLE", summary: "the title of its pane" },
     cursor: { value: "X,Y", parse: cursorAt, summary: "column and row of the cursor, from 0" },

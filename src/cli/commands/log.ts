@@ -16,6 +16,7 @@ export default command({
     grep: { value: "TEXT", summary: 'only messages with all these words; "in quotes" next to each other, word* for a beginning' },
     since: { value: "TIME", parse: pastMoment, summary: "only the last 10m, 2h, 1d, or since a date such as 2026-11-15" },
     limit: { value: "N", parse: count, summary: "at most that many" },
+    tags: { summary: "only the tags, one on a line, newest first" },
   },
   examples: [
     ["tieline log --since 1h", "the last hour"],
@@ -33,6 +34,7 @@ export default command({
       ...(flags.since !== undefined && { since: flags.since }),
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
+    if (flags.tags && !flags.json) return present(receipts, receipts.map(({ tag }) => tag).toReversed(), { flags, terminal });
     return present(receipts, receipts.length === 0 ? terminal.paint("dim", "no messages") : receiptRows(receipts, namesIn(flags.team, teamsOf(receipts)), terminal, Date.now()), { flags, terminal });
   },
 });

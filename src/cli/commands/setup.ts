@@ -17,8 +17,8 @@ const setup = command({
   ],
   args: [],
   flags: {
-    hooks: { value: "PROGRAM", summary: "whose hooks: claude, codex, gemini" },
-    mcp: { value: "PROGRAM", summary: "whose MCP servers: claude, codex, gemini, opencode" },
+    hooks: { value: "PROGRAM", suggest: ["claude", "codex", "gemini"], summary: "whose hooks: claude, codex, gemini" },
+    mcp: { value: "PROGRAM", suggest: ["claude", "codex", "gemini", "opencode"], summary: "whose MCP servers: claude, codex, gemini, opencode" },
     user: { summary: "for all of your sessions (the default)" },
     project: { summary: "for sessions in this directory, on this machine" },
     shortcuts: { summary: "tmux keys for Tieline, as `tieline shortcuts install` does" },

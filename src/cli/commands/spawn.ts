@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { permissionModes, sandboxes } from "../../model/profile.ts";
 import { TielineError } from "../../model/errors.ts";
 import { presentAgent } from "../agent-table.ts";
-import { command } from "../args.ts";
+import { agentPrograms, command } from "../args.ts";
 import { words } from "../words.ts";
 
 export default command({
@@ -15,11 +15,11 @@ export default command({
     "The agent gets a window of its own in the tmux session of its team. When an agent of the profile runs already, the next one is an instance: ana, ana-2, ana-3.",
     "What is said here is kept: mail, `tieline resume` and `tieline restart` start the agent again in the same way.",
   ],
-  args: [{ name: "profile", summary: "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, researcher, docs" }],
+  args: [{ name: "profile", complete: "profile", summary: "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, researcher, docs" }],
   flags: {
     name: { value: "NAME", summary: "what others call it; the profile's name when left out" },
     task: { value: "TASK", summary: "names its window, such as wish-42; its role when left out" },
-    provider: { value: "PROVIDER", summary: "another program than the profile's: claude-code, codex, gemini, opencode, pi" },
+    provider: { value: "PROVIDER", suggest: agentPrograms, summary: "another program than the profile's: claude-code, codex, gemini, opencode, pi" },
     model: { value: "MODEL", summary: "the model, as the program names it" },
     cwd: { value: "DIR", complete: "directory", summary: "where it works; the profile's directory, or the current one, when left out" },
     prompt: { value: "FILE", complete: "file", summary: "added to the profile's prompt; text of several words is taken as it is" },

@@ -7,10 +7,13 @@ import { present } from "../present.ts";
 const actions = ["create", "ls", "show", "join", "leave", "rename", "disband", "shutdown"] as const;
 const args = [
   { name: "action", choices: actions, summary: "what to do" },
-  { name: "name", optional: true, summary: "the team" },
+  { name: "name", optional: true, complete: "team", summary: "the team" },
   { name: "other", optional: true, complete: "agent", summary: "join, leave: the agent, you when left out; rename: the new name" },
 ] as const;
-const flags = { force: { summary: "disband: although mail waits or agents run; the mail fails and its senders are told" } } as const;
+const flags = {
+  force: { summary: "disband: although mail waits or agents run; the mail fails and its senders are told" },
+  names: { summary: "ls: only the names, one on a line" },
+} as const;
 type Running = Context<typeof args, typeof flags>;
 
 const team = command({
@@ -55,6 +58,7 @@ async function ls({ daemon, flags, terminal }: Running): Promise<number> {
     { text: root ?? "no project", style: "dim" },
   ]);
   if (flags.json) await terminal.json(teams);
+  else if (flags.names) await terminal.print(teams.map(({ name }) => name));
   else if (teams.length === 0) await terminal.print(terminal.paint("dim", "no teams; `tieline team create NAME` makes one"));
   else await terminal.print(table(["TEAM", "AGENTS", "MAIL", "TOPOLOGY", "PROJECT"], rows, terminal.paint, terminal.width()));
   return 0;
