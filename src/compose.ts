@@ -299,7 +299,7 @@ export function compose(options: SwitchOptions): Switch {
     directoryOf: (team) => teams.projectOf(team)?.root ?? null,
     hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
     ask: (asked) => answers.of(asked),
-    command,
+    command, report,
   });
   const spawner = new Spawner({
     ...{ mailbox, clock, report, agent: agentOf, mayStart: ways.mayStart },
@@ -368,7 +368,7 @@ export function compose(options: SwitchOptions): Switch {
     stopping.abort();
     await Promise.all([nativeTeams, following]);
   });
-  for (const one of [spawner, indexing, retention, backups]) open.use(one);
+  for (const one of [starter, spawner, indexing, retention, backups]) open.use(one);
 
   return {
     config, clock, mailbox, directory, projects, profiles, teams, trust, lookups, router, courier, transports, servers, processes,
@@ -389,6 +389,7 @@ export function compose(options: SwitchOptions): Switch {
       await courier.start();
       if (options.clock === undefined) following = followClock({ mailbox, steady, replan: () => courier.replan(), report, note, signal: stopping.signal });
       workspaces.start();
+      starter.recover();
       spawner.start();
       indexing.start();
       retention.start();

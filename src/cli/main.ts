@@ -1,5 +1,6 @@
 import type { Noticed } from "../client/client.ts";
 import { homeOf } from "../client/home.ts";
+import { exitIn } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import { parse } from "./args.ts";
 import type { AnyCommand } from "./command.ts";
@@ -71,7 +72,8 @@ async function fail(thrown: unknown, argv: readonly string[], { json, complain }
   if ((end < 0 ? argv : argv.slice(0, end)).includes("--json")) {
     await json({ error });
   } else {
-    await complain(errorText(error));
+    const { code, message, remedy } = error;
+    await complain(errorText({ code, message, remedy, output: exitIn(error)?.output }));
   }
   return error.exitCode;
 }

@@ -30,8 +30,20 @@ export interface Terminal {
   height(): number;
 }
 
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+  /** The last lines of a program that exited at once. The message has the very last. */
+  readonly output?: readonly string[] | undefined;
+}
+
 /** As every refusal is shown to people. */
-export const errorText = ({ code, message, remedy }: { readonly code: string; readonly message: string; readonly remedy: string }): string[] => [`error ${code}: ${message}`, `  ${remedy}`];
+export const errorText = ({ code, message, remedy, output = [] }: Refusal): string[] => [
+  `error ${code}: ${message}`,
+  ...(output.length > 1 ? output.map((line) => `  | ${line}`) : []),
+  `  ${remedy}`,
+];
 
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 export type Style = keyof typeof codes;

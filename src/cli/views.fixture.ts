@@ -75,6 +75,7 @@ export function agent(change: Partial<AgentView> = {}): AgentView {
     waysIn: [{ transport: "tmux", bestProof: "screen", authority: "user" }],
     lastActivityAt: acceptedAt,
     activity: { paneId: "%14", wishId: null, status: "idle", lastEvent: null, lastActivityAt: acceptedAt, eventCount: 0 },
+    exit: null,
     ...change,
   };
 }

@@ -154,6 +154,13 @@ export const AgentView = z.object({
   waysIn: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
   lastActivityAt: time,
   activity: ActivityView,
+  exit: z
+    .object({
+      ...{ command: z.string(), code: z.number().int().nullable(), signal: z.number().int().nullable() },
+      ...{ afterMs: z.number(), output: z.array(z.string()) },
+    })
+    .nullable()
+    .describe("how its program ended, where that was within seconds of its start"),
 });
 
 export const Check = z.object({

@@ -4,8 +4,10 @@ import type { Courier } from "../courier.ts";
 import type { Directory } from "../directory/directory.ts";
 import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
-import { personId, personName, type Agent, type Endpoint } from "../model/agent.ts";
+import { exitIn, exitWords, isLive, personId, personName, type Agent, type Endpoint } from "../model/agent.ts";
+import type { NotStarted } from "../client/schemas/life.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
+import type { TielineError } from "../model/errors.ts";
 import { isRequest, summarise, wakes, type Message, type Sender } from "../model/message.ts";
 import type { Receipt, Story } from "../model/receipt.ts";
 import { approves, inWords, requestIn, responseKinds } from "../providers/claude-code/teamProtocol.ts";
@@ -93,16 +95,24 @@ export function responseIn({ id, kind, thread }: Message, mailbox: Pick<Mailbox,
 }
 
 export function agentView(agent: Agent, { courier, mailbox, transports, activities }: ViewParts): AgentView {
-  const { id, name, team, role, kind, provider, state, draft, stateReason: reason, sessionId, workspace, note, profile, may } = agent;
+  const { id, name, team, role, kind, provider, state, draft, sessionId, workspace, note, profile, may } = agent;
   const hold = courier.holdOf(agent.id);
+  const exit = isLive(agent) ? null : agent.lastExit;
+  const reason = agent.stateReason ?? (exit && exitWords(exit));
   const activity = activities.of(agent);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
   const waysIn = waysInView(agent.endpoints.filter(({ transport }) => transports.get(transport)?.earliest?.(agent) !== null), transports);
   const held = { held: hold?.detail ?? noticesOf(agent, mailbox), heldAt: hold?.at ?? null };
   return {
     ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
-    ...{ details: true, sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity },
+    ...{ details: true, sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity, exit: exit && { ...exit, output: [...exit.output] } },
   };
+}
+
+export function notStarted(agent: string, error: TielineError): NotStarted {
+  const { code, message, remedy } = error;
+  const exit = exitIn(error);
+  return { agent, code, message, remedy, ...(exit !== null && { output: [...exit.output] }) };
 }
 
 /** Acks and bounces start no turn, and where nothing else waits they have no reason of their own. */
@@ -121,7 +131,7 @@ export function withoutDetails(view: AgentView): AgentView {
   const { activity } = view;
   return {
     ...view,
-    ...{ details: false, draft: false, reason: null, pane: null, pending: 0, held: null, heldAt: null, sessionId: null, workspace: null, profile: null },
+    ...{ details: false, draft: false, reason: null, pane: null, pending: 0, held: null, heldAt: null, sessionId: null, workspace: null, profile: null, exit: null },
     ...{ may: [], waysIn: [], activity: { ...activity, paneId: null, wishId: null, lastEvent: null, eventCount: 0 } },
   };
 }

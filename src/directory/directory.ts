@@ -59,6 +59,7 @@ export class Directory {
       note: null,
       profile: null,
       launch: null,
+      lastExit: null,
       may: [],
       startedBy: null,
       tokenDigest: null,
@@ -192,6 +193,6 @@ function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActiv
 /** After a restart nothing is known of what an agent does, until somebody looks. Who spawned it was not always written down. */
 function remembered(agent: Agent): Agent {
   const offline = agent.endpoints.length === 0;
-  return { ...agent, startedBy: agent.startedBy ?? null, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null, draft: false };
+  return { ...agent, startedBy: agent.startedBy ?? null, lastExit: agent.lastExit ?? null, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null, draft: false };
 }
 

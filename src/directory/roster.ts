@@ -21,6 +21,7 @@ export const personAgent: Agent = {
   note: null,
   profile: null,
   launch: null,
+  lastExit: null,
   may: permissions,
   startedBy: null,
   tokenDigest: null,

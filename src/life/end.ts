@@ -1,10 +1,10 @@
 /** The end of an agent's program: asked for, interrupted, or by taking its pane away. What it takes to go on is kept. */
 import type { Directory } from "../directory/directory.ts";
 import { endpointBy, type Agent } from "../model/agent.ts";
-import { TielineError } from "../model/errors.ts";
+import { asTielineError, TielineError } from "../model/errors.ts";
 import { providerOf } from "../providers/providers.ts";
 import { isSameProcess, type ProcessFacts, type Processes } from "../tmux/process.ts";
-import { killPaneOf } from "../tmux/session.ts";
+import { closeWithProgram, killPaneOf } from "../tmux/session.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { groupBelow, isBareShell, isShell } from "../tmux/shell.ts";
 import { pressGuarded, typeGuarded } from "../tmux/write.ts";
@@ -32,6 +32,7 @@ export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   const pane = paneOf(agent);
   const companions = await companionsOf(agent, parts);
   if (pane === null || !(await runs(pane, parts))) return ended(agent, "it had ended already", companions, parts);
+  await letPaneClose(pane, parts);
   const asked = await ask(agent, pane, parts);
   if (asked && (await hasEnded(pane, parts))) return ended(agent, "it was asked to end", companions, parts);
   if (await terminate(pane, parts)) return ended(agent, asked ? "it was interrupted" : "it was told to end", companions, parts);
@@ -56,6 +57,13 @@ export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
   return ended(agent, known ? "its pane was killed" : "its pane was gone already", [...inPane, ...companions], parts);
 }
 
+/** Soon after a start the pane would outlive its program. */
+async function letPaneClose({ socket, pane }: PaneLocator, { servers }: EndParts): Promise<void> {
+  await closeWithProgram(servers.at(socket), pane).catch((thrown: unknown) => {
+    if (asTielineError(thrown).code !== "PANE_UNKNOWN") throw thrown;
+  });
+}
+
 /** What Tieline itself runs beside the program in its pane. */
 async function companionsOf(agent: Agent, { processes }: EndParts): Promise<readonly KnownProcess[]> {
   const pid = providerOf(agent.provider).companionOf?.(agent) ?? null;
@@ -77,7 +85,7 @@ async function ended({ id, name }: Agent, why: string, others: readonly KnownPro
   const haveAll = await haveEnded(others, parts);
   const { launch, sessionId } = directory.agent(id)!;
   const state = launch !== null || sessionId !== null ? "suspended" : "gone";
-  const agent = directory.update(id, { endpoints: [], state, stateReason: haveAll ? why : `${why}, but not all of it ended` });
+  const agent = directory.update(id, { endpoints: [], state, stateReason: haveAll ? why : `${why}, but not all of it ended`, lastExit: null, draft: false });
   if (haveAll) return agent;
   const running = (await Promise.all(others.map(async (one) => ((await isSameProcess(parts.processes, one)) ? [one.pid] : [])))).flat();
   throw new TielineError("NOT_IN_TIME", `${why}, but ${name} still runs in process ${running.join(", ")}`, {

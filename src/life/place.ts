@@ -38,23 +38,24 @@ export const leadFirst = (agents: readonly Agent[]): Agent[] => agents.toSorted(
 const isLead = ({ name, role, profile }: Agent): boolean => [name, role, profile].some((word) => word === "lead" || word === "team-lead");
 
 /** Starts a program where the agent belongs: in a window named by its task or role. */
-export async function settleIn(server: TmuxServer, agent: Resident, task: string | undefined, launch: Launch, config: HomeConfig): Promise<PanePlace> {
+export async function settleIn(server: TmuxServer, agent: Resident, task: string | undefined, launch: Launch, cwd: string | null, config: HomeConfig): Promise<PanePlace> {
   await server.version();
   const session = sessionOf(agent, config);
   const window = sessionName(task ?? agent.role ?? agent.name);
   if (config.session.naming === "session") return inOwnSession(server, agent, { ...launch, session, name: window }, config.session);
-  await ensureTeamSession(server, session, config.session);
+  await ensureTeamSession(server, session, cwd, config.session);
   return newWindow(server, { ...launch, session, name: window });
 }
 
-/** The team's session with its shell window; without `autoCreate` it must be there already. */
-export async function ensureTeamSession(server: TmuxServer, session: string, { autoCreate, defaultWindow }: Settings): Promise<void> {
+/** The team's session with its shell window, in that directory; without `autoCreate` it must be there already. */
+export async function ensureTeamSession(server: TmuxServer, session: string, cwd: string | null, { autoCreate, defaultWindow }: Settings): Promise<void> {
   if (!autoCreate) {
     if (!(await hasSession(server, session))) throw mayNotCreate(session, server);
     return;
   }
-  const { created } = await ensureSession(server, { name: session, window: defaultWindow });
-  if (!created) await ensureWindow(server, session, defaultWindow);
+  const shell = cwd === null ? {} : { cwd };
+  const { created } = await ensureSession(server, { name: session, window: defaultWindow, ...shell });
+  if (!created) await ensureWindow(server, session, { name: defaultWindow, ...shell });
 }
 
 async function inOwnSession(server: TmuxServer, agent: Resident, place: Launch & { session: string; name: string }, { autoCreate }: Settings): Promise<PanePlace> {

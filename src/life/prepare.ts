@@ -13,6 +13,7 @@ import { kindOf, wordsOf, type ProgramKind } from "../providers/programKinds.ts"
 import type { Launch } from "../tmux/session.ts";
 import { onStreams } from "./headless.ts";
 import { promptOf, type Conversation } from "./launch.ts";
+import { commandWords } from "./lastExit.ts";
 import { realPath } from "../os/paths.ts";
 import { sandboxedLaunch } from "./sandbox/sandbox.ts";
 
@@ -59,6 +60,8 @@ export interface Preparation {
 
 export interface Prepared {
   readonly launch: Launch;
+  /** The program's own command, for people. */
+  readonly words: string;
   /** Ways in that it opens, besides those of its pane. */
   readonly endpoints: readonly Endpoint[];
   /** The files with what it prints for others, if it does. */
@@ -89,7 +92,8 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   });
   const streaming = plan.prints && onStreams(walled.command, plan.prints, { home, agent: agent.id, conversation: conversation.sessionId, startedAt: clock() });
   return {
-    launch: { command: scrubbed(streaming?.command ?? walled.command, walled.env), env: walled.env, ...(walled.cwd !== null && { cwd: walled.cwd }) },
+    launch: { command: scrubbed(streaming?.command ?? walled.command, walled.env), env: walled.env, ...(walled.cwd !== null && { cwd: walled.cwd }), keepsDead: true },
+    words: commandWords(plan.command),
     endpoints: [...(streaming?.endpoints ?? []), ...(plan.endpoints ?? [])],
     output: streaming?.output,
     openToPeers: plan.openToPeers ?? false,

@@ -6,6 +6,7 @@ import type { Message, Sender } from "../model/message.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 import { Ages } from "../os/ages.ts";
 import { giveBack } from "./giveBack.ts";
+import { exitedAtOnce, shortLifeMs } from "./lastExit.ts";
 
 export interface SpawnerParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "inbox" | "claim" | "settle">;
@@ -27,8 +28,6 @@ export interface SpawnerParts {
 const minuteMs = 60_000;
 const untrustedPauseMs = 30_000;
 const defaultPausesMs = [1_000, 5_000, 15_000, 60_000];
-/** A program that ends sooner than this has not really run. */
-const shortLifeMs = 10_000;
 
 export class Spawner implements Disposable {
   private readonly starting = new Set<AgentId>();
@@ -176,8 +175,8 @@ export class Spawner implements Disposable {
 
 const tookMail: ReadonlySet<string> = new Set(["handed", "seen", "answered"]);
 
-const endedSoon = ({ name, stateReason }: Agent): TielineError =>
-  new TielineError("SPAWN_FAILED", `${name} ended soon after it was started${stateReason === null ? "" : ` (${stateReason})`}`, {
+const endedSoon = ({ name, stateReason, lastExit }: Agent): TielineError =>
+  lastExit !== null ? exitedAtOnce(name, lastExit) : new TielineError("SPAWN_FAILED", `${name} ended soon after it was started${stateReason === null ? "" : ` (${stateReason})`}`, {
     remedy: "run its command by hand to see why",
     operands: { agent: name },
   });

@@ -2,18 +2,21 @@ import type { HomeConfig } from "../config/home.ts";
 import type { Courier } from "../courier.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import type { Agent, Endpoint } from "../model/agent.ts";
+import { endpointBy, exitIn, exitWords, type Agent, type Endpoint, type Exit } from "../model/agent.ts";
 import type { HoldReason } from "../model/delivery.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
 import type { HookSetup } from "../providers/provider.ts";
+import { systemElapsed, type Elapsed } from "../model/ids.ts";
 import { terminalTraits } from "../providers/traits.ts";
 import { cursorLine, look } from "../tmux/pane.ts";
 import type { Processes } from "../tmux/process.ts";
 import { readsFiles } from "../transports/filesEndpoint.ts";
+import { closeWithProgram } from "../tmux/session.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
+import { exitedAtOnce, shortLifeMs, takeExit } from "./lastExit.ts";
 import type { WantedConversation } from "./launch.ts";
 import type { SandboxSurroundings } from "./prepare.ts";
 import { start, type StartParts } from "./start.ts";
@@ -37,6 +40,8 @@ export interface AgentStarterParts {
   readonly ask: StartParts["ask"];
   readonly command: StartParts["command"];
   readonly hooks: HookSetup;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly elapsed?: Elapsed;
   readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
 }
 
@@ -48,8 +53,9 @@ export interface Start {
 }
 
 /** Starts agents from their profiles and waits until they can be written to. */
-export class AgentStarter {
+export class AgentStarter implements Disposable {
   private readonly underWay = new Map<string, Promise<Agent>>();
+  private readonly stopping = new AbortController();
 
   constructor(private readonly parts: AgentStarterParts) {}
 
@@ -66,14 +72,25 @@ export class AgentStarter {
     return begun;
   }
 
+  /** Starts that a daemon before this one had begun to follow. */
+  recover(): void {
+    for (const agent of this.parts.directory.agents()) if (agent.launch?.["keepsDead"] === true) this.follow(agent, -shortLifeMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.stopping.abort();
+  }
+
   private async begin(agent: Agent, { socket, conversation = "resume" }: Start): Promise<Agent> {
     const { directory, servers, courier, options } = this.parts;
     const profile = this.profileOf(agent);
     const { may, workspace } = profile;
     const enlisted = directory.update(directory.add({ ...agent, may, workspace }).id, { launch: agent.launch });
     const server = servers.at(socket ?? usualSocket(agent) ?? options.tmuxSocket);
-    const started = await start(server, enlisted, profile, conversation, { ...this.parts, ...options, home: options.root });
-    const overdue = await this.untilReady(started).catch((thrown: unknown) => this.gone(started, thrown));
+    const begunAt = this.now();
+    const started = await start(server, enlisted, profile, conversation, { ...this.parts, ...options, home: options.root }).catch((thrown: unknown) => this.gone(enlisted, thrown));
+    const overdue = await this.untilReady(started).catch((thrown: unknown) => this.ended(started, begunAt, thrown));
+    this.follow(started, begunAt);
     if (overdue !== null) await this.tellWaitingMail(started, overdue);
     courier.wake(started.id);
     return directory.agent(started.id) ?? started;
@@ -89,8 +106,68 @@ export class AgentStarter {
   /** What ended is not left behind as something that may still be there. */
   private gone({ id }: Agent, thrown: unknown): never {
     const { directory } = this.parts;
-    if (directory.agent(id) !== null) directory.update(id, { endpoints: [], state: "gone", stateReason: asTielineError(thrown).message });
+    const error = asTielineError(thrown);
+    const exit = exitIn(error);
+    if (directory.agent(id) !== null) directory.update(id, { endpoints: [], state: "gone", stateReason: exit === null ? error.message : exitWords(exit), lastExit: exit });
     throw thrown;
+  }
+
+  /** Its pane is still there to tell why, where it was the program that ended. */
+  private async ended(agent: Agent, begunAt: number, thrown: unknown): Promise<never> {
+    const exit = await this.exitOf(agent, begunAt);
+    return this.gone(agent, exit === null ? thrown : exitedAtOnce(agent.name, exit, this.parts.directoryOf(agent.team)));
+  }
+
+  private async exitOf(agent: Agent, begunAt: number): Promise<Exit | null> {
+    const endpoint = endpointBy("tmux", agent);
+    if (endpoint === undefined) return null;
+    const locator = paneLocator(endpoint);
+    const words = agent.launch?.["words"];
+    const command = typeof words === "string" ? words : agent.name;
+    return takeExit(this.parts.servers.at(locator.socket), locator, { command, afterMs: Math.max(0, this.now() - begunAt) });
+  }
+
+  /** For as long as its end would be a failed start, its pane outlives it; then the pane closes with the program, as others do. */
+  private follow(agent: Agent, begunAt: number): void {
+    this.untilSettled(agent, begunAt).catch((fault: unknown) => this.parts.report(`follow the start of ${agent.name}`, fault));
+  }
+
+  private async untilSettled(agent: Agent, begunAt: number): Promise<void> {
+    const { directory, tmux, servers } = this.parts;
+    const endpoint = endpointBy("tmux", agent);
+    if (endpoint === undefined) return;
+    const { socket, pane } = paneLocator(endpoint);
+    const isSame = (): boolean => samePane(endpoint, directory.agent(agent.id));
+    const changes = new Pulse(this.stopping.signal);
+    using _ = tmux.watch(agent, endpoint, () => changes.beat());
+    for (;;) {
+      const leftMs = shortLifeMs - (this.now() - begunAt);
+      if (this.stopping.signal.aborted || (await this.noteExit(agent, begunAt))) return;
+      if (leftMs <= 0 || !isSame()) break;
+      await changes.next(leftMs);
+    }
+    await closeWithProgram(servers.at(socket), pane).catch((thrown: unknown) => {
+      if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;
+    });
+    // It may have ended while its pane still stayed.
+    if (await this.noteExit(agent, begunAt)) return;
+    const { keepsDead: _keepsDead, ...launch } = directory.agent(agent.id)?.launch ?? {};
+    if (isSame()) directory.update(agent.id, { launch });
+  }
+
+  /** true: its program has ended, and its pane is closed. What was stopped on purpose in the meantime keeps its reason. */
+  private async noteExit(agent: Agent, begunAt: number): Promise<boolean> {
+    const { directory, courier } = this.parts;
+    const exit = await this.exitOf(agent, begunAt);
+    if (exit === null || !samePane(endpointBy("tmux", agent)!, directory.agent(agent.id))) return exit !== null;
+    directory.update(agent.id, { endpoints: [], lastExit: exit });
+    directory.observe(agent.id, "gone", exitWords(exit));
+    courier.wake(agent.id);
+    return true;
+  }
+
+  private now(): number {
+    return (this.parts.elapsed ?? systemElapsed)();
   }
 
   /**
@@ -103,7 +180,7 @@ export class AgentStarter {
     if (readsFiles(agent)) return null;
     const endpoint = agent.endpoints[0]!;
     const deadline = AbortSignal.timeout(config.spawn.readyTimeoutMs);
-    const changes = new Pulse();
+    const changes = new Pulse(this.stopping.signal);
     using _ = tmux.watch(agent, endpoint, () => changes.beat());
     for (;;) {
       const readiness = await tmux.probe(agent, endpoint);
@@ -150,21 +227,31 @@ const startsUp: ReadonlySet<HoldReason> = new Set(["busy", "starting", "unreadab
 /** The next beat, or the end of a pause. */
 class Pulse {
   private wake: () => void = () => undefined;
+  private beaten = false;
+
+  constructor(stopping: AbortSignal) {
+    stopping.addEventListener("abort", () => this.beat());
+  }
 
   beat(): void {
+    this.beaten = true;
     this.wake();
   }
 
-  next(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  /** A beat since the last one ends it at once. */
+  async next(ms: number): Promise<void> {
+    const timer = setTimeout(() => this.wake(), ms);
+    if (!this.beaten) await new Promise<void>((resolve) => (this.wake = resolve));
+    clearTimeout(timer);
+    this.beaten = false;
   }
 }
+
+/** Whether the agent still lives where it was started. */
+const samePane = ({ locator }: Endpoint, agent: Agent | null): boolean => {
+  const now = agent === null ? undefined : endpointBy("tmux", agent)?.locator;
+  return now !== undefined && now["pane"] === locator["pane"] && now["panePid"] === locator["panePid"];
+};
 
 const noProfile = (agent: Agent): TielineError =>
   new TielineError("SPAWN_FAILED", `${agent.name} has no profile any more`, {

@@ -59,6 +59,29 @@ export interface LaunchData {
   readonly [key: string]: unknown;
 }
 
+/** How a program ended. */
+export interface Exit {
+  /** As it was started, shortened for people. */
+  readonly command: string;
+  readonly code: number | null;
+  /** The number of the signal that ended it. */
+  readonly signal: number | null;
+  /** How long it ran. */
+  readonly afterMs: number;
+  /** The last lines that it printed. */
+  readonly output: readonly string[];
+}
+
+/** `./bot --loop` exited with code 3 after 0.2 s: no such model */
+export function exitWords({ command, code, signal, afterMs, output }: Exit): string {
+  const how = code !== null ? `exited with code ${code}` : signal !== null ? `was ended by signal ${signal}` : "exited";
+  const last = output.at(-1) ?? "it printed nothing";
+  return `\`${command}\` ${how} after ${(afterMs / 1_000).toFixed(1)} s: ${last}`;
+}
+
+/** How the program ended whose start an error is about. */
+export const exitIn = ({ operands }: TielineError): Exit | null => (operands["exit"] as Exit | undefined) ?? null;
+
 export interface Agent {
   readonly id: AgentId;
   readonly name: string;
@@ -82,6 +105,8 @@ export interface Agent {
   readonly note: string | null;
   readonly profile: string | null;
   readonly launch: LaunchData | null;
+  /** How its program ended, where that was soon after its last start. */
+  readonly lastExit: Exit | null;
   readonly may: readonly Permission[];
   /** The agent that spawned it, which may read its mail and screen. */
   readonly startedBy: AgentId | null;

@@ -19,6 +19,7 @@ export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: st
     note: null,
     profile: null,
     launch: null,
+    lastExit: null,
     may: [],
     startedBy: null,
     tokenDigest: null,

@@ -24,6 +24,8 @@ export interface Launch {
   cwd?: string;
   /** May hold secrets: it travels over the control channel or a pipe, never as an argument of a process. */
   env?: Readonly<Record<string, string>>;
+  /** The pane stays when its program exits, so that its last lines and its exit code can be read. */
+  keepsDead?: boolean;
 }
 
 export interface NewSession extends Launch {
@@ -75,7 +77,7 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
   // Where the person's tmux.conf sets `destroy-unattached`, a session that nobody views yet would end at once.
   const keep = ["set-option", "-t", exactSession(name), "destroy-unattached", "off"];
   if (await server.alive()) {
-    return { created: true, place: parsePlace(await server.rearrange([[...argv, ...launchArguments(session)], keep])) };
+    return { created: true, place: parsePlace(await server.rearrange([[...argv, ...launchArguments(session)], ...keepDead(session, exactSession(name)), keep])) };
   }
   // The arguments of the process that starts the server can be read by everybody, so its first pane starts bare and
   // is given program and environment afterwards.
@@ -85,21 +87,24 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
 }
 
 export async function newWindow(server: TmuxServer, window: NewWindow): Promise<PanePlace> {
-  const argv = ["new-window", "-P", "-F", placeFormat, "-t", exactSession(window.session), "-n", window.name];
+  // At the end of the session, so that the commands of one list can name it before its id is known.
+  const last = `${exactSession(window.session)}{end}`;
+  const argv = ["new-window", "-a", "-P", "-F", placeFormat, "-t", last, "-n", window.name];
   if (!window.select) argv.push("-d");
-  return parsePlace(await server.rearrange([[...argv, ...launchArguments(window)]]));
+  return parsePlace(await server.rearrange([[...argv, ...launchArguments(window)], ...keepDead(window, last)]));
 }
 
 /** A window with the person's shell, unless the session has one of that name. */
-export async function ensureWindow(server: TmuxServer, session: string, name: string): Promise<void> {
+export async function ensureWindow(server: TmuxServer, session: string, window: Launch & { name: string }): Promise<void> {
   const names = await server.read([["list-windows", "-t", exactSession(session), "-F", "#{window_name}"]]);
-  if (!names.includes(name)) await newWindow(server, { session, name });
+  if (!names.includes(window.name)) await newWindow(server, { session, ...window });
 }
 
 /** Ends what runs in the pane, if anything does, and starts anew in its place. */
 export async function respawn(server: TmuxServer, pane: string, launch: Launch): Promise<PanePlace> {
   return parsePlace(
     await server.run([
+      ...keepDead(launch, pane),
       ["respawn-pane", "-k", "-t", pane, ...launchArguments(launch)],
       ["display-message", "-p", "-t", pane, placeFormat],
     ]),
@@ -158,6 +163,15 @@ function parsePlace([line = ""]: string[]): PanePlace {
 function launchArguments(launch: Launch): string[] {
   const env = Object.entries(launch.env ?? {}).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
   return [...directory(launch), ...env, ...program(launch)];
+}
+
+/** In the list that starts the program: tmux learns of its end only after the whole list, however soon that is. */
+const keepDead = ({ keepsDead = false }: Launch, target: string): string[][] =>
+  keepsDead ? [["set-option", "-p", "-t", target, "remain-on-exit", "on"]] : [];
+
+/** From now on the pane closes with its program, as all others do. */
+export async function closeWithProgram(server: TmuxServer, pane: string): Promise<void> {
+  await server.run([["set-option", "-p", "-u", "-t", pane, "remain-on-exit"]]);
 }
 
 function directory({ cwd }: Launch): string[] {

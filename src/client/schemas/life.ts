@@ -30,7 +30,10 @@ const DialogView = z.object({
 export type DialogView = z.infer<typeof DialogView>;
 
 /** An agent that was to be started or adopted, and why it was not. */
-export const NotStarted = z.object({ agent: z.string(), code: z.string(), message: z.string(), remedy: z.string() });
+export const NotStarted = z.object({
+  ...{ agent: z.string(), code: z.string(), message: z.string(), remedy: z.string() },
+  output: z.array(z.string()).optional().describe("the last lines of a program that exited at once"),
+});
 export type NotStarted = z.infer<typeof NotStarted>;
 
 const wishes = {

@@ -15,7 +15,7 @@ import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import type { Rights } from "../rights.ts";
 import { tmuxServerOf } from "../tmuxServerOf.ts";
-import { agentView, withoutDetails } from "../views.ts";
+import { agentView, notStarted, withoutDetails } from "../views.ts";
 import { knownLabelsOf } from "./topology.ts";
 
 const asLastSeen = "as last seen; its tmux server does not answer";
@@ -98,7 +98,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
         attach: `tmux -S ${socket} attach -t =${session}`,
         started: started.map((agent) => agentView(agent, tieline)),
         already: running.map((agent) => agent.name),
-        failed: failed.map(({ agent, error: { code, message, remedy } }) => ({ agent, code, message, remedy })),
+        failed: failed.map(({ agent, error }) => notStarted(agent, error)),
       };
     },
 

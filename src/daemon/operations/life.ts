@@ -1,5 +1,6 @@
 /** From the first start of an agent to its last: spawn, adopt what is found, steer, stop, resume. */
 import type { Caller } from "../../client/schema.ts";
+import type { NotStarted } from "../../client/schemas/life.ts";
 import type { Switch } from "../../compose.ts";
 import { checkProvider, locatorOf } from "../../life/adopt.ts";
 import { discover } from "../../life/discover.ts";
@@ -19,7 +20,7 @@ import { agentCalled, notRunning, paneOf, programCalled } from "../addressed.ts"
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { tmuxServerOf } from "../tmuxServerOf.ts";
-import { agentView, waysInView } from "../views.ts";
+import { agentView, notStarted, waysInView } from "../views.ts";
 
 type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place">;
 
@@ -129,13 +130,12 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     return view(agent);
   }
 
-  async function resume(agent: Agent): Promise<{ started: Agent } | { failed: { agent: string; code: string; message: string; remedy: string } }> {
+  async function resume(agent: Agent): Promise<{ started: Agent } | { failed: NotStarted }> {
     try {
       if (agent.launch === null) throw notStartedByUs(agent);
       return { started: await starter.start(agent) };
     } catch (thrown) {
-      const { code, message, remedy } = asTielineError(thrown);
-      return { failed: { agent: agent.name, code, message, remedy } };
+      return { failed: notStarted(agent.name, asTielineError(thrown)) };
     }
   }
 
