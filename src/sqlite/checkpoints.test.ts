@@ -46,7 +46,7 @@ describe("checkpoints", () => {
     clearInterval(writing);
   });
 
-  test("leave the file alone while it is held, however much is written, and make up for it", async () => {
+  test("leave the file alone while it is held, make up for it, and the log is cut afterwards", async () => {
     const held = checkpoints.hold();
     const size = statSync(path).size;
     // SQLite by itself would have copied several times.
@@ -56,5 +56,8 @@ describe("checkpoints", () => {
     held[Symbol.dispose]();
     await until(() => done === 1, "the checkpoint");
     expect(statSync(path).size).toBeGreaterThan(7_000_000);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(7_000_000);
+    write();
+    expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(4 * 1024 * 1024);
   });
 });

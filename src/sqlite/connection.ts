@@ -168,6 +168,8 @@ function openDatabase(path: string, migrations: Migrations): Database {
       database.run("PRAGMA synchronous = FULL");
       database.run("PRAGMA foreign_keys = ON");
       database.run("PRAGMA temp_store = MEMORY");
+      // A log that grew while checkpoints were held is cut when SQLite starts it again.
+      database.run(`PRAGMA journal_size_limit = ${logBytes}`);
       database.run("BEGIN EXCLUSIVE");
       database.run("COMMIT");
       migrate(path, database, migrations);
