@@ -215,8 +215,9 @@ export function compose(options: SwitchOptions): Switch {
   const servers = new TmuxServers({ env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null, (socket) => viewers.moved(socket));
   const serverAt = servers.at.bind(servers);
   const watches = new PaneWatch(report, clock);
+  const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
   const tmux = tmuxTransport({
-    ...{ processes, watches, clock, report, command, server: serverAt, agent: agentOf },
+    ...{ processes, watches, clock, report, command, traceOf, server: serverAt, agent: agentOf },
     enterRepeats: config.delivery.retries,
     defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
     screens: new UserScreens(options.screensDirectory),
@@ -265,7 +266,6 @@ export function compose(options: SwitchOptions): Switch {
   });
   const retries = new Retries({ mailbox, agent: agentOf, retrying: retryReasonOf(programs, tmux), model: outages, report });
   const uncertain = new UncertainNotices({ mailbox, agent: agentOf, report });
-  const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
   const transports = allTransports({ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, command, clock });
   const courier = createCourier({ mailbox, transports, report, clock, model: outages, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: agentOf });
   const hooks = standardHooks({

@@ -19,6 +19,8 @@ export interface Script {
   readonly suggestion?: string;
   /** So many of the next Enters do nothing. */
   readonly swallowEnters?: number;
+  /** So many of the next pastes do nothing. */
+  readonly swallowPastes?: number;
   /** Dialogs stay, whatever is answered. */
   readonly deaf?: boolean;
   /** What is typed shows this much later. */
@@ -73,6 +75,7 @@ function run(dir: string): void {
   let composer = "";
   let suggestion = "";
   let swallow = 0;
+  let swallowPastes = 0;
   let deaf = false;
   let echoDelayMs = 0;
   let onPaste: ScriptedState | null = null;
@@ -108,6 +111,7 @@ function run(dir: string): void {
     composer = script.draft ?? composer;
     suggestion = script.suggestion ?? suggestion;
     swallow = script.swallowEnters ?? swallow;
+    swallowPastes = script.swallowPastes ?? swallowPastes;
     deaf = script.deaf ?? deaf;
     echoDelayMs = script.echoDelayMs ?? echoDelayMs;
     onPaste = script.onPaste ?? onPaste;
@@ -146,7 +150,7 @@ function run(dir: string): void {
 
   function takePaste(text: string): void {
     if (onPaste !== null) [state, keysFor, onPaste] = [onPaste, onPaste, null];
-    if (isOpen(keysFor)) log({ swallowedPaste: text, state: keysFor });
+    if (isOpen(keysFor) || swallowPastes-- > 0) log({ swallowedPaste: text, state: keysFor });
     else composer += text.replaceAll("\r", "\n");
   }
 

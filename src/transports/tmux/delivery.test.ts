@@ -229,6 +229,43 @@ describe("an attempt that ended in doubt", () => {
     expect(bodies()).toEqual(["hello"]);
   });
 
+  describe("in a program whose conversation is recorded", () => {
+    const session = "7f0c2a52-5a0e-4c43-9d5c-0f7b7c1d2e3f";
+    beforeEach(() => void brisk.tieline.directory.update(bob.agent.id, { sessionId: session }));
+
+    test("is absent where the prompt stays empty and no record holds it: it goes out again, and arrives once", async () => {
+      await bob.direct({ swallowPastes: 1 });
+      const receipt = await brisk.send("bob", "hello");
+      expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain" });
+      await brisk.delivered(receipt, isHanded);
+      const told = brisk.tieline.mailbox.story(receipt.message.id)!.history.get(brisk.deliveries(receipt)[0]!.id)!.map(({ detail }) => detail);
+      expect(told).toContainEqual(expect.stringContaining("has an empty prompt, and the conversation no record of it"));
+      expect(bodies()).toEqual(["hello"]);
+    });
+
+    test("is absent also where a later message has covered its marks", async () => {
+      await bob.direct({ swallowPastes: 1 });
+      const first = await brisk.send("bob", "first");
+      expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
+      const later = `other:1:${Date.now()}`;
+      for (const mark of ["@tieline_pasted", "@tieline_entered"]) await brisk.tmux.tmux("set-option", "-p", "-t", bob.pane, mark, later);
+      await brisk.delivered(first, isHanded);
+      expect(bodies()).toEqual(["first"]);
+    });
+
+    test("is not absent where the record holds it", async () => {
+      await bob.direct({ swallowPastes: 1 });
+      const receipt = await brisk.send("bob", "hello");
+      expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain" });
+      const folder = join(brisk.tmux.env["HOME"]!, ".claude", "projects", "proj");
+      mkdirSync(folder, { recursive: true });
+      const line = { type: "user", uuid: "1", sessionId: session, message: { role: "user", content: `[${receipt.message.tag} from user]\nhello` } };
+      writeFileSync(join(folder, `${session}.jsonl`), `${JSON.stringify(line)}\n`);
+      expect(await brisk.delivered(receipt, isHanded)).toMatchObject({ attempts: 0, proof: "submitted" });
+      expect(bodies()).toEqual([]);
+    });
+  });
+
   test("is not said to be absent by the pane that its agent has come to since", async () => {
     await bob.direct({ swallowEnters: 100 });
     const first = await brisk.send("bob", "first");

@@ -109,7 +109,7 @@ export type Verdict =
 export const surelyPastMs = 1_500;
 
 /** A paste that stands without its Enter, perhaps by another home, shows within this time, or somebody took it away. */
-const showsWithinMs = 5_000;
+export const showsWithinMs = 5_000;
 
 /** How soon a program that computes is looked at again. */
 const computingAgainMs = 50;

@@ -17,10 +17,11 @@ import { leaveMode, pasteGuarded } from "../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../sensing/port.ts";
 import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
+import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { claimedAt, markOfAttempt } from "./marks.ts";
 import { Foresight } from "./foresight.ts";
-import { holdsDraft, judge, recognise, see, whyNotTyped, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
+import { holdsDraft, judge, recognise, see, showsWithinMs, stirAge, surelyPastMs, whyNotTyped, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
 import { Settling } from "./settling.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
@@ -38,6 +39,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly clock?: Clock;
   readonly platform?: NodeJS.Platform;
   readonly ttyMode?: ReadTtyMode;
+  readonly traceOf?: SessionRecord["traceOf"];
   /** By which word an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
@@ -103,7 +105,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       if (sight.kind === "gone") return { kind: "unknown", detail: sight.detail };
       const { pasted, entered } = sight.look.pane;
       const mark = markOfAttempt(errand.mark, pasted, entered);
-      if (pasted !== mark && entered !== mark) return unmarked(mark, pasted, access.locator.since);
+      if (pasted !== mark && entered !== mark) {
+        const told = unmarked(mark, pasted, access.locator.since);
+        return told.kind === "unknown" && claimedAt(mark) >= (access.locator.since ?? 0) ? inConversation(errand, { access, mark, sight, told }) : told;
+      }
       const sent = await textFor(errand, access, sight);
       const text = sent?.text ?? null;
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
@@ -112,7 +117,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
         return withNotes({ kind: "handed", proof: access.traits.echo ? "screen" : "written", detail: "Enter was pressed before the answer was lost" }, sent);
       }
       if (text === null || stands !== "ours") {
-        return { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
+        const told: Outcome = { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
+        return inConversation(errand, { access, mark, sight, told });
       }
       return withNotes(await finish(errand, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs)), sent);
     },
@@ -122,6 +128,19 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       return watches.watch(server, locator.pane, changed);
     },
   };
+
+  /**
+   * What the marks do not tell, an empty prompt and the program's own record do: a text that is in neither, long after it
+   * would have shown, was never taken.
+   */
+  async function inConversation({ agent, message }: Errand, { access, mark, sight, told }: Marked): Promise<Outcome> {
+    const atRest = sight.reading.state === "idle" && hasComposer(access.manifest, sight) && !holdsDraft(sight, access.traits);
+    const shows = ages.of(mark, claimedAt(mark)) < showsWithinMs || stirAge(sight, ages) < surelyPastMs;
+    if (parts.traceOf === undefined || !atRest || shows) return told;
+    const found = await foundInRecord(agent, message, "written", { traceOf: parts.traceOf, pause });
+    if (found.kind !== "absent") return found.kind === "handed" ? found : told;
+    return { ...found, detail: `${access.locator.pane} has an empty prompt, and the conversation no record of it` };
+  }
 
   function foresee(agent: Agent, endpoint: Endpoint): void {
     const { socket, pane } = paneLocator(endpoint);
@@ -238,6 +257,14 @@ function stateOf(sight: There, traits: Access["traits"]): Parameters<Observed>[1
   const wouldAct = state === "idle" ? whyNotTyped(sight, traits) : null;
   if (wouldAct !== null) return { state: "unknown", reason: wouldAct, draft: false };
   return { state, reason: state === "unknown" && traits.mayAct ? why : null, draft: holdsDraft(sight, traits) };
+}
+
+/** An attempt of which the marks in its pane tell no more than `told`. */
+interface Marked {
+  readonly access: Access;
+  readonly mark: string;
+  readonly sight: There;
+  readonly told: Outcome;
 }
 
 /** What `ready` saw, and when. */
