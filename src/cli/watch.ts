@@ -10,6 +10,8 @@ export interface Watching {
   /** Everything that happens after an event's number, until the signal aborts. */
   readonly eventsAfter: (last: number) => AsyncIterable<StreamedEvent>;
   readonly stop: AbortSignal;
+  /** Shown below the agents. */
+  readonly hints?: readonly string[];
 }
 
 /** Several events of one moment make one picture. */
@@ -18,7 +20,7 @@ const momentMs = 50;
 const ageMs = 10_000;
 
 /** Shows the agents until Ctrl-C: in place on a terminal, elsewhere once for every change. */
-export async function watchAgents(daemon: Client, terminal: Terminal, { all = false, json, eventsAfter, stop }: Watching): Promise<number> {
+export async function watchAgents(daemon: Client, terminal: Terminal, { all = false, json, eventsAfter, stop, hints = [] }: Watching): Promise<number> {
   const inPlace = terminal.interactive && !json;
   let drawn = 0;
   let last = "";
@@ -51,7 +53,8 @@ export async function watchAgents(daemon: Client, terminal: Terminal, { all = fa
   }
 
   function shown(agents: readonly AgentView[]): string[] {
-    return agentTable(agents, terminal, { now: Date.now(), teams: all });
+    const below = hints.length === 0 ? [] : ["", ...hints];
+    return [...agentTable(agents, terminal, { now: Date.now(), teams: all }), ...below];
   }
 
   function thatFit(lines: readonly string[]): readonly string[] {

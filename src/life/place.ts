@@ -43,19 +43,21 @@ export async function settleIn(server: TmuxServer, agent: Resident, task: string
   const session = sessionOf(agent, config);
   const window = sessionName(task ?? agent.role ?? agent.name);
   if (config.session.naming === "session") return inOwnSession(server, agent, { ...launch, session, name: window }, config.session);
-  await ensureTeamSession(server, session, cwd, config.session);
-  return newWindow(server, { ...launch, session, name: window });
+  // Nobody has looked at a new session yet, and its first agent is worth more than an empty shell.
+  const select = await ensureTeamSession(server, session, cwd, config.session);
+  return newWindow(server, { ...launch, session, name: window, select });
 }
 
-/** The team's session with its shell window, in that directory; without `autoCreate` it must be there already. */
-export async function ensureTeamSession(server: TmuxServer, session: string, cwd: string | null, { autoCreate, defaultWindow }: Settings): Promise<void> {
+/** The team's session with its shell window, in that directory; without `autoCreate` it must be there already. Answers whether it is new. */
+async function ensureTeamSession(server: TmuxServer, session: string, cwd: string | null, { autoCreate, defaultWindow }: Settings): Promise<boolean> {
   if (!autoCreate) {
     if (!(await hasSession(server, session))) throw mayNotCreate(session, server);
-    return;
+    return false;
   }
   const shell = cwd === null ? {} : { cwd };
   const { created } = await ensureSession(server, { name: session, window: defaultWindow, ...shell });
   if (!created) await ensureWindow(server, session, { name: defaultWindow, ...shell });
+  return created;
 }
 
 async function inOwnSession(server: TmuxServer, agent: Resident, place: Launch & { session: string; name: string }, { autoCreate }: Settings): Promise<PanePlace> {

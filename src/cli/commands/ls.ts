@@ -1,6 +1,7 @@
 import type { StreamedEvent } from "../../client/stream.ts";
 import { command } from "../args.ts";
 import { agentTable } from "../agent-table.ts";
+import type { Context } from "../command.ts";
 import { callerOf } from "../connect.ts";
 import { namesAmong } from "../names.ts";
 import { stopSignal } from "../stop-signal.ts";
@@ -23,14 +24,7 @@ export default command({
   ],
   async run({ flags, env, home, daemon, terminal }) {
     const all = flags.all ? { all: true } : {};
-    if (flags.watch) {
-      const [{ watchAgents }, { streamEvents }] = await Promise.all([import("../watch.ts"), import("../../client/stream.ts")]);
-      const stop = stopSignal();
-      const caller = await callerOf(home, env, flags.team);
-      const { attendedStream } = await import("../attend.ts");
-      const eventsAfter = (after: number): AsyncIterable<StreamedEvent> => attendedStream(home, stop, (signal) => streamEvents({ socket: home.socket }, caller, { after }, signal));
-      return watchAgents(daemon, terminal, { ...all, json: flags.json ?? false, eventsAfter, stop });
-    }
+    if (flags.watch) return watch({ flags, env, home, daemon, terminal }, all);
     const agents = await daemon.call("ls", all);
     if (flags.json) await terminal.json(agents);
     else if (flags.names) await terminal.print(agents.map(({ team, name }) => namesAmong(agents.map((one) => one.team))(team, name)));
@@ -39,3 +33,15 @@ export default command({
     return 0;
   },
 });
+
+type Watched = Pick<Context, "env" | "home" | "daemon" | "terminal"> & { readonly flags: { readonly json?: boolean | undefined; readonly team?: string | undefined } };
+
+/** Keeps showing the agents until Ctrl-C. */
+export async function watch({ flags, env, home, daemon, terminal }: Watched, shown: { readonly all?: boolean; readonly hints?: readonly string[] }): Promise<number> {
+  const [{ watchAgents }, { streamEvents }, { attendedStream }] = await Promise.all([import("../watch.ts"), import("../../client/stream.ts"), import("../attend.ts")]);
+  const stop = stopSignal();
+  const caller = await callerOf(home, env, flags.team);
+  const eventsAfter = (after: number): AsyncIterable<StreamedEvent> =>
+    attendedStream(home, stop, (signal) => streamEvents({ socket: home.socket }, caller, { after }, signal));
+  return watchAgents(daemon, terminal, { ...shown, json: flags.json ?? false, eventsAfter, stop });
+}

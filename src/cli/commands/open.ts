@@ -2,24 +2,31 @@ import { asTielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
 import { onceTrusted } from "../trusting.ts";
+import { canAsk } from "../confirm.ts";
 import attach from "./attach.ts";
+import ls, { watch } from "./ls.ts";
 
 export default command({
   name: "open",
   group: "Project",
   summary: "go to the team's tmux session, and start the team first if it is not there",
   usage: ["open"],
-  details: ["What `tieline` does when nothing follows it on a terminal."],
+  details: [
+    "What `tieline` does when nothing follows it on a terminal. A session that is made by this opens on the team's lead.",
+    "Where there is no tieline.yaml and no team runs, it shows the agents of all teams until Ctrl-C.",
+  ],
   args: [],
   flags: {},
   examples: [["tieline", "the same"]],
   async run(context) {
     if (await isThere(context)) return attach.run({ ...context, args: { agent: undefined } });
-    const { overview } = await import("../help.ts");
-    const { loadAll } = await import("../registry.ts");
-    await context.terminal.print(overview(await loadAll(), context.terminal.paint));
-    await context.terminal.print(["", "No team runs here. `tieline init` writes a tieline.yaml to start one from, `tieline adopt` takes in what runs already."]);
-    return 0;
+    const { paint } = context.terminal;
+    const hints = [
+      paint("dim", "This directory has no tieline.yaml. `tieline init` writes one, `tieline adopt` takes in what runs already,"),
+      paint("dim", "`tieline attach TEAM:AGENT` goes to an agent, and `tieline help` lists the commands."),
+    ];
+    if (canAsk(context.terminal)) return watch(context, { all: true, hints: [...hints, paint("dim", "Ctrl-C closes this view.")] });
+    return ls.run({ ...context, args: {}, flags: { ...context.flags, all: true } } as never);
   },
 });
 

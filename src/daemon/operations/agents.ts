@@ -4,16 +4,18 @@ import { adopt } from "../../life/adopt.ts";
 import { giveBackMail } from "../../life/giveBack.ts";
 import { kill } from "../../life/end.ts";
 import { lookAt } from "../../life/lookAt.ts";
-import { sessionsOf, teamSession } from "../../life/place.ts";
+import { leadFirst, sessionsOf, teamSession } from "../../life/place.ts";
 import { agentOf } from "../../life/enlist.ts";
-import { checkName, isLive, personId, type Agent } from "../../model/agent.ts";
+import { checkName, endpointBy, isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
+import { hasSession } from "../../tmux/session.ts";
 import { checkEdges } from "../../topology/check.ts";
 import { agentCalled, neverStarted } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import type { Rights } from "../rights.ts";
+import { paneLocator } from "../../transports/paneLocator.ts";
 import { tmuxServerOf } from "../tmuxServerOf.ts";
 import { agentView, notStarted, withoutDetails } from "../views.ts";
 import { knownLabelsOf } from "./topology.ts";
@@ -71,6 +73,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
       if (only === undefined) checkTopology(team);
       tieline.objects.startAll(team);
       const socket = tmuxServerOf(from, caller, tieline);
+      const isNew = config.session.naming === "window" && !(await hasSession(servers.at(socket), teamSession(team, config)));
       const names = only === undefined ? [...project.agents.keys()] : only.map((name) => declared(name, project));
       const wanted = (name: string): Agent => agentOf(profiles.lookup(project, name)!, name, team, directory);
       await Promise.all(names.map(wanted).filter(isLive).map((agent) => lookAt(agent, tieline)));
@@ -92,6 +95,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
       }
       if (failed.length > 0 && failed.length === names.length) throw failed[0]!.error;
       const [session = teamSession(team, config)] = sessionsOf(team, directory.roster.inTeam(team), config);
+      if (isNew) await showLead(started, socket);
       return {
         session,
         socket,
@@ -110,6 +114,19 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
       return { stopped: own.map((agent) => agent.name) };
     },
   };
+
+  /** A session that was just made opens on the team's lead. */
+  async function showLead(started: readonly Agent[], socket: string): Promise<void> {
+    const [lead] = leadFirst(started.filter((agent) => isLive(directory.agent(agent.id) ?? agent)));
+    const endpoint = lead && endpointBy("tmux", lead);
+    if (endpoint === undefined) return;
+    try {
+      await servers.at(socket).run([["select-window", "-t", paneLocator(endpoint).pane]]);
+    } catch (thrown) {
+      // It ended in the meantime, and its window with it.
+      if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;
+    }
+  }
 
   /** A slip in an edge would show only when somebody is refused. Another team may be started later than this one. */
   function checkTopology(team: string): void {
