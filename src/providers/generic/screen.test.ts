@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { genericScreens } from "../../testing/screens.ts";
+import { genericScreens, labelledScreens } from "../../testing/screens.ts";
 import { classify, composerHolds, screenManifest, withPrompt, type Screen } from "../screen.ts";
 
 const manifest = screenManifest("generic");
@@ -29,6 +29,30 @@ describe("programs without rules of their own", () => {
     const lines = ["banner", "anything> ", ""];
     expect(classify(manifest, { lines, cursor: { x: 10, y: 1 }, cursorHidden: false, height: 3 }).state).toBe("idle");
     expect(classify(manifest, { lines, cursor: { x: 10, y: 1 }, cursorHidden: true, height: 3 }).state).toBe("unknown");
+  });
+
+  test("programs that have rules are not free to type into without them where they are not with them, cursor hidden or not", () => {
+    // That a program ended is told by its process.
+    const others = labelledScreens().filter(({ state, draft }) => state !== "done" && (state !== "idle" || draft));
+    expect(others.length).toBeGreaterThan(100);
+    // Menus that a program shows only with its cursor hidden.
+    const hiding = ["gemini/login.ansi.txt", "gemini/login-wide200.ansi.txt"];
+    for (const { file, screen } of others) {
+      for (const cursorHidden of hiding.includes(file) ? [true] : [true, false]) {
+        const { state, draft, rule } = classify(manifest, { ...screen, cursorHidden });
+        expect([file, rule, state === "idle" && !draft]).toEqual([file, rule, false]);
+      }
+    }
+  });
+
+  test.each(["Press any key to continue...", "Press Enter to continue", "(Use arrow keys, Enter to select)"])("%j waits for a key", (line) => {
+    const screen = { lines: ["Welcome", line, ""], cursor: { x: 0, y: 2 }, cursorHidden: false, height: 3 };
+    expect(classify(manifest, screen)).toMatchObject({ state: "dialog" });
+  });
+
+  test("a program that has said so above its prompt waits for text", () => {
+    const screen = { lines: ["Press Enter to send", "bot> "], cursor: { x: 5, y: 1 }, cursorHidden: false, height: 2 };
+    expect(classify(manifest, screen)).toMatchObject({ state: "idle", draft: false });
   });
 
   test("a full-screen program is idle only where its profile says what its prompt looks like", () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { HoldReason } from "../../model/delivery.ts";
 import { isPlaying, play, screenPlayerCommand, typedInto } from "../../testing/screenPlayer.ts";
-import { labelledScreens, type LabelledScreen } from "../../testing/screens.ts";
+import { genericScreens, labelledScreens, type LabelledScreen } from "../../testing/screens.ts";
 import { openStage, type Cast, type Stage } from "../../testing/stage.ts";
 import { until } from "../../testing/until.ts";
 
@@ -11,7 +11,11 @@ import { until } from "../../testing/until.ts";
  * The captured screens of real programs, shown in a real pane, with mail for whoever lives there. What a pane cannot
  * show again is left out: a shell in the foreground means that the program is gone, and copy mode is tmux's own.
  */
-const playable = labelledScreens().filter(({ screen: { title, cursor, width, height, command = "", copyMode } }) => {
+// The player has no screen of its own, as viewers and editors have; those are known by their process.
+const generic = genericScreens()
+  .filter(({ screen, state }) => !screen.alternate && state !== "unknown")
+  .map((one) => ({ ...one, screen: { title: "generic", ...one.screen } }));
+const playable = [...labelledScreens(), ...generic].filter(({ screen: { title, cursor, width, height, command = "", copyMode } }) => {
   return title !== undefined && cursor !== undefined && width !== undefined && height !== undefined && !copyMode && !command.endsWith("sh");
 });
 /** Where a label does not say what the pane ran. */
