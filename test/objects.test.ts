@@ -46,7 +46,8 @@ describe("objects in the daemon", () => {
   });
 
   test("mail for an object waits over a kill of the daemon", async () => {
-    const world = await aWorld(`objects: { late: { module: late.ts } }\n`);
+    const files = { "tieline.yaml": "team: web\nobjects: { late: { module: late.ts, timeoutMs: 60000 } }\n", "late.ts": "export const init = () => new Promise(() => {});\nexport const onMessage = () => {};\n" };
+    const world = keep(await startWorld({ files }));
     const { tag } = await world.json<{ tag: string }>(["send", "late", "are you there?"]);
     await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "the reason why it waits");
     await world.killDaemon();
@@ -54,5 +55,26 @@ describe("objects in the daemon", () => {
     await world.trust();
     await until(async () => (await world.status(tag)).deliveries[0]!.state === "answered", "the answer");
     expect(await world.inbox("user")).toMatchObject([{ from: "late", body: "yes, user" }]);
+  });
+
+  test.each([
+    ["that is missing", null, "code.ts: the file does not exist"],
+    ["with a syntax error", "export const a = 1;\nexport const onMessage = (;\n", "code.ts:2:27: Unexpected ;"],
+    ["with an import that is not there", "\nimport './nope.ts';\nexport const onMessage = () => 1;\n", "code.ts:2: Cannot find module './nope.ts'"],
+    ["that throws while it is loaded", "\n\nthrow new Error('no key');\n", "code.ts:3:"],
+    ["without a handler", "export const other = 1;\n", "code.ts: it exports no onMessage"],
+  ])("mail for a module %s comes back with the file and the line", async (_, text, place) => {
+    const files = { "tieline.yaml": "team: web\nobjects: { broken: { module: code.ts } }\n", ...(text !== null && { "code.ts": text }) };
+    const world = keep(await startWorld({ files }));
+    const sent = await world.tieline(["send", "broken", "hello", "--wait", "handed"]);
+    expect(sent.code).toBe(4);
+    expect(sent.stdout + sent.stderr).toContain(`broken cannot be loaded: ${world.project}/${place}`);
+    const [bounce] = await world.inbox("user");
+    expect(bounce).toMatchObject({ from: "tieline", kind: "bounce", body: expect.stringContaining(`${world.project}/${place}`) });
+    expect((await world.ls())[0]!.reason).toContain(place);
+
+    world.file("code.ts", "export const onMessage = () => {};\n");
+    await world.trust();
+    expect(await world.tieline(["send", "broken", "again", "--wait", "seen"])).toMatchObject({ code: 0 });
   });
 });

@@ -19,6 +19,9 @@ async function aTeam(yaml: string, root?: string): Promise<ObjectTeam> {
   return team;
 }
 
+/** Mail for it waits: it never becomes ready. */
+const sleepyParrot = `objects:\n  parrot: { module: sleepy.ts, timeoutMs: 60000 }\n`;
+const sleepy = "export const init = () => new Promise(() => {});\nexport const onMessage = () => {};\n";
 const oneParrot = `objects:\n  parrot: { module: "${parrot}" }\n`;
 
 describe("objects of a project", () => {
@@ -71,18 +74,28 @@ describe("objects of a project", () => {
     expect(await inbox(null, 1)).toMatchObject([{ body: "1" }]);
   });
 
-  test("a module that is not there holds its mail, says why, and is served once the file says better", async () => {
+  test("a module that is not there bounces its mail, says why, and serves the next once the file says better", async () => {
     const team = await aTeam(`objects:\n  parrot: { module: missing.ts }\n`);
-    const { receipt } = await team.send({ to: "parrot", body: "nothing" });
-    expect((await team.until(receipt.message, ({ reason }) => reason === "error")).detail).toContain("missing.ts");
+    const lost = await team.send({ to: "parrot", body: "nothing" });
+    expect((await team.until(lost.receipt.message, ({ state }) => state === "failed")).detail).toContain("missing.ts: the file does not exist");
     team.configure(oneParrot);
+    const { receipt } = await team.send({ to: "parrot", body: "nothing" });
     await team.until(receipt.message, ({ state }) => state === "seen");
   });
 
-  test("removing an object from the file fails its mail and takes it from the roster", async () => {
-    const team = await aTeam(`objects:\n  parrot: { module: missing.ts }\n`);
+  test("a program that never becomes ready bounces its mail after three starts, with its last words", async () => {
+    const team = await aTeam(`objects:\n  parrot: { command: ["sh", "-c", "echo no such port >&2; exit 3"] }\n`);
     const { receipt } = await team.send({ to: "parrot", body: "nothing" });
-    await team.until(receipt.message, ({ reason }) => reason === "error");
+    const { detail } = await team.until(receipt.message, ({ state }) => state === "failed");
+    expect(detail).toBe("parrot cannot be loaded: it ended with exit code 3: no such port");
+  });
+
+  test("removing an object from the file fails its mail and takes it from the roster", async () => {
+    const team = await aTeam("");
+    team.file("sleepy.ts", sleepy);
+    team.configure(sleepyParrot);
+    const { receipt } = await team.send({ to: "parrot", body: "nothing" });
+    await team.until(receipt.message, ({ reason }) => reason === "starting");
     team.configure("");
     await team.until(receipt.message, ({ state }) => state === "failed");
     await team.objects.close();
@@ -99,9 +112,10 @@ describe("objects of a project", () => {
   test("mail that waited over a restart reaches the object of the same name", async () => {
     const root = mkdtempSync(join(tmpdir(), "tl-objects-"));
     const first = await objectTeam(root);
-    first.configure(`objects:\n  parrot: { module: missing.ts }\n`);
+    first.file("sleepy.ts", sleepy);
+    first.configure(sleepyParrot);
     const { receipt } = await first.send({ to: "parrot", body: "reply after all" });
-    await first.until(receipt.message, ({ reason }) => reason === "error");
+    await first.until(receipt.message, ({ reason }) => reason === "starting");
     await first[Symbol.asyncDispose]();
     const second = await aTeam(oneParrot, root);
     await second.until(receipt.message, ({ state }) => state === "answered");

@@ -137,7 +137,8 @@ export class Objects {
     const { session, agent } = resident;
     if (session.state.kind === "new") session.start();
     const { state } = session;
-    if (state.kind === "up") return { kind: "ready" };
+    // What cannot be loaded takes its mail to send it back.
+    if (state.kind === "up" || state.kind === "broken") return { kind: "ready" };
     if (state.kind !== "crashed") return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
     return { kind: "held", hold: { reason: "error", detail: `${agent.name} crashed and is started again: ${state.reason}` } };
   }
@@ -152,7 +153,7 @@ export class Objects {
     this.listeners.set(id, listeners.add(changed));
     // It may have become ready between the look that found it was not and now.
     const state = this.residents.get(id)?.session.state.kind;
-    if (state === "up" || state === "new") queueMicrotask(changed);
+    if (state === "up" || state === "new" || state === "broken") queueMicrotask(changed);
     return { [Symbol.dispose]: () => void listeners.delete(changed) };
   }
 
@@ -257,6 +258,7 @@ export class Objects {
       directory.observe(id, "idle");
       if (state.interface != null) directory.update(id, { note: typeof state.interface === "string" ? state.interface : JSON.stringify(state.interface) });
     } else if (state.kind === "crashed") directory.observe(id, "unknown", `crashed: ${state.reason}`);
+    else if (state.kind === "broken") directory.observe(id, "unknown", `cannot be loaded: ${state.reason}`);
     this.tell(id);
   }
 

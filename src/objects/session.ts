@@ -30,8 +30,12 @@ export type SessionState =
   | { readonly kind: "starting" }
   | { readonly kind: "up"; readonly interface: unknown }
   | { readonly kind: "crashed"; readonly reason: string; readonly againInMs: number }
+  /** It cannot be loaded, or never became ready: its mail goes back to the senders. */
+  | { readonly kind: "broken"; readonly reason: string }
   | { readonly kind: "closed" };
 
+/** So many starts in a row that did not end in being ready. */
+const mostFailedStarts = 3;
 const defaultBackoffMs = [1_000, 5_000, 15_000, 60_000];
 
 interface InFlight {
@@ -47,6 +51,7 @@ export class ObjectSession {
   private initTimer: Timer | null = null;
   private restart: Timer | null = null;
   private crashes = 0;
+  private failedStarts = 0;
   private ended = Promise.withResolvers<void>();
 
   constructor(private readonly parts: SessionOptions) {}
@@ -56,14 +61,14 @@ export class ObjectSession {
   }
 
   start(): void {
-    if (this.current.kind !== "new" && this.current.kind !== "crashed") return;
+    if (!["new", "crashed", "broken"].includes(this.current.kind)) return;
     if (this.restart) clearTimeout(this.restart);
     this.current = { kind: "starting" };
     this.ended = Promise.withResolvers();
     const { name, team, options, timeoutMs } = this.parts;
     const channel: Channel = this.parts.open({
       said: (message) => this.hear(message),
-      ended: (reason) => this.over(channel, reason),
+      ended: (reason, unloadable = false) => this.over(channel, reason, unloadable),
       noted: (text) => this.parts.note(text),
     });
     this.channel = channel;
@@ -73,6 +78,7 @@ export class ObjectSession {
 
   /** Gives it one message. What it does not finish in time may have been done or not. */
   take(message: Message): Promise<Outcome> {
+    if (this.current.kind === "broken") return Promise.resolve(this.refuse(this.current.reason));
     const { channel } = this;
     if (this.current.kind !== "up" || channel === null || this.inFlight !== null) {
       return Promise.resolve({ kind: "gone", detail: `${this.parts.name} is not ready` });
@@ -118,6 +124,7 @@ export class ObjectSession {
     if (this.current.kind !== "starting") return;
     clearTimeout(this.initTimer!);
     this.current = { kind: "up", interface: contract };
+    this.failedStarts = 0;
     this.parts.changed(this);
   }
 
@@ -143,12 +150,23 @@ export class ObjectSession {
     }
   }
 
-  private over(channel: Channel, reason: string): void {
+  /** The next message tries to load it again, because the file may have been repaired. */
+  private refuse(reason: string): Outcome {
+    this.current = { kind: "new" };
+    return { kind: "removed", detail: `${this.parts.name} cannot be loaded: ${reason}` };
+  }
+
+  private over(channel: Channel, reason: string, unloadable: boolean): void {
     if (this.channel !== channel) return;
     this.channel = null;
+    if (this.current.kind === "starting") this.failedStarts++;
     if (this.initTimer) clearTimeout(this.initTimer);
     this.loseInFlight(reason);
-    if (this.current.kind !== "closed") this.crash(reason);
+    if (this.current.kind !== "closed") {
+      const isBroken = unloadable || (this.current.kind === "starting" && this.failedStarts >= mostFailedStarts);
+      if (isBroken) this.fail(reason);
+      else this.crash(reason);
+    }
     this.ended.resolve();
   }
 
@@ -158,6 +176,12 @@ export class ObjectSession {
     const { settle } = this.inFlight;
     this.inFlight = null;
     settle({ kind: "unknown", detail: `${this.parts.name} ended while it had the message: ${reason}` });
+  }
+
+  private fail(reason: string): void {
+    this.current = { kind: "broken", reason };
+    this.parts.note(`it cannot be loaded: ${reason}`);
+    this.parts.changed(this);
   }
 
   private crash(reason: string): void {

@@ -19,7 +19,7 @@ export function child(options: ChildOptions): OpenChannel {
       return new ChildChannel(options, events);
     } catch (thrown) {
       // Nothing runs, so nothing is there to send to.
-      queueMicrotask(() => events.ended(`it can not be run: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
+      queueMicrotask(() => events.ended(`${options.argv.join(" ")} cannot be run: ${thrown instanceof Error ? thrown.message : String(thrown)}`, true));
       return { send: () => undefined, kill: () => undefined };
     }
   };
@@ -29,6 +29,7 @@ class ChildChannel implements Channel {
   private readonly program: Bun.Subprocess<"pipe", "pipe", "pipe">;
   private readonly patienceMs: number;
   private killedBecause: string | null = null;
+  private lastWords = "";
 
   constructor(
     options: ChildOptions,
@@ -72,13 +73,21 @@ class ChildChannel implements Channel {
   private async listen(): Promise<void> {
     const heard = Promise.all([
       eachLine(this.program.stdout, (line) => this.hear(line), (bytes) => this.kill(`a line of more than ${bytes} bytes`)),
-      eachLine(this.program.stderr, (line) => this.events.noted(line.slice(0, 2_000)), () => undefined),
+      eachLine(this.program.stderr, (line) => this.note(line.slice(0, 2_000)), () => undefined),
     ]);
     const code = await this.program.exited;
     // What it said before it ended counts; a grandchild that keeps the pipe open must not hide the end.
     await Promise.race([heard, Bun.sleep(this.patienceMs)]);
     this.signal("SIGKILL");
-    this.events.ended(this.killedBecause ?? (this.program.signalCode ? `it was ended by ${this.program.signalCode}` : `it ended with exit code ${code}`));
+    const { signalCode } = this.program;
+    // A program that ended by itself says more than that it did not listen any more.
+    this.events.ended(signalCode === null ? `it ended with exit code ${code}${this.lastWords}` : (this.killedBecause ?? `it was ended by ${signalCode}`));
+  }
+
+  /** What it wrote last says best why it ended. */
+  private note(line: string): void {
+    if (line.trim() !== "") this.lastWords = `: ${line.trim().slice(0, 300)}`;
+    this.events.noted(line);
   }
 
   private hear(line: string): void {

@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import type { ObjectHandler } from "../handler.ts";
 import type { ToObject } from "../protocol.ts";
 import { serve } from "../serve.ts";
+import { loadFailure } from "./loadFailure.ts";
 import type { FromThread, ModuleText, ToThread } from "./worker.ts";
 
 declare const self: Worker;
@@ -20,7 +21,8 @@ async function open(channel: number, module: ModuleText): Promise<(message: ToOb
     const handler = handlerIn(await load(module), module.path);
     return serve(handler, (said) => objects.has(channel) && post({ channel, said: copyable(said) }), () => end(channel, "closed"));
   } catch (thrown) {
-    end(channel, thrown instanceof Error ? thrown.message : String(thrown));
+    const { path, text } = module;
+    end(channel, text === null ? `${path}: the file does not exist` : loadFailure(thrown, { path, text }), true);
     return () => undefined;
   }
 }
@@ -39,8 +41,8 @@ async function load({ path, text }: ModuleText): Promise<Record<string, unknown>
 
 const loaders: Readonly<Record<string, "ts" | "tsx" | "jsx">> = { ".ts": "ts", ".mts": "ts", ".cts": "ts", ".tsx": "tsx", ".jsx": "jsx" };
 
-function end(channel: number, ended: string): void {
-  if (objects.delete(channel)) post({ channel, ended });
+function end(channel: number, ended: string, unloadable = false): void {
+  if (objects.delete(channel)) post({ channel, ended, ...(unloadable && { unloadable }) });
 }
 
 function post(message: FromThread): void {
@@ -56,5 +58,5 @@ function handlerIn(module: Record<string, unknown>, path: string): ObjectHandler
   const given = module["default"] ?? module;
   const handler = (typeof given === "function" ? (given as () => unknown)() : given) as Partial<ObjectHandler> | null;
   if (typeof handler?.onMessage === "function") return handler as ObjectHandler;
-  throw new Error(`${path} exports no onMessage`);
+  throw new Error(`${path}: it exports no onMessage`);
 }

@@ -15,7 +15,7 @@ export type ToThread =
   | { readonly channel: number; /** Why. */ readonly drop: string };
 export type FromThread =
   | { readonly channel: number; readonly said: FromObject }
-  | { readonly channel: number; readonly ended: string };
+  | { readonly channel: number; readonly ended: string; /** Its module cannot be loaded. */ readonly unloadable?: true };
 
 /**
  * Handlers from modules, each module in a thread of its own, so that a loop without end stops no one else. Objects of
@@ -75,7 +75,7 @@ class Thread {
   private hear(message: FromThread): void {
     const events = this.channels.get(message.channel);
     if (events === undefined) return;
-    if ("ended" in message) return this.close(message.channel, message.ended);
+    if ("ended" in message) return this.close(message.channel, message.ended, message.unloadable);
     const parsed = FromObject.safeParse(message.said);
     if (parsed.success) events.said(parsed.data);
     else events.noted("not a message of the protocol");
@@ -92,10 +92,10 @@ class Thread {
     }, this.patienceMs);
   }
 
-  private close(channel: number, reason: string): void {
+  private close(channel: number, reason: string, unloadable = false): void {
     const events = this.channels.get(channel);
     this.channels.delete(channel);
-    events?.ended(reason);
+    events?.ended(reason, unloadable);
     if (this.channels.size === 0) this.end("nothing is left to do");
   }
 
