@@ -126,6 +126,21 @@ describe("a project that was moved", () => {
   });
 });
 
+describe("from a wrong directory", () => {
+  test("the receipt names the agent of that name that runs in another team", async () => {
+    await ok(["agents", "add", "helper", "--user", "--command", "cat"], "/");
+    await ok(["spawn", "helper"], place("clone"));
+    const { code, stdout } = await world.tieline(["send", "helper", "hi"], { cwd: world.dir });
+    expect(code).toBe(0);
+    const tag = /MSG_USER_[0-9a-f]+/.exec(stdout)![0];
+    const words = "default:helper is not running, so this message starts it; web:helper is.";
+    expect(stdout).toContain(`${words} \`tieline send web:helper\` reaches that one; \`tieline cancel ${tag}\` takes this message back`);
+    for (const [to, cwd] of [["web:helper", world.dir], ["helper", place("clone")]] as const) {
+      expect(await world.json<ReceiptView>(["send", to, "hi"], { cwd })).not.toContainKey("notice");
+    }
+  });
+});
+
 describe("a project without `team:`", () => {
   test("has a team of its own, named after its directory", async () => {
     for (const [directory, team] of [["x/My Project!", "My-Project"], ["x/app", "app"], ["y/app", "app-2"]] as const) {

@@ -1,7 +1,7 @@
 import type { Caller, StoryView } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
-import { personId, type Agent } from "../../model/agent.ts";
+import { canStart, isLive, personId, type Agent } from "../../model/agent.ts";
 import { isSummaryOnly, openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
 import { notesOn } from "../../model/envelope.ts";
 import { TielineError } from "../../model/errors.ts";
@@ -166,7 +166,22 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     const sent = await router.send(draft, from);
     // It is accepted; what fails now fails in the courier as well, which reports it.
     const receipt = await announced(sent.receipt).catch(() => sent.receipt);
-    return sentView({ ...sent, receipt }, broadcast, tieline);
+    const elsewhere = broadcast ? null : runningElsewhere(receipt, from);
+    return { ...sentView({ ...sent, receipt }, broadcast, tieline), ...(elsewhere !== null && { notice: elsewhere }) };
+  }
+
+  /** The user may be in the wrong directory: what they wrote to does not run, and agents of that name in other teams do. */
+  function runningElsewhere({ message: { to, tag }, deliveries: [delivery] }: Receipt, from: Sender): string | null {
+    const agent = delivery === undefined ? null : directory.agent(delivery.agent);
+    if (from.id !== personId || agent === null || agent.kind !== "program" || to !== agent.name || isLive(agent)) return null;
+    const others = directory.agents().filter(({ name, team, kind }) => name === agent.name && team !== agent.team && kind === "program").filter(isLive);
+    const [first] = others.map(({ team, name }) => `${team}:${name}`);
+    if (first === undefined) return null;
+    const starts = canStart(agent) ? ", so this message starts it" : "";
+    return (
+      `${agent.team}:${agent.name} is not running${starts}; ${others.map(({ team, name }) => `${team}:${name}`).join(", ")} is. ` +
+      `\`tieline send ${first}\` reaches that one; \`tieline cancel ${tag}\` takes this message back`
+    );
   }
 
   /** With what is known already of how late it will arrive. */
