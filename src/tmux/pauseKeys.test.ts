@@ -59,7 +59,7 @@ test("without a key nothing waits, and nothing is left behind", async () => {
   await endPause(server, pause);
   expect((await readPane(server, "%0")).paused).toBe("");
   expect(await keyTable()).toBe("root");
-  await expect(tmux.tmux("list-keys", "-T", "tieline-0")).rejects.toThrow("doesn't exist");
+  await expect(tmux.tmux("list-keys", "-T", pause.id)).rejects.toThrow("doesn't exist");
   await user.press("x");
   await shows("oursx");
   await endPause(server, pause);
@@ -89,6 +89,25 @@ test("a user who leaves while a key waits harms nothing, and the next pause work
   await pausedIs(`${next.pause.id}!`);
   await endPause(server, next.pause);
   await shows("oursoursy");
+});
+
+test("a pane that closes meanwhile leaves the user's keys free", async () => {
+  await tmux.tmux("new-window", "-d", "cat");
+  const { pause } = await paste();
+  await tmux.tmux("kill-pane", "-t", "%0");
+  await endPause(server, pause);
+  expect(await keyTable()).toBe("root");
+  await user.press("-l", "free");
+  await until(async () => (await tmux.tmux("capture-pane", "-p", "-t", "%1")).startsWith("free"), "the keys in the other pane");
+});
+
+test("a pane that closes while a key waits keeps nobody from typing, also when our process is gone", async () => {
+  await tmux.tmux("new-window", "-d", "cat");
+  const { pause } = await paste();
+  await user.press("-l", "xfree");
+  await pausedIs(`${pause.id}!`);
+  await tmux.tmux("kill-pane", "-t", "%0");
+  await until(async () => (await tmux.tmux("capture-pane", "-p", "-t", "%1")).includes("free"), "the keys in the other pane");
 });
 
 test("the prefix and the user's own keys work meanwhile", async () => {

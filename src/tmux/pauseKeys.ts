@@ -9,7 +9,7 @@ import { quote } from "./quote.ts";
 import type { TmuxServer } from "./server.ts";
 
 export interface KeyPause {
-  /** Names this pause among all of the server; the value of `@tieline_paused` while it lasts. */
+  /** Its name among all of the server: of its lock, of its key table, and the value of `@tieline_paused` while it lasts. */
   readonly id: string;
   readonly pane: string;
   readonly clients: readonly string[];
@@ -31,7 +31,7 @@ export async function preparePause(server: TmuxServer, pane: PaneFacts, clients:
   const pause = { id: `tieline-${crypto.randomUUID()}`, pane: pane.id, clients: typing.map(({ name }) => name) };
   const own = (await server.read([["list-keys", "-T", defaultTable]])).flatMap((line) => {
     const [, key = "", command = ""] = ownKey.exec(line) ?? [];
-    return key === "" || mouse.test(key) ? [] : [`bind-key -T ${tableOf(pause)} ${key} ${command}`];
+    return key === "" || mouse.test(key) ? [] : [`bind-key -T ${pause.id} ${key} ${command}`];
   });
   if (own.length > 0) await server.run(own.join(" ; "));
   return pause;
@@ -41,35 +41,38 @@ const defaultTable = "root";
 const ownKey = /^bind-key\s+(?:-r\s+)?(?:-N\s+"(?:[^"\\]|\\.)*"\s+)?-T\s+root\s+(\S+)\s+(.*)$/;
 const mouse = /^(?:[CMS]-)*(?:Mouse|Wheel|DoubleClick|TripleClick|SecondClick)/;
 
-const tableOf = ({ pane }: KeyPause): string => `tieline-${pane.slice(1)}`;
-
 /** Commands of the list that pastes: after it no key of these clients reaches the pane until the pause ends. */
 export function beginPause(pause: KeyPause, { program, socketPath }: Pick<TmuxServer, "program" | "socketPath">): string[] {
   const { id, pane, clients } = pause;
   const condition = `#{==:#{@tieline_paused},${keyWaits(pause)}}`;
-  const end = `${shellQuote(program)} -S ${shellQuote(socketPath)} if-shell -F -t ${pane} '${condition}' '${ending(pause).join(" ; ")}'`;
+  const end = `${shellQuote(program)} -S ${shellQuote(socketPath)} if-shell -F -t ${pane} '${condition}' '${ending(pause).join(" ; ")}' 'wait-for -U ${id}'`;
   // A shell command that fails or prints something would show in the user's pane.
   const later = `run-shell -b -d ${longestSeconds} ${quote(`${end} >/dev/null 2>&1 || :`.replaceAll("#", "##"))}`;
   const wait = [`set-option -p -t ${pane} @tieline_paused ${keyWaits(pause)}`, later, `wait-for -L ${id}`, `wait-for -U ${id}`, "send-keys"];
   return [
-    `bind-key -T ${tableOf(pause)} Any { ${wait.join(" ; ")} }`,
+    `bind-key -T ${id} Any { ${wait.join(" ; ")} }`,
     `wait-for -L ${id}`,
     `set-option -p -t ${pane} @tieline_paused ${id}`,
-    ...clients.map((client) => `switch-client -c ${quote(client)} -T ${tableOf(pause)}`),
+    ...clients.map((client) => `switch-client -c ${quote(client)} -T ${id}`),
   ];
 }
 
-/** Lets the keys go. Done as well when the pause has ended by itself. */
+/** Lets the keys go. Done as well when the pause has ended by itself, or its pane is gone. */
 export async function endPause(server: TmuxServer, pause: KeyPause): Promise<void> {
   const { id, pane } = pause;
-  await server.run(`if-shell -F -t ${pane} ${quote(`#{m:${id}*,#{@tieline_paused}}`)} { ${ending(pause).join(" ; ")} }`);
+  const condition = quote(`#{m:${id}*,#{@tieline_paused}}`);
+  const end = [...ending(pause), "display-message -p ended"].join(" ; ");
+  const [told] = await server.run(`if-shell -F -t ${pane} ${condition} { ${end} }`);
+  if (told === "ended") return;
+  // It ended by itself, was never begun, or its pane is gone and cannot tell: what is left goes, where anything is.
+  for (const rest of [`unbind-key -a -q -T ${id}`, `wait-for -U ${id}`]) await server.run(rest).catch(() => undefined);
 }
 
 /** A client whose table goes away is back in its usual one. */
 const ending = (pause: KeyPause): string[] => [
   `set-option -p -u -t ${pause.pane} @tieline_paused`,
+  `unbind-key -a -q -T ${pause.id}`,
   `wait-for -U ${pause.id}`,
-  `unbind-key -a -q -T ${tableOf(pause)}`,
 ];
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -88,14 +88,19 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       if (sent === null) return tooSmall(sight);
       const { text } = sent;
       const { mark } = errand;
-      const pause = await preparePause(access.server, sight.look.pane, sight.look.clients);
+      const pause = await preparePause(access.server, sight.look.pane, sight.look.clients).catch((fault: unknown) => {
+        // The write is guarded by the time of the last key as well.
+        parts.report(`let the keys into ${sight.look.pane.id} wait`, fault);
+        return null;
+      });
       const bracketed = access.traits.bracketedPaste === "always";
       try {
         const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark, bracketed, pause });
         if (!pasted.done) return changed(access, pasted.failed);
         return withNotes(await finish(errand, { access, text, mark, before: sight, pause }, signal), sent);
       } finally {
-        if (pause !== null) await endPause(access.server, pause);
+        // What became of the message is known by now, whatever becomes of this.
+        if (pause !== null) await endPause(access.server, pause).catch((fault: unknown) => parts.report(`let keys into ${pause.pane} again`, fault));
       }
     },
 
