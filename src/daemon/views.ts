@@ -96,7 +96,7 @@ export function responseIn({ id, kind, thread }: Message, mailbox: Pick<Mailbox,
 
 export function agentView(agent: Agent, { courier, mailbox, transports, activities }: ViewParts): AgentView {
   const { id, name, team, role, kind, provider, state, draft, sessionId, workspace, note, profile, may } = agent;
-  const hold = courier.holdOf(agent.id);
+  const hold = mailbox.pending(id) === 0 ? null : currentHold(agent, courier.holdOf(id));
   const exit = isLive(agent) ? null : agent.lastExit;
   const reason = agent.stateReason ?? (exit && exitWords(exit));
   const activity = activities.of(agent);
@@ -107,6 +107,13 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
     ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
     ...{ details: true, sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity, exit: exit && { ...exit, output: [...exit.output] } },
   };
+}
+
+/** The reason why its mail waits, unless the agent was started or has ended since. */
+function currentHold(agent: Agent, hold: ReturnType<Courier["holdOf"]>): ReturnType<Courier["holdOf"]> {
+  if (hold === null) return null;
+  const isOutdated = isLive(agent) ? hold.reason === "offline" && hold.at < agent.stateAt : hold.reason !== "offline" && hold.reason !== "error";
+  return isOutdated ? null : hold;
 }
 
 export function notStarted(agent: string, error: TielineError): NotStarted {

@@ -84,7 +84,8 @@ export class Directory {
   /** Changes what is known of an agent. Only lasting knowledge is written to disk. */
   update(id: AgentId, change: Partial<Omit<Agent, "id">>): Agent {
     const before = this.mustFind(id);
-    const after = { ...before, ...change, ...(change.endpoints?.length && before.shutDown && { shutDown: false }) };
+    const moved = change.state !== undefined && change.state !== before.state && change.stateAt === undefined;
+    const after = { ...before, ...change, ...(moved && { stateAt: this.clock() }), ...(change.endpoints?.length && before.shutDown && { shutDown: false }) };
     this.unindex(before);
     this.index(after);
     if (lasting(before) !== lasting(after)) this.save(after);

@@ -31,7 +31,7 @@ const defaultPausesMs = [1_000, 5_000, 15_000, 60_000];
 
 export class Spawner implements Disposable {
   private readonly starting = new Set<AgentId>();
-  private readonly pauses = new Map<AgentId, Timer>();
+  private readonly pauses = new Map<AgentId, { readonly timer: Timer; readonly why: string }>();
   /** Agents whose project has to be trusted first. Their files are looked at again from time to time: they may be put back. */
   private readonly untrusted = new Map<AgentId, Timer>();
   private readonly failures = new Map<AgentId, number>();
@@ -55,6 +55,7 @@ export class Spawner implements Disposable {
         const news = transition.verb !== "accept" || message.starts;
         if (transition.to === "queued" && news) this.consider(delivery.agent);
         else if (tookMail.has(transition.to)) this.served(delivery.agent);
+        else if (endedWithout.has(transition.to)) this.calm(delivery.agent);
       }
     });
     for (const agent of this.parts.mailbox.waiting()) this.consider(agent);
@@ -62,7 +63,7 @@ export class Spawner implements Disposable {
 
   [Symbol.dispose](): void {
     this.stopListening();
-    for (const timer of [...this.pauses.values(), ...this.untrusted.values()]) clearTimeout(timer);
+    for (const timer of [...[...this.pauses.values()].map((pause) => pause.timer), ...this.untrusted.values()]) clearTimeout(timer);
   }
 
   /** One start for any number of waiting messages; while it runs, or pauses, more of them change nothing. */
@@ -142,8 +143,14 @@ export class Spawner implements Disposable {
       this.pauses.delete(agent.id);
       this.consider(agent.id);
     }, ms);
-    this.pauses.set(agent.id, timer);
+    this.pauses.set(agent.id, { timer, why });
     this.parts.explain(agent, `${why}; the next start is in ${Math.ceil(ms / 1_000)} s`);
+  }
+
+  /** No mail is left that would start it, so no start is announced any more. */
+  private calm(id: AgentId): void {
+    const [agent, pause] = [this.parts.agent(id), this.pauses.get(id)];
+    if (agent !== null && pause !== undefined && canStart(agent) && this.askingFor(agent).length === 0) this.parts.explain(agent, pause.why);
   }
 
   /** Its senders are told, and can have it tried again with `tieline retry`. */
@@ -173,6 +180,7 @@ export class Spawner implements Disposable {
 
 }
 
+const endedWithout: ReadonlySet<string> = new Set(["failed", "expired", "cancelled"]);
 const tookMail: ReadonlySet<string> = new Set(["handed", "seen", "answered"]);
 
 const endedSoon = ({ name, stateReason, lastExit }: Agent): TielineError =>
