@@ -6,7 +6,7 @@ import { seal } from "../../src/model/message.ts";
 import { person } from "../../src/testing/mailboxContract.ts";
 import { damagedCopy, damages, filledMailbox, openMailboxAt, readers, seeded, type OpenedMailbox } from "../../src/testing/damagedMailbox.ts";
 
-const seeds = Number(process.env["TIELINE_DAMAGES"] ?? 8);
+const seeds = Number(process.env["TIELINE_DAMAGES"] ?? 5);
 
 interface Refusal {
   readonly step: string;

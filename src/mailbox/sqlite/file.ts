@@ -55,7 +55,7 @@ export function openMailboxFile(path: string, migrations: Migrations, { signsOfU
  * Every step of a delivery is a row of `history`, and its number is the count of changes. Other changes are counted in
  * `mailbox`, which costs a page more; they are few.
  */
-const changesIn = "SELECT max(changes, (SELECT coalesce(max(id), 0) FROM history)) AS changes FROM mailbox";
+export const changesIn = "SELECT max(changes, (SELECT coalesce(max(id), 0) FROM history)) AS changes FROM mailbox";
 
 function countChanges(connection: Connection, before: number, mark: OpenMark, checkpoints: Checkpoints): () => number {
   let durable = before;

@@ -7,6 +7,7 @@ import { renameDurably, syncDirectory } from "../../os/atomicWrite.ts";
 import { connect, type Connection, type Migrations } from "../../sqlite/connection.ts";
 import { markOf, readMark, writeMark } from "../../sqlite/mark.ts";
 import { openMailbox } from "../mailbox.ts";
+import { changesIn } from "./file.ts";
 import { sqliteStore } from "./store.ts";
 
 /** The database that is to replace the mailbox, beside it. */
@@ -57,7 +58,7 @@ export async function prepareDraft(mailbox: string, { migrations, now, why, fill
     if (known !== undefined) draft.commit(() => draft.statement("INSERT INTO mailbox (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM mailbox)").run(known));
     const store = sqliteStore(draft);
     const restored = await openMailbox(store, { clock: () => now }).restored(now, why);
-    const changes = 1 + Math.max(mark?.changes ?? 0, (draft.statement("SELECT max(changes, (SELECT coalesce(max(id), 0) FROM history)) AS n FROM mailbox").get() as { n: number }).n);
+    const changes = 1 + Math.max(mark?.changes ?? 0, (draft.statement(changesIn).get() as { changes: number }).changes);
     draft.commit(() => {
       draft.statement("UPDATE mailbox SET changes = ?").run(changes);
       // Each delivery is at least one change, so no delivery has had a higher number than this.
