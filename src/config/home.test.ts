@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
-import { defaultHomeConfig, loadHomeConfig, setHomeValue } from "./home.ts";
+import { defaultHomeConfig, loadHomeConfig } from "./home.ts";
 
 const home = mkdtempSync(join(tmpdir(), "tl-config-"));
 const file = join(home, "config.json");
@@ -79,14 +79,5 @@ describe("config.json", () => {
   test("broken JSON is told with its line", () => {
     expect(complaint('{\n  "session": {\n')).toMatch(/^config\.json:\d+:\d+: not valid JSON: /);
     expect(complaint("")).toMatch(/^config\.json:1:1: not valid JSON: /);
-  });
-
-  test("a value is set without touching the others, and without leaving a draft", () => {
-    load('{"session": {"name": "mine"}}');
-    expect(setHomeValue(file, "http", "port", 4711).http.port).toBe(4711);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ session: { name: "mine" }, http: { port: 4711 } });
-    expect(() => setHomeValue(file, "http", "port", "x")).toThrow("http.port");
-    expect(loadHomeConfig(file).http.port).toBe(4711);
-    expect(readdirSync(home)).toEqual(["config.json"]);
   });
 });

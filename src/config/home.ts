@@ -1,7 +1,4 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { z } from "zod";
-import { atomicWrite } from "../os/atomicWrite.ts";
 import { copyModes } from "../model/profile.ts";
 import { settingsRules, untrustedText } from "../os/untrustedFile.ts";
 import { check } from "./check.ts";
@@ -76,7 +73,6 @@ export const HomeConfig = z.strictObject({
   }),
 });
 export type HomeConfig = z.output<typeof HomeConfig>;
-export type HomeSection = keyof HomeConfig;
 
 /** A section that is left out has all its defaults. */
 function section<Shape extends z.ZodRawShape>(shape: Shape) {
@@ -89,22 +85,6 @@ export const defaultHomeConfig = (): HomeConfig => HomeConfig.parse({});
 export function loadHomeConfig(file: string): HomeConfig {
   const sourced = readSource(file);
   return sourced ? check(HomeConfig, sourced) : defaultHomeConfig();
-}
-
-/** Sets one key and keeps the rest of the file as it is. A reader sees the old file or the new one, never half. */
-export function setHomeValue<Section extends HomeSection>(
-  file: string,
-  inSection: Section,
-  key: keyof HomeConfig[Section] & string,
-  value: unknown,
-): HomeConfig {
-  const written = (readSource(file)?.value ?? {}) as Record<string, Record<string, unknown>>;
-  const changed = { ...written, [inSection]: { ...written[inSection], [key]: value } };
-  const text = `${JSON.stringify(changed, null, 2)}\n`;
-  const config = check(HomeConfig, parseJson(file, text));
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  atomicWrite(file, text);
-  return config;
 }
 
 function readSource(file: string): Sourced | null {

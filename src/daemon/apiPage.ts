@@ -29,10 +29,22 @@ pane it is, and the daemon decides who that is. On the port only \`team\`, \`cwd
     curl -H "Authorization: Bearer $TOKEN" -d '{"to":"engineer","body":"please look"}' http://127.0.0.1:$PORT/v1/send
     curl --unix-socket ~/.tieline/daemon.sock -H "Authorization: Bearer $TOKEN" http://tieline/v1/ls
 
+## Which team
+
+Names are looked up in the caller's team. A command says it with \`--team\`; a request says it in \`x-tieline-caller\`, on the socket
+and on the port alike: \`{"team":"web"}\`, URI-encoded. Without it the team is that of the nearest \`tieline.yaml\` above the header's
+\`cwd\`, else \`default\`. An agent that calls with its own token is always in its own team.
+
+    curl -H "Authorization: Bearer $TOKEN" -H 'x-tieline-caller: %7B%22team%22%3A%22web%22%7D' http://127.0.0.1:$PORT/v1/ls
+    curl -H "Authorization: Bearer $TOKEN" -d '{"to":"web:engineer","body":"please look"}' http://127.0.0.1:$PORT/v1/send
+
+An address may name the team itself, as in the second line. \`team\` as a parameter of \`log\`, \`dead\`, \`inbox\` and \`events\` selects
+what is listed.
+
 ## How
 
 Reads are GET with the input in the query; the rest is POST with a JSON object. Answers are JSON. Times are milliseconds
-since the epoch. A \`key\` makes a send safe to repeat: the same key from the same sender is the same message.
+since the epoch. An unknown parameter is refused (\`USAGE\`). A \`key\` makes a send safe to repeat: the same key from the same sender is the same message.
 
 A refusal is \`application/problem+json\` with \`code\` (docs/errors.md lists them), \`detail\`, \`remedy\` and \`operands\`:
 

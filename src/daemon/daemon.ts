@@ -4,6 +4,7 @@ import type { Home } from "../client/home.ts";
 import { pathOf, socketOnly } from "../client/operations.ts";
 import type { Caller, OperationName } from "../client/schema.ts";
 import { compose, type SwitchOptions } from "../compose.ts";
+import { configChange } from "../config/changed.ts";
 import { loadHomeConfig } from "../config/home.ts";
 import { refuseDuringMaintenance } from "../config/maintenance.ts";
 import { secureHome } from "../config/privateHome.ts";
@@ -140,11 +141,14 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...door.operations,
     ...selfOperations(tieline, callers, rights, facts),
   };
+  const changedConfig = configChange(home.config, tieline.config);
+  // For commands of the user; agents cannot restart the daemon.
+  const settingsNotice = ({ cwd, token }: Caller): string[] => (cwd === undefined || token !== undefined ? [] : [changedConfig() ?? []].flat());
   const operations = guarded(unguarded, callers, rights, tieline);
   const parts = {
     operations,
     report: options.report,
-    notices: (caller: Caller, operation: OperationName) => callers.noticesFor(caller, operation),
+    notices: (caller: Caller, operation: OperationName) => [...callers.noticesFor(caller, operation), ...settingsNotice(caller)],
     mayBeLate: () => standstill.isJustOver(),
     answers: { "/metrics": metricsAnswer(tieline, callers), [pathOf("events")]: eventStreams(tieline, callers, rights), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
   };

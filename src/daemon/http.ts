@@ -1,6 +1,7 @@
 /** The daemon's HTTP face: finds the operation, validates, answers JSON or problem+json. No rules of its own. */
 import type { z } from "zod";
 import { asTielineError, TielineError } from "../model/errors.ts";
+import { didYouMean, nearNames } from "../model/near.ts";
 import { textUpTo } from "../os/httpServer.ts";
 import { callerHeader, maxBodyBytes, noticeHeader, operations, pathOf } from "../client/operations.ts";
 import { Caller, schemas, type OperationName } from "../client/schema.ts";
@@ -69,7 +70,9 @@ export function createHandle({ operations: implementations, report, callerOf, an
       if (name === undefined) throw notFound(url.pathname);
       if (request.method !== operations[name]) throw wrongMethod(name);
       if (mayBeLate() && request.method !== "GET") await refuseIfLeft(request);
-      const input = parse(schemas[name].input, await inputOf(request, url, maxBodyBytes(name)), name);
+      const given = await inputOf(request, url, maxBodyBytes(name));
+      checkKeys(schemas[name].input, given, name);
+      const input = parse(schemas[name].input, given, name);
       const run = implementations[name] as (input: unknown, call: Call) => Promise<unknown>;
       const output = await run(input, call);
       return Response.json(output, { headers: noticed(notices(caller, name)) });
@@ -171,6 +174,19 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalid(`${name}: ${wordsFor(result.error.issues)}`, result.error);
+}
+
+/** A key that no operation reads would look as if it had an effect. */
+export function checkKeys(schema: z.ZodType, given: unknown, name: string): void {
+  if (!("shape" in schema) || typeof given !== "object" || given === null || Array.isArray(given)) return;
+  const known = Object.keys(schema.shape as object);
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const takes = known.length === 0 ? "it takes no parameters" : `it takes ${known.join(", ")}`;
+  throw new TielineError("USAGE", `${name}: unknown parameter ${JSON.stringify(unknown.slice(0, 100))}${didYouMean(nearNames(unknown.slice(0, 100), known))}`, {
+    remedy: unknown === "team" ? `${takes}; the team of a call is in the header ${callerHeader}, see docs/api.md` : takes,
+    operands: { operation: name, parameter: unknown.slice(0, 100), known },
+  });
 }
 
 /** A few of them in a few words: what is wrong with a long input can be longer than the input. */

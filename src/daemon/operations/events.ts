@@ -3,7 +3,7 @@ import type { Switch } from "../../compose.ts";
 import type { Agent } from "../../model/agent.ts";
 import { isWanted, type Event, type EventFilter } from "../../model/event.ts";
 import type { Callers } from "../callers.ts";
-import { parse, type Call, type Operations } from "../http.ts";
+import { checkKeys, parse, type Call, type Operations } from "../http.ts";
 import type { Rights } from "../rights.ts";
 import { teamFilterOf } from "../teamFilter.ts";
 import { eventStream } from "../stream.ts";
@@ -50,7 +50,9 @@ export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) 
   return async (request: Request, { caller, signal }: Call): Promise<Response | null> => {
     if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
     const now = events.last;
-    const { after, since, ...fields } = parse(EventQuery, Object.fromEntries(new URL(request.url).searchParams), "events");
+    const query = Object.fromEntries(new URL(request.url).searchParams);
+    checkKeys(EventQuery, query, "events");
+    const { after, since, ...fields } = parse(EventQuery, query, "events");
     const reader = await callers.sender(caller);
     const resumed = Number(request.headers.get("last-event-id") ?? after ?? NaN);
     const from = since === undefined ? now : events.before(since);
