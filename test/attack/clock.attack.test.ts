@@ -58,7 +58,8 @@ async function startClocked(options: Parameters<typeof startWorld>[0] = {}): Pro
 }
 
 const day = 86_400;
-const jumps = [60, -60, 600, -600, 60 * day, -60 * day];
+const hour = 3_600;
+const jumps = [hour, -hour, 60 * day, -60 * day];
 
 /** Handed within the time that the command waits by itself, whatever its clock says. */
 const reaches = async (world: World, name: string, body: string): Promise<void> =>
