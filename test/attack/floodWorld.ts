@@ -1,6 +1,6 @@
 /** A project with two agents that have only files, and what floods of files ask of its daemon. */
 import { expect } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../../src/client/client.ts";
 import { homeOf } from "../../src/client/home.ts";
