@@ -66,6 +66,23 @@ function start(options: Partial<OutboxOptions> = {}) {
   };
 }
 
+/** Moves files from one directory to another by their names, one after the other. */
+const mover = `const { readdirSync, renameSync } = require("node:fs"); const [from, to] = process.argv.slice(-2);
+for (const name of readdirSync(from).sort()) renameSync(from + "/" + name, to + "/" + name);`;
+
+test("files that another process makes in order while they are listed are accepted in that order", async () => {
+  const drafts = join(workspace, "drafts");
+  mkdirSync(drafts);
+  const wanted = Array.from({ length: 3_000 }, (_, at) => String(at).padStart(4, "0"));
+  for (const content of wanted) writeFileSync(join(drafts, `${content}.json`), JSON.stringify({ to: "a", content }));
+  mkdirSync(path());
+  const reader = start();
+  expect(await Bun.spawn([process.execPath, "-e", mover, drafts, path()]).exited).toBe(0);
+  await reader.until(() => reader.accepted.length === wanted.length);
+  await reader.stop();
+  expect(reader.contents()).toEqual(wanted);
+});
+
 describe("the outbox", () => {
   test("takes what was there before, and what comes later, in order", async () => {
     put("0002_b.json", { to: "b", content: "two" });

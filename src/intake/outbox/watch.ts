@@ -134,7 +134,7 @@ class OutboxReader {
     const stillBroken = new Map<string, Glimpse>();
     let dueInMs = Infinity;
     for (let all = false; !all && !this.options.signal.aborted; ) {
-      const { names, more } = await firstNames(folders.outbox, (name) => name.endsWith(".json") && !name.startsWith(".") && !stillBroken.has(name));
+      const { names, more } = await namesInOrder(folders.outbox, (name) => name.endsWith(".json") && !name.startsWith(".") && !stillBroken.has(name));
       all = !more;
       for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
         let took = false;
@@ -265,6 +265,19 @@ function freeName(directory: Directory, name: string): string {
 
 /** A file that is being linked to its place has two names for a moment. */
 const unfit = ({ why, detail }: Refusal) => ({ ok: false, reason: `it ${detail}`, mayGrow: why === "secondName" }) as const;
+
+/**
+ * The first of the wanted names, with none missing before a name that is there. A listing may miss a file that is made
+ * meanwhile and have one that is made after it. So what one listing has at most is listed again: whatever was made before
+ * those is there by then.
+ */
+async function namesInOrder(directory: Directory, isWanted: (name: string) => boolean): Promise<{ names: string[]; more: boolean }> {
+  const first = await firstNames(directory, isWanted);
+  const last = first.names.at(-1);
+  if (last === undefined) return first;
+  const { names, more } = await firstNames(directory, (name) => isWanted(name) && name <= last);
+  return { names, more: more || first.more };
+}
 
 /** The first of the wanted names, in order. An agent may make as many files as it likes. */
 async function firstNames(directory: Directory, isWanted: (name: string) => boolean): Promise<{ names: string[]; more: boolean }> {
