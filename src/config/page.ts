@@ -17,7 +17,7 @@ names the key, what was given and what is wanted, with file, line and column.
 
 \`~/.tieline/config.json\`, or in \`TIELINE_HOME\` where that is set. The daemon reads it when it starts and
 never writes to it; after a change, commands say that it has to be restarted (\`tieline daemon stop\`). Keys are nested by section:
-\`{"delivery": {"retries": 0}}\`. The daemon reads it when it starts.
+\`{"delivery": {"retries": 0}}\`.
 
 ${table(homeRows())}
 
