@@ -5,7 +5,7 @@ import { attachPerson, privateTmux } from "../../testing/tmux.ts";
 import { until } from "../../testing/until.ts";
 import { ControlClient } from "../../tmux/control.ts";
 import { readPane } from "../../tmux/pane.ts";
-import { systemProcesses } from "../../tmux/process.ts";
+import { systemProcesses, type Processes } from "../../tmux/process.ts";
 import { TmuxServer } from "../../tmux/server.ts";
 import { newWindow } from "../../tmux/session.ts";
 import { Ages } from "../../os/ages.ts";
@@ -100,6 +100,24 @@ test("the shell that an agent's own process became is not the agent", async () =
   await until(async () => (await kind()) === "gone", "the shell found out");
   expect(await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).toMatchObject({ state: "done", detail: `only a bare shell (bash) is left in ${pane}` });
   expect(await processes.read(locator.agentPid)).toMatchObject({ startMark: locator.agentStartMark, command: "bash" });
+});
+
+test("a shell that becomes another program between two looks at its process is not a bare shell", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["sh", "-c", "read go; exec cat"] });
+  const system = systemProcesses();
+  const locator = await locatorOf(server, tmux.socketPath, pane);
+  const becomesCat: Processes = {
+    ...system,
+    async argv(pid) {
+      await server.run([["send-keys", "-t", pane, "Enter"]]);
+      await until(async () => (await system.read(pid))?.command === "cat", "cat");
+      return system.argv(pid);
+    },
+  };
+  const seen = { locator, manifest: new UserScreens(null).manifest("generic"), traits: terminalTraits("generic") };
+  expect(await see(server, becomesCat, seen)).toMatchObject({ kind: "there" });
 });
 
 test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk [y/n/q/?]? ", "Password for ana: "])("%p is a question, not a prompt", async (question) => {

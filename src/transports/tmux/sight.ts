@@ -7,7 +7,7 @@ import { classify, type Reading, type Screen, type ScreenManifest } from "../../
 import type { TerminalTraits } from "../../providers/traits.ts";
 import { isSilence } from "../../tmux/failure.ts";
 import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../tmux/pane.ts";
-import { foreground, type Processes } from "../../tmux/process.ts";
+import { foreground, type ProcessFacts, type Processes } from "../../tmux/process.ts";
 import { isBareShell, isShell } from "../../tmux/shell.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { PaneLocator } from "../paneLocator.ts";
@@ -69,15 +69,24 @@ export async function recognise(processes: Processes, { locator, manifest, trait
     return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
   }
   // `agent; exec bash`: the shell that comes after is the same process.
-  const { pid, command, computing } = front ?? agent;
-  if (manifest.provider !== "shell" && isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) {
-    return { kind: "gone", state: "done", detail: `only a bare shell (${command}) is left in ${locator.pane}` };
-  }
+  const { computing } = front ?? agent;
+  const shell = manifest.provider === "shell" ? null : await bareShell(front ?? agent, processes);
+  if (shell !== null) return { kind: "gone", state: "done", detail: `only a bare shell (${shell}) is left in ${locator.pane}` };
   const screen = { ...screenOf(seen, inFront && manifest.provider !== "shell"), resuming: isResuming(locator, ages) };
   const reading = classify(manifest, screen);
   // Only where something could be typed: the process tree changes while an agent lives, and is not read for nothing.
   const acting = traits.mayAct && (reading.state === "idle" || reading.state === "unknown") ? await actingIn(front ?? agent, processes) : null;
   return { kind: "there", look: seen, screen, reading, computing, acting };
+}
+
+/** The name of the bare shell that this process is, or null. It may become another program between two looks: `sh -c "exec cat"`. */
+async function bareShell({ pid, command }: ProcessFacts, processes: Processes): Promise<string | null> {
+  while (isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) {
+    const now = await processes.read(pid);
+    if (now === undefined || now.command === command) return command;
+    ({ command } = now);
+  }
+  return null;
 }
 
 /** Why the pane with an agent's number is not the agent's; null: it is. */
