@@ -18,7 +18,7 @@ describe("a home that can not be used", () => {
     await using world = await startWorld();
     const path = join(world.env["TIELINE_HOME"]!, "mailbox.db");
     writeFileSync(path, "not a database ".repeat(1_000));
-    expectError(await world.tieline(["ls"]), 5, "STORE_CORRUPT", ".recover");
+    expectError(await world.tieline(["ls"]), 5, "STORE_CORRUPT", "tieline doctor --repair");
     expect(readFileSync(path, "utf8")).toStartWith("not a database not");
   });
 

@@ -114,7 +114,12 @@ const promises: Readonly<Record<string, (world: World) => Promise<void>>> = {
   },
 };
 
-const bodies = async (world: World): Promise<string[]> => (await world.json<{ from: string; body: string }[]>(["inbox", "reviewer"])).filter(({ from }) => from === "speaker").map(({ body }) => body);
+/** In the order in which they were sent; ids grow with time. */
+const bodies = async (world: World): Promise<string[]> =>
+  (await world.inbox("reviewer"))
+    .filter(({ from }) => from === "speaker")
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ body }) => body);
 
 describe("what is promised to stay as it was", () => {
   let world: World;

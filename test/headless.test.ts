@@ -27,7 +27,9 @@ async function aWorld(agents: string, files: Record<string, string> = {}): Promi
   return world;
 }
 
-const bodies = async (world: World): Promise<string[]> => (await world.inbox("user")).toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ body }) => body);
+/** In the order in which they were sent; ids grow with time. */
+const bodies = async (world: World): Promise<string[]> =>
+  (await world.inbox("user")).toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ body }) => body);
 
 describe("an agent without a terminal", () => {
   test("reads its mail on its standard input, and its output is sent to whom it addresses", async () => {

