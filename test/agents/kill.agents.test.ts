@@ -17,6 +17,7 @@ async function working(board: Switchboard, program: AgentProgram, headless: bool
     const args = headless ? [] : bench.recipe.args(bench.place, { ...launch, permissions: "ask" });
     const ana = { provider: program, command, cwd: bench.place.project, env: bench.env, permissions: "skip", args, headless };
     await Bun.write(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana } }));
+    await board.run("trust", "--yes");
     await board.run("up");
     await board.enter(bench);
     if (!headless) await bench.untilReady();

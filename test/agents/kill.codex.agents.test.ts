@@ -24,6 +24,7 @@ async function working(board: Switchboard, prepared: PreparedBench, program: str
     await board.serve(bench);
     const ana = { provider: "codex", command: [program], cwd: bench.place.project, env: bench.env, permissions: "skip" };
     await Bun.write(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana } }));
+    await board.run("trust", "--yes");
     await board.run("up");
     await board.enter(bench);
     await bench.untilReady();
