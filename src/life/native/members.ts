@@ -98,7 +98,9 @@ export class NativeMembers {
         if (life !== "ended") directory.add({ ...agent, stateReason: `it has not reported to the Claude Code team ${team.title} yet` });
         continue;
       }
-      const joined = life === "runs" || (life === "unknown" && member.joinedAt !== null && member.joinedAt > known.stateAt);
+      // The process of one that agreed to shut down runs for a moment longer.
+      const joinedSince = life !== "ended" && member.joinedAt !== null && member.joinedAt > known.stateAt;
+      const joined = joinedSince || (life === "runs" && !known.shutDown);
       if (known.endpoints.length === 0 || (isOver(known) && !isNativeOnly(known))) {
         // It agreed to end, or its pane is closed; it counts as back only when something says so.
         if (joined) directory.update(known.id, { endpoints: [endpoint(member.inbox)], state: "unknown", stateReason: null });
