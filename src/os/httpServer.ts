@@ -120,6 +120,7 @@ export async function serveHttp({ hostname, port, fetch, report, limits: given =
       const request = requestOf(message, answer, gone.signal);
       const response = request && (await fetch(request, { admit: () => admit(socket) }));
       if (response === null) return refuse(socket, 400);
+      if (response.status >= 400 && !isRead(message)) return await refuseUnread(socket, response);
       await write(response, answer, message, gone.signal);
     } catch (fault) {
       if (!gone.signal.aborted) report(`${message.method} at port ${port}`, fault);
@@ -215,13 +216,29 @@ function refuse(socket: Socket, status: number): void {
   leave(socket);
 }
 
+/** Bun closes a connection of its own once it has answered a request that is not read, so the answer is written past it. */
+async function refuseUnread(socket: Socket, response: Response): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer());
+  if (socket.destroyed || !socket.writable) return;
+  const headers = { ...Object.fromEntries(response.headers), connection: "close", "content-length": `${body.length}` };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}\r\n${lines.join("")}\r\n`;
+  socket.write(Buffer.concat([Buffer.from(head), body]));
+  linger(socket);
+}
+
 /** A socket that is closed with bytes unread resets the connection, which can take the answer from a caller that still sends. */
 const lingerMs = 500;
 
 /** Nothing more is read. The caller gets a moment to find the answer. */
 function leave(socket: Socket): void {
-  socket.pause();
   socket.end();
+  linger(socket);
+}
+
+/** Bun reads on from a socket whose writing end is closed, paused or not; so a flood is only kept out of one that is open. */
+function linger(socket: Socket): void {
+  socket.pause();
   const end = setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.once("close", () => clearTimeout(end));
 }
