@@ -129,16 +129,6 @@ describe("from the command to the pane", () => {
     await enter("half a draft");
   });
 
-  test("the daemon counts what waits, not for whom", async () => {
-    const { waiting: before } = await world.json<Output<"daemonStatus">>(["daemon", "status"]);
-    await world.json(["adopt", await world.pane(["cat"]), "--name", "late"]);
-    await world.json(["kill", "late"]);
-    const sent = await Promise.all(["one", "two", "three"].map((body) => send("late", body)));
-    expect((await world.json<Output<"daemonStatus">>(["daemon", "status"])).waiting).toBe(before + 3);
-    for (const { tag } of sent) await world.json(["cancel", tag]);
-    await world.json(["rm", "late"]);
-  });
-
   test("mail with a time to live expires, and its sender finds a bounce", async () => {
     await draft("another draft");
     const { tag } = await send("ana", "--ttl", "300ms", "too late");
@@ -150,4 +140,13 @@ describe("from the command to the pane", () => {
     await world.json(["retry", tag]);
     await until(async () => (await world.screen(pane)).includes("too late"), "the retried message");
   });
+});
+
+test("the daemon counts what waits, not for whom", async () => {
+  await using world = await startWorld();
+  const waiting = async (): Promise<number> => (await world.json<Output<"daemonStatus">>(["daemon", "status"])).waiting;
+  await world.json(["adopt", await world.pane(["cat"]), "--name", "late"]);
+  await world.json(["kill", "late"]);
+  for (const body of ["one", "two", "three"]) await world.json(["send", "late", body]);
+  expect(await waiting()).toBe(3);
 });

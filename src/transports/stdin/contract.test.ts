@@ -22,8 +22,11 @@ async function aProgram(command: readonly string[]) {
   const child = Bun.spawn([...withStreams(command, streams, "text")], { stdin: "ignore", stdout: "ignore", stderr: "ignore", detached: true });
   await until(() => existsSync(streams.input), "the input");
   const endpoint = stdinEndpoint(streams);
+  let ended: Promise<unknown> | undefined;
   const end = async (): Promise<void> => {
-    if (child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+    // The shell that wraps it may have exited already; its group is gone only with the last of its processes.
+    if (child.exitCode === null) ended ??= Bun.$`kill -KILL -- -${child.pid}`.nothrow().quiet();
+    await ended;
     await child.exited;
     await until(() => !hasReader(streams.input), "all of its processes to end");
   };
