@@ -125,8 +125,9 @@ export function isTerminal(fd: number): boolean {
   return binding("tty_wrap").isTTY(fd);
 }
 
+/** Bun empties the file behind stdout or stderr when it writes an empty text. */
 async function put(where: Bun.BunFile, text: string): Promise<void> {
-  await Bun.write(where, text);
+  if (text !== "") await Bun.write(where, text);
 }
 
 /** Times are ISO-8601 in UTC, so that every language can read them. */
