@@ -65,6 +65,8 @@ test.each([
 test.each([
   ["the body of a request", `-d '{"to":"web:ana","body":"hi","urgent":true}' "http://127.0.0.1:$PORT/v1/send"`, 'send: unknown parameter "urgent"'],
   ["an event stream", `-H 'accept: text/event-stream' "http://127.0.0.1:$PORT/v1/events?typ=delivery"`, 'events: unknown parameter "typ"; did you mean "types"?'],
+  ["the address of a POST", `-d '{"to":"web:ana","body":"hi"}' "http://127.0.0.1:$PORT/v1/send?dry=1"`, 'the parameter "dry" is in the address; POST takes its input as JSON in the body'],
+  ["a key that is given twice", `"http://127.0.0.1:$PORT/v1/log?limit=1&limit=2"`, 'the parameter "limit" is given more than once'],
 ])("an unknown key is refused in %s", async (_, request, detail) => {
   const answer = JSON.parse(await shell(`${prelude} curl -s -H "Authorization: Bearer $TOKEN" ${request}`)) as object;
   expect(answer).toMatchObject({ code: "USAGE", detail });

@@ -103,7 +103,13 @@ export function problem(error: TielineError): Response {
 }
 
 async function inputOf(request: Request, url: URL, maxBytes: number): Promise<unknown> {
-  if (request.method === "GET") return Object.fromEntries(url.searchParams);
+  const keys = [...url.searchParams.keys()];
+  if (request.method === "GET") {
+    const repeated = keys.find((key, at) => keys.indexOf(key) !== at);
+    if (repeated !== undefined) throw invalid(`the parameter "${repeated}" is given more than once`);
+    return Object.fromEntries(url.searchParams);
+  }
+  if (keys.length > 0) throw invalid(`the parameter "${keys[0]}" is in the address; ${request.method} takes its input as JSON in the body`);
   const text = await textOf(request, maxBytes);
   if (text === "") return {};
   return parseJson(text, "the request body");
