@@ -54,9 +54,12 @@ describe("a second copy of a project", () => {
   });
 
   test("changes nothing in the other's team, and offers commands that work", async () => {
-    for (const command of [["up"], ["send", "ana", "hi"], ["spawn", "ana"], ["down"], ["kill", "ana"], ["topology", "add", "ana -> bob"]]) {
+    const acting = [["up"], ["send", "ana", "hi"], ["spawn", "ana"], ["down"], ["kill", "ana"], ["prune"], ["prune", "--force"], ["note", "--agent", "ana", "hi"], ["topology", "add", "ana -> bob"]];
+    for (const command of acting) {
       expect(await world.tieline(command, { cwd: copy })).toMatchObject({ code: 3, stderr: expect.stringContaining("error CONFLICT") });
     }
+    expect(await world.json<AgentView[]>(["ls"])).toMatchObject([{ name: "ana", note: null }, { name: "bob", note: null }]);
+    expect(await world.tieline(["prune", "--all"], { cwd: copy })).toMatchObject({ code: 0, stdout: "nothing is gone\n" });
     const { stderr } = await world.tieline(["up"], { cwd: copy });
     expect(remedies(stderr)).toEqual(["team create web-worktree", "team disband web"]);
     expect(stderr).toContain("`--team web`");

@@ -25,7 +25,7 @@ const looksAtProject: ReadonlySet<OperationName> = new Set(["ls", "topology", "t
  */
 const actsInTeam: ReadonlySet<OperationName> = new Set([
   ...(["send", "adopt", "register", "rm", "layout", "up", "down", "spawn", "stop", "kill", "restart", "resume"] as const),
-  ...(["interrupt", "choose", "topologyAdd", "topologyRemove", "profileAdd", "profileRemove"] as const),
+  ...(["interrupt", "choose", "prune", "note", "topologyAdd", "topologyRemove", "profileAdd", "profileRemove"] as const),
 ]);
 
 /** Who calls, and for which team. */
