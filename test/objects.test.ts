@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import type { Check } from "../src/client/schema.ts";
 import { keeping } from "../src/testing/keeping.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
@@ -72,9 +73,12 @@ describe("objects in the daemon", () => {
     const [bounce] = await world.inbox("user");
     expect(bounce).toMatchObject({ from: "tieline", kind: "bounce", body: expect.stringContaining(`${world.project}/${place}`) });
     expect((await world.ls())[0]!.reason).toContain(place);
+    const doctor = async (): Promise<Check> => (await world.json<Check[]>(["doctor"])).find(({ name }) => name.endsWith("web:broken"))!;
+    expect(await doctor()).toMatchObject({ status: "warning", detail: expect.stringContaining(place), remedy: expect.stringContaining("`tieline trust`") });
 
     world.file("code.ts", "export const onMessage = () => {};\n");
     await world.trust();
     expect(await world.tieline(["send", "broken", "again", "--wait", "seen"])).toMatchObject({ code: 0 });
+    expect(await doctor()).toMatchObject({ status: "ok" });
   });
 });
