@@ -6,7 +6,7 @@
  * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The boundary lane
  * is `collect`: the agent asks, and gets what is there.
  */
-import type { Agent, Endpoint } from "./model/agent.ts";
+import { notRunningWords, type Agent, type Endpoint } from "./model/agent.ts";
 import { isSummaryOnly, proofOfSummary, provesSeen, type Authority, type Delivery, type Hold, type Outcome } from "./model/delivery.ts";
 import { asTielineError } from "./model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "./model/ids.ts";
@@ -394,5 +394,5 @@ const authorityOf = (transport: Transport, message: Message): Authority => trans
 
 function notRunning({ name, state, stateReason }: Agent): Hold {
   if (state === "starting") return { reason: "starting", detail: `${name} is starting` };
-  return { reason: "offline", detail: stateReason === null ? `${name} is not running` : `${name} is not running: ${stateReason}` };
+  return { reason: "offline", detail: notRunningWords(name, stateReason) };
 }

@@ -6,6 +6,7 @@ import { startWorld, type World } from "../src/testing/world.ts";
 const yaml = `team: web
 agents:
   crash: { command: 'echo one; echo "no such model" >&2; exit 3' }
+  node: { command: [node, crash.js], autostart: false, promptPattern: '^> ?$' }
   signal: { command: [sh, -c, 'kill -SEGV $$'] }
   wrong: { command: [cat, --bogus-flag] }
   later: { command: [sh, later.sh], promptPattern: '^> ?$' }
@@ -15,7 +16,7 @@ agents:
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ files: { "tieline.yaml": yaml, "later.sh": "printf '> '\nread -r line\necho \"lost the connection\"\nexit 7\n" } });
+  world = await startWorld({ files: { "tieline.yaml": yaml, "crash.js": 'throw new Error("no such model")\n', "later.sh": "printf '> '\nread -r line\necho \"lost the connection\"\nexit 7\n" } });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -26,17 +27,30 @@ describe("a program that ends at once", () => {
   test("is shown with its command, its exit code and its last lines: by up, in ls, and with the message that waits", async () => {
     const { code, stderr } = await world.tieline(["up", "crash", "steady"]);
     expect(code).toBe(4);
-    expect(stderr).toMatch(/^error SPAWN_FAILED: crash did not keep running: `\S*sh -c 'echo one; echo "no such model" >&2; exit 3'` exited with code 3 after /);
+    expect(stderr).toMatch(/^error SPAWN_FAILED: crash exited with code 3: no such model \(after \d+\.\d s\)\n/);
     expect(stderr).toContain("  | one\n  | no such model\n");
+    expect(stderr).toMatch(/correct its command \(`\S*sh -c 'echo one; echo "no such model" >&2; exit 3'`\) or what it needs; /);
     expect(stderr).toContain(`it runs in ${world.project}`);
     expect(await agent("crash")).toMatchObject({ state: "gone", exit: { code: 3, signal: null, output: ["one", "no such model"] } });
-    expect((await world.tieline(["ls"])).stdout).toMatch(/crash .*exited with code 3 after \d+\.\d s: no such model/);
+    expect((await world.tieline(["ls"])).stdout).toMatch(/crash .* exited with code 3: no such model \(after \d+\.\d s\)/);
 
     const { tag } = await world.json<ReceiptView>(["send", "crash", "hello"]);
     await until(async () => (await world.status(tag)).history.some(({ reason }) => reason?.includes("exited with code 3") ?? false), "the reason");
     const { stdout } = await world.tieline(["status", tag]);
-    expect(stdout).toContain("exited with code 3");
-    expect(stdout).toContain("no such model");
+    expect(stdout).toContain("crash is not running: exited with code 3: no such model (after ");
+    expect(stdout).toMatch(/\ncrash: `\S*sh -c .*` exited with code 3: no such model \(.*\)\n {2}\| one\n {2}\| no such model\n/);
+    expect((await world.tieline(["ls"])).stdout).toMatch(/crash .*  exited with code 3: no such model \(after .*; the next start is in \d+ s/);
+    await world.json(["cancel", tag]);
+  });
+
+  test("of Node is shown with its error, not with what Node prints below it", async () => {
+    const { stderr } = await world.tieline(["up", "node"]);
+    expect(stderr).toStartWith("error SPAWN_FAILED: node exited with code 1: Error: no such model (after ");
+    expect(stderr).toMatch(/\n {2}\| Node\.js v/);
+    const { tag } = await world.json<ReceiptView>(["send", "node", "hello"]);
+    const { stdout } = await world.tieline(["status", tag]);
+    expect(stdout).toContain("  | Error: no such model\n");
+    expect(stdout.split("\n").filter((line) => line.startsWith("  | "))).toHaveLength(5);
     await world.json(["cancel", tag]);
   });
 
@@ -48,8 +62,8 @@ describe("a program that ends at once", () => {
 
   test.each([
     ["signal", "was ended by signal 11"],
-    ["wrong", "exited with code 1 after "],
-    ["lines", "exited with code 4 after "],
+    ["wrong", "exited with code 1: "],
+    ["lines", "exited with code 4: started (after "],
   ])("%s: %s", async (name, words) => {
     const { stderr, code } = await world.tieline(["spawn", name]);
     const all = code === 0 ? "" : stderr;

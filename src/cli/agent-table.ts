@@ -57,8 +57,8 @@ export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal
 
 const styled = (text: string, style: Style | undefined): Cell => (style ? { text, style } : { text });
 
-/** What keeps its mail waiting matters more than what it does. */
-function whyOf({ name, state, pane, held, heldAt, reason, note }: AgentView, now: number): string {
-  if (held !== null) return heldAt === null ? `held: ${held}` : `held: ${held}, since ${span(now - heldAt)}`;
+/** What keeps its mail waiting matters more than what it does. How a program ended says both. */
+function whyOf({ name, state, pane, held, heldAt, reason, note, exit }: AgentView, now: number): string {
+  if (held !== null && exit === null) return heldAt === null ? `held: ${held}` : `held: ${held}, since ${span(now - heldAt)}`;
   return reason ?? note ?? (state === "unknown" && pane !== null ? `its screen is not understood: tieline explain ${name}` : "");
 }

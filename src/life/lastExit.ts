@@ -1,5 +1,5 @@
 /** How a program ended that ended soon after its start: its exit code and its last lines, from the pane that tmux kept. */
-import { exitWords, type Exit } from "../model/agent.ts";
+import { exitIn, exitWords, type Exit } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { shellWord } from "../providers/provider.ts";
 import { killPaneOf } from "../tmux/session.ts";
@@ -64,8 +64,14 @@ export function commandWords(command: readonly string[]): string {
   return words.length > longestCommand ? `${words.slice(0, longestCommand)}…` : words;
 }
 
+/** Why a start failed, for a sentence that names the agent already. */
+export function failedStart(error: TielineError): string {
+  const exit = exitIn(error);
+  return exit === null ? error.message : exitWords(exit);
+}
+
 export const exitedAtOnce = (name: string, exit: Exit, cwd: string | null = null): TielineError =>
-  new TielineError("SPAWN_FAILED", `${name} did not keep running: ${exitWords(exit)}`, {
-    remedy: `correct its \`command:\` or what it needs${cwd === null ? "" : `; it runs in ${cwd}`}`,
+  new TielineError("SPAWN_FAILED", `${name} ${exitWords(exit)}`, {
+    remedy: `correct its command (\`${exit.command}\`) or what it needs${cwd === null ? "" : `; it runs in ${cwd}`}`,
     operands: { agent: name, exit },
   });

@@ -6,7 +6,7 @@ import type { Message, Sender } from "../model/message.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
 import { Ages } from "../os/ages.ts";
 import { giveBack } from "./giveBack.ts";
-import { exitedAtOnce, shortLifeMs } from "./lastExit.ts";
+import { exitedAtOnce, failedStart, shortLifeMs } from "./lastExit.ts";
 
 export interface SpawnerParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "inbox" | "claim" | "settle">;
@@ -134,8 +134,8 @@ export class Spawner implements Disposable {
     const { pausesMs = defaultPausesMs } = this.parts;
     const count = (this.failures.get(agent.id) ?? 0) + 1;
     this.failures.set(agent.id, count);
-    if (count > pausesMs.length) void this.giveUp(agent, `it was started ${count} times in a row in vain; ${error.message}`);
-    this.pause(agent, pausesMs[Math.min(count, pausesMs.length) - 1]!, error.message);
+    if (count > pausesMs.length) void this.giveUp(agent, `it was started ${count} times in a row in vain; ${failedStart(error)}`);
+    this.pause(agent, pausesMs[Math.min(count, pausesMs.length) - 1]!, failedStart(error));
   }
 
   private pause(agent: Agent, ms: number, why: string): void {

@@ -16,7 +16,7 @@ import { closeWithProgram } from "../tmux/session.ts";
 import { paneLocator } from "../transports/paneLocator.ts";
 import type { ProbingTransport } from "../transports/port.ts";
 import type { TmuxServers } from "./servers.ts";
-import { exitedAtOnce, shortLifeMs, takeExit } from "./lastExit.ts";
+import { exitedAtOnce, failedStart, shortLifeMs, takeExit } from "./lastExit.ts";
 import type { WantedConversation } from "./launch.ts";
 import type { SandboxSurroundings } from "./prepare.ts";
 import { start, type StartParts } from "./start.ts";
@@ -108,7 +108,7 @@ export class AgentStarter implements Disposable {
     const { directory } = this.parts;
     const error = asTielineError(thrown);
     const exit = exitIn(error);
-    if (directory.agent(id) !== null) directory.update(id, { endpoints: [], state: "gone", stateReason: exit === null ? error.message : exitWords(exit), lastExit: exit });
+    if (directory.agent(id) !== null) directory.update(id, { endpoints: [], state: "gone", stateReason: failedStart(error), lastExit: exit });
     throw thrown;
   }
 

@@ -1,6 +1,6 @@
 /** A person's hand on an agent in its pane: answer its dialog, stop its turn. */
 import type { Directory } from "../directory/directory.ts";
-import { endpointBy, type Agent, type Endpoint } from "../model/agent.ts";
+import { endpointBy, notRunningWords, type Agent, type Endpoint } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { DialogKeys, Provider } from "../providers/provider.ts";
 import { providerOf } from "../providers/providers.ts";
@@ -180,7 +180,7 @@ const nothingToStop = (agent: Agent, state: string): TielineError =>
   conflict(`${agent.name} is ${state}; there is nothing to interrupt`, `\`tieline read ${agent.name}\` shows its screen`, agent, { state });
 
 const notThere = (agent: Agent, why: string): TielineError =>
-  new TielineError("PANE_UNKNOWN", `${agent.name} is not running: ${why}`, {
+  new TielineError("PANE_UNKNOWN", notRunningWords(agent.name, why), {
     remedy: agent.launch === null ? "start it by hand and adopt it again" : `\`tieline resume ${agent.name}\` starts it again`,
     operands: { agent: agent.name },
   });

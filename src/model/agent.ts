@@ -72,11 +72,35 @@ export interface Exit {
   readonly output: readonly string[];
 }
 
-/** `./bot --loop` exited with code 3 after 0.2 s: no such model */
-export function exitWords({ command, code, signal, afterMs, output }: Exit): string {
+/** exited with code 3: no such model (after 0.2 s). What says most comes first: a narrow table cuts the rest. */
+export function exitWords({ code, signal, afterMs, output }: Exit): string {
   const how = code !== null ? `exited with code ${code}` : signal !== null ? `was ended by signal ${signal}` : "exited";
-  const last = output.at(-1) ?? "it printed nothing";
-  return `\`${command}\` ${how} after ${(afterMs / 1_000).toFixed(1)} s: ${last}`;
+  return `${how}: ${tellingLine(output)} (after ${(afterMs / 1_000).toFixed(1)} s)`;
+}
+
+/** Stack frames, the code they point at, and what runtimes print below an error. */
+const noise = /^\s*(at\s.*|File ".*", line \d+.*|Traceback \(.*|Node\.js v[\d.]+|Bun v[\d.]+.*|[\^~\s]+|[{}()[\];,]*)$/;
+const names = /^\s*(uncaught )?[\w.$]*(error|exception|fatal|panic)\w*( \[\w+\])?: *\S/i;
+const complains = /error|exception|fatal|cannot|not found|panic/i;
+
+/** The line that most likely says why the program exited. */
+export function tellingLine(output: readonly string[]): string {
+  const lines = output.filter((line) => !noise.test(line));
+  const line = lines.find((one) => names.test(one)) ?? lines.find((one) => complains.test(one)) ?? lines.at(-1) ?? output.findLast((one) => one.trim() !== "");
+  return line?.trim() ?? "it printed nothing";
+}
+
+/** At most `count` of its last lines, the telling one among them. */
+export function tellingLines(output: readonly string[], count: number): string[] {
+  const telling = output.findIndex((line) => line.trim() === tellingLine(output));
+  const first = Math.max(0, Math.min(telling, output.length - count));
+  return output.slice(first, first + count);
+}
+
+/** A reason that begins with the agent's name is a sentence of its own. */
+export function notRunningWords(name: string, reason: string | null): string {
+  if (reason === null) return `${name} is not running`;
+  return reason.startsWith(`${name} `) ? reason : `${name} is not running: ${reason}`;
 }
 
 /** How the program ended whose start an error is about. */

@@ -1,4 +1,6 @@
 import type { StoryView } from "../../client/schema.ts";
+import type { Client } from "../../client/client.ts";
+import { exitWords, tellingLines } from "../../model/agent.ts";
 import { command } from "../args.ts";
 import { receiptLines, recipientIn } from "../receipts.ts";
 import type { Paint } from "../terminal.ts";
@@ -18,9 +20,24 @@ export default command({
   ],
   async run({ args, flags, daemon, terminal }) {
     const story = await daemon.call("status", { tag: args.tag });
-    return present(story, tell(story, terminal.paint, Date.now()), { flags, terminal });
+    const lines = flags.json ? [] : [...tell(story, terminal.paint, Date.now()), ...(await exits(story, daemon))];
+    return present(story, lines, { flags, terminal });
   },
 });
+
+const shownLines = 5;
+
+/** How the programs ended that keep the message waiting. */
+async function exits(story: StoryView, daemon: Client): Promise<string[]> {
+  const waiting = new Map(story.deliveries.filter(({ state }) => state === "queued" || state === "failed").map((one) => [one.agentId, one]));
+  if (waiting.size === 0) return [];
+  const agents = await daemon.call("ls", { all: true });
+  return agents.flatMap(({ id, exit }) => {
+    const delivery = waiting.get(id);
+    if (delivery === undefined || exit === null) return [];
+    return ["", `${recipientIn(story, delivery)}: \`${exit.command}\` ${exitWords(exit)}`, ...tellingLines(exit.output, shownLines).map((line) => `  | ${line}`)];
+  });
+}
 
 function tell(story: StoryView, paint: Paint, now: number): string[] {
   const facts = [

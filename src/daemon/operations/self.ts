@@ -147,7 +147,7 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
   /** Every way in is tried as far as it goes without writing anything. */
   async function wayIn(id: Parameters<Switch["directory"]["agent"]>[0]): Promise<Finding> {
     const agent = tieline.directory.agent(id)!;
-    if (!isLive(agent)) return warning(`not running${agent.stateReason ? ` (${agent.stateReason})` : ""}`, agent.launch ? "mail starts it" : `\`tieline rm ${agent.name}\` if it will not come back`);
+    if (!isLive(agent)) return warning(`not running${agent.stateReason ? `: ${agent.stateReason}` : ""}`, agent.launch ? "mail starts it" : `\`tieline rm ${agent.name}\` if it will not come back`);
     if (agent.kind === "object" && agent.stateReason !== null) {
       return warning(agent.stateReason, "fix its code, then `tieline trust` in its project; the next message loads it again. `tieline daemon logs` shows its errors");
     }

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { personId, type Agent, type Endpoint } from "../../model/agent.ts";
+import { notRunningWords, personId, type Agent, type Endpoint } from "../../model/agent.ts";
 import type { Outcome } from "../../model/delivery.ts";
 import { envelope } from "../../model/envelope.ts";
 import { asTielineError } from "../../model/errors.ts";
@@ -63,7 +63,7 @@ function goneFrom(endpoint: Endpoint, { name, state, stateReason }: Agent): { re
   const team = teamIn(folderOf(endpoint));
   const isMember = team === null ? existsSync(folderOf(endpoint)) : team.lead.name === nameOf(endpoint) || team.members.some((member) => member.name === nameOf(endpoint));
   if (!isMember) return { kind: "gone", detail: `${name} is not in its Claude Code team any more` };
-  return state === "gone" ? { kind: "gone", detail: stateReason === null ? `${name} is not running` : `${name} is not running: ${stateReason}` } : null;
+  return state === "gone" ? { kind: "gone", detail: notRunningWords(name, stateReason) } : null;
 }
 
 const folderOf = (endpoint: Endpoint): string => dirname(dirname(fileOf(endpoint)));
