@@ -4,8 +4,9 @@
  */
 import { personId, type Agent } from "./model/agent.ts";
 import { isBroadcast, parseAddress } from "./model/address.ts";
+import type { Delivery } from "./model/delivery.ts";
 import type { Emit } from "./model/event.ts";
-import { TielineError } from "./model/errors.ts";
+import { asTielineError, TielineError } from "./model/errors.ts";
 import { systemClock, systemRandom, type AgentId, type Clock, type RandomBytes } from "./model/ids.ts";
 import { seal, type Draft, type Message, type Sender } from "./model/message.ts";
 import type { Receipt } from "./model/receipt.ts";
@@ -14,6 +15,8 @@ import { TagTaken, type Mailbox } from "./mailbox/port.ts";
 export interface Router {
   /** In place of another: to answer what that one got, as whoever may approve does for the user. */
   send(draft: Draft, from: Sender, options?: { readonly inPlaceOf?: AgentId }): Promise<Sent>;
+  /** The agent that has the name of a removed recipient now, or can be started under it. ADDRESS_UNKNOWN: there is none. */
+  successorOf(removed: Delivery, message: Message): Agent;
 }
 
 export interface Sent {
@@ -90,7 +93,24 @@ export function createRouter(parts: RouterParts): Router {
       const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients.map(enlist), allowed);
       return { receipt, refused: [...missing, ...refused, ...crowded] };
     },
+
+    successorOf(removed, message) {
+      const { from, starts } = message;
+      const address = addressOf(removed, message);
+      const broadcast = isBroadcast(parseAddress(address));
+      const [agent] = whereKnown(() => resolve(address, from, broadcast && starts).agents).filter(({ name }) => name === removed.agentName);
+      if (agent === undefined) throw nameless(removed, message);
+      const { recipients, refused } = permit(from, [agent], { address, broadcast, inReplyTo: null });
+      if (recipients.length === 0) throw refused[0]!.error;
+      return enlist(recipients[0]!);
+    },
   };
+
+  /** A reply is addressed by id; the message that it answers tells the name and the team behind that id. */
+  function addressOf({ agent }: Delivery, { to, inReplyTo }: Message): string {
+    const author = inReplyTo === null ? undefined : mailbox.receipt(inReplyTo)?.message.from;
+    return to === agent && author?.id === agent ? `${author.team}:${author.name}` : to;
+  }
 
   /** Only who takes part in a conversation goes on with it. For others there is no such message. */
   function original(draft: Draft, from: Sender, answerer: AgentId): { readonly inReplyTo: Message | null; readonly got: boolean } {
@@ -122,3 +142,18 @@ export function createRouter(parts: RouterParts): Router {
     emit({ type: "route.routed", from: from.name, to, team, tag, recipients: agents.map(({ name }) => name), recipientTeams: agents.map((agent) => agent.team || null), allowed });
   }
 }
+
+function whereKnown(resolved: () => readonly Agent[]): readonly Agent[] {
+  try {
+    return resolved();
+  } catch (thrown) {
+    if (["ADDRESS_UNKNOWN", "TARGET_NOT_FOUND"].includes(asTielineError(thrown).code)) return [];
+    throw thrown;
+  }
+}
+
+const nameless = ({ agentName }: Delivery, { tag }: Message): TielineError =>
+  new TielineError("ADDRESS_UNKNOWN", `${tag} cannot be retried: ${agentName} was removed, and no agent or profile has that name now`, {
+    remedy: `start or adopt an agent named ${agentName}, then retry; or send the text to another agent, \`tieline show ${tag}\` prints it`,
+    operands: { address: agentName, tag },
+  });

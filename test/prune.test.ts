@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { AgentView } from "../src/client/schema.ts";
+import type { AgentView, ReceiptView } from "../src/client/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 let world: World;
 beforeAll(async () => {
   const agents = ["ana", "bob", "cy", "dee"].map((name) => `  ${name}: { command: [cat] }\n`).join("");
-  world = await startWorld({ files: { "tieline.yaml": `team: web\nagents:\n${agents}` } });
-  await world.json(["up"]);
+  world = await startWorld({ files: { "tieline.yaml": `team: web\nagents:\n${agents}  eli: { command: [sh, run.sh] }\n` } });
+  await world.json(["up", "ana", "bob", "cy", "dee"]);
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -46,4 +46,36 @@ test("prune forgets what is gone, keeps what was ended on purpose, and what has 
   expect(await states()).not.toHaveProperty("ana");
   expect(await world.json<object>(["prune", "--force"])).toEqual({ removed: [{ name: "eve", team: "web", failedDeliveries: 1 }], kept: [] });
   expect((await world.tieline(["dead"])).stdout).toContain("→ eve");
+}, 60_000);
+
+test("mail for a removed agent is retried to the agent that has its name now, and refused without one", async () => {
+  const adopted = async (): Promise<string> => {
+    const pane = await world.pane(["cat"]);
+    await world.json(["adopt", pane, "--name", "fay", "--provider", "generic"]);
+    return pane;
+  };
+  await world.tmux("kill-pane", "-t", await adopted());
+  await until(async () => (await states())["fay"] === "gone", "fay is gone");
+  const { tag } = await world.json<ReceiptView>(["send", "fay", "are you there"]);
+  await world.json(["rm", "fay", "--force"]);
+  for (const command of [["retry", tag], ["retry", tag, "--agent", "fay"]]) {
+    const { code, stderr } = await world.tieline(command);
+    expect([code, stderr]).toEqual([3, expect.stringContaining("fay was removed, and no agent or profile has that name now")]);
+  }
+  expect((await world.status(tag)).deliveries).toMatchObject([{ agent: "fay", state: "failed" }]);
+
+  const pane = await adopted();
+  await world.json(["retry", tag, "--agent", "fay"]);
+  await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the message is delivered");
+  expect(await world.screen(pane)).toContain("are you there");
+}, 60_000);
+
+test("mail for a removed agent with a profile starts it when it is retried", async () => {
+  const { tag } = await world.json<ReceiptView>(["send", "eli", "hello again"]);
+  await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "eli does not start");
+  await world.json(["rm", "eli", "--force"]);
+  expect((await world.status(tag)).deliveries).toMatchObject([{ agent: "eli", state: "failed" }]);
+  world.file("run.sh", "exec cat\n");
+  expect(await world.tieline(["retry", tag])).toMatchObject({ code: 0, stdout: expect.stringContaining("eli") });
+  await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the message is delivered");
 }, 60_000);

@@ -1,9 +1,10 @@
-import { defaultMaxAttempts, openStates, type Delivery, type Outcome, type Transition } from "../model/delivery.ts";
+import { defaultMaxAttempts, openStates, type Delivery, type Outcome } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import { systemClock, systemRandom, type AgentId, type Clock, type DeliveryId, type MessageId, type RandomBytes } from "../model/ids.ts";
 import { sameContent, sealBounce, wakes, type Message } from "../model/message.ts";
 import { personId } from "../model/agent.ts";
 import type { Receipt } from "../model/receipt.ts";
+import { Counts } from "./counts.ts";
 import type { Change, Mailbox, Recipient } from "./port.ts";
 import { Room } from "./room.ts";
 import * as steps from "./steps.ts";
@@ -119,6 +120,14 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     return { message, deliveries: all.map((delivery) => changed.get(delivery.id) ?? delivery) };
   }
 
+  /** Each count belongs to one agent, so what is open for the removed agent ends there first. */
+  function readdressed(delivery: Delivery, to: Recipient): Delivery {
+    if (to.id === delivery.agent) return delivery;
+    const closed = delivery.state === "uncertain" ? record(steps.cancelled(delivery, clock()), mustFind(delivery.id).message) : delivery;
+    store.readdress(delivery.id, to);
+    return { ...closed, agent: to.id, agentName: to.name };
+  }
+
   return {
     id: store.id,
 
@@ -201,7 +210,13 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
 
     cancel: (id, agent) => perform(() => each(id, agent, (delivery) => steps.cancelled(delivery, clock()))),
 
-    retry: (id, agent) => perform(() => each(id, agent, (delivery) => steps.retried(delivery, clock()))),
+    retry: (id, agent, recipientOf) =>
+      perform(() =>
+        each(id, agent, (delivery) => {
+          const again = steps.retried(delivery, clock());
+          return recipientOf === undefined ? again : steps.retried(readdressed(delivery, recipientOf(delivery)), clock());
+        }),
+      ),
 
     recover: (now, scope) =>
       perform(() =>
@@ -334,35 +349,6 @@ function attempt(verb: () => unknown, resolve: (value: never) => void, reject: (
 function isRefusal(thrown: unknown): boolean {
   if (thrown instanceof Error && thrown.name === "TagTaken") return true;
   return thrown instanceof TielineError && thrown.code !== "STORE_UNAVAILABLE" && thrown.code !== "STORE_CORRUPT";
-}
-
-/** Queued and open deliveries per agent, kept beside the store so that a long history costs nothing. */
-class Counts {
-  private readonly byAgent = new Map<AgentId, { queued: number; open: number }>();
-
-  constructor(store: Store) {
-    for (const { agent, queued, open } of store.counts()) this.byAgent.set(agent, { queued, open });
-  }
-
-  apply({ from, to }: Transition, { agent }: Delivery): void {
-    const count = this.byAgent.get(agent) ?? { queued: 0, open: 0 };
-    count.queued += Number(to === "queued") - Number(from === "queued");
-    count.open += Number(openStates.includes(to)) - Number(from !== null && openStates.includes(from));
-    if (count.open === 0) this.byAgent.delete(agent);
-    else this.byAgent.set(agent, count);
-  }
-
-  queued(agent: AgentId): number {
-    return this.byAgent.get(agent)?.queued ?? 0;
-  }
-
-  open(agent: AgentId): number {
-    return this.byAgent.get(agent)?.open ?? 0;
-  }
-
-  waiting(): AgentId[] {
-    return [...this.byAgent].filter(([, count]) => count.queued > 0).map(([agent]) => agent);
-  }
 }
 
 const messageUnknown = (what: string): TielineError =>

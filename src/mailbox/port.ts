@@ -56,8 +56,11 @@ export interface Mailbox extends AsyncDisposable {
   /** CONFLICT while claimed or once handed. Without an agent: every delivery of the message that can be. */
   cancel(message: MessageId, agent?: AgentId): Promise<Receipt>;
 
-  /** Queues dead, expired, cancelled or uncertain deliveries again, with the same id and tag and no attempts. */
-  retry(message: MessageId, agent?: AgentId): Promise<Receipt>;
+  /**
+   * Queues dead, expired, cancelled or uncertain deliveries again, with the same id and tag and no attempts. `recipientOf`
+   * names the agent that takes the place of a removed one; a delivery for which it throws stays as it is.
+   */
+  retry(message: MessageId, agent?: AgentId, recipientOf?: (delivery: Delivery) => Recipient): Promise<Receipt>;
 
   /** Push claims that outlived their process, and boundary claims past their lease, become uncertain. */
   recover(now: number, scope: "start" | "leases"): Promise<readonly Delivery[]>;

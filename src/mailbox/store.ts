@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryState, Transition } from "../model/delivery.ts";
 import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
 import type { Message, When } from "../model/message.ts";
-import type { InboxFilter, InboxRow, LogFilter, Pruned, RetentionLimits } from "./port.ts";
+import type { InboxFilter, InboxRow, LogFilter, Pruned, Recipient, RetentionLimits } from "./port.ts";
 
 /**
  * What a mailbox needs from a medium. Everything is synchronous: the mailbox collects concurrent verbs and runs
@@ -16,7 +16,9 @@ export interface Store extends Disposable {
   /** Throws TagTaken when the tag belongs to another message. */
   addMessage(message: Message): void;
   addDelivery(delivery: Omit<Delivery, "id">, wakes: boolean): Delivery;
+  /** Saves everything but the recipient, which only `readdress` changes. */
   saveDelivery(delivery: Delivery): void;
+  readdress(delivery: DeliveryId, recipient: Recipient): void;
   /** Appends a step to a delivery's history, and shortens one that has become too long. */
   addTransition(transition: Transition): void;
 

@@ -2,9 +2,9 @@ import type { Caller, StoryView } from "../../client/schema.ts";
 import type { Switch } from "../../compose.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { canStart, isLive, personId, type Agent } from "../../model/agent.ts";
-import { isSummaryOnly, openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
+import { isSummaryOnly, mayFollow, openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
 import { notesOn } from "../../model/envelope.ts";
-import { TielineError } from "../../model/errors.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
 import { deliveryId, type AgentId } from "../../model/ids.ts";
 import { replyAddress, type Draft, type Message, type Sender } from "../../model/message.ts";
 import { reached, type Receipt, type Wanted } from "../../model/receipt.ts";
@@ -13,7 +13,7 @@ import { filesEndpoint, readsFiles } from "../../transports/filesEndpoint.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
 import { readLog } from "../readLog.ts";
-import type { InboxFilter, InboxRow } from "../../mailbox/port.ts";
+import type { InboxFilter, InboxRow, Recipient } from "../../mailbox/port.ts";
 import { isOfTeam, teamFilterOf } from "../teamFilter.ts";
 import type { Rights } from "../rights.ts";
 import { untilMail } from "../untilMail.ts";
@@ -110,9 +110,15 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       return readLog(mailbox, rights, from, filter).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
 
-    cancel: async ({ tag, agent }, { caller }) => receiptView(await change("cancel", tag, agent, caller), tieline),
+    async cancel({ tag, agent }, { caller }) {
+      const { message, only } = await ownMessage(tag, agent, caller);
+      return receiptView(await mailbox.cancel(message.id, only), tieline);
+    },
 
-    retry: async ({ tag, agent }, { caller }) => receiptView(await change("retry", tag, agent, caller), tieline),
+    async retry({ tag, agent }, { caller }) {
+      const { message, only } = await ownMessage(tag, agent, caller);
+      return receiptView(await mailbox.retry(message.id, only, successors(message, only)), tieline);
+    },
 
     async dead({ team, limit = 50 }, { caller }) {
       const from = await callers.sender(caller);
@@ -218,11 +224,32 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     }
   }
 
-  async function change(verb: "cancel" | "retry", tag: string, address: string | undefined, caller: Caller) {
+  /** A message that the caller may cancel or retry, and the recipient that is meant, which may have been removed. */
+  async function ownMessage(tag: string, address: string | undefined, caller: Caller): Promise<{ message: Message; only: AgentId | undefined }> {
     const from = await callers.sender(caller);
     const message = mustFind(tag);
     if (from.id !== personId && from.id !== message.from.id) throw notYours(message, from);
-    return mailbox[verb](message.id, address === undefined ? undefined : agentCalled(address, from, tieline).id);
+    if (address === undefined) return { message, only: undefined };
+    const removed = mailbox.receipt(message.id)!.deliveries.find(({ agent, agentName }) => agentName === address && directory.agent(agent) === null);
+    return { message, only: removed?.agent ?? agentCalled(address, from, tieline).id };
+  }
+
+  /** Mail for a removed agent goes to the agent that has its name now. Where there is none, that delivery is refused. */
+  function successors(message: Message, only: AgentId | undefined): (delivery: Delivery) => Recipient {
+    const meant = mailbox.receipt(message.id)!.deliveries.filter(({ agent, state }) => (only ?? agent) === agent && mayFollow(state, "retry", "queued"));
+    const found = new Map<AgentId, Recipient | TielineError>();
+    for (const delivery of meant.filter(({ agent }) => directory.agent(agent) === null)) {
+      try {
+        found.set(delivery.agent, router.successorOf(delivery, message));
+      } catch (thrown) {
+        found.set(delivery.agent, asTielineError(thrown));
+      }
+    }
+    return ({ agent, agentName }) => {
+      const successor = found.get(agent) ?? { id: agent, name: agentName };
+      if (successor instanceof TielineError) throw successor;
+      return successor;
+    };
   }
 
   function mustFind(tag: string): Message {

@@ -35,6 +35,7 @@ export function memoryStore(id = "memory"): Store {
       return added;
     },
     saveDelivery: (delivery) => void deliveries.set(delivery.id, delivery),
+    readdress: (id, { id: agent, name }) => void deliveries.set(id, { ...deliveries.get(id)!, agent, agentName: name }),
     addTransition(transition) {
       const rows = [...(transitions.get(transition.delivery) ?? []), transition];
       const short = shortened(rows);

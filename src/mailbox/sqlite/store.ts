@@ -63,6 +63,10 @@ export function sqliteStore(connection: Connection): Store {
       statements.saveDelivery.run({ id: delivery.id, ...mutableColumns(delivery) } as never);
     },
 
+    readdress(delivery, { id, name }) {
+      connection.statement("UPDATE deliveries SET agent = ?, agent_name = ? WHERE id = ?").run(id, name, delivery);
+    },
+
     addTransition(transition) {
       statements.addTransition.run({ id: connection.nextNumber(), ...transitionToRow(transition) } as never);
       if (transition.from !== null && (transition.to === "queued" || transition.from === transition.to)) shorten(connection, transition.delivery);

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Delivery } from "../../model/delivery.ts";
+import { TielineError } from "../../model/errors.ts";
+import { agentId } from "../../model/ids.ts";
 
 export interface Delivered {
   readonly mailbox: Mailbox;
@@ -44,6 +46,25 @@ export function afterDelivery(subject: () => Delivered): void {
     await mailbox.settle(id, { kind: "unknown", detail: "overwritten" }, { transport: null, authority: null });
     expect(mailbox.delivery(id)).toMatchObject({ state: "uncertain", detail: "overwritten", proof: "screen", transport: "tmux" });
     expect((await mailbox.retry(messageId)).deliveries[0]!.state).toBe("queued");
+  });
+
+  test.each(["failed", "uncertain"])("%s mail for a removed agent is retried to the agent that has its name now", async (state) => {
+    const { mailbox, handed } = subject();
+    const { id, messageId, agent: removed, agentName: name } = await handed();
+    const outcome = state === "failed" ? ({ kind: "discarded", detail: "removed" } as const) : ({ kind: "unknown", detail: "overwritten" } as const);
+    await mailbox.settle(id, outcome, { transport: null, authority: null });
+    const refusing = mailbox.retry(messageId, undefined, () => {
+      throw new TielineError("ADDRESS_UNKNOWN", "nothing has that name", { remedy: "start it" });
+    });
+    expect(await refusing.catch(({ code }: TielineError) => code)).toBe("ADDRESS_UNKNOWN");
+    expect(mailbox.delivery(id)).toMatchObject({ state, agent: removed });
+
+    const successor = agentId("successor");
+    const { deliveries } = await mailbox.retry(messageId, undefined, () => ({ id: successor, name }));
+    expect(deliveries).toMatchObject([{ id, agent: successor, state: "queued" }]);
+    expect(mailbox.delivery(id)).toEqual(deliveries[0]!);
+    expect([mailbox.pending(removed), mailbox.pending(successor)]).toEqual([0, 1]);
+    expect(mailbox.heads(successor, deliveries[0]!.updatedAt)).toMatchObject([{ id }]);
   });
 
   test("a delivered message that is discarded fails, and its sender is told", async () => {
