@@ -235,7 +235,22 @@ describe("a life in tmux", () => {
     const result = await world.tieline([...args]);
     expect(result.stderr.split("\n")[0]).toStartWith(`error ${error}`);
     expect(result.code).toBe(code);
-    expect((await world.ls()).map((one) => one.name)).not.toContainAnyValues(["missing", "engineer", "ending", "prompt", "bob"]);
+    expect((await world.ls()).map((one) => one.name)).not.toContain("bob");
+  });
+
+  test("an agent that cannot start as declared is listed with the reason, however it was to be started", async () => {
+    const rowOf = async (name: string) => (await world.ls()).find((one) => one.name === name);
+    for (const way of ["spawn", "up"]) {
+      for (const [name, reason] of [["missing", "no-such-program is not installed"], ["ending", "exited with code"]] as const) {
+        expect((await world.tieline([way, name])).code).toBe(4);
+        expect(await rowOf(name)).toMatchObject({ state: "gone", reason: expect.stringContaining(reason) });
+        await world.json(["rm", name]);
+      }
+    }
+    expect((await world.tieline(["spawn", "ending", "--name", "other"])).code).toBe(4);
+    expect(await rowOf("other")).toMatchObject({ state: "gone", exit: { code: expect.any(Number) } });
+    expect((await world.tieline(["spawn", "missing", "--name", "another", "--model", "x"])).code).toBe(4);
+    expect(await rowOf("another")).toBeUndefined();
   });
 
   test("up starts whom it can, and says whom it could not", async () => {

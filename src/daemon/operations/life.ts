@@ -11,7 +11,7 @@ import { askToShutDown, isNativeOnly } from "../../life/native/shutdown.ts";
 import type { Wishes } from "../../life/launch.ts";
 import { sessionsOf } from "../../life/place.ts";
 import { choose, dialogOf, interrupt } from "../../life/steer.ts";
-import { isLive, personId, type Agent } from "../../model/agent.ts";
+import { exitIn, isLive, personId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
 import { currentSession, hasSession } from "../../tmux/session.ts";
@@ -45,7 +45,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
       try {
         return view(await starter.start(agent, { socket: tmuxServerOf(from, caller, tieline), conversation }));
       } catch (thrown) {
-        if (isNew) forget(agent);
+        if (isNew && exitIn(asTielineError(thrown)) === null && isChanged({ ...wishes, sessionId })) forget(agent);
         throw thrown;
       }
     },
@@ -139,7 +139,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     }
   }
 
-  /** What never ran leaves nothing behind, unless mail came for it in the meantime. */
+  /** What was asked for once and never ran leaves nothing behind, unless mail came for it in the meantime. */
   function forget(agent: Agent): void {
     if (directory.agent(agent.id) !== null && mailbox.pending(agent.id) === 0) directory.remove(agent.id);
   }
@@ -161,6 +161,9 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     return caller.tmuxServer ?? tieline.tmuxSocket;
   }
 }
+
+/** Whether it was to differ from its profile. As declared, an agent that cannot start is listed with the reason. */
+const isChanged = (wishes: object): boolean => Object.values(wishes).some((wish) => wish !== undefined);
 
 /** An agent starts a profile as it was written down, under a name and a task of its choice; only the user may give it more. */
 function checkWishes(from: Sender, wishes: Wishes & { readonly resume: string | undefined }): void {
