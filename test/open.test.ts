@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Output } from "../src/client/schema.ts";
 import { bunExec } from "../src/tmux/exec.ts";
+import { runOnTerminal } from "../src/testing/onTerminal.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
@@ -44,6 +46,40 @@ describe("a session that `up` makes", () => {
     await world.json(["kill", "ana"]);
     await world.json(["up"]);
     expect(await world.tmux("display-message", "-p", "-t", "=web:", "#{window_name}")).toBe("bob");
+  });
+});
+
+/** A project of its own, trusted. */
+async function projectWith(team: string, agents: string): Promise<string> {
+  const directory = join(world.dir, team);
+  mkdirSync(directory);
+  writeFileSync(join(directory, "tieline.yaml"), `team: ${team}\n${agents}`);
+  await world.trust(directory);
+  return directory;
+}
+
+const onTerminal = (cwd: string) => runOnTerminal([join(import.meta.dir, "../bin/tieline")], { cwd, env: world.env, columns: 200 });
+
+describe("tieline in a project", () => {
+  test("says after detaching which agents did not start, and exits as `up` does", async () => {
+    const cwd = await projectWith("mixed", "agents:\n  good: { command: [cat] }\n  bad: { command: 'echo no key; exit 3' }\n");
+    const run = onTerminal(cwd);
+    const clients = async (): Promise<string[]> => (await world.tmux("list-clients", "-F", "#{client_control_mode} #{session_name} #{client_tty}")).split("\n");
+    const terminal = async (): Promise<string | undefined> => (await clients()).find((line) => line.startsWith("0 mixed "))?.split(" ")[2];
+    await until(async () => (await terminal()) !== undefined, "the client");
+    await world.tmux("detach-client", "-t", (await terminal())!);
+    const { code, told } = await run;
+    expect(code).toBe(4);
+    expect(told).toStartWith("did not start: bad\r\n");
+    expect(told).toMatch(/\[detached [^]*\r\nerror SPAWN_FAILED: bad exited with code 3: no key \(after /);
+  });
+
+  test("says where there are no agents how to add one, and names no session that is not there", async () => {
+    const cwd = await projectWith("bare", "agents: {}\n");
+    for (const words of [["up"], ["open"]]) {
+      const { code, stdout } = await world.tieline(words, { cwd });
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^tieline\.yaml has no agents; .*`tieline spawn engineer`\n$/)]);
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Output } from "../client/schema.ts";
 import type { NotStarted } from "../client/schemas/life.ts";
 import { errorText, type Terminal } from "./terminal.ts";
 
@@ -7,3 +8,8 @@ export async function complainOf(failed: readonly NotStarted[], terminal: Termin
     await terminal.complain(errorText({ ...error, message: message.startsWith(agent) ? message : `${agent}: ${message}` }));
   }
 }
+
+/** tieline.yaml declares no agents: nothing was started, and no session was made. */
+export const isEmpty = ({ started, already, failed }: Output<"up">): boolean => started.length + already.length + failed.length === 0;
+
+export const noAgents = "tieline.yaml has no agents; add one under `agents:`, such as `engineer: {}`, or start one with `tieline spawn engineer`";

@@ -3,6 +3,8 @@ import { command } from "../args.ts";
 import type { Context } from "../command.ts";
 import { onceTrusted } from "../trusting.ts";
 import { canAsk } from "../confirm.ts";
+import type { NotStarted } from "../../client/schemas/life.ts";
+import { complainOf, isEmpty, noAgents } from "../not-started.ts";
 import attach from "./attach.ts";
 import ls, { watch } from "./ls.ts";
 
@@ -12,41 +14,64 @@ export default command({
   summary: "go to the team's tmux session, and start the team first if it is not there",
   usage: ["open"],
   details: [
-    "What `tieline` does when nothing follows it on a terminal. A session that is made by this opens on the team's lead.",
+    "What `tieline` does when nothing follows it on a terminal. A session that is made by this opens on the team's lead. Agents that did not start are listed after you detach, and the command exits with 4 then.",
     "Where there is no tieline.yaml and no team runs, it shows the agents of all teams until Ctrl-C.",
   ],
   args: [],
   flags: {},
   examples: [["tieline", "the same"]],
   async run(context) {
-    if (await isThere(context)) return attach.run({ ...context, args: { agent: undefined } });
-    const { paint } = context.terminal;
+    const { terminal } = context;
+    const team = await entered(context);
+    if (team !== null) {
+      if (team.isEmpty) {
+        await terminal.print(terminal.paint("dim", noAgents));
+        return 0;
+      }
+      return attached(context, team.failed);
+    }
+    const { paint } = terminal;
     const hints = [
       paint("dim", "This directory has no tieline.yaml. `tieline init` writes one, `tieline adopt` takes in what runs already,"),
       paint("dim", "`tieline attach TEAM:AGENT` goes to an agent, and `tieline help` lists the commands."),
     ];
-    if (canAsk(context.terminal)) return watch(context, { all: true, hints: [...hints, paint("dim", "Ctrl-C closes this view.")] });
+    if (canAsk(terminal)) return watch(context, { all: true, hints: [...hints, paint("dim", "Ctrl-C closes this view.")] });
     return ls.run({ ...context, args: {}, flags: { ...context.flags, all: true } } as never);
   },
 });
 
-/** Starts the project's team where its session is missing; false: there is no project either. */
-async function isThere(context: Context): Promise<boolean> {
+interface Entered {
+  /** There is nothing to start, and so no session. */
+  readonly isEmpty: boolean;
+  readonly failed: readonly NotStarted[];
+}
+
+/** Starts the project's team where its session is missing; null: there is no project either. */
+async function entered(context: Context): Promise<Entered | null> {
   try {
     await context.daemon.call("place", {});
   } catch (thrown) {
     if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE", "TARGET_NOT_FOUND"].includes(asTielineError(thrown).code)) throw thrown;
     return launched(context);
   }
-  return true;
+  return { isEmpty: false, failed: [] };
 }
 
-async function launched(context: Context): Promise<boolean> {
+async function launched(context: Context): Promise<Entered | null> {
   try {
-    await onceTrusted(() => context.daemon.call("up", {}), context);
-    return true;
+    const result = await onceTrusted(() => context.daemon.call("up", {}), context);
+    return { isEmpty: isEmpty(result), failed: result.failed };
   } catch (thrown) {
-    if (asTielineError(thrown).operands["missing"] === "tieline.yaml") return false;
+    if (asTielineError(thrown).operands["missing"] === "tieline.yaml") return null;
     throw thrown;
   }
+}
+
+/** The session covers what was printed before it, so the reasons follow when the user is back. */
+async function attached(context: Context, failed: readonly NotStarted[]): Promise<number> {
+  const { terminal } = context;
+  if (failed.length > 0) await terminal.complain(`did not start: ${failed.map(({ agent }) => agent).join(", ")}`);
+  const code = await attach.run({ ...context, args: { agent: undefined } });
+  await complainOf(failed, terminal);
+  return code === 0 && failed.length > 0 ? 4 : code;
 }

@@ -1,6 +1,6 @@
 import { command } from "../args.ts";
 import { agentTable } from "../agent-table.ts";
-import { complainOf } from "../not-started.ts";
+import { complainOf, isEmpty, noAgents } from "../not-started.ts";
 import { onceTrusted } from "../trusting.ts";
 
 export default command({
@@ -21,6 +21,10 @@ export default command({
     if (flags.json) {
       await terminal.json(result);
       return result.failed.length === 0 ? 0 : 4;
+    }
+    if (isEmpty(result)) {
+      await terminal.print(terminal.paint("dim", noAgents));
+      return 0;
     }
     const { paint } = terminal;
     const lines = [
