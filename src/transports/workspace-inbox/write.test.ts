@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inboxFileName, openWorkspaceInbox } from "./write.ts";
@@ -123,6 +123,21 @@ describe("the workspace inbox", () => {
     await inbox.close();
     expect(JSON.parse(read(name)).id).toBe("id-1");
     expect(readFileSync(outside, "utf8")).toBe("untouched");
+  });
+
+  test("a directory in the place of a draft is refused, not removed, and does not stop the writes after it", async () => {
+    const inbox = openWorkspaceInbox(workspace);
+    for (const name of [".draft-0001_bob.json", ".draft-.seq", ".draft-.agents"]) {
+      const nested = join(workspace, ".inbox", name, "a/b/c");
+      mkdirSync(nested, { recursive: true });
+      const refused = name === ".draft-.agents" ? inbox.writeAgents(["bob"]) : inbox.write(message(1));
+      await expect(refused).rejects.toMatchObject({ code: "FILE_REFUSED", message: `.inbox/${name} is a directory, not a regular file` });
+      expect(existsSync(nested)).toBe(true);
+      expect(inbox.wrote("id-1")).toBe(false);
+      rmSync(join(workspace, ".inbox", name), { recursive: true });
+    }
+    expect(await inbox.write(message(1))).toMatchObject({ seq: 1 });
+    await inbox.close();
   });
 
   test("a swapped directory does not lead a running writer astray", async () => {

@@ -7,11 +7,11 @@
  * never written, or it was and the agent has removed it, and only this tells which.
  */
 import { fsync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { lstat, open, rename, unlink } from "node:fs/promises";
 import { promisify } from "node:util";
 import { entriesIn } from "../../os/entries.ts";
 import { openUntrusted, readUntrusted, refusalError } from "../../os/untrustedFile.ts";
-import { type Directory, openDirectory } from "../../workspace/directory.ts";
+import { type Directory, isErrno, openDirectory } from "../../workspace/directory.ts";
 
 export interface InboxMessage {
   from: string;
@@ -179,7 +179,7 @@ async function replaceFile(inbox: Directory, name: string, text: string): Promis
 
 async function writeDraft(inbox: Directory, name: string, text: string): Promise<string> {
   const draft = inbox.entry(`.draft-${name}`);
-  await rm(draft, { force: true, recursive: true });
+  await removeDraft(draft, name);
   const file = await open(draft, "wx", 0o644);
   try {
     await file.writeFile(text);
@@ -188,4 +188,15 @@ async function writeDraft(inbox: Directory, name: string, text: string): Promise
     await file.close();
   }
   return draft;
+}
+
+/** Removes what an interrupted write left. A directory is the agent's, however deep it is: it stays, and the write fails. */
+async function removeDraft(draft: string, name: string): Promise<void> {
+  try {
+    const isDirectory = (await lstat(draft)).isDirectory();
+    if (isDirectory) throw refusalError(`.inbox/.draft-${name}`, { ok: false, why: "notRegular", detail: "is a directory, not a regular file" });
+    await unlink(draft);
+  } catch (thrown) {
+    if (!isErrno(thrown, "ENOENT")) throw thrown;
+  }
 }
