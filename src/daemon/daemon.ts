@@ -130,7 +130,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...topologyOperations(tieline, callers, rights),
     ...trustOperations(tieline, callers),
     ...teamOperations(tieline, callers, rights, agents.down),
-    ...askingOperations(tieline, callers, waits),
+    ...askingOperations(tieline, callers, rights, waits),
     ...requestOperations(tieline, callers),
     ...objectOperations(tieline, callers, rights),
     ...ownOperations(tieline, callers, waits),

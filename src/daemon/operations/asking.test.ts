@@ -75,6 +75,28 @@ describe("agents that ask each other at once", () => {
   });
 });
 
+describe("replies to a question with several recipients", () => {
+  test("another recipient gets neither a reply that was not sent to it nor the state of the other deliveries", async () => {
+    const [bob, eve] = [await asker("reply-bob"), await asker("reply-eve")];
+    const { tag } = await daemon.person.call("send", { to: "@all", body: "which password?" });
+    const { tag: reply } = await bob.client.call("reply", { tag, body: "hunter2" });
+    const wait = (client: Client, timeoutMs: number) => client.call("answer", { tag, timeoutMs });
+    const overheard = await wait(eve.client, 200);
+    expect(overheard).toMatchObject({ answer: null, lost: null });
+    expect(JSON.stringify(overheard)).not.toMatch(/hunter2|reply-bob/);
+    expect((await wait(bob.client, 20_000)).answer).toMatchObject({ tag: reply, body: "hunter2" });
+    expect((await wait(daemon.person, 20_000)).answer).toMatchObject({ tag: reply, from: "reply-bob", body: "hunter2" });
+  });
+
+  test("a recipient waits past a reply that it may not read for its own", async () => {
+    const [bob, eve] = [await asker("past-bob"), await asker("past-eve")];
+    const { tag } = await daemon.person.call("send", { to: "@all", body: "done?" });
+    await bob.client.call("reply", { tag, body: "bob is done" });
+    await eve.client.call("reply", { tag, body: "eve is done" });
+    expect((await eve.client.call("answer", { tag, timeoutMs: 20_000 })).answer).toMatchObject({ from: "past-eve", body: "eve is done" });
+  });
+});
+
 describe("programs that use the SDK", () => {
   const program = async (name: string): Promise<Agent> => (await connect({ url: daemon.url, token: daemon.personToken })).registerAgent({ name });
 

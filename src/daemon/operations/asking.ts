@@ -4,23 +4,25 @@ import { personId } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
 import type { AgentId } from "../../model/ids.ts";
 import { wakes, type Message, type Sender } from "../../model/message.ts";
-import { reached } from "../../model/receipt.ts";
+import { reached, type Receipt } from "../../model/receipt.ts";
 import type { Callers } from "../callers.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Operations } from "../http.ts";
 import { nextMail } from "../untilMail.ts";
 import { inboxView, readerOf } from "../views.ts";
+import type { Rights } from "../rights.ts";
 import type { Waits } from "../waits.ts";
 
-export function askingOperations(tieline: Switch, callers: Callers, waits: Waits): Pick<Operations, "answer"> {
+export function askingOperations(tieline: Switch, callers: Callers, rights: Rights, waits: Waits): Pick<Operations, "answer"> {
   const { mailbox, directory, courier } = tieline;
 
   return {
     async answer({ tag, timeoutMs, questions: takesQuestions = false }, { caller, signal }) {
       const from = await callers.sender(caller);
       const question = messageCalled(tag, mailbox);
-      const deliveries = (): readonly Delivery[] => mailbox.receipt(question.id)!.deliveries;
-      const asked = deliveries().map(({ agent }) => agent);
+      const asked = mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent);
+      const deliveries = (): readonly Delivery[] => rights.shown(from, mailbox.receipt(question.id)!).deliveries;
+      const readableReply = (): Message | null => replyTo(question, from);
       const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const patience = AbortSignal.any([over, AbortSignal.timeout(circleMs)]);
       using _ = waits.enter(from.id, { question: question.id, asked }, takesQuestions);
@@ -28,13 +30,13 @@ export function askingOperations(tieline: Switch, callers: Callers, waits: Waits
       let first: Message | null = null;
       for (;;) {
         const change = nextMail(mailbox, ({ id, inReplyTo, expectsReply }) => expectsReply || [id, inReplyTo].includes(question.id), patience.aborted ? over : patience);
-        const isDecided = over.aborted || replyTo(question) !== null || deliveries().some(isLost);
+        const isDecided = over.aborted || readableReply() !== null || deliveries().some(isLost);
         if (!isDecided && takesQuestions) questions = await questionsFor(from);
         if (!isDecided && patience.aborted && deliveries().some(({ state }) => state === "queued")) first = mailbox.message(waits.before(from.id, asked) ?? "");
         if (isDecided || first !== null || questions.length > 0) break;
         await change;
       }
-      const reply = replyTo(question);
+      const reply = readableReply();
       const lost = reply ? undefined : deliveries().find(isLost);
       const waiting = deliveries().find(({ state }) => state === "queued");
       return {
@@ -61,12 +63,16 @@ export function askingOperations(tieline: Switch, callers: Callers, waits: Waits
     return (await courier.collect(agent, { transport: "pull", authority: "peer", take: ({ from }) => askers.has(from.id) })).items;
   }
 
-  /** The first that one of the recipients wrote; acks and bounces are no answers. */
-  function replyTo(question: Message): Message | null {
+  /**
+   * The first reply of a recipient; acks and bounces are not replies. The author of the question gets any of them. Another
+   * recipient of the question gets only a reply that it may read.
+   */
+  function replyTo(question: Message, reader: Sender): Message | null {
     const asked = new Set(mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent));
     const thread = mailbox.log({ thread: question.thread, after: question.id, limit: Number.MAX_SAFE_INTEGER });
     const answers = ({ inReplyTo, from, kind }: Message): boolean => inReplyTo === question.id && asked.has(from.id) && wakes(kind);
-    return thread.map(({ message }) => message).find(answers) ?? null;
+    const isReadable = (receipt: Receipt): boolean => reader.id === question.from.id || rights.readsMessage(reader, receipt);
+    return thread.find((receipt) => answers(receipt.message) && isReadable(receipt))?.message ?? null;
   }
 
   /** The asker reads the answer here, so that it need not come by another way as well. */
