@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { agentId } from "../../model/ids.ts";
+import { seal, type Message } from "../../model/message.ts";
 import { connect } from "../../sqlite/connection.ts";
 import { salvagedRows } from "../../sqlite/salvage.ts";
-import { damagedCopy, damages, filledMailbox, mailboxFileMigrations, openMailboxAt, seeded } from "../../testing/damagedMailbox.ts";
+import { damagedCopy, damages, filledMailbox, mailboxFileMigrations, openMailboxAt, readers, seeded } from "../../testing/damagedMailbox.ts";
 import { rebuild, type Rebuilt } from "./rebuild.ts";
 
 describe("rebuilding a mailbox from its pages", () => {
@@ -87,6 +90,29 @@ describe("rebuilding a mailbox from its pages", () => {
     writeSync(fd, Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(number() * 256))));
     closeSync(fd);
     for (const path of [noise, join(dir, "missing.db")]) expect(rebuildOf(path).found).toMatchObject({ messages: 0, deliveries: 0, documents: 0, id: null });
+  });
+
+  test("does not take a broadcast that reached no one for one that lost its recipients", async () => {
+    const copy = join(dir, "broadcasts.db");
+    const ana = { id: agentId("a"), name: "ana", team: "web", knownBy: "token" } as const;
+    const sealed = (to: string): Message => seal({ to, body: "hello" }, ana, { inReplyTo: null, hops: 1 });
+    const [toNoOne, toSome, direct] = [sealed("@all"), sealed("@all"), sealed("bob")];
+    {
+      await using opened = openMailboxAt(copy);
+      await opened.mailbox.accept(sealed("bob"), [readers[0]!]);
+      await opened.mailbox.accept(toNoOne, []);
+      await opened.mailbox.accept(sealed("bob"), [readers[0]!]);
+      await opened.mailbox.accept(toSome, readers);
+      await opened.mailbox.accept(direct, [readers[0]!]);
+    }
+    expect(rebuildOf(copy).found).toMatchObject({ messages: 5, deliveries: 6, withoutDelivery: [] });
+    {
+      using database = new Database(copy);
+      database.run("PRAGMA foreign_keys = OFF");
+      database.run("DELETE FROM deliveries WHERE message IN (SELECT seq FROM messages WHERE tag IN (?, ?))", [toSome.tag, direct.tag]);
+      database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+    expect(rebuildOf(copy).found).toMatchObject({ withoutDelivery: [toSome.tag, direct.tag], lostDeliveries: 4 });
   });
 
   test("does not bring back what was deleted", async () => {

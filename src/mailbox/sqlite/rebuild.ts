@@ -13,7 +13,7 @@ export interface Rebuilt {
   readonly documents: number;
   /** The tags of messages that were altered; they are kept, but never delivered. */
   readonly damaged: readonly string[];
-  /** The tags of messages that have lost all their deliveries, so that no agent gets them. */
+  /** The tags of messages that lost all their deliveries, so that no agent gets them. */
   readonly withoutDelivery: readonly string[];
   /** For each delivery whose message is lost, the name of its recipient. */
   readonly withoutMessage: readonly string[];
@@ -50,18 +50,33 @@ export function rebuild(damagedFile: string, into: Connection): Rebuilt {
   for (const { values } of salvagedRows(damagedFile)) if (isMailbox(values)) id = values[0] as string;
 
   const number = (sql: string): number => (into.statement(sql).get() as { n: number }).n;
-  const tags = (sql: string): string[] => (into.statement(sql).all() as { tag: string }[]).map(({ tag }) => tag);
   const isThere = (delivery: number): boolean => into.statement("SELECT 1 FROM deliveries WHERE id = ?").get(delivery) !== null;
+  const lost = [...historyAlone].filter((delivery) => !withoutMessage.has(delivery) && !isThere(delivery));
   return {
     messages: number("SELECT count(*) AS n FROM messages"),
     deliveries: number("SELECT count(*) AS n FROM deliveries"),
     documents: number("SELECT count(*) AS n FROM documents"),
     damaged: [...damagedTags(into)],
-    withoutDelivery: tags("SELECT tag FROM messages m WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE message = m.seq) ORDER BY seq"),
+    withoutDelivery: withoutDelivery(into, lost),
     withoutMessage: [...withoutMessage.values()],
-    lostDeliveries: [...historyAlone].filter((delivery) => !withoutMessage.has(delivery) && !isThere(delivery)).length,
+    lostDeliveries: lost.length,
     id,
   };
+}
+
+/**
+ * A broadcast may have reached no one, so it counts only if deliveries are lost whose numbers are between those of the
+ * messages before and after it: deliveries are numbered in the order in which messages are accepted.
+ */
+function withoutDelivery({ statement }: Connection, lost: readonly number[]): string[] {
+  const bare = "SELECT seq, tag, to_text AS address FROM messages m WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE message = m.seq) ORDER BY seq";
+  const around = statement("SELECT (SELECT max(id) FROM deliveries WHERE message < $seq) AS before, (SELECT min(id) FROM deliveries WHERE message > $seq) AS after");
+  const hadSome = (seq: number): boolean => {
+    const { before, after } = around.get({ seq } as never) as { before: number | null; after: number | null };
+    return lost.some((delivery) => delivery > (before ?? 0) && delivery < (after ?? Infinity));
+  };
+  const rows = statement(bare).all() as { seq: number; tag: string; address: string }[];
+  return rows.filter(({ seq, address }) => !/^[@*]/.test(address) || hadSome(seq)).map(({ tag }) => tag);
 }
 
 export function* damagedTags({ statement }: Pick<Connection, "statement">): Generator<string> {
