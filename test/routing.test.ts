@@ -205,7 +205,7 @@ describe("agents that are started by their mail", () => {
     const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
     const reasons = async (): Promise<string[]> => (await world.status(tag)).history.flatMap(({ reason }) => reason ?? []);
     await until(async () => (await reasons()).some((reason) => reason.endsWith("the next start is in 5 s")), "the second pause");
-    expect(await reasons()).toContainEqual(expect.stringMatching(/^ana is not running: .* exited .*the next start is in 1 s$/));
+    expect(await reasons()).toContainEqual(expect.stringMatching(/^ana is not running: .*exited .*the next start is in 1 s$/));
     expect(readFileSync(join(world.project, "starts"), "utf8")).toBe("started\nstarted\n");
     expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "queued", attempts: 0 });
   });
