@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { InboxView, ReceiptView } from "../src/client/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
@@ -11,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 const notices = async (): Promise<InboxView[]> => (await world.json<InboxView[]>(["inbox", "--peek"])).filter(({ kind }) => kind === "bounce");
+const about = async (tag: string): Promise<InboxView[]> => (await notices()).filter(({ answers }) => answers === tag);
 
 test("the sender of a message that stays uncertain gets a notice, once, and it is withdrawn when the doubt is settled", async () => {
   const { tag } = await world.json<ReceiptView>(["send", "slow", "are you there"]);
@@ -26,4 +29,27 @@ test("the sender of a message that stays uncertain gets a notice, once, and it i
   await world.json(["cancel", tag]);
   await until(async () => (await notices())[0]!.state === "cancelled", "the notice to be withdrawn");
   expect(await notices()).toHaveLength(1);
+}, 60_000);
+
+test("a doubt is told once, also when a repair gives it another detail", async () => {
+  const { tag } = await world.json<ReceiptView>(["send", "slow", "once"]);
+  await until(async () => (await about(tag)).length > 0, "the notice");
+  await world.json(["daemon", "stop"]);
+  const file = join(world.env["TIELINE_HOME"]!, "mailbox.db");
+  const older = readFileSync(file);
+  await world.json(["send", "slow", "later"]);
+  await world.json(["daemon", "stop"]);
+  rmSync(`${file}-wal`, { force: true });
+  writeFileSync(file, older);
+  const repaired = await world.json<{ uncertain: string[] }>(["doctor", "--repair"]);
+  expect(repaired.uncertain).toEqual([tag]);
+  expect(await about(tag)).toMatchObject([{ state: "queued" }]);
+  const { tag: next } = await world.json<ReceiptView>(["send", "slow", "another"]);
+  await until(async () => (await about(next)).length > 0, "the notice about a later message");
+  expect(await about(tag)).toHaveLength(1);
+  expect(readFileSync(join(world.env["TIELINE_HOME"]!, "daemon.log"), "utf8")).not.toContain("was used for");
+
+  await world.json(["inbox"]);
+  expect(await world.json<InboxView[]>(["inbox", "--pending"])).toEqual([]);
+  for (const one of [tag, next]) await world.json(["cancel", one]);
 }, 60_000);

@@ -65,9 +65,10 @@ export class UncertainNotices implements AsyncDisposable {
     }
   }
 
-  /** Once for each doubt, also after a restart: the key is the same. */
+  /** Once for each doubt, also after a restart or a repair, which changes the detail of a doubt: the key is the same. */
   private async tell(delivery: Delivery, key: string): Promise<void> {
     const { mailbox } = this.parts;
+    if (mailbox.messageWithKey(switchId, key) !== null) return;
     const message = mailbox.message(delivery.messageId);
     const notice = message && sealDoubt(message, delivery, key);
     if (notice === null) return;
