@@ -7,9 +7,12 @@ import { backupsIn, stamp, type Backup } from "../mailbox/backups.ts";
 import { examine, type Examination } from "../mailbox/sqlite/examine.ts";
 import { refuseLoss } from "../mailbox/sqlite/file.ts";
 import { rebuild, type Rebuilt } from "../mailbox/sqlite/rebuild.ts";
-import { copyToDraft, prepareDraft, removeDraft, replaceByDraft, vacuumToDraft, type Prepared } from "../mailbox/sqlite/replace.ts";
+import { copyToDraft, prepareDraft, removeDraft, replaceByDraft, vacuumToDraft, type Preparation, type Prepared } from "../mailbox/sqlite/replace.ts";
 import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
+import { personId } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
+import type { AgentId } from "../model/ids.ts";
+import type { Connection } from "../sqlite/connection.ts";
 import { DatabaseTaken, isSqlite } from "../sqlite/faults.ts";
 import { readMark } from "../sqlite/mark.ts";
 
@@ -79,7 +82,7 @@ export interface Restored extends Prepared {
   readonly missing: readonly string[] | null;
 }
 
-/** Replaces the mailbox with a backup. Every delivery that was open in the backup becomes uncertain. */
+/** Replaces the mailbox with a backup. What was open in the backup and may have been delivered since becomes uncertain. */
 export async function restore(home: Places, file: string, now: number): Promise<Restored> {
   const { messages } = restorable(home, file);
   const later = sinceBackup(home.mailbox, file);
@@ -88,8 +91,10 @@ export async function restore(home: Places, file: string, now: number): Promise<
     const prepared = await prepareDraft(home.mailbox, {
       migrations,
       now,
-      why: ({ id }) => {
+      fetches,
+      why: ({ id, state }, isFetched) => {
         const became = later?.states.get(id);
+        if (isFetched && state === "queued" && became === undefined) return null;
         return `it was open when the backup was made${became ? `; in the replaced mailbox it was ${became}` : ""}`;
       },
     });
@@ -137,7 +142,8 @@ export async function repair(home: Places, now: number): Promise<Repaired | null
 }
 
 async function rebuildDraft(home: Places, now: number): Promise<Prepared & Omit<Rebuilt, "id"> & { readonly changes: number }> {
-  const why = (): string => "it was open in the mailbox that was repaired, and later changes may be lost";
+  const why: Preparation["why"] = ({ state }, isFetched) =>
+    isFetched && state === "queued" ? null : "it was open in the mailbox that was repaired, and later changes may be lost";
   let found: Rebuilt | null = null;
   if (isWhole(home.mailbox)) vacuumToDraft(home.mailbox);
   else removeDraft(home.mailbox);
@@ -145,10 +151,20 @@ async function rebuildDraft(home: Places, now: number): Promise<Prepared & Omit<
     migrations,
     now,
     why,
+    fetches,
     ...(!isWhole(home.mailbox) && { fill: (draft) => (found = rebuild(home.mailbox, draft)) }),
   });
   const whole = found ?? wholeOf(home.mailbox);
   return { ...whole, ...prepared };
+}
+
+/** The user, and agents that have no endpoint but `pull`. */
+function fetches({ statement }: Connection): (agent: AgentId) => boolean {
+  const others = "SELECT 1 FROM json_each(d.value, '$.endpoints') e WHERE e.value ->> '$.transport' IS NOT 'pull'";
+  const isFetching = `json_valid(d.value) AND json_array_length(d.value, '$.endpoints') > 0 AND NOT EXISTS (${others})`;
+  const rows = statement(`SELECT d.key FROM documents d WHERE d.kind = 'agent' AND ${isFetching}`).all() as { key: string }[];
+  const found = new Set<string>([personId, ...rows.map(({ key }) => key)]);
+  return (agent) => found.has(agent);
 }
 
 /** Its pages are in order, so only its last changes can be missing. */

@@ -234,7 +234,12 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     lastWrittenAt: () => store.lastWrittenAt(),
 
     restored: (now, why) =>
-      perform(() => store.inStates(openStates, Number.MAX_SAFE_INTEGER).map((delivery) => record(steps.restored(delivery, why(delivery), now), mustFind(delivery.id).message))),
+      perform(() =>
+        store.inStates(openStates, Number.MAX_SAFE_INTEGER).flatMap((delivery) => {
+          const detail = why(delivery);
+          return detail === null ? [] : record(steps.restored(delivery, detail, now), mustFind(delivery.id).message);
+        }),
+      ),
 
     heads: (agent, now) =>
       counts.queued(agent) === 0

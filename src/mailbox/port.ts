@@ -73,8 +73,11 @@ export interface Mailbox extends AsyncDisposable {
   /** When something about an open delivery was last written down; null: nothing is open. An earlier clock was set back. */
   lastWrittenAt(): number | null;
 
-  /** For a mailbox that is an older copy, or the rest of a damaged one: every open delivery becomes uncertain. */
-  restored(now: number, why: (delivery: Delivery) => string): Promise<readonly Delivery[]>;
+  /**
+   * For a mailbox that is an older copy, or the rest of a damaged one: every open delivery becomes uncertain, with the detail
+   * that `why` gives. null: it stays as it is. Answers those that are uncertain now.
+   */
+  restored(now: number, why: (delivery: Delivery) => string | null): Promise<readonly Delivery[]>;
 
   /** The first deliveries that could be pushed now, at most one for each `when`, most urgent first. */
   heads(agent: AgentId, now: number): readonly Delivery[];

@@ -89,9 +89,11 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit, take: (message) => filter.team === undefined || message.team === filter.team });
       const taken = new Set(collected.items.map(({ delivery }) => delivery.id));
       const others = newFirst(owner, filter).filter(({ delivery }) => !taken.has(delivery.id));
+      // Showing it to the user settles whether it arrived.
+      const isShownNow = ({ id, state }: Delivery): boolean => taken.has(id) || (owner === personId && state === "uncertain");
       return [...collected.items, ...others].slice(0, limit).map((row) => ({
         ...inboxView(row, tieline),
-        ...(taken.has(row.delivery.id) && { delivery: row.delivery.id as number }),
+        ...(isShownNow(row.delivery) && { delivery: row.delivery.id as number }),
       }));
     },
 
@@ -145,7 +147,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   async function shown({ id, agent, state, transport }: Delivery, whole: boolean): Promise<boolean> {
     const proof = whole ? proofOfFetching(agent) : "submitted";
     if (state === "claimed") await mailbox.settle(id, { kind: "handed", proof, notes: notesOn({ inline: whole, changes: [] }) }, { transport: "pull", authority: "peer" });
-    else if (state === "uncertain" && transport === "pull") await mailbox.confirm(id, proof);
+    else if (state === "uncertain" && (transport === "pull" || agent === personId)) await mailbox.confirm(id, proof);
     else return false;
     return true;
   }

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Delivery } from "../../model/delivery.ts";
+import type { AgentId } from "../../model/ids.ts";
 import { renameDurably, syncDirectory } from "../../os/atomicWrite.ts";
 import { connect, type Connection, type Migrations } from "../../sqlite/connection.ts";
 import { markOf, readMark, writeMark } from "../../sqlite/mark.ts";
@@ -36,8 +37,10 @@ export function vacuumToDraft(mailbox: string): void {
 export interface Preparation {
   readonly migrations: Migrations;
   readonly now: number;
-  /** The detail for a delivery that was open in the draft. */
-  readonly why: (delivery: Delivery) => string;
+  /** The detail for a delivery that was open in the draft and becomes uncertain; null: it stays queued. */
+  readonly why: (delivery: Delivery, isFetched: boolean) => string | null;
+  /** Whether an agent fetches its mail: nothing is written into it, and it gets each message once. */
+  readonly fetches: (draft: Connection) => (agent: AgentId) => boolean;
   /** Fills an empty draft. */
   readonly fill?: (draft: Connection) => { readonly id: string | null };
 }
@@ -48,8 +51,8 @@ export interface Prepared {
   readonly uncertain: readonly string[];
 }
 
-/** Brings a draft up to date: current schema, open deliveries uncertain, and numbers that were never used before. */
-export async function prepareDraft(mailbox: string, { migrations, now, why, fill }: Preparation): Promise<Prepared & { readonly changes: number }> {
+/** Brings a draft up to date: current schema, what may have been delivered uncertain, and numbers that were never used before. */
+export async function prepareDraft(mailbox: string, { migrations, now, why, fetches, fill }: Preparation): Promise<Prepared & { readonly changes: number }> {
   const mark = readMark(mailbox);
   const draft = connect(draftOf(mailbox), migrations);
   try {
@@ -57,7 +60,8 @@ export async function prepareDraft(mailbox: string, { migrations, now, why, fill
     const known = filled?.id ?? (filled ? mark?.id : undefined);
     if (known !== undefined) draft.commit(() => draft.statement("INSERT INTO mailbox (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM mailbox)").run(known));
     const store = sqliteStore(draft);
-    const restored = await openMailbox(store, { clock: () => now }).restored(now, why);
+    const isFetching = fetches(draft);
+    const restored = await openMailbox(store, { clock: () => now }).restored(now, (delivery) => why(delivery, isFetching(delivery.agent)));
     const changes = 1 + Math.max(mark?.changes ?? 0, (draft.statement(changesIn).get() as { changes: number }).changes);
     draft.commit(() => {
       draft.statement("UPDATE mailbox SET changes = ?").run(changes);
