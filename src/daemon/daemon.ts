@@ -133,7 +133,7 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...askingOperations(tieline, callers, rights, waits),
     ...requestOperations(tieline, callers),
     ...objectOperations(tieline, callers, rights),
-    ...ownOperations(tieline, callers, waits),
+    ...ownOperations(tieline, callers, rights, waits),
     ...eventOperations(tieline, callers, rights),
     ...watchingOperations(tieline, callers, rights),
     ...seeingOperations(tieline, callers),

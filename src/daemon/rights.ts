@@ -7,7 +7,7 @@ import type { Delivery } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import { agentId, type AgentId } from "../model/ids.ts";
-import type { Sender } from "../model/message.ts";
+import type { Message, Sender } from "../model/message.ts";
 import type { Receipt } from "../model/receipt.ts";
 import { partyOf } from "../routes.ts";
 import { permit } from "../topology/topology.ts";
@@ -41,6 +41,13 @@ export class Rights {
 
   readsMessage(from: Sender, { message, deliveries }: Pick<Receipt, "message" | "deliveries">): boolean {
     return this.readsEverything(from) || this.reads(from, message.from.id) || deliveries.some(({ agent }) => this.reads(from, agent));
+  }
+
+  /** The message with this tag or id. For a caller that may not read it, the error is that of a message that does not exist. */
+  messageCalled(from: Sender, tag: string): Message {
+    const receipt = this.parts.mailbox.receipt(tag);
+    if (receipt === null || !this.readsMessage(from, receipt)) throw messageUnknown(tag);
+    return receipt.message;
   }
 
   /** Who wrote a message sees what became of it everywhere; who got it sees its own delivery. */
@@ -126,12 +133,8 @@ async function check(name: OperationName, { tag, agent }: Named, { caller }: Cal
       return void (await callers.sender(caller));
     case "user":
       return void (await callers.person(caller));
-    case "message": {
-      const from = await callers.sender(caller);
-      const receipt = parts.mailbox.receipt(tag ?? "");
-      if (receipt === null || !rights.readsMessage(from, receipt)) throw messageUnknown(tag ?? "");
-      return;
-    }
+    case "message":
+      return void rights.messageCalled(await callers.sender(caller), tag ?? "");
     case "agent": {
       const from = await callers.sender(caller);
       const meant = agent === undefined ? from : agentCalled(agent, from, parts);

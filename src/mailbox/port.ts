@@ -164,6 +164,8 @@ export interface InboxRow {
 export interface LogFilter {
   readonly limit?: number;
   readonly agent?: AgentId;
+  /** Only messages that one of these agents sent or received. */
+  readonly agents?: readonly AgentId[];
   /** Only what was sent in this team, or went to one of its members. */
   readonly team?: { readonly name: string; readonly members: readonly AgentId[] };
   readonly thread?: MessageId;

@@ -5,7 +5,7 @@ import { canStart, isLive, personId, type Agent } from "../../model/agent.ts";
 import { isSummaryOnly, mayFollow, openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
 import { notesOn } from "../../model/envelope.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
-import { deliveryId, type AgentId } from "../../model/ids.ts";
+import { deliveryId, type AgentId, type MessageId } from "../../model/ids.ts";
 import { replyAddress, type Draft, type Message, type Sender } from "../../model/message.ts";
 import { reached, type Receipt, type Wanted } from "../../model/receipt.ts";
 import { agentCalled, messageCalled } from "../addressed.ts";
@@ -45,7 +45,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   return {
     async send({ to, replyTo, ...words }, { caller }) {
       const from = await senderFor(caller, words.from);
-      const inReplyTo = replyTo === undefined ? undefined : mustFind(replyTo).id;
+      const inReplyTo = replyTo === undefined ? undefined : rights.messageCalled(await callers.sender(caller), replyTo).id;
       return send({ to, ...draftOf(words), ...(inReplyTo && { inReplyTo }) }, from, words.wait);
     },
 
@@ -107,7 +107,8 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     async log({ agent: address, team, thread, grep, since, before, limit }, { caller }) {
       const from = await callers.sender(caller);
       const agent = address === undefined ? undefined : agentCalled(address, from, tieline).id;
-      const threadId = thread === undefined ? undefined : mustFind(thread).thread;
+      const threadId = thread === undefined ? undefined : threadCalled(thread, from);
+      if (before !== undefined && !isReadable(before, from)) return [];
       const filter = { ...(agent && { agent }), ...(team !== undefined && { team: teamFilter(team) }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(before && { before }), ...(limit && { limit }) };
       return readLog(mailbox, rights, from, filter).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
@@ -252,6 +253,18 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       if (successor instanceof TielineError) throw successor;
       return successor;
     };
+  }
+
+  /** A reply shows the id of its thread also to agents that may not read the first message of it. */
+  function threadCalled(tag: string, from: Sender): MessageId {
+    const thread = mailbox.message(tag)?.thread;
+    const isShown = thread === tag && readLog(mailbox, rights, from, { thread, limit: 1 }).length > 0;
+    return isShown ? thread : rights.messageCalled(from, tag).thread;
+  }
+
+  function isReadable(tag: string, from: Sender): boolean {
+    const receipt = mailbox.receipt(tag);
+    return receipt !== null && rights.readsMessage(from, receipt);
   }
 
   function mustFind(tag: string): Message {

@@ -4,9 +4,9 @@ import { checkAgentName, checkName, personId, type Agent } from "../../model/age
 import { TielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import type { Collected, Collection } from "../../courier.ts";
-import { messageCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../http.ts";
+import type { Rights } from "../rights.ts";
 import type { Waits } from "../waits.ts";
 import { agentView, inboxView } from "../views.ts";
 
@@ -15,7 +15,7 @@ const ownProgram = "sdk";
 const way = { transport: "pull", authority: "peer" } as const;
 
 /** What a caller does about itself: who it is, becoming an agent, taking its mail. */
-export function ownOperations(tieline: Switch, callers: Callers, waits: Waits): Pick<Operations, "collect" | "register" | "whoami"> {
+export function ownOperations(tieline: Switch, callers: Callers, rights: Rights, waits: Waits): Pick<Operations, "collect" | "register" | "whoami"> {
   const { directory, courier, mailbox } = tieline;
 
   return {
@@ -26,10 +26,10 @@ export function ownOperations(tieline: Switch, callers: Callers, waits: Waits): 
     },
 
     async collect({ tag, limit = 20, waitMs = 0 }, { caller, signal }) {
-      const { id } = await callers.sender(caller);
-      const only = tag === undefined ? undefined : messageCalled(tag, mailbox).id;
+      const from = await callers.sender(caller);
+      const only = tag === undefined ? undefined : rights.messageCalled(from, tag).id;
       const wanted = { limit, ...(only && { take: (message: Message) => message.id === only, outOfOrder: true }) };
-      const items = await collected(directory.agent(id)!, wanted, AbortSignal.timeout(waitMs), signal);
+      const items = await collected(directory.agent(from.id)!, wanted, AbortSignal.timeout(waitMs), signal);
       return items.map((item) => ({ ...inboxView(item, tieline), delivery: item.delivery.id as number }));
     },
 

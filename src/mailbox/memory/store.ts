@@ -86,7 +86,7 @@ export function memoryStore(id = "memory"): Store {
       );
       return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({ delivery, message: messageOf(delivery) }));
     },
-    log({ limit = 50, agent, team, thread, grep, since, before, after, oldest = after !== undefined }) {
+    log({ limit = 50, agent, agents, team, thread, grep, since, before, after, oldest = after !== undefined }) {
       const phrases = phrasesOf(grep ?? "");
       const all = [...messages.values()];
       const placeOf = (id: string): number => (messages.has(id as MessageId) ? all.findIndex((one) => one.id === id) : all.findLastIndex((one) => one.id < id));
@@ -94,6 +94,7 @@ export function memoryStore(id = "memory"): Store {
       const rows = all.slice(from, Math.max(from, to)).filter(
         (one) =>
           (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
+          (agents === undefined || agents.includes(one.from.id) || of(one.id).some((delivery) => agents.includes(delivery.agent))) &&
           (team === undefined || one.team === team.name || of(one.id).some(({ agent: recipient }) => team.members.includes(recipient))) &&
           (thread === undefined || one.thread === thread) &&
           (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&

@@ -245,7 +245,7 @@ export function identify({ statement, commit, run }: Connection): string {
   return id;
 }
 
-function logQuery(connection: Connection, { limit = 50, agent, team, thread, grep, since, before, after, oldest = after !== undefined }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
+function logQuery(connection: Connection, { limit = 50, agent, agents, team, thread, grep, since, before, after, oldest = after !== undefined }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
   const conditions: string[] = [];
   const parameters: SQLQueryBindings[] = [];
   const where = (condition: string, ...values: SQLQueryBindings[]): void => {
@@ -253,6 +253,10 @@ function logQuery(connection: Connection, { limit = 50, agent, team, thread, gre
     parameters.push(...values);
   };
   if (agent !== undefined) where("(from_id = ? OR seq IN (SELECT message FROM deliveries WHERE agent = ?))", agent, agent);
+  if (agents !== undefined) {
+    const ids = agents.map(() => "?").join(", ");
+    where(`(from_id IN (${ids}) OR seq IN (SELECT message FROM deliveries WHERE agent IN (${ids})))`, ...agents, ...agents);
+  }
   if (team !== undefined) {
     const members = team.members.map(() => "?").join(", ");
     where(`(team = ? OR seq IN (SELECT message FROM deliveries WHERE agent IN (${members})))`, team.name, ...team.members);
