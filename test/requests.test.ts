@@ -49,7 +49,7 @@ test("a permission and a plan are shown, and answered once in the words of the p
   expect(read).toContain(`  Bash: remove the build\n  {\n    "command": "rm -rf build"\n  }\n  approved by ${answer.tag}\n`);
   expect(read).toMatch(/ {2}1\. look\n {2}2\. leap\n {2}denied by MSG_USER_\w+\n/);
   expect((await world.tieline(["log"])).stdout).not.toContain('{"');
-  expect((await world.tieline(["log"])).stdout).toMatch(/user → scout .* denied: look longer/);
+  expect((await world.tieline(["log"])).stdout).toMatch(/user → crew:scout .* denied: look longer/);
 
   await until(() => crew.answers().length === 3, "the responses");
   expect(crew.answers().slice(1)).toEqual([

@@ -90,3 +90,15 @@ test("what happened in a disbanded team can still be listed", async () => {
   expect(summaries(await world.json<ReceiptView[]>(["log", "--team", "api"]))).toContain("api only");
   expect(await lines("events", "--team", "api", "--type", "delivery.expired")).toContain("slow");
 });
+
+test("agents of another team keep their team where no others are listed, also after their team was disbanded", async () => {
+  const elsewhere = { cwd: "/" };
+  const others = async (...words: string[]): Promise<string> => (await world.tieline(words, elsewhere)).stdout;
+  expect(await others("log", "web:slow", "--limit", "1")).toMatch(/user → web:slow .*web only/);
+  expect(await others("ls", "--all", "--names")).toContain("web:slow\n");
+  expect(await lines("dead")).toMatch(/→ web:slow {3}expired[^]*→ api:slow {3}expired[^]*→ api:slow {3}expired/);
+  expect(await lines("dead", "--team", "web")).toMatch(/→ slow {3}expired[^]*→ api:slow {3}expired/);
+  expect(await lines("log", "--grep", '"api only"')).toMatch(/user → api:slow /);
+  const [dead] = (await world.json<ReceiptView[]>(["dead"])).filter(({ summary }) => summary === "across");
+  expect(await lines("status", dead!.tag)).toContain("api:slow");
+});

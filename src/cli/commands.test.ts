@@ -19,7 +19,8 @@ afterEach(async () => {
   tieline[Symbol.dispose]();
 });
 
-const inputs = () => daemon.calls.map(({ input }) => input);
+/** Lists ask who calls, to show the agents of other teams as `team:name`. */
+const inputs = () => daemon.calls.filter(({ name }) => name !== "whoami").map(({ input }) => input);
 const jsonOf = async (args: string[]) => JSON.parse((await tieline.run([...args, "--json"])).stdout);
 
 describe("reading messages", () => {
@@ -44,7 +45,7 @@ describe("reading messages", () => {
     daemon.answers.inbox = () => [letter({ delivery: 7 }), letter(), letter({ delivery: 9 })];
     daemon.answers.collected = ({ deliveries }) => ({ seen: deliveries.length });
     expect(await tieline.run(["inbox"])).toMatchObject({ code: 0, stderr: "" });
-    expect(daemon.calls.map(({ name }) => name)).toEqual(["inbox", "collected"]);
+    expect(daemon.calls.map(({ name }) => name)).toEqual(["inbox", "whoami", "collected"]);
     expect(inputs()[1]).toEqual({ deliveries: [7, 9] });
   });
 

@@ -1,13 +1,14 @@
 import { personName, switchName } from "../model/agent.ts";
-import type { ReceiptView } from "../client/schema.ts";
+import type { Client } from "../client/client.ts";
+import type { DeliveryView, ReceiptView } from "../client/schema.ts";
 
 /** Shows an agent in a list. */
 export type Name = (team: string | null, name: string) => string;
 
-/** In a list of one team a name is enough; where teams mix, every agent is shown as `team:name`. */
-export function namesAmong(teams: Iterable<string | null>): Name {
-  const several = new Set([...teams].filter((team) => team !== null)).size > 1;
-  return (team, name) => (several ? qualified(team, name) : name);
+/** In a list of the caller's own team a name is enough; in any other list every agent is shown as `team:name`. */
+export function namesAmong(teams: Iterable<string | null>, own: string): Name {
+  const isOwn = [...teams].every((team) => team === null || team === own);
+  return (team, name) => (isOwn ? name : qualified(team, name));
 }
 
 /** Agents of this team by name, all others as `team:name`. */
@@ -21,15 +22,25 @@ export const qualified: Name = (team, name) =>
   team === null || team === "" || name === personName || name === switchName ? name : `${team}:${name}`;
 
 /** What `--team` chose, or else whatever teams are in the list. */
-export const namesIn = (own: string | undefined, teams: Iterable<string | null>): Name =>
-  own === undefined ? namesAmong(teams) : namesFor(own);
+export async function namesIn(chosen: string | undefined, teams: Iterable<string | null>, daemon: Client): Promise<Name> {
+  if (chosen !== undefined) return namesFor(chosen);
+  const listed = new Set([...teams].filter((team) => team !== null));
+  return listed.size === 0 ? qualified : namesAmong(listed, (await daemon.call("whoami", {})).team);
+}
 
 export const teamsOf = (receipts: readonly ReceiptView[]): (string | null)[] =>
-  receipts.flatMap(({ from, team, deliveries }) => [from === personName ? null : team, ...deliveries.map((one) => one.team)]);
+  receipts.flatMap((receipt) => [receipt.from === personName ? null : receipt.team, ...receipt.deliveries.map((one) => teamOf(receipt, one))]);
 
-/** To whom a message went. A group, a pane or an agent that was removed is shown as it was written. */
-export function addressee({ to, team, deliveries }: ReceiptView, name: Name): string {
+/** The team of a recipient. For an agent that was removed, it follows from how the agent was addressed. */
+export function teamOf({ to, team: sender }: Pick<ReceiptView, "to" | "team">, { agent, team }: Pick<DeliveryView, "agent" | "team">): string | null {
+  if (team !== null || agent === personName || /^[@*%]/.test(to)) return team;
+  return to.includes(":") ? to.slice(0, to.indexOf(":")) : sender;
+}
+
+/** To whom a message went. A group or a pane is shown as it was written. */
+export function addressee(receipt: ReceiptView, name: Name): string {
+  const { to, team, deliveries } = receipt;
   const [only] = deliveries.length === 1 ? deliveries : [];
-  if (only && only.team !== null && (to === only.agent || to.endsWith(`:${only.agent}`))) return name(only.team, only.agent);
+  if (only && (to === only.agent || to.endsWith(`:${only.agent}`))) return name(teamOf(receipt, only), only.agent);
   return /^[@*%]|:/.test(to) ? to : name(team, to);
 }

@@ -1,5 +1,5 @@
 import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
-import { namesFor, type Name } from "./names.ts";
+import { namesFor, teamOf, type Name } from "./names.ts";
 import { present, type Presenting } from "./present.ts";
 import { span } from "./times.ts";
 import type { Paint, Style } from "./terminal.ts";
@@ -39,13 +39,13 @@ export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now
 }
 
 /** Those of other teams with their team, as they are written to. */
-export function recipientIn({ team: own }: Pick<ReceiptView, "team">, { agent, team }: Pick<DeliveryView, "agent" | "team">): string {
-  return namesFor(own)(team, agent);
+export function recipientIn(receipt: Pick<ReceiptView, "team" | "to">, recipient: Pick<DeliveryView, "agent" | "team">): string {
+  return namesFor(receipt.team)(teamOf(receipt, recipient), recipient.agent);
 }
 
 export function deliveryLine(receipt: ReceiptView | StoryView, delivery: DeliveryView, paint: Paint, now: number, nameOf: Name = namesFor(receipt.team)): string {
   const words = [
-    `${markOf(delivery, paint)} ${paint("bold", receipt.tag)} → ${nameOf(delivery.team, delivery.agent)}`,
+    `${markOf(delivery, paint)} ${paint("bold", receipt.tag)} → ${nameOf(teamOf(receipt, delivery), delivery.agent)}`,
     progress(receipt, delivery, now),
     paint("dim", evidence(receipt, delivery)),
     delivery.warning ? paint("yellow", `warning: ${delivery.warning}`) : "",

@@ -2,7 +2,7 @@
 import type { OpenRequest } from "../client/schemas/requests.ts";
 import type { Client } from "../client/client.ts";
 import { linesOf } from "../model/visible.ts";
-import { namesAmong, type Name } from "./names.ts";
+import { namesIn, type Name } from "./names.ts";
 import { presentReceipt } from "./receipts.ts";
 import { apart } from "./rows.ts";
 import type { Paint, Terminal } from "./terminal.ts";
@@ -34,7 +34,10 @@ async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<
   const open = await daemon.call("requests", {});
   if (json) await terminal.json(open);
   else if (open.length === 0) await terminal.print(terminal.paint("dim", "nobody asks for anything"));
-  else await terminal.print(apart(open.map((request) => requestLines(request, namesAmong(open.map(({ team }) => team)), terminal.paint, Date.now()))));
+  else {
+    const nameOf = await namesIn(undefined, open.map(({ team }) => team), daemon);
+    await terminal.print(apart(open.map((request) => requestLines(request, nameOf, terminal.paint, Date.now()))));
+  }
   return 0;
 }
 

@@ -21,6 +21,9 @@ export interface FakeDaemon extends AsyncDisposable {
   tell(event: Event): void;
 }
 
+/** Unless the script says otherwise. */
+const whoami = (): Output<"whoami"> => ({ name: "user", team: "default", kind: "person", role: null, knownBy: "user" });
+
 /**
  * Answers on a socket like the daemon, from a script. What comes in and what goes out must fit the schemas, so a test
  * cannot agree with a client on something that the real daemon would refuse.
@@ -58,7 +61,7 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
   }
 
   async function answer(name: OperationName, input: Record<string, unknown>, caller: Caller): Promise<Response> {
-    const reply = fake.answers[name] as ((input: unknown, caller: Caller) => unknown) | undefined;
+    const reply = { whoami, ...fake.answers }[name] as ((input: unknown, caller: Caller) => unknown) | undefined;
     if (!reply) return problem(new TielineError("INTERNAL", `the test gave no answer for ${name}`, { remedy: "give one" }));
     try {
       return Response.json(schemas[name].output.parse(await reply(input, caller)));

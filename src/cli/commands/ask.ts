@@ -7,7 +7,7 @@ import { deadlineIn, type Deadline } from "../../os/deadline.ts";
 import { command, usage } from "../args.ts";
 import { confirmShown, letter } from "../letters.ts";
 import { printBody } from "../printBody.ts";
-import { namesAmong } from "../names.ts";
+import { namesIn } from "../names.ts";
 import { apart } from "../rows.ts";
 import { draftOf, sendingFlags } from "../sending.ts";
 import { positiveDurationMs, span } from "../times.ts";
@@ -61,8 +61,11 @@ const ask = command({
     } catch (thrown) {
       const { code, message, type, exitCode } = asTielineError(thrown);
       // Only an answer goes to stdout: scripts take what is there for one.
-      if (!flags.json) await terminal.complain(apart(questions.map((one) => letter(one, namesAmong(questions.map(({ team }) => team)), terminal.paint, Date.now()))));
-      else await terminal.json(envelope({ error: { code, message, type }, timeout: code === "NOT_IN_TIME", ...(questions.length > 0 && { questions: questions.map(({ tag, from, body }) => ({ tag, from, body })) }) }));
+      if (!flags.json && questions.length > 0) {
+        const nameOf = await namesIn(undefined, questions.map(({ team }) => team), daemon);
+        await terminal.complain(apart(questions.map((one) => letter(one, nameOf, terminal.paint, Date.now()))));
+      }
+      if (flags.json) await terminal.json(envelope({ error: { code, message, type }, timeout: code === "NOT_IN_TIME", ...(questions.length > 0 && { questions: questions.map(({ tag, from, body }) => ({ tag, from, body })) }) }));
       await confirmShown(questions, daemon);
       if (!flags.json) throw thrown;
       return exitCode;

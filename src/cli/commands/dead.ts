@@ -8,7 +8,7 @@ export default command({
   group: "Messages",
   summary: "list messages that could not be delivered",
   usage: ["dead"],
-  details: ["A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it again, with the same tag.", "Of every team; with --team, what was sent in that team or to one of its agents. Where teams mix, agents are shown as team:name."],
+  details: ["A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it again, with the same tag.", "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as team:name unless all are of your team."],
   args: [],
   flags: { limit: { value: "N", parse: count, summary: "at most that many" } },
   examples: [["tieline dead", "what was lost on the way, and why"]],
@@ -17,10 +17,12 @@ export default command({
       ...(flags.team !== undefined && { team: flags.team }),
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
-    const nameOf = namesIn(flags.team, teamsOf(receipts));
     if (flags.json) await terminal.json(receipts);
     else if (receipts.length === 0) await terminal.print(terminal.paint("dim", "no dead letters"));
-    else await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now(), nameOf)));
+    else {
+      const nameOf = await namesIn(flags.team, teamsOf(receipts), daemon);
+      await terminal.print(receipts.flatMap((receipt) => receiptLines(receipt, terminal.paint, Date.now(), nameOf)));
+    }
     return 0;
   },
 });

@@ -1,5 +1,5 @@
 import { command } from "../args.ts";
-import { namesIn, teamsOf } from "../names.ts";
+import { namesIn, qualified, teamsOf } from "../names.ts";
 import { receiptRows } from "../receipt-rows.ts";
 import { count, pastMoment } from "../times.ts";
 import { present } from "../present.ts";
@@ -9,7 +9,7 @@ export default command({
   group: "Messages",
   summary: "list messages, newest last",
   usage: ["log [agent]"],
-  details: ["Of every team; with --team, what was sent in that team or to one of its agents. Where teams mix, agents are shown as team:name."],
+  details: ["Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as team:name unless all are of your team."],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "only what it wrote or got" }],
   flags: {
     thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
@@ -35,6 +35,8 @@ export default command({
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
     if (flags.tags && !flags.json) return present(receipts, receipts.map(({ tag }) => tag).toReversed(), { flags, terminal });
-    return present(receipts, receipts.length === 0 ? terminal.paint("dim", "no messages") : receiptRows(receipts, namesIn(flags.team, teamsOf(receipts)), terminal, Date.now()), { flags, terminal });
+    if (receipts.length === 0) return present(receipts, terminal.paint("dim", "no messages"), { flags, terminal });
+    const nameOf = flags.json ? qualified : await namesIn(flags.team, teamsOf(receipts), daemon);
+    return present(receipts, receiptRows(receipts, nameOf, terminal, Date.now()), { flags, terminal });
   },
 });

@@ -3,7 +3,7 @@ import { command } from "../args.ts";
 import { agentTable } from "../agent-table.ts";
 import type { Context } from "../command.ts";
 import { callerOf } from "../connect.ts";
-import { namesAmong } from "../names.ts";
+import { namesIn } from "../names.ts";
 import { stopSignal } from "../stop-signal.ts";
 
 export default command({
@@ -27,8 +27,10 @@ export default command({
     if (flags.watch) return watch({ flags, env, home, daemon, terminal }, all);
     const agents = await daemon.call("ls", all);
     if (flags.json) await terminal.json(agents);
-    else if (flags.names) await terminal.print(agents.map(({ team, name }) => namesAmong(agents.map((one) => one.team))(team, name)));
-    else if (agents.length === 0 && flags.team !== undefined) await terminal.print(terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`));
+    else if (flags.names) {
+      const nameOf = await namesIn(undefined, agents.map((one) => one.team), daemon);
+      await terminal.print(agents.map(({ team, name }) => nameOf(team, name)));
+    } else if (agents.length === 0 && flags.team !== undefined) await terminal.print(terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`));
     else await terminal.print(agentTable(agents, terminal, { now: Date.now(), teams: flags.all ?? false }));
     return 0;
   },

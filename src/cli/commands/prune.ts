@@ -1,6 +1,6 @@
 import type { Output } from "../../client/schema.ts";
 import { command } from "../args.ts";
-import { namesAmong } from "../names.ts";
+import { namesIn, type Name } from "../names.ts";
 import { present } from "../present.ts";
 import type { Lines, Paint } from "../terminal.ts";
 
@@ -24,13 +24,13 @@ export default command({
   ],
   async run({ flags, daemon, terminal }) {
     const result = await daemon.call("prune", { ...(flags.all && { all: true }), ...(flags.force && { force: true }) });
-    return present(result, resultLines(result, terminal.paint), { flags, terminal });
+    const nameOf = await namesIn(undefined, [...result.removed, ...result.kept].map(({ team }) => team), daemon);
+    return present(result, resultLines(result, nameOf, terminal.paint), { flags, terminal });
   },
 });
 
-function resultLines({ removed, kept }: Output<"prune">, paint: Paint): Lines {
+function resultLines({ removed, kept }: Output<"prune">, nameOf: Name, paint: Paint): Lines {
   if (removed.length + kept.length === 0) return paint("dim", "nothing is gone");
-  const nameOf = namesAmong([...removed, ...kept].map(({ team }) => team));
   const lost = (failed: number): string => (failed === 0 ? "" : `   ${failed} waiting for it failed; see \`tieline dead\``);
   return [
     ...removed.map(({ team, name, failedDeliveries }) => `${paint("green", "✓")} ${nameOf(team, name)} removed${lost(failedDeliveries)}`),
