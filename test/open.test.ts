@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Output } from "../src/client/schema.ts";
+import type { AgentView, Output } from "../src/client/schema.ts";
 import { bunExec } from "../src/tmux/exec.ts";
 import { runOnTerminal } from "../src/testing/onTerminal.ts";
 import { until } from "../src/testing/until.ts";
@@ -100,6 +100,18 @@ describe("tieline outside a project", () => {
     const { code, stdout } = await world.tieline(["open"], { cwd: "/" });
     expect(code).toBe(0);
     expect(stdout).toMatch(/boss \(lead\) +web/);
+  });
+
+  test("send, ls and broadcast point to the agents of other teams", async () => {
+    const running = (await world.json<AgentView[]>(["ls", "--all"])).filter(({ kind, presence }) => kind === "program" && presence !== "offline").length;
+    expect(running).toBeGreaterThan(1);
+    const send = await world.tieline(["send", "nope", "x"], { cwd: "/" });
+    expect(send.stderr).toContain(`\`tieline ls --all\` lists the agents of other teams (${running} running)`);
+    expect((await world.tieline(["ls"], { cwd: "/" })).stdout).toBe(`no agents in team default; ${running} run in other teams: \`tieline ls --all\`\n`);
+    const { stdout } = await world.tieline(["broadcast", "hi"], { cwd: "/" });
+    expect(stdout).toContain("there are no agents in team default; --team TEAM writes to another team, --all to every live agent");
+    expect(stdout).not.toContain("tieline.yaml");
+    expect((await world.tieline(["send", "nope", "x"])).stderr).toContain("`tieline ls` lists the agents");
   });
 
   test("the popup of prefix G stays open", async () => {

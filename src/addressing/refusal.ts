@@ -1,5 +1,5 @@
 import { formatAddress } from "../model/address.ts";
-import { type Agent, personName } from "../model/agent.ts";
+import { type Agent, isLive, personId, personName } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { didYouMean, nearNames } from "../model/near.ts";
 import { mentions } from "../topology/check.ts";
@@ -60,7 +60,14 @@ function unknownName(team: string, name: string, address: SingleAddress, asker: 
     return unknown(message, address, near, "`tieline ls --all` shows every team");
   }
   const near = [...(team === asker.team ? namesakes(name, asker, lookups) : []), ...nearNames(name, namesIn(team, asker, lookups))];
-  return unknown(`no agent "${name}" in team ${team}${didYouMean(near)}`, address, near, "`tieline ls` shows who is there");
+  return unknown(`no agent "${name}" in team ${team}${didYouMean(near)}`, address, near, whereToLook(team, asker, lookups));
+}
+
+/** The user may be outside the project: the team is empty, and agents run in others. */
+function whereToLook(team: string, asker: Asker, { roster }: Lookups): string {
+  const others = roster.teams().filter((one) => one !== team).flatMap((one) => roster.inTeam(one)).filter((agent) => agent.kind === "program" && isLive(agent));
+  if (asker.id !== personId || others.length === 0 || roster.inTeam(team).length > 0) return "`tieline ls` lists the agents";
+  return `\`tieline ls --all\` lists the agents of other teams (${others.length} running)`;
 }
 
 /** Those of exactly this name in other teams. */

@@ -34,8 +34,10 @@ export interface TableOptions {
 export const presentAgent = (agent: AgentView, context: Presenting): Promise<number> =>
   present(agent, agentTable([agent], context.terminal, { now: Date.now(), teams: true }), context);
 
+export const noAgentsAtAll = "no agents; `tieline up` starts those of a project, `tieline adopt <pane> --name NAME` takes in a running program";
+
 export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams: wanted }: TableOptions): string[] {
-  if (agents.length === 0) return [terminal.paint("dim", "no agents; `tieline adopt <pane> --name NAME` or `tieline up` brings some")];
+  if (agents.length === 0) return [terminal.paint("dim", noAgentsAtAll)];
   const teams = wanted || agents.some(({ team }) => team !== agents[0]!.team);
   const titles = ["", "NAME", ...(teams ? ["TEAM"] : []), "STATE", "PROVIDER", "PANE", "MAIL", "WHY"];
   const shown = teams ? agents.toSorted((a, b) => Number(a.team > b.team) - Number(a.team < b.team)) : agents;

@@ -36,17 +36,19 @@ function addressee({ to }: Message, deliveries: readonly Delivery[]): string {
   return deliveries.find(({ agent }) => agent === to)?.agentName ?? to;
 }
 
-export function sentView({ receipt, refused }: Sent, broadcast: boolean, parts: ViewParts): ReceiptView {
+/** `hasProject`: whether the sender's team has a tieline.yaml. */
+export function sentView({ receipt, refused }: Sent, { broadcast, hasProject }: { readonly broadcast: boolean; readonly hasProject: boolean }, parts: ViewParts): ReceiptView {
   const view = receiptView(receipt, parts);
   if (!broadcast) return view;
   const successful = view.deliveries.map(({ agent, team }) => (team === null || (team === view.team && view.to !== "*") ? agent : `${team}:${agent}`));
   const failed = refused.map(({ agent, error }) => ({ agent, code: error.code, message: error.message }));
-  const notice = successful.length === 0 && failed.length === 0 ? { notice: `the broadcast reached no one: ${whyNobody(view.to)}` } : {};
+  const notice = successful.length === 0 && failed.length === 0 ? { notice: `the broadcast reached no one: ${whyNobody(view, hasProject)}` } : {};
   return { ...view, successful, failed, ...notice };
 }
 
-function whyNobody(to: string): string {
+function whyNobody({ to, from, team }: ReceiptView, hasProject: boolean): string {
   if (to === "*") return "no agent is live on this host";
+  if (to === "@all" && !hasProject && from === personName) return `there are no agents in team ${team}; --team TEAM writes to another team, --all to every live agent`;
   return to === "@all" ? "there is nobody you may write to; --spawn starts the agents of tieline.yaml" : `${to} has no members; \`tieline team ls\` lists the teams`;
 }
 

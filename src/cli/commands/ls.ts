@@ -1,6 +1,7 @@
+import type { Client } from "../../client/client.ts";
 import type { StreamedEvent } from "../../client/stream.ts";
 import { command } from "../args.ts";
-import { agentTable } from "../agent-table.ts";
+import { agentTable, noAgentsAtAll } from "../agent-table.ts";
 import type { Context } from "../command.ts";
 import { callerOf } from "../connect.ts";
 import { namesIn } from "../names.ts";
@@ -31,10 +32,17 @@ export default command({
       const nameOf = await namesIn(undefined, agents.map((one) => one.team), daemon);
       await terminal.print(agents.map(({ team, name }) => nameOf(team, name)));
     } else if (agents.length === 0 && flags.team !== undefined) await terminal.print(terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`));
+    else if (agents.length === 0 && !flags.all) await terminal.print(terminal.paint("dim", await noneHere(daemon)));
     else await terminal.print(agentTable(agents, terminal, { now: Date.now(), teams: flags.all ?? false }));
     return 0;
   },
 });
+
+async function noneHere(daemon: Client): Promise<string> {
+  const [{ team }, agents] = await Promise.all([daemon.call("whoami", {}), daemon.call("ls", { all: true })]);
+  const running = agents.filter(({ kind, presence }) => kind === "program" && (presence === "active" || presence === "idle")).length;
+  return running === 0 ? noAgentsAtAll : `no agents in team ${team}; ${running} ${running === 1 ? "runs" : "run"} in other teams: \`tieline ls --all\``;
+}
 
 type Watched = Pick<Context, "env" | "home" | "daemon" | "terminal"> & { readonly flags: { readonly json?: boolean | undefined; readonly team?: string | undefined } };
 

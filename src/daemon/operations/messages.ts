@@ -176,7 +176,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     // It is accepted; what fails now fails in the courier as well, which reports it.
     const receipt = await announced(sent.receipt).catch(() => sent.receipt);
     const elsewhere = broadcast ? null : runningElsewhere(receipt, from);
-    return { ...sentView({ ...sent, receipt }, broadcast, tieline), ...(elsewhere !== null && { notice: elsewhere }) };
+    return { ...sentView({ ...sent, receipt }, { broadcast, hasProject: tieline.teams.projectOf(from.team) !== null }, tieline), ...(elsewhere !== null && { notice: elsewhere }) };
   }
 
   /** The user may be in the wrong directory: what they wrote to does not run, and agents of that name in other teams do. */
