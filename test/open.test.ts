@@ -62,7 +62,7 @@ const onTerminal = (cwd: string) => runOnTerminal([join(import.meta.dir, "../bin
 
 describe("tieline in a project", () => {
   test("says after detaching which agents did not start, and exits as `up` does", async () => {
-    const cwd = await projectWith("mixed", "agents:\n  good: { command: [cat] }\n  bad: { command: 'echo no key; exit 3' }\n");
+    const cwd = await projectWith("mixed", "agents:\n  good: { command: [cat] }\n  bad: { command: 'echo no key; exit 3', promptPattern: '^never$' }\n");
     const run = onTerminal(cwd);
     const clients = async (): Promise<string[]> => (await world.tmux("list-clients", "-F", "#{client_control_mode} #{session_name} #{client_tty}")).split("\n");
     const terminal = async (): Promise<string | undefined> => (await clients()).find((line) => line.startsWith("0 mixed "))?.split(" ")[2];
