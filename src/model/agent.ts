@@ -79,14 +79,16 @@ export function exitWords({ code, signal, afterMs, output }: Exit): string {
 }
 
 /** Stack frames, the code they point at, and what runtimes print below an error. */
-const noise = /^\s*(at\s.*|File ".*", line \d+.*|Traceback \(.*|Node\.js v[\d.]+|Bun v[\d.]+.*|[\^~\s]+|[{}()[\];,]*)$/;
-const names = /^\s*(uncaught )?[\w.$]*(error|exception|fatal|panic)\w*( \[\w+\])?: *\S/i;
+const noise = /^\s*(?:at\s|File "[^"]*", line \d|Traceback \(|Bun v[\d.]|(?:Node\.js v[\d.]+|[\^~][\^~\s]*|[{}()[\];,]*)$)/;
+/** The last part of a dotted name, before a colon and a reason. */
+const named = /^\s*(?:uncaught )?(?:[\w.$]*[.$])?(\w+)(?: \[\w+\])?: *\S/i;
+const isError = /error|exception|fatal|panic/i;
 const complains = /error|exception|fatal|cannot|not found|panic/i;
 
 /** The line that most likely says why the program exited. */
 export function tellingLine(output: readonly string[]): string {
   const lines = output.filter((line) => !noise.test(line));
-  const line = lines.find((one) => names.test(one)) ?? lines.find((one) => complains.test(one)) ?? lines.at(-1) ?? output.findLast((one) => one.trim() !== "");
+  const line = lines.find((one) => isError.test(named.exec(one)?.[1] ?? "")) ?? lines.find((one) => complains.test(one)) ?? lines.at(-1) ?? output.findLast((one) => one.trim() !== "");
   return line?.trim() ?? "it printed nothing";
 }
 

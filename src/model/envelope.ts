@@ -2,6 +2,7 @@ import { personId, switchId } from "./agent.ts";
 import type { Authority, Note } from "./delivery.ts";
 import { withoutFrames } from "./frames.ts";
 import { summarise, type Message } from "./message.ts";
+import { composed } from "./visible.ts";
 
 /**
  * The text that a transport writes for a message. Its first line begins with `[` or `M`, because programs give a
@@ -63,7 +64,7 @@ function changesTo(body: string, stripInvisible: boolean): string[] {
     plain !== body && "CRLF became LF",
     plain.replaceAll(controls, "") !== plain && "control characters were removed",
     stripInvisible && plain.replaceAll(invisibles, "") !== plain && "zero-width and direction marks were removed",
-    stripInvisible && plain.normalize("NFC") !== plain && "characters were composed (NFC)",
+    stripInvisible && composed(plain) !== plain && "characters were composed (NFC)",
     withoutFrames(bare) !== bare && "lines that look like another message were quoted",
   ].filter((change) => change !== false);
 }
@@ -128,5 +129,5 @@ export const bodyText = (text: string, stripInvisible = false): string => withou
 /** What is left of a body once nothing in it can steer a terminal. The stored body keeps every byte. */
 export function sanitise(text: string, stripInvisible: boolean): string {
   const plain = text.replaceAll("\r\n", "\n").replaceAll(controls, "");
-  return stripInvisible ? plain.replaceAll(invisibles, "").normalize("NFC") : plain;
+  return stripInvisible ? composed(plain.replaceAll(invisibles, "")) : plain;
 }

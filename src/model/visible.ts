@@ -11,8 +11,23 @@ export function visible(text: string): string {
 
 /** The same as one line, whatever it holds: nothing in it can begin a line of its own. */
 export function oneLine(text: string): string {
-  return visible(text.replaceAll(/\s*(?:\r\n?|\n)\s*/g, " ⏎ ").replaceAll("\t", " "));
+  // Whole runs of whitespace, because a pattern for those with a newline would try every start within a run.
+  const joined = text.replaceAll(/\s+/g, (space) => (/[\r\n]/.test(space) ? " ⏎ " : space));
+  return visible(joined.replaceAll("\t", " "));
 }
+
+/**
+ * In Unicode's composed form (NFC). A letter with more marks than any script uses is left as it is, because
+ * normalisation sorts a run of marks in quadratic time.
+ */
+export function composed(text: string): string {
+  return text
+    .split(manyMarks)
+    .map((part, index) => (index % 2 === 0 ? part.normalize("NFC") : part))
+    .join("");
+}
+
+const manyMarks = /(\p{M}{31,})/u;
 
 /** The same lines, each of which is safe to print; a lone carriage return begins no line. */
 export const linesOf = (text: string): string[] => text.split(/\r?\n/);
@@ -42,9 +57,12 @@ function isPartOfLetter(character: string, text: string, at: number): boolean {
 /** Scripts whose letters change their form beside a joiner or a non-joiner. */
 const scripts = "Arabic Syriac Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
 
+const joiningLetter = `[${scripts.replaceAll(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`)}]`;
+const endsJoining = new RegExp(`${joiningLetter}$`, "u");
+const beginsJoining = new RegExp(`^${joiningLetter}`, "u");
+
 function joins(before: string, after: string): boolean {
-  const letter = `[${scripts.replaceAll(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`)}]`;
-  return new RegExp(`${letter}$`, "u").test(before) && new RegExp(`^${letter}`, "u").test(after);
+  return endsJoining.test(before) && beginsJoining.test(after);
 }
 
 function nameOf(character: string): string {

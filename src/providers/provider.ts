@@ -102,7 +102,7 @@ export interface DialogKeys {
 
 /** Menus of numbered lines, where a digit takes the choice at once. */
 export const numberedChoices: DialogKeys = {
-  choice: /^[\s│┃|]*(?:[❯›●○>*]\s*)?(?<number>\d)\.\s+(?<label>\S.*?)\s*[│┃|]?\s*$/u,
+  choice: /^[\s│┃|]*(?:[❯›●○>*]\s*)?(?<number>\d)\.\s+(?<label>\S.*?)\s*(?:[│┃|]\s*)?$/u,
   keys: (place) => [String(place)],
 };
 

@@ -1,3 +1,4 @@
+import { composed } from "../../model/visible.ts";
 import type { ComposerSpec, OneComposerSpec, ScreenManifest } from "./manifest.ts";
 import { parseRows, styleAt, type Row, type Screen, type Style } from "./parse.ts";
 import { matchesStyle } from "./style.ts";
@@ -213,7 +214,7 @@ export const showsPlainly = (text: string): boolean => text.search(clustered) ==
 
 /** What is compared: without white space and without the characters that a screen may not show as they are. */
 export function bareText(text: string): string {
-  return text.normalize("NFC").replace(clustered, "").replace(/[\s\p{Cc}]/gu, "");
+  return composed(text).replace(clustered, "").replace(/[\s\p{Cc}]/gu, "");
 }
 
 /** The rows down to the last one that is not blank. */
