@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import type { InboxView } from "../src/client/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
@@ -37,3 +38,20 @@ test("with a limit, the new mail that waits longest is shown, and only what is s
   expect(bodies(await inbox("--limit", "2"))).toEqual(["five", "six"]);
   expect((await inbox("--pending", "--peek")).map(({ body, state }) => [body, state])).toEqual([["seven", "queued"]]);
 });
+
+test("the inbox shows mail that a restore made uncertain once more, and marks it as seen", async () => {
+  await using world = await startWorld();
+  const pane = await world.pane(["cat"]);
+  await world.json(["adopt", pane, "--name", "fay", "--provider", "generic"]);
+  await world.tmux("kill-pane", "-t", pane);
+  await until(async () => (await world.ls()).find(({ name }) => name === "fay")?.state === "gone", "fay is gone");
+  await world.json(["send", "fay", "hello"]);
+  await world.json(["rm", "fay", "--force"]);
+  await world.json(["backup", join(world.dir, "b.db")]);
+  expect(await world.json<InboxView[]>(["inbox", "--pending"])).toHaveLength(1);
+  await world.json(["restore", join(world.dir, "b.db"), "--yes"]);
+  expect(await world.json<InboxView[]>(["inbox", "--peek"])).toMatchObject([{ state: "uncertain", kind: "bounce" }]);
+  await world.json(["inbox"]);
+  expect(await world.json<InboxView[]>(["inbox", "--pending"])).toEqual([]);
+  expect(await world.json<InboxView[]>(["inbox", "--peek"])).toMatchObject([{ state: "seen" }]);
+}, 30_000);
