@@ -7,6 +7,7 @@ import type { ObjectFields } from "../config/project.ts";
 import type { Profile } from "../model/profile.ts";
 import { programPath, type Search } from "../os/programPath.ts";
 import { providerOf } from "../providers/providers.ts";
+import { contentOf, namedByAgent, namedByObject, reachOf, type Named } from "./namedFiles.ts";
 import { sha256, type Snapshot } from "./snapshot.ts";
 
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
@@ -47,17 +48,52 @@ function findingOnce(): Find {
 export function powersOf(snapshot: Snapshot, { profiles, places }: PowerParts): Powers {
   const { root, project, modules } = snapshot;
   const find = findingOnce();
+  const workspaces = reachOf(profiles);
+  const files = (named: () => Named): Record<string, Value> => {
+    const content = workspaces.length === 0 ? {} : contentOf(named(), workspaces);
+    return Object.keys(content).length > 0 ? { files: content } : {};
+  };
   return {
     agents: Object.fromEntries(
-      profiles.map((profile) => [profile.name, agentPowers(absolute(profile, root, places, find))] as const),
+      profiles.map((profile) => [
+        profile.name,
+        {
+          ...agentPowers(absolute(profile, root, places, find)),
+          ...files(() => namedByAgent(profile, root, places)),
+        },
+      ]),
     ),
     objects: Object.fromEntries(
-      [...project.objects].map(
-        ([name, fields]) =>
-          [name, objectPowers(fields, modules.get(name), { cwd: root, path: places.path }, find)] as const,
-      ),
+      [...project.objects].map(([name, fields]) => [
+        name,
+        {
+          ...objectPowers(fields, modules.get(name), { cwd: root, path: places.path }, find),
+          ...files(() => namedByObject(fields.command ?? [], root, places)),
+        },
+      ]),
     ),
   };
+}
+
+/** Paths of files that are named and are different in the two, or in one of them only. */
+export function changedFiles(before: Powers, after: Powers): string[] {
+  const [old, now] = [filesIn(before), filesIn(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].filter((path) => old.get(path) !== now.get(path)).toSorted();
+}
+
+const filesIn = ({ agents, objects }: Powers): Map<string, Value> =>
+  new Map([...Object.values(agents), ...Object.values(objects)].flatMap(({ files = {} }) => Object.entries(files!)));
+
+/** The same without the content of files. */
+export function settingsIn({ agents, objects }: Powers): Powers {
+  const settings = (group: Powers["agents"]): Powers["agents"] =>
+    Object.fromEntries(
+      Object.entries(group).map(([name, one]) => [
+        name,
+        Object.fromEntries(Object.entries(one).filter(([setting]) => setting !== "files")),
+      ]),
+    );
+  return { agents: settings(agents), objects: settings(objects) };
 }
 
 /**

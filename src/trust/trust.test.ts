@@ -220,6 +220,77 @@ describe("trust", () => {
     ]);
   });
 
+  describe("with a sandboxed agent whose workspace is the project", () => {
+    const boxed = "team: web\nagents:\n  boxed: { command: [sh, own.sh], workspace: ., sandbox: bwrap }\n";
+    const program = (name: string, text = "#!/bin/sh\n"): void => chmodSync(put(name, text), 0o755);
+
+    test.each<[what: string, agent: () => string, file: string]>([
+      ["a script in the command", () => "command: [sh, x]", "x"],
+      ["a script in a line for the shell", () => "command: [sh, -c, 'cd .; sh ./x']", "x"],
+      ["a script in the arguments", () => "command: [sh], args: [x]", "x"],
+      ["a script in an option", () => "command: [node, --require=./x]", "x"],
+      ["a wrapper", () => "command: [cat], sandbox: command, sandboxCommand: [./x]", "x"],
+      ["a program in its PATH", () => `command: [bot], env: { PATH: '${root}/bin:/bin' }`, "bin/bot"],
+      ["another program in its PATH", () => `command: [cat], env: { PATH: '${root}/bin:/bin' }`, "bin/ls"],
+      ["the target of a link", () => "command: [sh, scripts/x]", "tools/x"],
+      ["the file in a variable", () => `command: [bash], env: { BASH_ENV: '${root}/x' }`, "x"],
+      ["a file in an option in a variable", () => "command: [node], env: { NODE_OPTIONS: '--require ./x' }", "x"],
+      ["a file that a #! line names", () => "command: [./tool]", "interpreter"],
+      ["the script of an object", () => "command: [cat] }\nobjects:\n  one: { command: [sh, x]", "x"],
+    ])("the content of %s counts", (_, agent, file) => {
+      for (const name of ["x", "bin/bot", "bin/ls", "tools/x", "interpreter"]) program(name);
+      program("tool", `#!${root}/interpreter\n`);
+      symlinkSync("tools", join(root, "scripts"));
+      const trust = trusted(`${boxed}  x: { ${agent()} }\n`);
+      program("own.sh");
+      program("unnamed.sh");
+      expect(trust.inspect(root).state).toBe("trusted");
+      program(file, "#!/bin/sh\nid\n");
+      expect(() => trust.demand(root)).toThrow(`${root}/${file.startsWith("bin/") ? "bin" : `${file} changed since`}`);
+      expect(changesIn(trust.inspect(root)).map(({ text }) => text)).toContainEqual(
+        expect.stringMatching(/files: \S+ (\d+ files, )?sha256 /),
+      );
+      program(file);
+      expect(trust.inspect(root).state).toBe("trusted");
+    });
+
+    test("a link that leads elsewhere asks again", () => {
+      for (const name of ["tools/x", "other/x"]) program(name);
+      symlinkSync("tools", join(root, "scripts"));
+      const trust = trusted(`${boxed}  x: { command: [sh, scripts/x] }\n`);
+      rmSync(join(root, "scripts"));
+      symlinkSync("other", join(root, "scripts"));
+      expect(changesIn(trust.inspect(root)).map(({ sign, text }) => `${sign} ${text}`)).toContain(
+        `+ agent x  files: ${root}/scripts link to other`,
+      );
+    });
+
+    test("a named file that is new asks again", () => {
+      const trust = trusted(`${boxed}  x: { command: [bash], env: { BASH_ENV: '${root}/x' } }\n`);
+      put("x", "id\n");
+      expect(() => trust.demand(root)).toThrow(`${root}/x changed since ${root}/tieline.yaml was trusted`);
+    });
+
+    test("a file that no sandboxed agent can write may change", () => {
+      mkdirSync(join(root, "room"));
+      program("x");
+      const trust = trusted(`${boxed.replace("workspace: .", "workspace: room")}  x: { command: [sh, x] }\n`);
+      program("x", "id\n");
+      expect(trust.inspect(root).state).toBe("trusted");
+    });
+
+    test("what runs outside is named to sandboxes, with the links that lead to it", () => {
+      for (const name of ["tools/x", "bin/bot"]) program(name);
+      symlinkSync("tools", join(root, "scripts"));
+      const env = `env: { PATH: '${root}/bin:/bin' }`;
+      const trust = trusted(`${boxed}  x: { command: [sh, scripts/x] }\n  y: { command: [bot], ${env} }\n`);
+      const { decisive, decisiveDirectories } = trust.around([root]);
+      for (const name of ["scripts", "tools/x", "bin/bot"]) expect(decisive).toContain(join(root, name));
+      expect(decisive).not.toContain(join(root, "own.sh"));
+      expect(decisiveDirectories).toContain(join(root, "bin"));
+    });
+  });
+
   test("what changes while the user is asked is not trusted", () => {
     put("tieline.yaml", base);
     const trust = open();

@@ -3,8 +3,8 @@
  * write them and the user has seen what they can start. What was trusted is kept in the home, by the real path of the
  * project.
  */
-import { realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { projectFileName, type Project } from "../config/project.ts";
 import type { Documents } from "../directory/documents/port.ts";
 import { projectProfilesDirectory, type Profiles } from "../directory/profiles.ts";
@@ -15,7 +15,8 @@ import type { TrustedProject } from "../objects/objects.ts";
 import { exposureOf, type Exposure } from "../os/exposure.ts";
 import { realPath } from "../os/paths.ts";
 import { shellWord } from "../providers/provider.ts";
-import { absolute, absoluteCommand, digestOf, powersOf, type Powers } from "./powers.ts";
+import { namedByAgent, namedByObject } from "./namedFiles.ts";
+import { absolute, absoluteCommand, changedFiles, digestOf, powersOf, settingsIn, type Powers } from "./powers.ts";
 import { Snapshots, type Snapshot } from "./snapshot.ts";
 import { difference, linesOf, type Line } from "./words.ts";
 
@@ -148,14 +149,16 @@ export class Trust {
     };
     try {
       const { snapshot, profiles } = this.inspect(directory);
-      const outside = profiles
-        .filter(({ sandbox }) => sandbox !== "bwrap")
-        .map(({ command, cwd }) => filesIn(command ?? [], cwd ?? root));
-      const objects = [...snapshot.project.objects.values()].map(({ command = [] }) => filesIn(command, root));
+      const named = [
+        ...profiles.map((profile) => namedByAgent(profile, root, this.parts)),
+        ...[...snapshot.project.objects.values()].map(({ command = [] }) => namedByObject(command, root, this.parts)),
+      ];
       const workspaces = profiles.flatMap(({ workspace }) => (workspace === null ? [] : [workspace]));
       return {
-        ...own,
-        decisive: [...new Set([...own.decisive, ...snapshot.files, ...outside.flat(), ...objects.flat()])],
+        decisive: [...new Set([...own.decisive, ...snapshot.files, ...named.flatMap(({ files }) => files)])],
+        decisiveDirectories: [
+          ...new Set([...own.decisiveDirectories, ...named.flatMap(({ directories }) => directories)]),
+        ],
         workspaces,
       };
     } catch (thrown) {
@@ -191,21 +194,6 @@ export class Trust {
   }
 }
 
-/** The files that a command names, and links to files: a script, or what a line for the shell runs. */
-function filesIn(command: readonly string[], cwd: string): string[] {
-  const words = command.flatMap((word) => word.split(/[\s;&|()<>'"`$]+/)).filter((word) => word !== "");
-  return words.map((word) => resolve(cwd, word)).filter(isFile);
-}
-
-/** Most words of a command are no paths, and some could not be any. */
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
 const isMissing = (thrown: unknown): boolean => (thrown as NodeJS.ErrnoException).code === "ENOENT";
 
 /** A profile in the home, or what it is a link to. */
@@ -230,14 +218,28 @@ export function untrusted(inspection: Inspection): TielineError {
     state,
   } = inspection;
   const file = join(root, projectFileName);
-  const operands = { root, file, state };
+  const changed = changedSince(inspection);
+  const operands = { root, file, state, ...(changed.length > 0 && { changed }) };
   if (exposure !== null) return exposed(exposure, `so nothing is started from ${file}`, operands);
-  const why =
-    state === "new" ? `${file} is not trusted yet` : `what ${file} can start has changed since it was trusted`;
+  const why = changeWords(inspection, changed);
   return new TielineError("UNTRUSTED", `${why}, so nothing is started from it`, {
     remedy: `\`tieline trust ${shellWord(root)}\` shows ${state === "new" ? "what it can start" : "the difference"} and asks`,
     operands,
   });
+}
+
+const changedSince = ({ record, powers }: Inspection): string[] =>
+  record === null ? [] : changedFiles(record.powers, powers);
+
+/** Names the files if nothing else changed. */
+function changeWords({ snapshot: { root }, state, record, powers }: Inspection, files: readonly string[]): string {
+  const file = join(root, projectFileName);
+  if (state === "new" || record === null) return `${file} is not trusted yet`;
+  const [first, ...others] = files;
+  if (first === undefined || digestOf(settingsIn(record.powers)) !== digestOf(settingsIn(powers)))
+    return `what ${file} can start has changed since it was trusted`;
+  const count = others.length;
+  return `${first}${count === 0 ? "" : ` and ${count} more`} changed since ${file} was trusted`;
 }
 
 const changedMeanwhile = ({ snapshot: { root } }: Inspection): TielineError =>

@@ -4,8 +4,8 @@ import type { Powers, Value } from "./powers.ts";
 
 /** What the digest cannot speak for, said wherever the user is asked. */
 export const notCovered =
-  "Not covered: what these programs read and run themselves, such as package.json, scripts, Makefiles, " +
-  "imported files and the settings of agent programs in the project.";
+  "Not covered: what these programs read and run themselves, such as package.json, Makefiles, scripts not listed " +
+  "under `files`, imported files and the settings of agent programs in the project.";
 
 export interface Line {
   readonly sign: "-" | "+";
@@ -38,6 +38,8 @@ function valueLines(setting: string, value: Value): string[] {
   if (typeof value === "string") return value.split("\n");
   if (setting === "env")
     return Object.entries(value as Record<string, string>).map(([name, given]) => `${name}=${JSON.stringify(given)}`);
+  if (setting === "files")
+    return Object.entries(value as Record<string, string>).map(([path, content]) => `${shellWord(path)} ${content}`);
   return [JSON.stringify(value)];
 }
 

@@ -27,10 +27,14 @@ export function pinnedIn(workspace: string, readOnly: readonly string[]): string
   return [...pinned].filter((directory) => !readOnly.some((path) => isWithin(directory, path))).toSorted();
 }
 
-/** Links in the place of what has to stay as it is: nothing can be mounted on a link. */
+/**
+ * Links in the place of what has to stay as it is: nothing can be mounted on a link. A link in a directory that is
+ * read-only cannot be replaced.
+ */
 export function linksIn(workspace: string, decisive: readonly string[]): string[] {
-  const wanted = [...decisive, ...repositoryParts.map((name) => join(workspace, name))].filter((path) =>
-    isWithin(path, workspace),
+  const readOnly = readOnlyIn(workspace, decisive);
+  const wanted = [...decisive, ...repositoryParts.map((name) => join(workspace, name))].filter(
+    (path) => isWithin(path, workspace) && !readOnly.some((outer) => isWithin(dirname(path), outer)),
   );
   return wanted.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
 }
