@@ -80,6 +80,9 @@ export function finding(subject: () => Searched): void {
     const bodies = (filter: Parameters<Mailbox["log"]>[0]): string[] => mailbox.log(filter).map((one) => one.message.body);
     expect(bodies({ agent: ana.id as AgentId })).toEqual(["alpha ONE"]);
     expect(bodies({ agent: bob.id })).toEqual(["alpha ONE"]);
+    expect(bodies({ agents: [ana.id as AgentId, cy.id] })).toEqual(["alpha ONE", "beta"]);
+    expect(bodies({ agents: [cy.id], oldest: true, limit: 1 })).toEqual(["beta"]);
+    expect(bodies({ agents: [] })).toEqual([]);
     expect(bodies({ thread: first.id })).toEqual(["alpha ONE", "beta"]);
     expect(bodies({ grep: "one" })).toEqual(["alpha ONE"]);
     expect(bodies({ since: clock() })).toEqual(["beta"]);
