@@ -1,4 +1,6 @@
 import { TielineError } from "../../model/errors.ts";
+import { ownerAtLoopback } from "../../os/listeners.ts";
+import { thisUser } from "../../os/untrustedFile.ts";
 
 /** Where an opencode listens, and the word that it asks for. */
 export interface OpencodeAddress {
@@ -12,7 +14,7 @@ export interface OpencodeEvent {
 }
 
 export interface OpencodeServer {
-  /** Throws with the operand `refused` when the server answered, and said no. */
+  /** Before every request, the listener of the port is checked. Throws with the operand `refused` when the server answered, and said no, or is another user's. */
   request<Result>(method: string, path: string, options?: { readonly body?: unknown; readonly signal?: AbortSignal }): Promise<Result>;
   /** What happens there, from now on, until the signal aborts or the server ends. */
   events(signal: AbortSignal): AsyncGenerator<OpencodeEvent>;
@@ -24,6 +26,7 @@ export function opencodeServer({ port, password }: OpencodeAddress): OpencodeSer
   const headers = { "content-type": "application/json", ...(password !== null && { authorization: `Basic ${btoa(`opencode:${password}`)}` }) };
 
   async function fetched(method: string, path: string, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
+    checkOwner(port, path);
     let response: Response;
     try {
       response = await fetch(`${base}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) });
@@ -47,6 +50,16 @@ export function opencodeServer({ port, password }: OpencodeAddress): OpencodeSer
   };
 }
 
+/**
+ * The port is visible in the arguments of the process, and another user can listen there before opencode does or after it
+ * exited. Such a program gets neither the password nor a message.
+ */
+function checkOwner(port: number, path: string): void {
+  const owner = ownerAtLoopback(port, thisUser());
+  if (owner === "foreign") throw foreign(port, path);
+  if (owner === "none") throw notThere(port, path, undefined);
+}
+
 /** The data of server-sent events, each of which opencode writes as one line. */
 async function* eventData(stream: ReadableStream<Uint8Array>, port: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -67,6 +80,12 @@ const notThere = (port: number, path: string, cause: unknown): TielineError =>
     remedy: "`tieline ls` shows whether the agent still runs",
     operands: { port, path, refused: false },
     cause,
+  });
+
+const foreign = (port: number, path: string): TielineError =>
+  new TielineError("DELIVERY_FAILED", `port ${port} is in use by a program of another user, not by this agent's opencode`, {
+    remedy: "`tieline restart` starts the agent again with another port",
+    operands: { port, path, refused: true },
   });
 
 const refused = (path: string, status: number, answer: string): TielineError =>
