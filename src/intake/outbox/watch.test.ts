@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../../model/errors.ts";
 import { Conditions } from "../../testing/conditions.ts";
+import { until } from "../../testing/until.ts";
 import { type OutboxEntry } from "./parse.ts";
 import { type OutboxOptions, watchOutbox } from "./watch.ts";
 
@@ -249,4 +250,24 @@ describe("the outbox", () => {
     for (let i = 0; i < 20; i++) await start().stop();
     expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before + 2);
   });
+
+  test("files whose names are no UTF-8 are reported once, and keep it neither busy nor from the others", async () => {
+    for (const folder of [path(), path(".taken")]) {
+      mkdirSync(folder, { recursive: true });
+      const made = Bun.spawnSync(["perl", "-e", 'for (0 .. 16500) { open(my $f, ">", sprintf("\\xff%05d.json", $_)) or die $! }'], { cwd: folder });
+      expect(made.exitCode).toBe(0);
+    }
+    put("z.json", { to: "bob", content: "sent" });
+    let sweeps = 0;
+    const reader = start({ onIdle: () => sweeps++ });
+    await reader.until(() => reader.accepted.length === 1 && reader.faults.length === 1);
+    const before = sweeps;
+    put("z2.json", { to: "bob", content: "sent too" });
+    await reader.until(() => reader.accepted.length === 2);
+    await until(() => sweeps > before + 1, "further sweeps that end");
+    await reader.stop();
+    expect(reader.contents()).toEqual(["sent", "sent too"]);
+    expect(reader.faults).toEqual(["FILE_REFUSED"]);
+    expect(reader.rejected).toEqual([]);
+  }, 60_000);
 });

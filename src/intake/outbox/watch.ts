@@ -100,6 +100,8 @@ interface Folders {
 class OutboxReader {
   /** Broken files that may still be growing. */
   private broken = new Map<string, Glimpse>();
+  /** Names that are no UTF-8 were reported, and there still are some. */
+  private reportedNames = false;
   private readonly elapsed: Elapsed;
   private readonly settleMs: number;
   private readonly newKey: () => string;
@@ -119,6 +121,7 @@ class OutboxReader {
       folders = openFolders(this.options.workspace);
       await this.acceptTaken(folders);
       const dueInMs = await this.takeAll(folders);
+      await this.reportUnreachable(folders);
       if (!this.options.signal.aborted) this.options.onIdle?.();
       return { dueInMs, refused: false };
     } catch (error) {
@@ -134,14 +137,16 @@ class OutboxReader {
     const stillBroken = new Map<string, Glimpse>();
     let dueInMs = Infinity;
     for (let all = false; !all && !this.options.signal.aborted; ) {
-      const { names, more } = await namesInOrder(folders.outbox, (name) => name.endsWith(".json") && !name.startsWith(".") && !stillBroken.has(name));
-      all = !more;
+      const { names, more } = await namesInOrder(folders.outbox, (name) => isMessageFile(name) && !stillBroken.has(name));
+      all = true;
       for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
         let took = false;
         for (const name of names.slice(from, from + batchSize)) {
           const glimpse = this.examine(folders, name);
+          // A pass in which every file was missing would be followed by the same one.
+          if (more && glimpse !== "missing") all = false;
           if (glimpse === "taken") took = true;
-          else if (glimpse) {
+          else if (typeof glimpse === "object") {
             stillBroken.set(name, glimpse);
             dueInMs = Math.min(dueInMs, Math.max(1, glimpse.sinceAt + this.settleMs - this.elapsed()));
           }
@@ -158,10 +163,10 @@ class OutboxReader {
   }
 
   /** Takes or rejects a file, or says since when it is broken in the same way. */
-  private examine({ outbox, taken, rejected }: Folders, name: string): "taken" | Glimpse | undefined {
+  private examine({ outbox, taken, rejected }: Folders, name: string): "taken" | "missing" | Glimpse | undefined {
     try {
       const file = this.read(outbox.entry(name));
-      if (!file.ok && file.why === "missing") return undefined;
+      if (!file.ok && file.why === "missing") return "missing";
       const parsed = file.ok ? parseOutboxFile(file.bytes) : unfit(file);
       if (parsed.ok) {
         renameSync(outbox.entry(name), taken.entry(`${shortName(name)}~${this.newKey()}`));
@@ -174,7 +179,7 @@ class OutboxReader {
       if (this.elapsed() - glimpse.sinceAt < this.settleMs) return glimpse;
       return this.reject(outbox, rejected, name, name, parsed.reason);
     } catch (error) {
-      if (isErrno(error, "ENOENT")) return undefined;
+      if (isErrno(error, "ENOENT")) return "missing";
       throw error;
     }
   }
@@ -183,12 +188,14 @@ class OutboxReader {
   private async acceptTaken({ taken, rejected }: Pick<Folders, "taken" | "rejected">): Promise<void> {
     const pace = pacer();
     const { names, more } = await firstNames(taken, () => true);
+    let progressed = false;
     for (const key of names) {
       await pace();
       if (this.options.signal.aborted) return;
       const name = key.replace(/~[^~]*$/, "");
       const file = this.read(taken.entry(key));
       if (!file.ok && file.why === "missing") continue;
+      progressed = true;
       const parsed = file.ok ? parseOutboxFile(file.bytes) : unfit(file);
       if (!parsed.ok) {
         this.reject(taken, rejected, key, name, parsed.reason);
@@ -204,7 +211,15 @@ class OutboxReader {
       }
       rmSync(taken.entry(key), { force: true });
     }
-    if (more) await this.acceptTaken({ taken, rejected });
+    if (more && progressed) await this.acceptTaken({ taken, rejected });
+  }
+
+  /** Once, until there are no such files any more. */
+  private async reportUnreachable({ outbox, taken }: Folders): Promise<void> {
+    const names = [...(await readdir(outbox.entry("."))).filter(isMessageFile), ...(await readdir(taken.entry(".")))];
+    const count = names.filter((name) => !isReachable(name)).length;
+    if (count > 0 && !this.reportedNames) this.options.onFault?.(unreachableFault(this.options.workspace, count));
+    this.reportedNames = count > 0;
   }
 
   /** A refusal of the system, which is no fault of the file, is thrown. */
@@ -250,6 +265,19 @@ function linkFault(workspace: string, cause: unknown): TielineError {
   });
 }
 
+const isMessageFile = (name: string): boolean => name.endsWith(".json") && !name.startsWith(".");
+
+/** A name that is no UTF-8 is listed with replacement characters, and no file has the name that is listed. */
+const isReachable = (name: string): boolean => !name.includes("\ufffd");
+
+function unreachableFault(workspace: string, count: number): TielineError {
+  const which = count === 1 ? "1 file has a name" : `${count} files have names`;
+  return new TielineError("FILE_REFUSED", `in the outbox of ${workspace} ${which} not in UTF-8, or with U+FFFD; no such file is read`, {
+    remedy: "rename the files in .outbox and .outbox/.taken, or remove them",
+    operands: { workspace, count },
+  });
+}
+
 /** Leaves room for what is added to the name, in a file system that allows 255 bytes. */
 function shortName(name: string): string {
   return name.replace(/[^\w.-]/g, "_").slice(0, 120);
@@ -279,13 +307,13 @@ async function namesInOrder(directory: Directory, isWanted: (name: string) => bo
   return { names, more: more || first.more };
 }
 
-/** The first of the wanted names, in order. An agent may make as many files as it likes. */
+/** The first of the wanted names that can be opened, in order. An agent may make as many files as it likes. */
 async function firstNames(directory: Directory, isWanted: (name: string) => boolean): Promise<{ names: string[]; more: boolean }> {
   const all = await readdir(directory.entry("."));
   let names: string[] = [];
   let more = false;
   for (let from = 0; from < all.length; from += maxNames, await nextTurn()) {
-    const piece = all.slice(from, from + maxNames).filter(isWanted);
+    const piece = all.slice(from, from + maxNames).filter((name) => isReachable(name) && isWanted(name));
     names = [...names, ...piece].sort();
     more ||= names.length > maxNames;
     names = names.slice(0, maxNames);
