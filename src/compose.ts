@@ -206,7 +206,7 @@ export function compose(options: SwitchOptions): Switch {
     const seen = profileOf(agent);
     return seen === null || seen.project === null || seen.logs.length === 0 ? seen : trust.profileIfTrusted(agent.team, seen.name);
   };
-  const profileToStart = (team: string, name: string): Profile | null => trust.profile(team, name);
+  const profileToStart = (team: string, name: string): Profile | null => trust.profileToStart(team, name);
   const ways = routes(directory, lookups, () => trust.profiles(), emit);
   const router = createRouter({ mailbox, guard: loopGuard(mailbox, config.guards, clock), emit, clock, ...ways });
 

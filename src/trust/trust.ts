@@ -17,6 +17,7 @@ import { realPath } from "../os/paths.ts";
 import { shellWord } from "../providers/provider.ts";
 import { namedByAgent, namedByObject } from "./namedFiles.ts";
 import { absolute, absoluteCommand, changedFiles, digestOf, powersOf, settingsIn, type Powers } from "./powers.ts";
+import { writableInSandbox, type WritablePath } from "./runningSandboxes.ts";
 import { Snapshots, type Snapshot } from "./snapshot.ts";
 import { difference, linesOf, type Line } from "./words.ts";
 
@@ -28,6 +29,7 @@ export interface TrustParts {
   readonly binDirectory: string;
   readonly projectOf: (team: string) => Project | null;
   readonly clock?: Clock;
+  readonly writable?: typeof writableInSandbox;
 }
 
 /** What the user said yes to. */
@@ -104,6 +106,21 @@ export class Trust {
     judged.set(seen.project, snapshot);
     const profile = profiles.lookup(snapshot.project, name);
     return profile && absolute(profile, snapshot.root, this.parts);
+  }
+
+  /**
+   * The same right before a start. UNTRUSTED while a running sandbox could rewrite what is started after it was checked.
+   */
+  profileToStart(team: string, name: string): Profile | null {
+    const { profiles, projectOf, writable = writableInSandbox } = this.parts;
+    const seen = profiles.lookup(projectOf(team), name);
+    const root = seen?.project ?? projectOf(team)?.root ?? seen?.cwd;
+    if (seen !== null && root !== undefined && root !== null) {
+      const { files, directories } = namedByAgent(seen, root, this.parts);
+      const found = writable([...files, ...directories]);
+      if (found !== null) throw writableInside(name, found);
+    }
+    return this.profile(team, name);
   }
 
   /** The same for several agents at one moment: the files of each project are read once for all of them. */
@@ -241,6 +258,12 @@ function changeWords({ snapshot: { root }, state, record, powers }: Inspection, 
   const count = others.length;
   return `${first}${count === 0 ? "" : ` and ${count} more`} changed since ${file} was trusted`;
 }
+
+const writableInside = (name: string, { path, workspace }: WritablePath): TielineError =>
+  new TielineError("UNTRUSTED", `a running sandboxed agent can write ${path}, so ${name} is not started`, {
+    remedy: `\`tieline restart\` the sandboxed agent that works in ${shellWord(workspace)}`,
+    operands: { agent: name, path, workspace },
+  });
 
 const changedMeanwhile = ({ snapshot: { root } }: Inspection): TielineError =>
   new TielineError("CONFLICT", `the files of ${root} changed while you were asked`, {

@@ -106,6 +106,14 @@ topology: [${Object.keys(targets)
     60_000,
   );
 
+  test("are not started while the sandbox could rewrite them after the check, until it is restarted", async () => {
+    const { stderr } = await world.tieline(["up", "args"]);
+    expect(stderr).toContain(`error UNTRUSTED: a running sandboxed agent can write ${path("args.sh")}, so args is not`);
+    await world.json(["restart", "boxed"]);
+    await world.json(["up", "args"]);
+    expect(existsSync(join(world.dir, "escaped"))).toBe(false);
+  });
+
   test("stay read-only in a directory of PATH, also when one is saved outside", async () => {
     await savedWhileAttacked("searched", searched);
     expect(existsSync(path("written-searched"))).toBe(false);
