@@ -11,7 +11,7 @@
  * A burst of files costs the same per file as a single one: one pass at a time, each file read by itself, other work in
  * between. When `accept` refuses for now, everything behind that file waits where it is.
  */
-import { fsync, lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, fsync, lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -21,7 +21,7 @@ import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { pause } from "../../os/pause.ts";
 import { runForever } from "../../os/runForever.ts";
 import { readUntrusted, refusalError, userOrRoot, type FileContent, type Refusal } from "../../os/untrustedFile.ts";
-import { type Directory, isErrno, openDirectory, ownersOf } from "../../workspace/directory.ts";
+import { type Directory, isErrno, keepPrivate, openPrivateDirectory, openWorkspace, ownersOf } from "../../workspace/directory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
 import { maxFileBytes, type OutboxEntry, parseOutboxFile } from "./parse.ts";
 
@@ -232,23 +232,28 @@ class OutboxReader {
   private reject(from: Directory, rejected: Directory, current: string, name: string, reason: string): undefined {
     const free = freeName(rejected, shortName(name));
     renameSync(from.entry(current), rejected.entry(free));
-    writeFileSync(rejected.entry(`${free}.reason.txt`), `${reason}\n`, { flag: "wx" });
+    const fd = openSync(rejected.entry(`${free}.reason.txt`), "wx", 0o600);
+    try {
+      keepPrivate(fd, rejected.owner);
+      writeFileSync(fd, `${reason}\n`);
+    } finally {
+      closeSync(fd);
+    }
     this.options.onRejected?.({ name: free, reason });
   }
 }
 
 function openFolders(workspace: string): Folders {
   const opened: Directory[] = [];
-  const open = (path: string, options: { create?: boolean; follow?: boolean }) => {
-    const directory = openDirectory(path, options);
+  const kept = (directory: Directory): Directory => {
     opened.push(directory);
     return directory;
   };
   try {
-    const root = open(workspace, { follow: true });
-    const outbox = open(root.entry(".outbox"), { create: true });
-    const taken = open(outbox.entry(".taken"), { create: true });
-    const rejected = open(outbox.entry(".rejected"), { create: true });
+    const root = kept(openWorkspace(workspace));
+    const outbox = kept(openPrivateDirectory(root, ".outbox"));
+    const taken = kept(openPrivateDirectory(outbox, ".taken"));
+    const rejected = kept(openPrivateDirectory(outbox, ".rejected"));
     root.close();
     return { outbox, taken, rejected };
   } catch (error) {

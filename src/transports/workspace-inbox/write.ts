@@ -10,8 +10,8 @@ import { fsync } from "node:fs";
 import { lstat, open, rename, unlink } from "node:fs/promises";
 import { promisify } from "node:util";
 import { entriesIn } from "../../os/entries.ts";
-import { openUntrusted, readUntrusted, refusalError } from "../../os/untrustedFile.ts";
-import { type Directory, isErrno, openDirectory } from "../../workspace/directory.ts";
+import { openUntrusted, readUntrusted, refusalError, thisUser } from "../../os/untrustedFile.ts";
+import { type Directory, isErrno, keepPrivate, openPrivateDirectory, openWorkspace } from "../../workspace/directory.ts";
 
 export interface InboxMessage {
   from: string;
@@ -140,17 +140,20 @@ function fileContent({ from, author, content, id, tag, sentAt, replyTo }: InboxM
 }
 
 function openInbox(workspace: string): Directory {
-  const root = openDirectory(workspace, { follow: true });
+  const root = openWorkspace(workspace);
   try {
-    return openDirectory(root.entry(".inbox"), { create: true });
+    return openPrivateDirectory(root, ".inbox");
   } finally {
     root.close();
   }
 }
 
+/** What Tieline writes belongs to this user, or was given to the owner of the workspace. */
+const writersOf = ({ owner }: Directory): readonly number[] => [thisUser(), owner.uid];
+
 /** Only what we wrote ourselves and the agent left as it is. */
 function idOf(inbox: Directory, name: string): string | undefined {
-  const file = openUntrusted(inbox.entry(name));
+  const file = openUntrusted(inbox.entry(name), { owners: writersOf(inbox) });
   if (!file.ok) return undefined;
   using _ = file;
   return fileEnd.exec(file.read(Math.max(0, file.stats.size - searchedBytes), searchedBytes).toString("utf8"))?.[1];
@@ -163,7 +166,7 @@ function seqOf(name: string): number {
 
 function storedCounter(inbox: Directory): { seq: number; ids: string[] } {
   const path = inbox.entry(".seq");
-  const file = readUntrusted(path, { maxBytes: 4_096 });
+  const file = readUntrusted(path, { maxBytes: 4_096, owners: writersOf(inbox) });
   // Counting from the start again would give numbers twice.
   if (!file.ok && file.why === "unreadable") throw refusalError(path, file);
   const [first = "", ...ids] = file.ok ? file.bytes.toString("utf8").trimEnd().split("\n") : [];
@@ -180,8 +183,9 @@ async function replaceFile(inbox: Directory, name: string, text: string): Promis
 async function writeDraft(inbox: Directory, name: string, text: string): Promise<string> {
   const draft = inbox.entry(`.draft-${name}`);
   await removeDraft(draft, name);
-  const file = await open(draft, "wx", 0o644);
+  const file = await open(draft, "wx", 0o600);
   try {
+    keepPrivate(file.fd, inbox.owner);
     await file.writeFile(text);
     await file.sync();
   } finally {
