@@ -70,6 +70,7 @@ export function teamNamedAfter(root: string): string {
 /** `knownAs`: the name of its team, where that is not the one in the file. */
 export function parseProject(file: string, text: string, knownAs?: string): Project {
   const sourced = parseYaml(file, text);
+  checkCounts(sourced);
   const { team: stated, agents, objects, topology, aliases } = check(ProjectFile, sourced);
   checkObjects(sourced, agents, objects);
   checkAliases(sourced, aliases);
@@ -86,6 +87,18 @@ export function parseProject(file: string, text: string, knownAs?: string): Proj
     aliases: new Map(Object.entries(aliases)),
     declared: new Set([...Object.keys(agents), ...Object.keys(objects)]),
   };
+}
+
+/** Larger than any team that people write down. What is done for each name or edge stays quick. */
+export const projectLimits = { agents: 1_000, objects: 1_000, aliases: 1_000, topology: 10_000 } as const;
+
+/** Before anything looks at each of them. */
+function checkCounts(sourced: Sourced): void {
+  for (const [key, limit] of Object.entries(projectLimits)) {
+    const value = (sourced.value as Record<string, unknown>)[key];
+    const count = typeof value === "object" && value !== null ? Object.keys(value).length : 0;
+    if (count > limit) throw invalid(sourced.placeOf([], key), `${key} has ${count} entries; the limit is ${limit}`, `keep at most ${limit} entries under ${key}:`);
+  }
 }
 
 function readEdges(sourced: Sourced, topology: readonly string[], team: string): Edge[] {

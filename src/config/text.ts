@@ -1,4 +1,4 @@
-import { type Document, isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isMap, isPair, isScalar, Lexer, LineCounter, type Node, parseDocument, visit } from "yaml";
 import { TielineError } from "../model/errors.ts";
 import { formatPlace, type Place } from "../model/place.ts";
 
@@ -16,12 +16,15 @@ export interface Sourced {
 
 /** Reads YAML; `firstLine` is for text that begins further down in its file. */
 export function parseYaml(file: string, text: string, firstLine = 1): Sourced {
+  checkSize(text, { file, line: firstLine, column: 1 });
   const { document, place, placeOf, line } = located(file, text, firstLine);
   const [error] = document.errors;
   if (error) {
     const [summary] = error.message.split(/ at line \d+|\n/, 1);
     throw invalid(place(error.pos[0]), summary!, "correct the YAML at this place");
   }
+  const repeated = repeatedKey(document);
+  if (repeated) throw invalid(place(repeated.range![0]), "Map keys must be unique", "correct the YAML at this place");
   return { file, value: bounded(expanded(document, place(0)), place(0)) ?? {}, placeOf, line };
 }
 
@@ -38,6 +41,55 @@ function expanded(document: Document.Parsed, top: Place): unknown {
 /** No file that people write is as deep or as large; a value that contains itself is infinitely deep. */
 const maxDepth = 64;
 const maxValues = 1_000_000;
+
+/** So many list items and keys, and brackets within brackets, are read in a moment. */
+const maxEntries = 30_000;
+/** Anchors, aliases, tags, directives and documents. */
+const maxMarks = 1_000;
+/** The lexer announces a scalar by this; the next token is its text. */
+const scalarFollows = "\x1f";
+
+/** Before the parser, which takes long for what is large and overflows the stack for what is deep. */
+function checkSize(text: string, top: Place): void {
+  let entries = 0;
+  let brackets = 0;
+  let onLine = 0;
+  let marks = 0;
+  let isText = false;
+  for (const token of new Lexer().lex(text)) {
+    const kind = isText ? "" : token;
+    isText = !isText && token === scalarFollows;
+    if (kind === "\n" || kind === "\r\n") onLine = 0;
+    if (kind === "-" || kind === "?") onLine++;
+    if (kind === "[" || kind === "{") brackets++;
+    if (kind === "]" || kind === "}") brackets--;
+    if (entryTokens.has(kind)) entries++;
+    if (/^(?:[&*!%]|---|\.\.\.)/.test(kind)) marks++;
+    if (brackets > maxDepth || onLine > maxDepth) throw invalid(top, `it is nested deeper than ${maxDepth} levels`, "write it with fewer levels");
+    if (marks > maxMarks) throw invalid(top, `it has more than ${maxMarks} anchors, aliases, tags and directives`, "write the values out");
+    if (entries > maxEntries) throw invalid(top, `it has more than ${maxEntries} keys and list items`, "split it, or write less");
+  }
+}
+
+const entryTokens: ReadonlySet<string> = new Set(["-", "?", ":", ",", "[", "{", "]", "}"]);
+
+/** The parser's own check compares each key of a map with each other. */
+function repeatedKey(document: Document.Parsed): Node | null {
+  let found: Node | null = null;
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) found = key;
+        if (found) return visit.BREAK;
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
 
 function bounded(value: unknown, top: Place): unknown {
   const pending = [{ value, depth: 0 }];
@@ -70,7 +122,7 @@ export function invalid(place: Place, problem: string, remedy: string, cause?: u
 
 function located(file: string, text: string, firstLine: number) {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: true });
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number): Place => {
     const { line, col } = lineCounter.linePos(offset);
     return { file, line: Math.max(line, 1) + firstLine - 1, column: Math.max(col, 1) };

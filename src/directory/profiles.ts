@@ -20,6 +20,8 @@ interface Entry {
 }
 
 export const maxProfileBytes = 1024 * 1024;
+/** How many profiles may build on each other. */
+export const maxProfileChain = 10;
 
 export const projectProfilesDirectory = (root: string): string => join(root, ".tieline", "agents");
 
@@ -76,6 +78,7 @@ export class Profiles {
     for (const entry of this.#entries(project, name)) {
       const self = `${entry.source}#${name}`;
       if (above.includes(self)) continue;
+      if (above.length >= maxProfileChain) throw chainTooLong(entry.source, name);
       const base = this.#base(project, name, entry, [...above, self]);
       return toProfile(entry.fields, { name, ...entry }, base);
     }
@@ -140,6 +143,13 @@ export class Profiles {
     this.#files.set(source, { version, fields });
     return fields;
   }
+}
+
+function chainTooLong(source: string, name: string): TielineError {
+  return new TielineError("CONFIG_INVALID", `${source}: more than ${maxProfileChain} profiles build on each other, down to ${name}`, {
+    remedy: "let the profiles build on one that is nearer to the base",
+    operands: { profile: name, source, limit: maxProfileChain },
+  });
 }
 
 function namesIn(directory: string): string[] {

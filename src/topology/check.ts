@@ -8,16 +8,26 @@ import { allowedTargets, type Party, type Topology } from "./topology.ts";
 /** Who could stand behind a label: agents, objects, profiles and roles of a team. */
 export type KnownLabels = (team: string) => ReadonlySet<string>;
 
-/** One error for each end of an edge that nobody stands behind, with its place in the file. */
-export function checkEdges(topology: Topology, known: KnownLabels): TielineError[] {
+/** Each costs a search for similar names, and correcting these shows the next. */
+const maxProblems = 20;
+
+/** One error for each unknown end of an edge, with its place in the file: the first 20 of them. */
+export function checkEdges(topology: Topology, knownLabels: KnownLabels): TielineError[] {
   const problems: TielineError[] = [];
   const reported = new Set<string>();
+  const teams = new Map<string, ReadonlySet<string>>();
+  const known: KnownLabels = (team) => {
+    const labels = teams.get(team) ?? knownLabels(team);
+    teams.set(team, labels);
+    return labels;
+  };
   for (const edge of topology.edges ?? []) {
     for (const side of ["from", "to"] as const) {
       const label = edge[side];
       if (reported.has(label) || isKnown(label, topology.team, known)) continue;
       reported.add(label);
       problems.push(unknownLabel(label, topology.team, known, edge.places?.[side] ?? null));
+      if (problems.length === maxProblems) return problems;
     }
   }
   return problems;
