@@ -3,9 +3,9 @@
  * their content, because they run outside of the sandbox.
  */
 import { lstatSync, readdirSync, readlinkSync, statSync, type Stats } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Profile } from "../model/profile.ts";
-import { isWithin, realPath } from "../os/paths.ts";
+import { follow, isWithin, realPath } from "../os/paths.ts";
 import { programPath } from "../os/programPath.ts";
 import { openUntrusted, readUntrusted, refusalError } from "../os/untrustedFile.ts";
 import { providerOf } from "../providers/providers.ts";
@@ -20,7 +20,6 @@ export interface Named {
 
 const maxFileBytes = 256 * 1024 * 1024;
 const maxEntries = 10_000;
-const maxLinks = 40;
 const maxInterpreters = 5;
 /** Variables that list directories to load code from. */
 const searchVariable = /(PATH|LIB)$/;
@@ -90,26 +89,6 @@ function pathsIn(word: string, places: readonly string[]): string[] {
   parts.delete("");
   // Not normalized: the system follows a link before it applies a `..` behind it.
   return [...parts].flatMap((part) => (isAbsolute(part) ? [part] : places.map((place) => `${place}/${part}`)));
-}
-
-/** The links on the way to where a path leads, and its end. None of them has a link above its last part. */
-function follow(path: string): { links: string[]; end: string } {
-  const links: string[] = [];
-  let rest = path.split("/");
-  let at = "/";
-  while (rest.length > 0) {
-    const [part = "", ...more] = rest;
-    rest = more;
-    if (part === "" || part === ".") continue;
-    const next = part === ".." ? dirname(at) : join(at, part);
-    if (links.length < maxLinks && seen(next, lstatSync)?.isSymbolicLink()) {
-      links.push(next);
-      const target = readlinkSync(next);
-      rest = [...target.split("/"), ...rest];
-      if (isAbsolute(target)) at = "/";
-    } else at = next;
-  }
-  return { links, end: at };
 }
 
 /** The words of a `#!` line. */

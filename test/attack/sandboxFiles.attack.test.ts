@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { keeping } from "../../src/testing/keeping.ts";
 import { describeUnless, lackOfBubblewrap } from "../../src/testing/needing.ts";
@@ -131,5 +141,37 @@ describeUnless(lackOfBubblewrap())("a link on the way to a file that runs outsid
     await world.trust();
     const { code, stderr } = await world.tieline(["up", "boxed"]);
     expect([code, stderr]).toEqual([4, expect.stringContaining("scripts is a link, which cannot be kept read-only")]);
+  });
+});
+
+describeUnless(lackOfBubblewrap())("the directory that core.hooksPath names", () => {
+  const attack = `mkdir -p ci/hooks; echo id >ci/hooks/pre-commit && echo yes >planted
+mv ci other; echo done >finished`;
+
+  async function withHooks(): Promise<World> {
+    const world = keep(await startWorld());
+    world.file("prog.sh", `${attack}\nexec cat\n`);
+    for (const words of [["init", "--quiet"], ["config", "core.hooksPath", "ci/hooks"]])
+      expect(Bun.spawnSync(["git", ...words], { cwd: world.project, env: world.env }).exitCode).toBe(0);
+    world.file("tieline.yaml", `team: walls\nagents:\n  ${boxed}\n`);
+    await world.trust();
+    return world;
+  }
+
+  test("is read-only inside, also when it did not exist before", async () => {
+    const world = await withHooks();
+    await world.json(["up", "boxed"]);
+    await until(() => existsSync(join(world.project, "finished")), "the attempts");
+    expect(existsSync(join(world.project, "planted"))).toBe(false);
+    expect(readdirSync(join(world.project, "ci/hooks"))).toEqual([]);
+  });
+
+  test("is refused behind a link, and nothing is made where that leads", async () => {
+    const world = await withHooks();
+    mkdirSync(join(world.dir, "elsewhere"));
+    symlinkSync(join(world.dir, "elsewhere"), join(world.project, "ci"));
+    const { code, stderr } = await world.tieline(["up", "boxed"]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("ci is a link, which cannot be kept read-only")]);
+    expect(readdirSync(join(world.dir, "elsewhere"))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** What in a workspace leads to programs outside of its sandbox, and is therefore read-only inside. */
 import { lstatSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { isWithin } from "../../os/paths.ts";
+import { dirname, isAbsolute, join } from "node:path";
+import { follow, isWithin } from "../../os/paths.ts";
 
 /** Run by git outside, whoever wrote them. */
 const repositoryParts = [".git", ".husky", ".githooks"];
@@ -37,4 +37,29 @@ export function linksIn(workspace: string, decisive: readonly string[]): string[
     (path) => isWithin(path, workspace) && !readOnly.some((outer) => isWithin(dirname(path), outer)),
   );
   return wanted.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+}
+
+/** By these git finds the configuration of the user. */
+const userVariables: ReadonlySet<string> = new Set(["HOME", "XDG_CONFIG_HOME"]);
+
+export interface Hooks {
+  readonly links: readonly string[];
+  readonly directory: string;
+}
+
+/** Where git looks for hooks outside, as `core.hooksPath` says, and the links on the way; null: not a repository. */
+export async function hooksOf(workspace: string, given: Readonly<Record<string, string>>): Promise<Hooks | null> {
+  const git = Bun.which("git");
+  if (git === null) return null;
+  const env = Object.fromEntries(Object.entries(given).filter(([name]) => userVariables.has(name)));
+  // The repository can be the agent's own: its configuration can be a FIFO, or endless.
+  const child = Bun.spawn([git, "rev-parse", "--git-path", "hooks"], {
+    ...{ cwd: workspace, env, stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+    ...{ timeout: 10_000, maxBuffer: 64 * 1024 },
+  });
+  const [code, text] = await Promise.all([child.exited, new Response(child.stdout).text()]);
+  if (code !== 0) return null;
+  const path = text.replace(/\n$/, "");
+  const { links, end } = follow(isAbsolute(path) ? path : `${workspace}/${path}`);
+  return { links, directory: end };
 }

@@ -10,7 +10,7 @@ import { installAdvice } from "../../os/installAdvice.ts";
 import { isWithin } from "../../os/paths.ts";
 import { thisUser } from "../../os/untrustedFile.ts";
 import { aliveDescriptor, networkPrograms, resolverFile, resolverText, withInternet } from "./network.ts";
-import { linksIn, pinnedIn, readOnlyIn } from "./readOnly.ts";
+import { hooksOf, linksIn, pinnedIn, readOnlyIn } from "./readOnly.ts";
 import { terminalFilter } from "./seccomp.ts";
 
 export interface SandboxOptions {
@@ -95,7 +95,9 @@ function wrapperOf(profile: Profile): string[] {
   return sandboxCommand.map((word) => word.replaceAll("{workspace}", workspace ?? ""));
 }
 
-async function bubblewrapped(options: SandboxOptions): Promise<SandboxedLaunch> {
+async function bubblewrapped(given: SandboxOptions): Promise<SandboxedLaunch> {
+  const workspace = workspaceOf(given.profile);
+  const options = await withHooks(given, workspace);
   const { profile, command, place, uid = thisUser(), run = runToEnd } = options;
   const env = {
     ...options.env,
@@ -103,7 +105,6 @@ async function bubblewrapped(options: SandboxOptions): Promise<SandboxedLaunch> 
     SWARM_WORKSPACE: insideWorkspace,
     PATH: `${insideBin}:${options.env["PATH"] ?? ""}`,
   };
-  const workspace = workspaceOf(profile);
   checkWorkspace(options, workspace);
   checkPrograms({ ...options, env });
   mkdirSync(place, { recursive: true, mode: 0o700 });
@@ -125,6 +126,17 @@ async function bubblewrapped(options: SandboxOptions): Promise<SandboxedLaunch> 
   const tried = await run([...inside("trial"), "true"], env);
   if (tried === null || tried.code !== 0) throw notPermitted(profile, tried?.stderr.trim() ?? "it cannot be run");
   return { command: [...inside("network"), ...command], env, cwd: workspace };
+}
+
+async function withHooks(options: SandboxOptions, workspace: string): Promise<SandboxOptions> {
+  const hooks = await hooksOf(workspace, options.env);
+  // Those in .git are read-only with it.
+  if (hooks === null || isWithin(hooks.directory, join(workspace, ".git"))) return options;
+  return {
+    ...options,
+    decisive: [...options.decisive, ...hooks.links],
+    decisiveDirectories: [...options.decisiveDirectories, hooks.directory],
+  };
 }
 
 function wallsOf(options: SandboxOptions, workspace: string): string[] {
