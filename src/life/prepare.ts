@@ -85,7 +85,7 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);
   checkLaunch(profile, provider, profile.sandbox === "command" ? (profile.sandboxCommand ?? []) : [plan.program ?? plan.command[0]!], cwd, env.PATH);
   const walled = await sandboxedLaunch({
-    ...{ profile, command: plan.command, env, cwd, binDirectory },
+    ...{ profile, command: plan.command, env, cwd, binDirectory, userEnv: parts.env },
     ...{ home: realPath(home), place: join(realPath(home), "sandboxes", agent.id) },
     ...surroundingsOf(start, parts),
     ...(prompt !== null && inside !== prompt && { files: { [inside!.file]: prompt.file } }),

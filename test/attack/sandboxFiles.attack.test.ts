@@ -148,18 +148,18 @@ describeUnless(lackOfBubblewrap())("the directory that core.hooksPath names", ()
   const attack = `mkdir -p ci/hooks; echo id >ci/hooks/pre-commit && echo yes >planted
 mv ci other; echo done >finished`;
 
-  async function withHooks(): Promise<World> {
+  async function withHooks(where = "--local"): Promise<World> {
     const world = keep(await startWorld());
     world.file("prog.sh", `${attack}\nexec cat\n`);
-    for (const words of [["init", "--quiet"], ["config", "core.hooksPath", "ci/hooks"]])
+    for (const words of [["init", "--quiet"], ["config", where, "core.hooksPath", "ci/hooks"]])
       expect(Bun.spawnSync(["git", ...words], { cwd: world.project, env: world.env }).exitCode).toBe(0);
     world.file("tieline.yaml", `team: walls\nagents:\n  ${boxed}\n`);
     await world.trust();
     return world;
   }
 
-  test("is read-only inside, also when it did not exist before", async () => {
-    const world = await withHooks();
+  test.each(["--local", "--global"])("is read-only inside, also when it did not exist before: %s", async (where) => {
+    const world = await withHooks(where);
     await world.json(["up", "boxed"]);
     await until(() => existsSync(join(world.project, "finished")), "the attempts");
     expect(existsSync(join(world.project, "planted"))).toBe(false);

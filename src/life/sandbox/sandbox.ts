@@ -18,6 +18,8 @@ export interface SandboxOptions {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | null;
+  /** Variables of programs outside, by which git finds the configuration of the user. */
+  readonly userEnv?: Readonly<Record<string, string>>;
   /** Where `swarm-msg` is. */
   readonly binDirectory: string;
   /** Our home: no sandbox may see it. */
@@ -129,7 +131,7 @@ async function bubblewrapped(given: SandboxOptions): Promise<SandboxedLaunch> {
 }
 
 async function withHooks(options: SandboxOptions, workspace: string): Promise<SandboxOptions> {
-  const hooks = await hooksOf(workspace, options.env);
+  const hooks = await hooksOf(workspace, options.userEnv ?? {});
   // Those in .git are read-only with it.
   if (hooks === null || isWithin(hooks.directory, join(workspace, ".git"))) return options;
   return {
