@@ -37,8 +37,8 @@ export type Sign =
   | { readonly kind: "answer"; readonly answer: string }
   /** The model's API failed, and the turn is over. */
   | { readonly kind: "failure"; readonly error: string }
-  /** The user says something. `continues` is the line that it follows, where the program tells; null: it begins the conversation. */
-  | { readonly kind: "prompt"; readonly continues?: string | null }
+  /** The user says something. `replaces` is an earlier prompt that the user went back to, to say this instead. */
+  | { readonly kind: "prompt"; readonly replaces?: string }
   /** The user took back so many of the last turns. */
   | { readonly kind: "rollback"; readonly turns: number };
 

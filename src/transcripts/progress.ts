@@ -10,6 +10,7 @@ export type News =
 
 interface Held {
   readonly file: TranscriptFile;
+  readonly id: string | null;
   /** The answer that was being given when it was written down: more of that one proves nothing. */
   readonly answerBefore: string | null;
   /** The lines since. */
@@ -39,7 +40,7 @@ export class Progress {
         if (entry.id !== null) this.held.since.add(entry.id);
         return null;
       }
-      this.held = { file, answerBefore: entry.answerBefore, since: new Set(entry.id === null ? [] : [entry.id]), turns: 0 };
+      this.held = { file, id: entry.id, answerBefore: entry.answerBefore, since: new Set(entry.id === null ? [] : [entry.id]), turns: 0 };
       return { kind: "held" };
     }
     if (this.held === null) return entry.queued?.includes(this.message.tag) ? { kind: "queued" } : null;
@@ -74,7 +75,7 @@ export class Progress {
 }
 
 /** The user went back in the conversation, to before the message, and says something else there. */
-function isRewound({ id, sign }: Entry, { since }: Held): boolean {
-  if (id === null || sign?.kind !== "prompt" || sign.continues === undefined) return false;
-  return sign.continues === null || !since.has(sign.continues);
+function isRewound({ sign }: Entry, { id, since }: Held): boolean {
+  if (sign?.kind !== "prompt" || sign.replaces === undefined) return false;
+  return sign.replaces === id || !since.has(sign.replaces);
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { newsIn, recorded, type Sought } from "../../testing/newsIn.ts";
 import { claudeLines } from "./transcript.ts";
 
@@ -68,4 +68,32 @@ test("what the agent fetches by a tool call is held by its result: the call name
   expect(newsOf([result, answer], { tag, fetched: true })).toEqual([]);
   const named = JSON.stringify({ type: "user", message: { content: [{ type: "tool_result", content: `✓ ${tag} from bob` }] } });
   expect(newsOf([named, answer], { tag, fetched: true })).toEqual(["held", "answered"]);
+});
+
+describe("going back in the conversation", () => {
+  const told = (...lines: readonly object[]): string[] => newsOf(lines.map((line) => JSON.stringify(line)), { tag });
+  const prompt = (uuid: string, parentUuid: string | null, content = "go on") => ({ type: "user", uuid, parentUuid, message: { content } });
+  const attached = (uuid: string, parentUuid: string) => ({
+    type: "attachment",
+    uuid,
+    parentUuid,
+    attachment: { type: "hook_additional_context", content: [text] },
+  });
+  const answer = (uuid: string, parentUuid: string) => ({ type: "assistant", uuid, parentUuid, message: { id: uuid, model: "m", content: [] } });
+
+  test("a prompt in the place of the one that held the message discards it", () => {
+    expect(told(prompt("1", null), prompt("2", "1", text), prompt("3", "1"))).toEqual(["held", "discarded"]);
+  });
+
+  test("a prompt in the place of one before the message discards it", () => {
+    expect(told(prompt("1", null), answer("2", "1"), attached("3", "2"), prompt("4", null))).toEqual(["held", "discarded"]);
+  });
+
+  test("a prompt in the place of one behind the message leaves it", () => {
+    expect(told(prompt("1", null, text), prompt("2", "1"), prompt("3", "1"), answer("4", "3"))).toEqual(["held", "answered"]);
+  });
+
+  test("a prompt that follows a branch beside the message leaves it", () => {
+    expect(told(prompt("1", null), answer("2", "1"), attached("3", "2"), prompt("4", "2"), answer("5", "4"))).toEqual(["held", "answered"]);
+  });
 });

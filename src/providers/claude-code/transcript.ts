@@ -20,20 +20,45 @@ interface Line {
 /** Lines of subagents are left out: the main thread does not read them. */
 export function claudeLines(): LineReader {
   let unnamed = 0;
+  const replaced = replacedPrompts();
   return (text) => {
     const line = parsedLine<Line>(text);
-    return line === null || line.isSidechain ? null : lineOf(line, text, () => `unnamed ${++unnamed}`);
+    return line === null || line.isSidechain ? null : lineOf(line, text, { nameAnswer: () => `unnamed ${++unnamed}`, replaced });
   };
 }
 
-function lineOf(line: Line, text: string, nameAnswer: () => string): TranscriptLine {
+interface Reading {
+  readonly nameAnswer: () => string;
+  readonly replaced: (prompt: Line) => string | undefined;
+}
+
+/** So many prompts are remembered. A user goes back to one that still shows. */
+const mostPrompts = 1_000;
+
+/**
+ * A prompt that follows the same line as an earlier one stands in that one's place. That a line is not the last one proves
+ * nothing: results and attachments of calls that ran side by side are written as branches.
+ */
+function replacedPrompts(): Reading["replaced"] {
+  const promptAfter = new Map<string | null, string>();
+  return ({ uuid, parentUuid }) => {
+    if (uuid === undefined || parentUuid === undefined) return undefined;
+    const earlier = promptAfter.get(parentUuid);
+    promptAfter.delete(parentUuid);
+    promptAfter.set(parentUuid, uuid);
+    if (promptAfter.size > mostPrompts) promptAfter.delete(promptAfter.keys().next().value!);
+    return earlier;
+  };
+}
+
+function lineOf(line: Line, text: string, reading: Reading): TranscriptLine {
   const named = mayNameMessage(text) ? text : null;
   return {
     id: line.uuid ?? null,
     said: isSaid(line) ? named : null,
     queued: line.type === "queue-operation" && line.operation === "enqueue" ? named : null,
     tool: toolIn(line, text),
-    sign: signOf(line, nameAnswer),
+    sign: signOf(line, reading),
   };
 }
 
@@ -48,9 +73,12 @@ function toolIn(line: Line, text: string): TranscriptLine["tool"] {
   return line.type === "user" && has("tool_result", line) ? { kind: "result", text } : null;
 }
 
-function signOf(line: Line, nameAnswer: () => string): Sign | null {
-  const { type, message, parentUuid, isApiErrorMessage } = line;
-  if (type === "user" && !has("tool_result", line)) return { kind: "prompt", ...(parentUuid !== undefined && { continues: parentUuid }) };
+function signOf(line: Line, { nameAnswer, replaced }: Reading): Sign | null {
+  const { type, message, isApiErrorMessage } = line;
+  if (type === "user" && !has("tool_result", line)) {
+    const replaces = replaced(line);
+    return { kind: "prompt", ...(replaces !== undefined && { replaces }) };
+  }
   if (type !== "assistant") return null;
   if (isApiErrorMessage) return { kind: "failure", error: errorIn(message?.content) };
   // Words of the program itself, in the place of an answer.
