@@ -11,8 +11,8 @@ export type KnownLabels = (team: string) => ReadonlySet<string>;
 /** Each costs a search for similar names, and correcting these shows the next. */
 const maxProblems = 20;
 
-/** One error for each unknown end of an edge, with its place in the file: the first 20 of them. */
-export function checkEdges(topology: Topology, knownLabels: KnownLabels): TielineError[] {
+/** One error for each unknown end of an edge, with its place in the file: the first 20 of them, or of those in one team. */
+export function checkEdges(topology: Topology, knownLabels: KnownLabels, only?: string): TielineError[] {
   const problems: TielineError[] = [];
   const reported = new Set<string>();
   const teams = new Map<string, ReadonlySet<string>>();
@@ -24,7 +24,8 @@ export function checkEdges(topology: Topology, knownLabels: KnownLabels): Tielin
   for (const edge of topology.edges ?? []) {
     for (const side of ["from", "to"] as const) {
       const label = edge[side];
-      if (reported.has(label) || isKnown(label, topology.team, known)) continue;
+      const [owner] = splitLabel(label, topology.team);
+      if (reported.has(label) || (only ?? owner) !== owner || isKnown(label, topology.team, known)) continue;
       reported.add(label);
       problems.push(unknownLabel(label, topology.team, known, edge.places?.[side] ?? null));
       if (problems.length === maxProblems) return problems;

@@ -146,6 +146,12 @@ describe("overlay", () => {
 });
 
 describe("check and export", () => {
+  test("unknown names of other teams do not hide one of this team", () => {
+    const others = Array.from({ length: 30 }, (_, at) => `lead -> other:a${at}`);
+    const problems = checkEdges(topology([...others, "lead -> codr"]), () => new Set(["lead", "coder"]), "web");
+    expect(problems.map(({ operands }) => operands["label"])).toEqual(["codr"]);
+  });
+
   test("an unknown name is named with its place and what was meant", () => {
     const problems = checkEdges(topology(["lead -> coder", "coder -> reviewr", "coder -> metrics"]), () => new Set(["lead", "coder", "reviewer"]));
     expect(problems.map((problem) => problem.message)).toEqual([
