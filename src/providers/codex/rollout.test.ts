@@ -57,6 +57,13 @@ test("items that were written before an answer ended, behind what a hook added, 
   expect(newsOf([call("one"), context, call("two"), output("one", "x"), call("three")])).toEqual(["held", "answered"]);
 });
 
+test("what a hook adds at the end of an answer is proved by the next one, in the same turn", () => {
+  const tokens = line("token_usage_record", {});
+  const lines = [said("assistant", "done"), tokens, said("user", `[${message.tag} from bob]`)];
+  expect(newsOf(lines)).toEqual(["held"]);
+  expect(newsOf([...lines, said("assistant", "understood"), tokens])).toEqual(["held", "answered"]);
+});
+
 test("turns that the user takes back take the message with them, if it came in one of those", () => {
   const begins = line("event_msg", { type: "task_started" });
   const back = (turns: number): string => line("event_msg", { type: "thread_rolled_back", num_turns: turns });

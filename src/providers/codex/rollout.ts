@@ -37,8 +37,7 @@ export function rolloutLines(): LineReader {
     if (line === null) return null;
     const sign = signOf(line);
     if (sign === "answer" && !answering) answers++;
-    if (sign === "answer") answering = true;
-    else if (endsAnswer(line)) answering = false;
+    answering = !endsAnswer(line) && (answering || sign === "answer");
     return {
       id: null,
       said: isSaid(line) && (mayNameMessage(text) || text.includes('"client_id"')) ? text : null,
