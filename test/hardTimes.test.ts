@@ -39,7 +39,8 @@ describe("an unkind terminal", () => {
       const { code, stderr } = await world.tieline(args, { env });
       expect([code, stderr]).toEqual([5, expect.stringContaining("error TMUX_UNAVAILABLE: tmux is not installed")]);
     }
-    expect(await world.json<AgentView[]>(["ls"], { env })).toEqual([]);
+    const listed = await world.json<AgentView[]>(["ls"], { env });
+    expect(listed).toMatchObject([{ name: "ana", state: "gone", pane: null, reason: "tmux is not installed or not on the PATH" }]);
     const later = await world.json<ReceiptView>(["send", "ana", "when tmux is there"], { env });
     expect(later.deliveries[0]).toMatchObject({ agent: "ana", state: "queued" });
   });
