@@ -164,7 +164,7 @@ describe("a home that no daemon serves", () => {
       expect(opened.mailbox.deliveriesIn(["uncertain"], 1_000).length).toBeGreaterThan(20);
     });
 
-    test("with mail that its reader fetches still waiting", async () => {
+    test("with the user's own mail still waiting", async () => {
       const user = { id: personId, name: "user" };
       const sdk = { id: agentId("sdk"), name: "sdk" };
       const ana = { id: agentId("a"), name: "ana", team: "web", knownBy: "token" } as const;
@@ -188,7 +188,7 @@ describe("a home that no daemon serves", () => {
       }
       writeFileSync(home.mailbox, bytes);
       await repair(home, now);
-      expect(await states()).toEqual(["queued", "queued", "uncertain"]);
+      expect(await states()).toEqual(["queued", "uncertain", "uncertain"]);
       const backup = join(home.root, "fetched.db");
       copyFileSync(home.mailbox, backup);
       {
@@ -198,7 +198,7 @@ describe("a home that no daemon serves", () => {
         await opened.mailbox.settle(first!.id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
       }
       await restore(home, backup, now + 1);
-      expect(await states()).toEqual(["uncertain", "queued", "uncertain"]);
+      expect(await states()).toEqual(["uncertain", "uncertain", "uncertain"]);
     });
 
     test("page by page when its pages are damaged, and the damaged file is kept as it was", async () => {

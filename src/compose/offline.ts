@@ -12,7 +12,6 @@ import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
 import { personId } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
-import type { Connection } from "../sqlite/connection.ts";
 import { DatabaseTaken, isSqlite } from "../sqlite/faults.ts";
 import { readMark } from "../sqlite/mark.ts";
 
@@ -158,14 +157,8 @@ async function rebuildDraft(home: Places, now: number): Promise<Prepared & Omit<
   return { ...whole, ...prepared };
 }
 
-/** The user, and agents that have no endpoint but `pull`. */
-function fetches({ statement }: Connection): (agent: AgentId) => boolean {
-  const others = "SELECT 1 FROM json_each(d.value, '$.endpoints') e WHERE e.value ->> '$.transport' IS NOT 'pull'";
-  const isFetching = `json_valid(d.value) AND json_array_length(d.value, '$.endpoints') > 0 AND NOT EXISTS (${others})`;
-  const rows = statement(`SELECT d.key FROM documents d WHERE d.kind = 'agent' AND ${isFetching}`).all() as { key: string }[];
-  const found = new Set<string>([personId, ...rows.map(({ key }) => key)]);
-  return (agent) => found.has(agent);
-}
+/** The user reads a message again without harm; a program that fetches its mail might act on it twice. */
+const fetches = (agent: AgentId): boolean => agent === personId;
 
 /** Its pages are in order, so only its last changes can be missing. */
 function isWhole(mailbox: string): boolean {

@@ -39,8 +39,8 @@ export interface Preparation {
   readonly now: number;
   /** The detail for a delivery that was open in the draft and becomes uncertain; null: it stays queued. */
   readonly why: (delivery: Delivery, isFetched: boolean) => string | null;
-  /** Whether an agent fetches its mail: nothing is written into it, and it gets each message once. */
-  readonly fetches: (draft: Connection) => (agent: AgentId) => boolean;
+  /** Whether a recipient may get its waiting mail once more without harm. */
+  readonly fetches: (agent: AgentId) => boolean;
   /** Fills an empty draft. */
   readonly fill?: (draft: Connection) => { readonly id: string | null };
 }
@@ -60,8 +60,7 @@ export async function prepareDraft(mailbox: string, { migrations, now, why, fetc
     const known = filled?.id ?? (filled ? mark?.id : undefined);
     if (known !== undefined) draft.commit(() => draft.statement("INSERT INTO mailbox (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM mailbox)").run(known));
     const store = sqliteStore(draft);
-    const isFetching = fetches(draft);
-    const restored = await openMailbox(store, { clock: () => now }).restored(now, (delivery) => why(delivery, isFetching(delivery.agent)));
+    const restored = await openMailbox(store, { clock: () => now }).restored(now, (delivery) => why(delivery, fetches(delivery.agent)));
     const changes = 1 + Math.max(mark?.changes ?? 0, (draft.statement(changesIn).get() as { changes: number }).changes);
     draft.commit(() => {
       draft.statement("UPDATE mailbox SET changes = ?").run(changes);
