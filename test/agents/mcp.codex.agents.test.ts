@@ -1,11 +1,12 @@
 import { expect } from "bun:test";
-import type { InboxView } from "../../src/client/schema.ts";
+import type { AgentView, InboxView } from "../../src/client/schema.ts";
 import { say } from "../../fixtures/model-servers/server.ts";
 import { prepareBench } from "./bench.ts";
 import { codexTest, openAtSharedServer } from "./codexTest.ts";
 import { insisting, registerMcp, toolResult } from "./mcpSeat.ts";
 import { mcpSuite } from "./mcpSuite.ts";
 import { Switchboard } from "./switchboard.ts";
+import { until } from "./until.ts";
 
 const tool = (name: string, input: Record<string, unknown> = {}) => ({ calls: [{ name, input, namespace: "mcp__tieline" }] });
 
@@ -19,6 +20,8 @@ codexTest("at a server of its own the tool runs outside of the pane: the caller 
   await registerMcp(bench, "codex");
   await openAtSharedServer(bench, command);
   await board.adopt(bench);
+  // The thread is told by the server a moment after the pane is known.
+  await until(async () => (await board.json<AgentView[]>("ls")).some(({ name, sessionId }) => name === "ana" && sessionId !== null), { what: async () => "its thread" });
   await bench.prompt("tell them please");
   expect(await toolResult(bench)).toMatch(/MSG_ANA_[0-9a-f]{8} is accepted for user/);
   expect((await board.json<InboxView[]>("inbox"))[0]).toMatchObject({ from: "ana", body: "the build is green" });
