@@ -155,7 +155,7 @@ export function createCourier(parts: CourierParts): Courier {
     }
   }
 
-  /** An earlier attempt has to be looked for first, and its place can not be looked at now. */
+  /** An earlier attempt has to be looked for first, and its place cannot be looked at now. */
   async function holdForDoubt(id: AgentId): Promise<void> {
     const agent = parts.agent(id);
     if (agent === null) return;

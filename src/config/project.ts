@@ -30,7 +30,7 @@ export const ProjectFile = z.strictObject({
     .string()
     .refine(isTeamName, "a team name: letters, digits, _ - . or /")
     .optional()
-    .describe("The team of everybody who works in this directory or below. Without it, the team is named after the directory."),
+    .describe("The team of all agents in this directory or below. Without it, the team is named after the directory."),
   agents: sparse(agentName, ProfileFields).describe("Who can be started here: a name, and what it is started from."),
   objects: sparse(objectName, ObjectFields).describe("Participants that are not agents: a handler each; `metrics`, `tick` and `gateway` are built in."),
   topology: z.array(z.string()).nullable().default(null).describe("Who may write to whom: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it everyone may write to everyone."),

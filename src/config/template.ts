@@ -5,7 +5,7 @@ import { projectFileName } from "./project.ts";
 export const projectTemplate = (team: string): string => `# ${projectFileName}: who works here, and who may write to whom.
 # Tieline reads this file and never changes it.
 
-# The team of everybody who works in this directory or below.
+# The team of all agents in this directory or below.
 team: ${stringify(team).trim()}
 
 # Who can be started here. A name that a built-in profile has (team-lead, engineer, reviewer, qa, fixer, researcher,

@@ -13,7 +13,7 @@ export default command({
   ],
   args: [{ name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" }],
   flags: {
-    team: { value: "TEAM", complete: "team", summary: "everybody in this team" },
+    team: { value: "TEAM", complete: "team", summary: "all agents of this team" },
     all: { summary: "every live agent on this host" },
     ...sendingFlags,
     spawn: { summary: "start members that are offline" },
