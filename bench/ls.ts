@@ -5,13 +5,13 @@
 import { join } from "node:path";
 import { labelledScreens } from "../src/testing/screens.ts";
 import { openStage, type Stage } from "../src/testing/stage.ts";
-import { Callers } from "../src/daemon/callers.ts";
-import { Rights } from "../src/daemon/rights.ts";
-import { agentOperations } from "../src/daemon/operations/agents.ts";
-import { locatorOf } from "../src/life/adopt.ts";
+import { Callers } from "../src/api/callers.ts";
+import { Rights } from "../src/api/rights.ts";
+import { agentOperations } from "../src/api/operations/agents.ts";
+import { locatorOf } from "../src/agents/adopt/adopt.ts";
 import { listPanes } from "../src/tmux/pane.ts";
-import { foreground } from "../src/tmux/process.ts";
-import { paneEndpoint } from "../src/transports/paneLocator.ts";
+import { foreground } from "../src/os/processes.ts";
+import { paneEndpoint } from "../src/delivery/transports/paneLocator.ts";
 
 const agents = Number(process.env["AGENTS"] ?? 1_000);
 const targetMs = 50;

@@ -12,7 +12,7 @@ import { mailboxMigrations } from "../src/mailbox/sqlite/schema.ts";
 import { sqliteStore } from "../src/mailbox/sqlite/store.ts";
 import { agentId } from "../src/model/ids.ts";
 import { seal } from "../src/model/message.ts";
-import { connect } from "../src/sqlite/connection.ts";
+import { connect } from "../src/os/sqlite/connection.ts";
 import { launcher, percentile, startBenchHome } from "../src/testing/benchHome.ts";
 
 const rounds = 300;

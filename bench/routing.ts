@@ -5,16 +5,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { resolve } from "../src/addressing/resolve.ts";
-import type { Lookups } from "../src/addressing/rules.ts";
+import { resolve } from "../src/routing/addresses/resolve.ts";
+import type { Lookups } from "../src/routing/addresses/rules.ts";
 import { Projects } from "../src/config/projects.ts";
-import { lookupsOver } from "../src/directory/lookups.ts";
-import { Profiles } from "../src/directory/profiles.ts";
-import { IndexedRoster } from "../src/directory/roster.ts";
+import { lookupsOver } from "../src/agents/directory/lookups.ts";
+import { Profiles } from "../src/agents/profiles/profiles.ts";
+import { IndexedRoster } from "../src/agents/directory/roster.ts";
 import type { Agent } from "../src/model/agent.ts";
 import { anAgent, paneEndpoint } from "../src/testing/agents.ts";
-import { type Edge, parseEdge } from "../src/topology/edge.ts";
-import { permit, topologyOf } from "../src/topology/topology.ts";
+import { type Edge, parseEdge } from "../src/routing/topology/edge.ts";
+import { permit, topologyOf } from "../src/routing/topology/topology.ts";
 
 const rounds = 200_000;
 const targetMicroseconds = 50;

@@ -2,9 +2,9 @@
  * How soon a change is known: from the moment at which the terminal shows an agent's new state to the event that tells
  * a watcher, and to an `ls` that shows it. One of twenty attended agents changes at a time. Target: 100 ms.
  */
-import { Callers } from "../src/daemon/callers.ts";
-import { Rights } from "../src/daemon/rights.ts";
-import { agentOperations } from "../src/daemon/operations/agents.ts";
+import { Callers } from "../src/api/callers.ts";
+import { Rights } from "../src/api/rights.ts";
+import { agentOperations } from "../src/api/operations/agents.ts";
 import { scriptedStates } from "../src/testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast } from "../src/testing/stage.ts";
 import { median, ms, quantile } from "./support/measure.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentView, Output, ReceiptView } from "../src/client/schema.ts";
+import type { AgentView, Output, ReceiptView } from "../src/api/schema.ts";
 import { privateTmux } from "../src/testing/tmux.ts";
-import { systemProcesses } from "../src/tmux/process.ts";
+import { systemProcesses } from "../src/os/processes.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 

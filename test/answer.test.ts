@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { DialogView } from "../src/client/schemas/life.ts";
+import type { DialogView } from "../src/api/schemas/life.ts";
 import { direct, logOf, scriptedAgentCommand } from "../src/testing/scriptedAgent.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView, StoryView } from "../src/client/schema.ts";
+import type { ReceiptView, StoryView } from "../src/api/schema.ts";
 import { aMomentWithin } from "../src/testing/moments.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { until } from "../src/testing/until.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bunExec } from "../src/tmux/exec.ts";
+import { bunExec } from "../src/os/exec.ts";
 import { startWorld, type Result } from "../src/testing/world.ts";
 
 /** One clear line with the code, one with the remedy, the right exit code, and nothing lost. */

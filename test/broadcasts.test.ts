@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentView, ReceiptView } from "../src/client/schema.ts";
+import type { AgentView, ReceiptView } from "../src/api/schema.ts";
 import { obedientAgent, told } from "../src/testing/obedientAgent.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import type { ReceiptView } from "../src/client/schema.ts";
+import type { ReceiptView } from "../src/api/schema.ts";
 import { lackUnless, testUnless, type Lack } from "../src/testing/needing.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 

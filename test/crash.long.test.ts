@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { ReceiptView } from "../src/client/schema.ts";
+import type { ReceiptView } from "../src/api/schema.ts";
 import { aMomentWithin } from "../src/testing/moments.ts";
 import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { until } from "../src/testing/until.ts";

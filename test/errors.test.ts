@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { InboxView } from "../src/client/schema.ts";
+import type { InboxView } from "../src/api/schema.ts";
 import { obedientAgent, told } from "../src/testing/obedientAgent.ts";
 import { startWorld, type Result, type World } from "../src/testing/world.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type AddressInfo } from "node:net";
 import type { Client } from "../src/client/client.ts";
-import type { Output } from "../src/client/schema.ts";
+import type { Output } from "../src/api/schema.ts";
 import { streamEvents, type StreamedEvent } from "../src/client/stream.ts";
 import { startTestDaemon, type TestDaemon } from "../src/testing/daemon.ts";
 import { askHook } from "../src/testing/hookCalls.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView } from "../src/client/schema.ts";
+import type { ReceiptView } from "../src/api/schema.ts";
 import { promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";

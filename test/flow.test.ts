@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Output, ReceiptView } from "../src/client/schema.ts";
+import type { Output, ReceiptView } from "../src/api/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 

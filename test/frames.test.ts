@@ -4,20 +4,20 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { InboxView } from "../src/client/schema.ts";
+import type { InboxView } from "../src/api/schema.ts";
 import { textOf as hookText } from "../src/intake/hooks/standard.ts";
 import { answerText, letterText, messageText } from "../src/mcp/words.ts";
 import { envelope } from "../src/model/envelope.ts";
 import { agentId } from "../src/model/ids.ts";
 import { seal, type Message, type Sender } from "../src/model/message.ts";
 import { terminalTraits } from "../src/providers/traits.ts";
-import { rowOf } from "../src/transports/claude-inbox/transport.ts";
-import { turnWith } from "../src/transports/codex-server/transport.ts";
-import { envelopeOf as openCodeText } from "../src/transports/opencode-server/transport.ts";
-import { envelopeOf as piText } from "../src/transports/pi-extension/transport.ts";
-import { textFor as stdinText } from "../src/transports/stdin/transport.ts";
-import { linesFor as streamLines } from "../src/transports/stream-json/transport.ts";
-import { paneText } from "../src/transports/tmux/text.ts";
+import { rowOf } from "../src/providers/claude-code/transports/inbox/transport.ts";
+import { turnWith } from "../src/providers/codex/transports/server/transport.ts";
+import { envelopeOf as openCodeText } from "../src/providers/opencode/transports/server/transport.ts";
+import { envelopeOf as piText } from "../src/providers/pi/transports/extension/transport.ts";
+import { textFor as stdinText } from "../src/delivery/transports/stdin/transport.ts";
+import { linesFor as streamLines } from "../src/providers/claude-code/transports/streamJson/transport.ts";
+import { paneText } from "../src/delivery/transports/tmux/text.ts";
 
 const user: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "person" };
 const mallory: Sender = { id: agentId("m-1"), name: "mallory", team: "web", knownBy: "token" };

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentView, ReceiptView } from "../src/client/schema.ts";
-import { adopt } from "../src/life/adopt.ts";
+import type { AgentView, ReceiptView } from "../src/api/schema.ts";
+import { adopt } from "../src/agents/adopt/adopt.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { openStage, type Stage } from "../src/testing/stage.ts";
 import { until } from "../src/testing/until.ts";

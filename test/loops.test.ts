@@ -3,17 +3,17 @@ import { afterEach, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ClaudeReplies } from "../src/intake/claudeReplies.ts";
-import { relayLeadText } from "../src/intake/claudeTeams/leadText.ts";
-import { watchClaudeTeams } from "../src/intake/claudeTeams/watch.ts";
+import { ClaudeReplies } from "../src/providers/claude-code/replies.ts";
+import { relayLeadText } from "../src/providers/claude-code/teams/leadText.ts";
+import { watchClaudeTeams } from "../src/providers/claude-code/teams/watch.ts";
 import { Spool } from "../src/intake/hooks/spool.ts";
 import { tailLogs } from "../src/intake/logs/tail.ts";
 import { watchOutbox } from "../src/intake/outbox/watch.ts";
-import { keepNativeMembers } from "../src/life/native/membership.ts";
+import { keepNativeMembers } from "../src/providers/claude-code/teams/native/membership.ts";
 import { anAgent } from "../src/testing/agents.ts";
 import { until } from "../src/testing/until.ts";
-import { followUpInboxes } from "../src/transports/claude-inbox/followUp.ts";
-import { streamsIn } from "../src/transports/streams.ts";
+import { followUpInboxes } from "../src/providers/claude-code/transports/inbox/followUp.ts";
+import { streamsIn } from "../src/delivery/transports/streams.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentView, InboxView } from "../src/client/schema.ts";
+import type { AgentView, InboxView } from "../src/api/schema.ts";
 import { logOf, scriptedAgentCommand } from "../src/testing/scriptedAgent.ts";
-import type { OpenRequest } from "../src/client/schemas/requests.ts";
+import type { OpenRequest } from "../src/api/schemas/requests.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 

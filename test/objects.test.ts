@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Check } from "../src/client/schema.ts";
+import type { Check } from "../src/api/schema.ts";
 import { keeping } from "../src/testing/keeping.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";

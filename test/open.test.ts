@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentView, Output } from "../src/client/schema.ts";
-import { bunExec } from "../src/tmux/exec.ts";
+import type { AgentView, Output } from "../src/api/schema.ts";
+import { bunExec } from "../src/os/exec.ts";
 import { runOnTerminal } from "../src/testing/onTerminal.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";

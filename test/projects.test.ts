@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentView, Output, ReceiptView } from "../src/client/schema.ts";
-import type { TeamView } from "../src/client/schemas/routing.ts";
+import type { AgentView, Output, ReceiptView } from "../src/api/schema.ts";
+import type { TeamView } from "../src/api/schemas/routing.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 const yaml = (team: string): string => `${team}agents:\n  ana: { command: [cat] }\n  bob: { command: [cat] }\n`;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { AgentView, ReceiptView } from "../src/client/schema.ts";
+import type { AgentView, ReceiptView } from "../src/api/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 

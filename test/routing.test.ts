@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type Client } from "../src/client/client.ts";
 import { homeOf } from "../src/client/home.ts";
-import type { InboxView, ReceiptView } from "../src/client/schema.ts";
+import type { InboxView, ReceiptView } from "../src/api/schema.ts";
 import { obedientAgent, told as toldIn } from "../src/testing/obedientAgent.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentView, ReceiptView } from "../src/client/schema.ts";
+import type { AgentView, ReceiptView } from "../src/api/schema.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 /** As a user writes it: JSON with a layout of its own. */

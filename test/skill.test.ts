@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadAll } from "../src/cli/registry.ts";
 import { parse } from "../src/cli/args.ts";
-import { promptOf } from "../src/life/launch.ts";
-import { skillText, teaching } from "../src/life/teaching.ts";
+import { promptOf } from "../src/agents/start/launch.ts";
+import { skillText, teaching } from "../src/agents/start/teaching.ts";
 import { tools } from "../src/mcp/tools.ts";
 import { startWorld } from "../src/testing/world.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { InboxView, ReceiptView } from "../src/client/schema.ts";
+import type { InboxView, ReceiptView } from "../src/api/schema.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld } from "../src/testing/world.ts";
 

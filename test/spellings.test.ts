@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView } from "../src/client/schema.ts";
+import type { ReceiptView } from "../src/api/schema.ts";
 import { submittedTo } from "../src/testing/scriptedAgent.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView } from "../src/client/schema.ts";
-import type { ProfileView } from "../src/client/schemas/profiles.ts";
-import type { TeamView } from "../src/client/schemas/routing.ts";
+import type { ReceiptView } from "../src/api/schema.ts";
+import type { ProfileView } from "../src/api/schemas/profiles.ts";
+import type { TeamView } from "../src/api/schemas/routing.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 let world: World;

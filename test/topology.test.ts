@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TopologyView } from "../src/client/schemas/routing.ts";
+import type { TopologyView } from "../src/api/schemas/routing.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 const agents = "agents:\n  ana: { command: [cat] }\n  bob: { command: [cat] }\n";

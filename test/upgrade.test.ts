@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AgentView, ReceiptView, StoryView } from "../src/client/schema.ts";
+import type { AgentView, ReceiptView, StoryView } from "../src/api/schema.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 /** A home that 0.1.0 wrote, killed in the middle of a delivery, served by the code of today. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView } from "../src/client/schema.ts";
+import type { ReceiptView } from "../src/api/schema.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
-import { bunExec } from "../src/tmux/exec.ts";
+import { bunExec } from "../src/os/exec.ts";
 
 /** A pane is an agent only as long as the very program that was registered runs in it. */
 describe("a pane that is not the agent any more", () => {

@@ -75,6 +75,6 @@ test("the types are there and hold", async () => {
 }, 120_000);
 
 test("the browser's entry touches nothing that only servers have", async () => {
-  const code = await Bun.file(join(project, "node_modules/tieline/dist/sdk/client/browser.js")).text();
+  const code = await Bun.file(join(project, "node_modules/tieline/dist/lib/client/browser.js")).text();
   expect(code).not.toMatch(/\bfrom "|\brequire\(|\bprocess\.|\bBuffer\b|\bBun\./);
 });

@@ -4,7 +4,7 @@
  */
 import { deadlineOf } from "../client/deadlines.ts";
 import type { Home } from "../client/home.ts";
-import type { OperationName } from "../client/schema.ts";
+import type { OperationName } from "../api/schema.ts";
 import type { TielineError } from "../model/errors.ts";
 import type { UntilStalled } from "./stall.ts";
 

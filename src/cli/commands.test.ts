@@ -3,8 +3,8 @@ import { appendFileSync, copyFileSync, existsSync, renameSync, truncateSync, wri
 import { TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import { agentId } from "../model/ids.ts";
-import { commandLine, textOf, type CommandLine } from "../testing/command-line.ts";
-import { fakeDaemon, type FakeDaemon } from "../testing/fake-daemon.ts";
+import { commandLine, textOf, type CommandLine } from "../testing/commandLine.ts";
+import { fakeDaemon, type FakeDaemon } from "../testing/fakeDaemon.ts";
 import { loadAll, registry } from "./registry.ts";
 import { acceptedAt, agent, daemonStatus, delivery, handed, letter, receipt, story } from "./views.fixture.ts";
 

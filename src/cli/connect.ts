@@ -1,8 +1,8 @@
 import { callerIn } from "../client/caller.ts";
 import { createClient, mayHaveArrived, type Client, type Noticed } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
-import { operations, repeatable } from "../client/operations.ts";
-import type { Caller, OperationName } from "../client/schema.ts";
+import { operations, repeatable } from "../api/operations.ts";
+import type { Caller, OperationName } from "../api/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import { attended } from "./attend.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../testing/command-line.ts";
+import { commandLine } from "../testing/commandLine.ts";
 import { classify, screenManifest } from "../providers/screen.ts";
 import { parse } from "./args.ts";
 import explain from "./commands/explain.ts";

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
-import { longestPollMs } from "../client/operations.ts";
-import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
+import { longestPollMs } from "../api/operations.ts";
+import type { DeliveryView, ReceiptView, StoryView } from "../api/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import { deadlineIn } from "../os/deadline.ts";
 import { isUnread, reached, type Wanted } from "../model/receipt.ts";

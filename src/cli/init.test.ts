@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TrustView } from "../client/schemas/trust.ts";
+import type { TrustView } from "../api/schemas/trust.ts";
 import { parseProject, teamNamedAfter } from "../config/project.ts";
-import { commandLine, type CommandLine } from "../testing/command-line.ts";
-import { fakeDaemon, type FakeDaemon } from "../testing/fake-daemon.ts";
+import { commandLine, type CommandLine } from "../testing/commandLine.ts";
+import { fakeDaemon, type FakeDaemon } from "../testing/fakeDaemon.ts";
 
 let tieline: CommandLine;
 let daemon: FakeDaemon;

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type { InboxView } from "../client/schema.ts";
+import type { InboxView } from "../api/schema.ts";
 import { withoutFrames } from "../model/frames.ts";
 import { linesOf } from "../model/visible.ts";
 import type { Name } from "./names.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
-import { daemonCommand } from "../install.ts";
-import { commandLine } from "../testing/command-line.ts";
+import { daemonCommand } from "../os/install.ts";
+import { commandLine } from "../testing/commandLine.ts";
 import { untilGone } from "../testing/until.ts";
 
 test("the first commands share one daemon, the next one after a kill -9 brings another, and stop ends it", async () => {

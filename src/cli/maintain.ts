@@ -5,8 +5,8 @@ import { refuseWhileServed } from "../compose/offline.ts";
 import { tooOpenIn } from "../config/privateHome.ts";
 import { beginMaintenance } from "../config/maintenance.ts";
 import { TielineError } from "../model/errors.ts";
-import { DatabaseTaken } from "../sqlite/faults.ts";
-import { stopRunning } from "./running-daemon.ts";
+import { DatabaseTaken } from "../os/sqlite/faults.ts";
+import { stopRunning } from "./runningDaemon.ts";
 
 /** A daemon that is starting or stopping releases the mailbox within this time. */
 const patienceMs = 5_000;

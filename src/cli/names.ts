@@ -1,6 +1,6 @@
 import { personName, switchName } from "../model/agent.ts";
 import type { Client } from "../client/client.ts";
-import type { DeliveryView, ReceiptView } from "../client/schema.ts";
+import type { DeliveryView, ReceiptView } from "../api/schema.ts";
 
 /** Shows an agent in a list. */
 export type Name = (team: string | null, name: string) => string;

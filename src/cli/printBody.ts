@@ -1,4 +1,4 @@
-import type { Output } from "../client/schema.ts";
+import type { Output } from "../api/schema.ts";
 import { authorOf } from "../model/envelope.ts";
 import { withoutFrames } from "../model/frames.ts";
 import type { Terminal } from "./terminal.ts";

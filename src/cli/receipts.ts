@@ -1,4 +1,4 @@
-import type { DeliveryView, ReceiptView, StoryView } from "../client/schema.ts";
+import type { DeliveryView, ReceiptView, StoryView } from "../api/schema.ts";
 import { namesFor, teamOf, type Name } from "./names.ts";
 import { present, type Presenting } from "./present.ts";
 import { span } from "./times.ts";

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
-import { commandLine, type CommandLine } from "../testing/command-line.ts";
-import { fakeDaemon, type FakeDaemon } from "../testing/fake-daemon.ts";
+import { commandLine, type CommandLine } from "../testing/commandLine.ts";
+import { fakeDaemon, type FakeDaemon } from "../testing/fakeDaemon.ts";
 import { acceptedAt, delivery, handed, receipt, story } from "./views.fixture.ts";
 
 let tieline: CommandLine;

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
-import type { Input, ReceiptView } from "../client/schema.ts";
+import type { Input, ReceiptView } from "../api/schema.ts";
 import type { When } from "../model/message.ts";
 import type { Wanted } from "../model/receipt.ts";
 import type { Flags, FlagValues, StandardValues } from "./command.ts";

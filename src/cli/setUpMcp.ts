@@ -1,4 +1,4 @@
-import { launcher } from "../install.ts";
+import { launcher } from "../os/install.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Context } from "./command.ts";
 

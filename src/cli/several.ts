@@ -1,9 +1,9 @@
 import type { Client } from "../client/client.ts";
-import type { AgentView } from "../client/schema.ts";
-import type { NotStarted } from "../client/schemas/life.ts";
+import type { AgentView } from "../api/schema.ts";
+import type { NotStarted } from "../api/schemas/life.ts";
 import { asTielineError, type TielineError } from "../model/errors.ts";
-import { agentTable, presentAgent } from "./agent-table.ts";
-import { complainOf } from "./not-started.ts";
+import { agentTable, presentAgent } from "./agentTable.ts";
+import { complainOf } from "./notStarted.ts";
 import type { Presenting } from "./present.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, lstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../testing/command-line.ts";
+import { commandLine } from "../testing/commandLine.ts";
 import { privateTmux } from "../testing/tmux.ts";
 
 const read = (path: string): string => readFileSync(path, "latin1");

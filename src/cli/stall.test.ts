@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf } from "../client/home.ts";
-import { systemProcesses } from "../tmux/process.ts";
+import { systemProcesses } from "../os/processes.ts";
 import { untilStalled } from "./stall.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tl-stall-"));

@@ -1,11 +1,11 @@
 /** Whether a daemon that owes an answer still works. */
 import { readFileSync } from "node:fs";
 import type { Home } from "../client/home.ts";
-import type { OperationName } from "../client/schema.ts";
+import type { OperationName } from "../api/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import { pause } from "../os/pause.ts";
-import { bunExec } from "../tmux/exec.ts";
-import { isSameProcess, systemProcesses } from "../tmux/process.ts";
+import { bunExec } from "../os/exec.ts";
+import { isSameProcess, systemProcesses } from "../os/processes.ts";
 import { span } from "./times.ts";
 
 /** A daemon answers the smallest question in a millisecond, and within this time under any load that it was built for. */

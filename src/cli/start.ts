@@ -3,7 +3,7 @@ import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { createClient } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
 import { tooOpenIn } from "../config/privateHome.ts";
-import { daemonCommand } from "../install.ts";
+import { daemonCommand } from "../os/install.ts";
 import { TielineError, asTielineError, type ErrorCode } from "../model/errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 /** The question whether the files of a project may start what they name. */
-import type { TrustView } from "../client/schemas/trust.ts";
+import type { TrustView } from "../api/schemas/trust.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Context } from "./command.ts";
 import { canAsk, confirm } from "./confirm.ts";

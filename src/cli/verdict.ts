@@ -1,5 +1,5 @@
 /** `approve` and `deny`: the same command with another word. */
-import type { OpenRequest } from "../client/schemas/requests.ts";
+import type { OpenRequest } from "../api/schemas/requests.ts";
 import type { Client } from "../client/client.ts";
 import { linesOf } from "../model/visible.ts";
 import { namesIn, type Name } from "./names.ts";

@@ -1,4 +1,4 @@
-import type { AgentView, DeliveryView, InboxView, Output, ReceiptView, StoryView } from "../client/schema.ts";
+import type { AgentView, DeliveryView, InboxView, Output, ReceiptView, StoryView } from "../api/schema.ts";
 
 /** Answers of a daemon, to be changed where a test cares. */
 

@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
-import type { AgentView } from "../client/schema.ts";
+import type { AgentView } from "../api/schema.ts";
 import { pause, type StreamedEvent } from "../client/stream.ts";
-import { agentTable } from "./agent-table.ts";
+import { agentTable } from "./agentTable.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Watching {

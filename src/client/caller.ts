@@ -1,4 +1,4 @@
-import type { Caller } from "./schema.ts";
+import type { Caller } from "../api/schema.ts";
 import { tmuxServerOf } from "./tmuxSocket.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

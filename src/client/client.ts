@@ -1,6 +1,6 @@
 import { TielineError, type ErrorCode, type Operands } from "../model/errors.ts";
-import { callerHeader, noticeHeader, operations, pathOf } from "./operations.ts";
-import type { Caller, Input, OperationName, Output } from "./schema.ts";
+import { callerHeader, noticeHeader, operations, pathOf } from "../api/operations.ts";
+import type { Caller, Input, OperationName, Output } from "../api/schema.ts";
 
 /**
  * Where a daemon listens: at its socket, or at its loopback port, which wants a token. `fetch` sends the requests in another

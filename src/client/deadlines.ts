@@ -1,5 +1,5 @@
 /** How long the daemon may take for an operation, as the command line sees it. */
-import type { OperationName } from "./schema.ts";
+import type { OperationName } from "../api/schema.ts";
 
 /** Milliseconds. What waits by design adds its own time. */
 export const deadlines = {

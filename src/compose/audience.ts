@@ -1,6 +1,6 @@
 /** Those who only listen to what happens, and tell others of it. */
 import type { HomeConfig } from "../config/home.ts";
-import type { Directory } from "../directory/directory.ts";
+import type { Directory } from "../agents/directory/directory.ts";
 import { Activities } from "../events/activity.ts";
 import { factsOf } from "../events/facts.ts";
 import { Metrics } from "../events/metrics.ts";

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import type { Home } from "../client/home.ts";
-import { documentMigrations } from "../directory/documents/sqlite.ts";
+import { documentMigrations } from "../agents/directory/documents/sqlite.ts";
 import { backupsIn, stamp, type Backup } from "../mailbox/backups.ts";
 import { examine, type Examination } from "../mailbox/sqlite/examine.ts";
 import { refuseLoss } from "../mailbox/sqlite/file.ts";
@@ -12,8 +12,8 @@ import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
 import { personId } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
-import { DatabaseTaken, isSqlite } from "../sqlite/faults.ts";
-import { readMark } from "../sqlite/mark.ts";
+import { DatabaseTaken, isSqlite } from "../os/sqlite/faults.ts";
+import { readMark } from "../os/sqlite/mark.ts";
 
 const migrations = { mailbox: mailboxMigrations, documents: documentMigrations };
 type Places = Pick<Home, "mailbox" | "backups" | "events" | "personToken">;

@@ -1,10 +1,10 @@
 /** The agent programs that speak for themselves: what each says of its sessions, and where it writes things down. */
-import type { Courier } from "../courier.ts";
-import type { Directory } from "../directory/directory.ts";
+import type { Courier } from "../delivery/courier.ts";
+import type { Directory } from "../agents/directory/directory.ts";
 import type { Spine } from "../events/spine.ts";
-import { ClaudeLink } from "../life/claudeLink.ts";
-import { CodexLink } from "../life/codexLink.ts";
-import { ProgramLink } from "../life/programLink.ts";
+import { ClaudeLink } from "../providers/claude-code/link.ts";
+import { CodexLink } from "../providers/codex/link.ts";
+import { ProgramLink } from "../providers/programLink.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { endpointBy, type Agent } from "../model/agent.ts";
 import type { AgentId, Clock } from "../model/ids.ts";
@@ -16,9 +16,9 @@ import { GeminiTranscripts } from "../providers/gemini/transcript.ts";
 import { OpencodeSessions } from "../providers/opencode/sessions.ts";
 import { PiSessions } from "../providers/pi/sessions.ts";
 import { screenManifest } from "../providers/screen.ts";
-import { Transcripts } from "../providers/transcripts.ts";
-import type { Said } from "../sensing/ownWord.ts";
-import type { Eyes } from "../sensing/port.ts";
+import { Transcripts } from "../providers/transcripts/transcripts.ts";
+import type { Said } from "../agents/status/ownWord.ts";
+import type { Eyes } from "../agents/status/port.ts";
 
 export interface Programs extends AsyncDisposable {
   readonly claude: ClaudeSessions;

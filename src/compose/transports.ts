@@ -1,27 +1,27 @@
 /** Every way into an agent, by name. */
 import type { HomeConfig } from "../config/home.ts";
-import type { ClaudeReplies } from "../intake/claudeReplies.ts";
+import type { ClaudeReplies } from "../providers/claude-code/replies.ts";
 import type { HookPlace } from "../intake/hooks/place.ts";
 import type { Workspaces } from "../intake/workspaces.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Clock } from "../model/ids.ts";
 import type { Objects } from "../objects/objects.ts";
-import { heeding } from "../sensing/ownWord.ts";
-import { bothWaysTransport } from "../transports/both/transport.ts";
-import { claudeInboxTransport } from "../transports/claude-inbox/transport.ts";
-import { claudeSocketTransport } from "../transports/claude-socket/transport.ts";
-import { codexQueueTransport } from "../transports/codex-queue/transport.ts";
-import { codexServerTransport } from "../transports/codex-server/transport.ts";
-import { hooksReach, hookTransport } from "../transports/hook/transport.ts";
-import { objectTransport } from "../transports/object/transport.ts";
-import { opencodeServerTransport } from "../transports/opencode-server/transport.ts";
-import { piExtensionTransport } from "../transports/pi-extension/transport.ts";
-import type { ProbingTransport, Transport } from "../transports/port.ts";
-import { pullTransport } from "../transports/pull/transport.ts";
-import { standardInputTransport } from "../transports/stdin/transport.ts";
-import { streamJsonTransport } from "../transports/stream-json/transport.ts";
-import { workspaceInboxTransport } from "../transports/workspace-inbox/transport.ts";
-import type { Witness } from "../witness.ts";
+import { heeding } from "../agents/status/ownWord.ts";
+import { bothWaysTransport } from "../delivery/transports/both/transport.ts";
+import { claudeInboxTransport } from "../providers/claude-code/transports/inbox/transport.ts";
+import { claudeSocketTransport } from "../providers/claude-code/transports/socket/transport.ts";
+import { codexQueueTransport } from "../providers/codex/transports/queue/transport.ts";
+import { codexServerTransport } from "../providers/codex/transports/server/transport.ts";
+import { hooksReach, hookTransport } from "../delivery/transports/hook/transport.ts";
+import { objectTransport } from "../delivery/transports/object/transport.ts";
+import { opencodeServerTransport } from "../providers/opencode/transports/server/transport.ts";
+import { piExtensionTransport } from "../providers/pi/transports/extension/transport.ts";
+import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
+import { pullTransport } from "../delivery/transports/pull/transport.ts";
+import { standardInputTransport } from "../delivery/transports/stdin/transport.ts";
+import { streamJsonTransport } from "../providers/claude-code/transports/streamJson/transport.ts";
+import { workspaceInboxTransport } from "../delivery/transports/workspaceInbox/transport.ts";
+import type { Witness } from "../delivery/transcriptWatcher.ts";
 import type { Programs } from "./programs.ts";
 
 export interface TransportParts {

@@ -1,9 +1,9 @@
 /** The tieline.yaml of a clone may hold anything; the daemon reads it for all teams. */
 import { describe, expect, test } from "bun:test";
-import { Profiles } from "../directory/profiles.ts";
-import { checkEdges } from "../topology/check.ts";
-import { parseEdge } from "../topology/edge.ts";
-import { topologyOf } from "../topology/topology.ts";
+import { Profiles } from "../agents/profiles/profiles.ts";
+import { checkEdges } from "../routing/topology/check.ts";
+import { parseEdge } from "../routing/topology/edge.ts";
+import { topologyOf } from "../routing/topology/topology.ts";
 import { parseProject } from "./project.ts";
 
 const lines = (count: number, line: (at: number) => string): string => Array.from({ length: count }, (_, at) => `${line(at)}\n`).join("");

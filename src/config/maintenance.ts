@@ -6,7 +6,7 @@ import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
 import { untrustedText } from "../os/untrustedFile.ts";
-import { isSameProcess, systemProcesses } from "../tmux/process.ts";
+import { isSameProcess, systemProcesses } from "../os/processes.ts";
 
 interface Note {
   readonly pid: number;

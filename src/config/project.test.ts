@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
-import { edgeKey } from "../topology/edge.ts";
-import { checkEdges } from "../topology/check.ts";
-import { topologyOf } from "../topology/topology.ts";
+import { edgeKey } from "../routing/topology/edge.ts";
+import { checkEdges } from "../routing/topology/check.ts";
+import { topologyOf } from "../routing/topology/topology.ts";
 import { parseProject } from "./project.ts";
 import { findProject, Projects } from "./projects.ts";
 import { projectTemplate } from "./template.ts";

@@ -5,7 +5,7 @@ import { isReservedName, systemObjects } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
 import { builtinOptions } from "../objects/builtin/options.ts";
-import { type Edge, parseEdge, uniqueEdges } from "../topology/edge.ts";
+import { type Edge, parseEdge, uniqueEdges } from "../routing/topology/edge.ts";
 import { check } from "./check.ts";
 import { command, name, ProfileFields } from "./profileFields.ts";
 import { invalid, parseYaml, type Sourced } from "./text.ts";

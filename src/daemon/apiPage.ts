@@ -1,8 +1,8 @@
 /** docs/api.md, from the same table as docs/openapi.json. */
-import { access, accessWords } from "../client/access.ts";
-import { operations, pathOf } from "../client/operations.ts";
-import type { OperationName } from "../client/schema.ts";
-import { summaries } from "../client/summaries.ts";
+import { access, accessWords } from "../api/access.ts";
+import { operations, pathOf } from "../api/operations.ts";
+import type { OperationName } from "../api/schema.ts";
+import { summaries } from "../api/summaries.ts";
 
 const intro = `# The API
 

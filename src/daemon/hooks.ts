@@ -5,7 +5,7 @@ import type { HookChain, Verdict } from "../intake/hooks/chain.ts";
 import { Spool, type SpooledCall } from "../intake/hooks/spool.ts";
 import { answerFor } from "../intake/hooks/wire.ts";
 import type { Agent } from "../model/agent.ts";
-import type { HookAnswer } from "../providers/hookDialect.ts";
+import type { HookAnswer } from "../providers/hooks/hookDialect.ts";
 import type { Operations } from "./http.ts";
 
 /** What a call brings along that tells whose it is. */

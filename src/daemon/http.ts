@@ -3,8 +3,8 @@ import type { z } from "zod";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { didYouMean, nearNames } from "../model/near.ts";
 import { textUpTo } from "../os/httpServer.ts";
-import { callerHeader, maxBodyBytes, noticeHeader, operations, pathOf } from "../client/operations.ts";
-import { Caller, schemas, type OperationName } from "../client/schema.ts";
+import { callerHeader, maxBodyBytes, noticeHeader, operations, pathOf } from "../api/operations.ts";
+import { Caller, schemas, type OperationName } from "../api/schema.ts";
 
 /** Where a call came in: at the socket, which only this user can open, or at the loopback port. */
 export type Face = "socket" | "port";

@@ -1,7 +1,7 @@
 /** The daemon's process. It says one line on its stdout: `ready`, `taken`, or an error as JSON. */
 import { homeOf } from "../client/home.ts";
 import { asTielineError } from "../model/errors.ts";
-import { DatabaseTaken } from "../sqlite/connection.ts";
+import { DatabaseTaken } from "../os/sqlite/connection.ts";
 import { tmuxSocketNamed } from "../client/tmuxSocket.ts";
 import { version } from "../../package.json";
 import { startDaemon } from "./daemon.ts";

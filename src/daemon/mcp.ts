@@ -2,8 +2,8 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
 import type { Client } from "../client/client.ts";
-import { longestBodyBytes } from "../client/operations.ts";
-import { schemas, type Caller } from "../client/schema.ts";
+import { longestBodyBytes } from "../api/operations.ts";
+import { schemas, type Caller } from "../api/schema.ts";
 import { modelsCaller } from "../mcp/caller.ts";
 import { mcpSession } from "../mcp/server.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";

@@ -1,9 +1,9 @@
 /** The API as OpenAPI 3.1, made from the schemas that requests are validated with. */
 import { z } from "zod";
-import { operations, pathOf } from "../client/operations.ts";
-import * as wire from "../client/schema.ts";
-import { schemas, type OperationName } from "../client/schema.ts";
-import { summaries } from "../client/summaries.ts";
+import { operations, pathOf } from "../api/operations.ts";
+import * as wire from "../api/schema.ts";
+import { schemas, type OperationName } from "../api/schema.ts";
+import { summaries } from "../api/summaries.ts";
 import { errorCodes } from "../model/errors.ts";
 
 type Json = Record<string, unknown>;

@@ -1,9 +1,9 @@
 /** The live picture of an agent's pane, as text/event-stream. */
-import type { Switch } from "../compose.ts";
+import type { Switch } from "../compose/index.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { capture, look } from "../tmux/pane.ts";
-import { paneOf, programCalled } from "./addressed.ts";
-import type { Callers } from "./callers.ts";
+import { paneOf, programCalled } from "../api/addressed.ts";
+import type { Callers } from "../api/callers.ts";
 import type { Answer } from "./http.ts";
 
 /** What changed on a screen since the last frame; the first one has every row, and what scrolled out above. */

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import swarmMsg from "../../bin/swarm-msg" with { type: "text" };
-import { isSingleFile, launcher } from "../install.ts";
+import { isSingleFile, launcher } from "../os/install.ts";
 import { atomicUpdate } from "../os/atomicWrite.ts";
 import { shellWord } from "../providers/provider.ts";
 

@@ -1,4 +1,4 @@
-import type { Switch } from "../compose.ts";
+import type { Switch } from "../compose/index.ts";
 import type { LogFilter } from "../mailbox/port.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Receipt } from "../model/receipt.ts";

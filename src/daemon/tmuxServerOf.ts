@@ -1,8 +1,8 @@
-import type { Caller } from "../client/schema.ts";
-import type { Switch } from "../compose.ts";
+import type { Caller } from "../api/schema.ts";
+import type { Switch } from "../compose/index.ts";
 import { endpointBy, personId } from "../model/agent.ts";
 import type { Sender } from "../model/message.ts";
-import { paneLocator } from "../transports/paneLocator.ts";
+import { paneLocator } from "../delivery/transports/paneLocator.ts";
 
 /** Where a caller's agents are started. The user says where; an agent's are where it lives itself, whatever it says. */
 export function tmuxServerOf(from: Sender, caller: Caller, { directory, tmuxSocket }: Pick<Switch, "directory" | "tmuxSocket">): string {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { agentStates, type Agent } from "../model/agent.ts";
 import type { Event, Fact } from "../model/event.ts";
 import { agentId, type Tag } from "../model/ids.ts";
-import { personAgent } from "../directory/roster.ts";
+import { personAgent } from "../agents/directory/roster.ts";
 import { Activities, activityStatuses, presenceOf } from "./activity.ts";
 
 const ana: Agent = {

@@ -2,7 +2,7 @@ import { existsSync, renameSync } from "node:fs";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
-import { connect, DatabaseTaken, type Connection } from "../sqlite/connection.ts";
+import { connect, DatabaseTaken, type Connection } from "../os/sqlite/connection.ts";
 import type { EventStore } from "./store.ts";
 
 const migrations = {

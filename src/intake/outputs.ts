@@ -1,15 +1,15 @@
 /** What agents write into logs, or print where nobody types to them: what is addressed to somebody there is sent. */
 import { existsSync, writeFileSync } from "node:fs";
-import type { Documents } from "../directory/documents/port.ts";
+import type { Documents } from "../agents/directory/documents/port.ts";
 import type { Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type Clock } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
 import { runForever } from "../os/runForever.ts";
 import { userOrRoot } from "../os/untrustedFile.ts";
-import { outputLimit, partOf, readMarkOf } from "../transports/streams.ts";
+import { outputLimit, partOf, readMarkOf } from "../delivery/transports/streams.ts";
 import type { LogPosition } from "./logs/fileTail.ts";
-import { ownersOf } from "../workspace/directory.ts";
+import { ownersOf } from "../os/openDirectory.ts";
 import { tailLogs } from "./logs/tail.ts";
 import type { Submissions } from "./submissions.ts";
 

@@ -7,7 +7,7 @@ import { personId, switchId, switchName, type Agent } from "../model/agent.ts";
 import type { AgentId } from "../model/ids.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { replyAddress, seal, type Draft, type IdentityProof, type Message, type Sender } from "../model/message.ts";
-import type { Router } from "../router.ts";
+import type { Router } from "../routing/router.ts";
 import type { OutboxEntry } from "./outbox/parse.ts";
 
 export interface SubmissionsParts {

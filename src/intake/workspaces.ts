@@ -2,14 +2,14 @@
  * The workspaces of all agents: what lies in an outbox or is written to a log is sent, what is delivered is also
  * written to the inbox, and the list of whom an agent can write to is kept true.
  */
-import type { Documents } from "../directory/documents/port.ts";
+import type { Documents } from "../agents/directory/documents/port.ts";
 import type { Change, Mailbox } from "../mailbox/port.ts";
 import { personId, switchId, type Agent } from "../model/agent.ts";
 import type { DeliveryState } from "../model/delivery.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type AgentId, type Clock, type MessageId } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
-import { filesTransport } from "../transports/filesEndpoint.ts";
+import { filesTransport } from "../delivery/transports/filesEndpoint.ts";
 import { watchOutbox } from "./outbox/watch.ts";
 import { readOutput, type Output } from "./outputs.ts";
 import { ownIdOf, senderName, type Submissions } from "./submissions.ts";

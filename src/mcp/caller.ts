@@ -1,4 +1,4 @@
-import type { Caller } from "../client/schema.ts";
+import type { Caller } from "../api/schema.ts";
 
 /**
  * Whoever speaks MCP is a program with a model, so the person's token alone does not make it the person. A thread id

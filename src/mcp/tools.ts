@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { deadlineIn } from "../os/deadline.ts";
 import type { Client } from "../client/client.ts";
-import { longestPollMs } from "../client/operations.ts";
-import type { Input, Output } from "../client/schema.ts";
+import { longestPollMs } from "../api/operations.ts";
+import type { Input, Output } from "../api/schema.ts";
 import { whens } from "../model/message.ts";
 import { agentLines, answerText, isShownWhole, letterText, receiptText, storyText } from "./words.ts";
 

@@ -1,5 +1,5 @@
 /** What tools say, in words for a model: short, and with the next step where there is one. */
-import type { AgentView, InboxView, Output, ReceiptView, StoryView } from "../client/schema.ts";
+import type { AgentView, InboxView, Output, ReceiptView, StoryView } from "../api/schema.ts";
 import type { TielineError } from "../model/errors.ts";
 import { authorOf, bodyText } from "../model/envelope.ts";
 import { oneLine } from "../model/visible.ts";

@@ -4,16 +4,16 @@
  * starts it: looking at a directory must not run what is in it.
  */
 import type { ObjectFields, Project } from "../config/project.ts";
-import type { Directory } from "../directory/directory.ts";
-import type { Documents } from "../directory/documents/port.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import type { Documents } from "../agents/directory/documents/port.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent, Endpoint, systemObjects } from "../model/agent.ts";
 import type { Outcome } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import { agentId, systemClock, type AgentId, type Clock } from "../model/ids.ts";
 import { replyAddress, wakes, type Draft, type Message, type Sender } from "../model/message.ts";
-import type { Router } from "../router.ts";
-import { renewWatcher, type Watcher } from "../workspace/watching.ts";
+import type { Router } from "../routing/router.ts";
+import { renewWatcher, type Watcher } from "../os/watchFolder.ts";
 import { gateway, gatewayPatienceMs } from "./builtin/gateway.ts";
 import { metrics, type MetricsSnapshot } from "./builtin/metrics.ts";
 import type { Builtin, BuiltinParts } from "./builtin/parts.ts";

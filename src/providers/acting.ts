@@ -1,5 +1,5 @@
 /** What would act on text that is typed into a pane: the program in front, or what it has put there. */
-import { descendants, type ProcessFacts, type Processes } from "../tmux/process.ts";
+import { descendants, type ProcessFacts, type Processes } from "../os/processes.ts";
 import { kindOf, type ProgramKind } from "./programKinds.ts";
 import { providerOfProgram } from "./providers.ts";
 

@@ -3,7 +3,7 @@
  * words, since a screen tells nothing of what would happen.
  */
 import { basename } from "node:path";
-import { isBareShell } from "../tmux/shell.ts";
+import { isBareShell } from "../os/shell.ts";
 
 export type ProgramKind =
   /** It runs every line as a command. */

@@ -1,8 +1,8 @@
 // Programs that use the SDK need not have these types themselves.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createClient, type Client, type Daemon } from "../client/client.ts";
-import { longestPollMs } from "../client/operations.ts";
-import type { Caller, InboxView, Input, Output, ReceiptView, StoryView } from "../client/schema.ts";
+import { longestPollMs } from "../api/operations.ts";
+import type { Caller, InboxView, Input, Output, ReceiptView, StoryView } from "../api/schema.ts";
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
 import { TielineError } from "../model/errors.ts";
 import { deadlineIn } from "../os/deadline.ts";

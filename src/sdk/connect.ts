@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { callerIn } from "../client/caller.ts";
 import type { Daemon } from "../client/client.ts";
 import { homeOf, rootOf } from "../client/home.ts";
-import type { Caller } from "../client/schema.ts";
+import type { Caller } from "../api/schema.ts";
 import { agentOver, type Agent } from "./agent.ts";
 import { socketFetch } from "./socketFetch.ts";
 

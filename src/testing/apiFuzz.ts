@@ -1,8 +1,8 @@
 /** Requests made from the API's own description: mostly what it asks for, here and there something else. */
 import fc from "fast-check";
 import { openapi } from "../daemon/openapi.ts";
-import { operations, pathOf } from "../client/operations.ts";
-import { schemas, type OperationName } from "../client/schema.ts";
+import { operations, pathOf } from "../api/operations.ts";
+import { schemas, type OperationName } from "../api/schema.ts";
 import { tools } from "../mcp/tools.ts";
 import { z } from "zod";
 import { errorCodes } from "../model/errors.ts";

@@ -6,7 +6,7 @@ import type { Trace } from "../model/delivery.ts";
 import type { Message } from "../model/message.ts";
 import { ClaudeSessions } from "../providers/claude-code/sessions.ts";
 import { claudeLines } from "../providers/claude-code/transcript.ts";
-import { traceIn } from "../transcripts/trace.ts";
+import { traceIn } from "../providers/transcripts/trace.ts";
 import { anAgent } from "./agents.ts";
 
 /** What others can see of a Claude Code session: its process, its file in the registry and its transcript. */

@@ -1,10 +1,10 @@
-import { createCourier, type Collected, type Courier, type CourierParts } from "../courier.ts";
+import { createCourier, type Collected, type Courier, type CourierParts } from "../delivery/courier.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
 import { seal, type Draft, type Sender } from "../model/message.ts";
-import type { Readiness } from "../transports/port.ts";
+import type { Readiness } from "../delivery/transports/port.ts";
 import { anAgent } from "./agents.ts";
 import { person } from "./mailboxContract.ts";
 import { PlayedTransport } from "./playedTransport.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type Client } from "../client/client.ts";
 import { homeOf, type Home } from "../client/home.ts";
-import type { Caller, ReceiptView } from "../client/schema.ts";
+import type { Caller, ReceiptView } from "../api/schema.ts";
 import { startDaemon } from "../daemon/daemon.ts";
 
 /** A whole daemon in this process, in a home of its own, with its socket and its loopback port. */

@@ -1,7 +1,7 @@
 /** Mailbox files that are damaged in ways that disks and people damage files, repeatably from a seed. */
 import { closeSync, copyFileSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { documentMigrations, sqliteDocuments } from "../directory/documents/sqlite.ts";
+import { documentMigrations, sqliteDocuments } from "../agents/directory/documents/sqlite.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { openMailboxFile } from "../mailbox/sqlite/file.ts";
@@ -9,7 +9,7 @@ import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
 import { sqliteStore } from "../mailbox/sqlite/store.ts";
 import { agentId } from "../model/ids.ts";
 import { seal, type Sender } from "../model/message.ts";
-import type { Documents } from "../directory/documents/port.ts";
+import type { Documents } from "../agents/directory/documents/port.ts";
 
 export const mailboxFileMigrations = { mailbox: mailboxMigrations, documents: documentMigrations };
 const ana: Sender = { id: agentId("a"), name: "ana", team: "web", knownBy: "token" };

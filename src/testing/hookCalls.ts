@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../client/client.ts";
 import type { Home } from "../client/home.ts";
-import type { Output } from "../client/schema.ts";
+import type { Output } from "../api/schema.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import { hookPlaceIn } from "../intake/hooks/place.ts";
 

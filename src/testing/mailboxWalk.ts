@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { holdReasons, mayFollow, openStates, proofs, type Delivery, type Lane, type Outcome, type Proof } from "../model/delivery.ts";
 import { agentId, type AgentId, type MessageId, type RandomBytes } from "../model/ids.ts";
 import { seal, wakes, whens, type Message, type Sender } from "../model/message.ts";
-import { connect } from "../sqlite/connection.ts";
+import { connect } from "../os/sqlite/connection.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
 import type { Change, Mailbox } from "../mailbox/port.ts";

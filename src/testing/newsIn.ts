@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MessageId, Tag } from "../model/ids.ts";
-import type { LineReader } from "../transcripts/port.ts";
-import { Progress, type News } from "../transcripts/progress.ts";
-import type { Entry } from "../transcripts/tail.ts";
+import type { LineReader } from "../providers/transcripts/port.ts";
+import { Progress, type News } from "../providers/transcripts/progress.ts";
+import type { Entry } from "../providers/transcripts/tail.ts";
 
 export interface Sought {
   readonly tag: string;

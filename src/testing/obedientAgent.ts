@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView } from "../client/schema.ts";
+import type { ReceiptView } from "../api/schema.ts";
 import { until } from "./until.ts";
 import { type World } from "./world.ts";
 

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Projects } from "../config/projects.ts";
-import { createCourier, type Courier } from "../courier.ts";
-import { Directory } from "../directory/directory.ts";
-import { documentMigrations, sqliteDocuments } from "../directory/documents/sqlite.ts";
-import { lookupsOver } from "../directory/lookups.ts";
-import { Profiles } from "../directory/profiles.ts";
-import { teamsOver } from "../directory/teams.ts";
-import { Trust } from "../trust/trust.ts";
+import { createCourier, type Courier } from "../delivery/courier.ts";
+import { Directory } from "../agents/directory/directory.ts";
+import { documentMigrations, sqliteDocuments } from "../agents/directory/documents/sqlite.ts";
+import { lookupsOver } from "../agents/directory/lookups.ts";
+import { Profiles } from "../agents/profiles/profiles.ts";
+import { teamsOver } from "../agents/teams.ts";
+import { Trust } from "../agents/trust/trust.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
@@ -18,10 +18,10 @@ import type { Delivery } from "../model/delivery.ts";
 import { agentId } from "../model/ids.ts";
 import type { Draft, Message, Sender } from "../model/message.ts";
 import { Objects } from "../objects/objects.ts";
-import { createRouter, type Router, type Sent } from "../router.ts";
-import { routes } from "../routes.ts";
-import { connect } from "../sqlite/connection.ts";
-import { objectEndpoint, objectTransport } from "../transports/object/transport.ts";
+import { createRouter, type Router, type Sent } from "../routing/router.ts";
+import { routes } from "../routing/directoryRouting.ts";
+import { connect } from "../os/sqlite/connection.ts";
+import { objectEndpoint, objectTransport } from "../delivery/transports/object/transport.ts";
 
 /** A project with objects, and everything behind them but a tmux and a daemon: a real mailbox, router and courier. */
 export interface ObjectTeam extends AsyncDisposable {

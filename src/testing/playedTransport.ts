@@ -1,6 +1,6 @@
 import type { Agent } from "../model/agent.ts";
 import type { Outcome } from "../model/delivery.ts";
-import type { Errand, Readiness, Transport } from "../transports/port.ts";
+import type { Errand, Readiness, Transport } from "../delivery/transports/port.ts";
 
 /** A transport whose recipient the test plays. */
 export class PlayedTransport implements Transport {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bunExec } from "../tmux/exec.ts";
+import { bunExec } from "../os/exec.ts";
 import { until } from "./until.ts";
 
 /** A tmux server of the test's own: its own socket, home and configuration, nothing inherited. */

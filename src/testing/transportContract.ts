@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { createCourier } from "../courier.ts";
+import { createCourier } from "../delivery/courier.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
 import type { Agent, Endpoint } from "../model/agent.ts";
 import { proofs, type Delivery } from "../model/delivery.ts";
 import { deliveryId } from "../model/ids.ts";
 import { seal } from "../model/message.ts";
-import type { Errand, Transport } from "../transports/port.ts";
+import type { Errand, Transport } from "../delivery/transports/port.ts";
 import { queued } from "../mailbox/steps.ts";
 import { person } from "./mailboxContract.ts";
 import { until } from "./until.ts";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { AgentView, InboxView, StoryView } from "../client/schema.ts";
-import { bunExec } from "../tmux/exec.ts";
+import type { AgentView, InboxView, StoryView } from "../api/schema.ts";
+import { bunExec } from "../os/exec.ts";
 import { until, untilGone } from "./until.ts";
 
 /** Tieline as a user has it: the command, a home, a tmux server and a project directory, all of them private. */

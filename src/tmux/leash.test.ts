@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { lackOfLinux, testUnless } from "../testing/needing.ts";
 import { privateTmux } from "../testing/tmux.ts";
 import { until, untilGone } from "../testing/until.ts";
-import { bunExec } from "./exec.ts";
+import { bunExec } from "../os/exec.ts";
 import { findLeash } from "./leash.ts";
-import { descendants, systemProcesses, type ProcessFacts } from "./process.ts";
+import { descendants, systemProcesses, type ProcessFacts } from "../os/processes.ts";
 import { TmuxServer } from "./server.ts";
 
 const onLinux = testUnless(lackOfLinux);

@@ -1,5 +1,5 @@
 import { asTielineError } from "../model/errors.ts";
-import type { Exec } from "./exec.ts";
+import type { Exec } from "../os/exec.ts";
 
 /** What a command line begins with, so that its process ends with ours; nothing where the system has no such thing. */
 export type Leash = readonly string[];

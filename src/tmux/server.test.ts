@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { attachPerson, privateTmux } from "../testing/tmux.ts";
 import { until } from "../testing/until.ts";
-import type { Exec } from "./exec.ts";
+import type { Exec } from "../os/exec.ts";
 import { TmuxServer } from "./server.ts";
 
 const display = (word: string) => [["display-message", "-p", word]];

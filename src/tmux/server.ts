@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { asTielineError } from "../model/errors.ts";
 import { ControlClient, type Turn } from "./control.ts";
-import { bunExec, type Exec, type ExecResult } from "./exec.ts";
+import { bunExec, type Exec, type ExecResult } from "../os/exec.ts";
 import { commandFailed, saysNoServer, tmuxSilent, tmuxUnavailable } from "./failure.ts";
 import { findLeash, type Leash } from "./leash.ts";
 import { commandLine } from "./quote.ts";

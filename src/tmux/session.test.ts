@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
 import { privateTmux } from "../testing/tmux.ts";
 import { until } from "../testing/until.ts";
-import { bunExec, type Exec } from "./exec.ts";
+import { bunExec, type Exec } from "../os/exec.ts";
 import { readPane } from "./pane.ts";
 import { TmuxServer } from "./server.ts";
 import {

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { dirname, join } from "node:path";
 import { batch, freshHas, freshTexts, say, type ModelRequest, type Script } from "../../fixtures/model-servers/server.ts";
-import type { InboxView } from "../../src/client/schema.ts";
+import type { InboxView } from "../../src/api/schema.ts";
 import type { Bench } from "./bench.ts";
 import { claudeTest, timesRead } from "./claudeCode.ts";
 import { inPausedTool } from "./pausedTool.ts";

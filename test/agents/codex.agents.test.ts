@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshHas, freshTexts, Gate, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
-import type { AgentView } from "../../src/client/schema.ts";
+import type { AgentView } from "../../src/api/schema.ts";
 import { afterSending } from "./afterSending.ts";
 import { isThere, prepareBench, startBench } from "./bench.ts";
 import { asking, codexTest, embedded, interrupt, openAtSharedServer, shell, untilIdle } from "./codexTest.ts";

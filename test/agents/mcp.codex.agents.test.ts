@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { AgentView, InboxView } from "../../src/client/schema.ts";
+import type { AgentView, InboxView } from "../../src/api/schema.ts";
 import { say } from "../../fixtures/model-servers/server.ts";
 import { prepareBench } from "./bench.ts";
 import { codexTest, openAtSharedServer } from "./codexTest.ts";

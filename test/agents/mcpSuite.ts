@@ -1,6 +1,6 @@
 /** What holds for every program whose model calls our tools. */
 import { expect } from "bun:test";
-import type { InboxView } from "../../src/client/schema.ts";
+import type { InboxView } from "../../src/api/schema.ts";
 import { freshHas, Gate, say, type Step } from "../../fixtures/model-servers/server.ts";
 import type { AgentProgram } from "./install.ts";
 import { insisting, seated, toolResult } from "./mcpSeat.ts";

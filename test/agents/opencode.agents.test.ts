@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
-import type { AgentView } from "../../src/client/schema.ts";
+import type { AgentView } from "../../src/api/schema.ts";
 import { isThere, startBench, type Bench } from "./bench.ts";
 import { conversationSuite, joinedTurnSuite } from "./conversationSuite.ts";
 import { framed, fromBob, urgent } from "./framed.ts";

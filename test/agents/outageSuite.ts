@@ -1,7 +1,7 @@
 /** A model server that is down, slow, drops connections or answers with errors, behind a message that was delivered. */
 import { expect } from "bun:test";
 import { fail, freshHas, Gate, hang, say, type ModelServer } from "../../fixtures/model-servers/server.ts";
-import type { InboxView, StoryView } from "../../src/client/schema.ts";
+import type { InboxView, StoryView } from "../../src/api/schema.ts";
 import type { Bench, BenchOptions } from "./bench.ts";
 import type { ProgramTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";

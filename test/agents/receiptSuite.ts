@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { batch, freshTexts, say, type ToolCall } from "../../fixtures/model-servers/server.ts";
-import type { AgentView, ReceiptView } from "../../src/client/schema.ts";
+import type { AgentView, ReceiptView } from "../../src/api/schema.ts";
 import { afterSending } from "./afterSending.ts";
 import { isThere, type Bench, type BenchOptions } from "./bench.ts";
 import { inPausedTool } from "./pausedTool.ts";

@@ -6,7 +6,7 @@ import { connect } from "../../src/cli/connect.ts";
 import type { Client } from "../../src/client/client.ts";
 import { homeOf } from "../../src/client/home.ts";
 import { launchSettings } from "../../src/providers/claude-code/settings.ts";
-import type { AgentView, StoryView } from "../../src/client/schema.ts";
+import type { AgentView, StoryView } from "../../src/api/schema.ts";
 import { prepareBench, startBench, type Bench, type BenchOptions } from "./bench.ts";
 import type { AgentProgram } from "./install.ts";
 import type { Json } from "./recipe.ts";

@@ -1,6 +1,6 @@
 /** A user who begins to type just when a message arrives: what is glued to the other, cut or lost. */
 import type { ModelServer } from "../../fixtures/model-servers/server.ts";
-import type { StoryView } from "../../src/client/schema.ts";
+import type { StoryView } from "../../src/api/schema.ts";
 import { attachPerson } from "../../src/testing/tmux.ts";
 import type { Bench } from "./bench.ts";
 import type { Switchboard } from "./switchboard.ts";

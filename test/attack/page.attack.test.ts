@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import type { DeviceView } from "../../src/client/schemas/page.ts";
+import type { DeviceView } from "../../src/api/schemas/page.ts";
 import { describeUnless, lackOfLinux, testUnless } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser } from "../../src/testing/otherUser.ts";
 import { until } from "../../src/testing/until.ts";

@@ -45,8 +45,8 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("a program of another user at th
       const [text] = await Promise.all([new Response(child.stdout).text(), child.exited]);
       return text;
     };
-    const forNode = await Bun.build({ entrypoints: [join(root, "src/index.ts")], target: "node", outdir: join(world.dir, "sdk") });
-    const sdks = [[process.execPath, join(root, "src/index.ts")], ["node", forNode.outputs[0]!.path]] as const;
+    const forNode = await Bun.build({ entrypoints: [join(root, "src/sdk/index.ts")], target: "node", outdir: join(world.dir, "sdk") });
+    const sdks = [[process.execPath, join(root, "src/sdk/index.ts")], ["node", forNode.outputs[0]!.path]] as const;
     const hook = (event: string): Promise<string> =>
       program([join(home.root, "hooks", "hook"), "claude-code", event], JSON.stringify({ session_id: "s-1", hook_event_name: event, tool_name: "Bash", tool_input: {}, tool_use_id: "t" }));
 

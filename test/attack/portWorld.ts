@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type Client } from "../../src/client/client.ts";
 import { homeOf, type Home } from "../../src/client/home.ts";
-import type { Caller } from "../../src/client/schema.ts";
+import type { Caller } from "../../src/api/schema.ts";
 import { callerOf } from "../../src/cli/connect.ts";
 import { lackOfBubblewrap, type Lack } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser } from "../../src/testing/otherUser.ts";

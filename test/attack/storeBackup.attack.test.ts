@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyistCommand } from "../../src/install.ts";
+import { copyistCommand } from "../../src/os/install.ts";
 import { Backups } from "../../src/mailbox/backups.ts";
 import { openMailbox } from "../../src/mailbox/mailbox.ts";
 import type { Mailbox } from "../../src/mailbox/port.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Check, InboxView, ReceiptView } from "../../src/client/schema.ts";
+import type { Check, InboxView, ReceiptView } from "../../src/api/schema.ts";
 import { describeUnless } from "../../src/testing/needing.ts";
 import { registerReader } from "../../src/testing/reader.ts";
 import { lackOfMounts, smallDisk } from "../../src/testing/smallDisk.ts";

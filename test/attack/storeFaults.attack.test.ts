@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { daemonCommand } from "../../src/install.ts";
+import { daemonCommand } from "../../src/os/install.ts";
 import { filledMailbox } from "../../src/testing/damagedMailbox.ts";
 import { describeUnless, lackUnless } from "../../src/testing/needing.ts";
 import { until, untilGone } from "../../src/testing/until.ts";

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type Client } from "../../src/client/client.ts";
 import { homeOf } from "../../src/client/home.ts";
-import type { InboxView, ReceiptView } from "../../src/client/schema.ts";
+import type { InboxView, ReceiptView } from "../../src/api/schema.ts";
 import { callerOf } from "../../src/cli/connect.ts";
 import { registerReader } from "../../src/testing/reader.ts";
 import { until } from "../../src/testing/until.ts";

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync
 import { join } from "node:path";
 import { openImmutable } from "../../src/mailbox/sqlite/examine.ts";
 import { changesIn } from "../../src/mailbox/sqlite/file.ts";
-import { readMark } from "../../src/sqlite/mark.ts";
-import type { InboxView, ReceiptView } from "../../src/client/schema.ts";
+import { readMark } from "../../src/os/sqlite/mark.ts";
+import type { InboxView, ReceiptView } from "../../src/api/schema.ts";
 import { registerReader } from "../../src/testing/reader.ts";
 import { until } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { InboxView, ReceiptView } from "../../src/client/schema.ts";
+import type { InboxView, ReceiptView } from "../../src/api/schema.ts";
 import { registerReader } from "../../src/testing/reader.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type Client } from "../../src/client/client.ts";
-import type { AgentView } from "../../src/client/schema.ts";
+import type { AgentView } from "../../src/api/schema.ts";
 import { lackUnless, testUnless } from "../../src/testing/needing.ts";
 import { until } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { access } from "../../src/client/access.ts";
+import { access } from "../../src/api/access.ts";
 import { createClient, type Client } from "../../src/client/client.ts";
-import type { OperationName } from "../../src/client/schema.ts";
+import type { OperationName } from "../../src/api/schema.ts";
 import { streamEvents } from "../../src/client/stream.ts";
 import { asTielineError } from "../../src/model/errors.ts";
 import { until } from "../../src/testing/until.ts";

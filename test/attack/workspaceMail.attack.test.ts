@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { watchOutbox } from "../../src/intake/outbox/watch.ts";
 import { describeUnless } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser } from "../../src/testing/otherUser.ts";
-import { openWorkspaceInbox } from "../../src/transports/workspace-inbox/write.ts";
+import { openWorkspaceInbox } from "../../src/delivery/transports/workspaceInbox/write.ts";
 
 const message = (n: number) => ({ from: "bob", author: "agent" as const, content: `secret ${n}`, id: `id-${n}`, tag: `MSG_BOB_${n}`, sentAt: 0 });
 const modeOf = (path: string): number => statSync(path).mode & 0o777;

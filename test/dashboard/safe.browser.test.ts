@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Input, OperationName } from "../../src/client/schema.ts";
+import type { Input, OperationName } from "../../src/api/schema.ts";
 import { onStage } from "./onStage.ts";
 
 /** Who gets in, what they may do there, and what agents can do to whoever looks. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
-import type { DeviceView } from "../../src/client/schemas/page.ts";
+import type { DeviceView } from "../../src/api/schemas/page.ts";
 import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
 

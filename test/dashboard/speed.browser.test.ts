@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { DeliveryView, ReceiptView } from "../../src/client/schema.ts";
+import type { DeliveryView, ReceiptView } from "../../src/api/schema.ts";
 import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
 

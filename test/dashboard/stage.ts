@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { createClient, type Client } from "../../src/client/client.ts";
-import type { ReceiptView } from "../../src/client/schema.ts";
+import type { ReceiptView } from "../../src/api/schema.ts";
 import { lackUnless } from "../../src/testing/needing.ts";
 import { direct, isListening, scriptedAgentCommand, type Script } from "../../src/testing/scriptedAgent.ts";
 import { until } from "../../src/testing/until.ts";

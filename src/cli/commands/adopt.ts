@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import type { AgentView } from "../../client/schema.ts";
-import type { FoundView, NotStarted } from "../../client/schemas/life.ts";
+import type { AgentView } from "../../api/schema.ts";
+import type { FoundView, NotStarted } from "../../api/schemas/life.ts";
 import { asTielineError } from "../../model/errors.ts";
-import { agentTable, presentAgent } from "../agent-table.ts";
+import { agentTable, presentAgent } from "../agentTable.ts";
 import { agentPrograms, command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
-import { complainOf } from "../not-started.ts";
+import { complainOf } from "../notStarted.ts";
 import { table, type Cell } from "../table.ts";
 import type { Lines, Terminal } from "../terminal.ts";
 

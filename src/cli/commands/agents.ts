@@ -1,4 +1,4 @@
-import type { ProfileView } from "../../client/schemas/profiles.ts";
+import type { ProfileView } from "../../api/schemas/profiles.ts";
 import { TielineError } from "../../model/errors.ts";
 import { linesOf } from "../../model/visible.ts";
 import { agentPrograms, command, usage } from "../args.ts";

@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
-import { longestPollMs } from "../../client/operations.ts";
-import type { InboxView, Output } from "../../client/schema.ts";
+import { longestPollMs } from "../../api/operations.ts";
+import type { InboxView, Output } from "../../api/schema.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { deadlineIn, type Deadline } from "../../os/deadline.ts";

@@ -1,5 +1,5 @@
 import { TielineError } from "../../model/errors.ts";
-import type { Output } from "../../client/schema.ts";
+import type { Output } from "../../api/schema.ts";
 import { command } from "../args.ts";
 import { canAsk } from "../confirm.ts";
 

@@ -1,7 +1,7 @@
 import { command } from "../args.ts";
 import type { Context } from "../command.ts";
 import { present } from "../present.ts";
-import { statusOf, stopRunning, type DaemonStatus } from "../running-daemon.ts";
+import { statusOf, stopRunning, type DaemonStatus } from "../runningDaemon.ts";
 import { count, span } from "../times.ts";
 
 const actions = ["start", "stop", "status", "logs"] as const;

@@ -1,4 +1,4 @@
-import type { DeviceView } from "../../client/schemas/page.ts";
+import type { DeviceView } from "../../api/schemas/page.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { present } from "../present.ts";

@@ -1,4 +1,4 @@
-import type { Check } from "../../client/schema.ts";
+import type { Check } from "../../api/schema.ts";
 import type { Repaired } from "../../compose/offline.ts";
 import { asTielineError } from "../../model/errors.ts";
 import { command } from "../args.ts";

@@ -3,9 +3,9 @@ import { eventTypes, isOfType, type EventFilter } from "../../model/event.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import { command } from "../args.ts";
 import { callerOf } from "../connect.ts";
-import { eventLine } from "../event-line.ts";
+import { eventLine } from "../eventLine.ts";
 import { namesFor, qualified } from "../names.ts";
-import { stopSignal } from "../stop-signal.ts";
+import { stopSignal } from "../stopSignal.ts";
 import { count, pastMoment } from "../times.ts";
 
 const eventGroups = [...new Set(eventTypes.map((type) => type.split(".")[0]!))];

@@ -1,4 +1,4 @@
-import type { Output } from "../../client/schema.ts";
+import type { Output } from "../../api/schema.ts";
 import { TielineError } from "../../model/errors.ts";
 import { agentPrograms, command, usage } from "../args.ts";
 import type { Home } from "../../client/home.ts";

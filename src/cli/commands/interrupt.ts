@@ -1,4 +1,4 @@
-import { presentAgent } from "../agent-table.ts";
+import { presentAgent } from "../agentTable.ts";
 import { command } from "../args.ts";
 
 export default command({

@@ -1,6 +1,6 @@
 import { command } from "../args.ts";
 import { namesIn, qualified, teamsOf } from "../names.ts";
-import { receiptRows } from "../receipt-rows.ts";
+import { receiptRows } from "../receiptRows.ts";
 import { count, pastMoment } from "../times.ts";
 import { present } from "../present.ts";
 

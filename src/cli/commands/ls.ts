@@ -1,11 +1,11 @@
 import type { Client } from "../../client/client.ts";
 import type { StreamedEvent } from "../../client/stream.ts";
 import { command } from "../args.ts";
-import { agentTable, noAgentsAtAll } from "../agent-table.ts";
+import { agentTable, noAgentsAtAll } from "../agentTable.ts";
 import type { Context } from "../command.ts";
 import { callerOf } from "../connect.ts";
 import { namesIn } from "../names.ts";
-import { stopSignal } from "../stop-signal.ts";
+import { stopSignal } from "../stopSignal.ts";
 
 export default command({
   name: "ls",

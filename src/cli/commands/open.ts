@@ -3,8 +3,8 @@ import { command } from "../args.ts";
 import type { Context } from "../command.ts";
 import { onceTrusted } from "../trusting.ts";
 import { canAsk } from "../confirm.ts";
-import type { NotStarted } from "../../client/schemas/life.ts";
-import { complainOf, isEmpty, noAgents } from "../not-started.ts";
+import type { NotStarted } from "../../api/schemas/life.ts";
+import { complainOf, isEmpty, noAgents } from "../notStarted.ts";
 import attach from "./attach.ts";
 import ls, { watch } from "./ls.ts";
 

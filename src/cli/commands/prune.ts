@@ -1,4 +1,4 @@
-import type { Output } from "../../client/schema.ts";
+import type { Output } from "../../api/schema.ts";
 import { command } from "../args.ts";
 import { namesIn, type Name } from "../names.ts";
 import { present } from "../present.ts";

@@ -1,4 +1,4 @@
-import type { ResolutionView } from "../../client/schemas/routing.ts";
+import type { ResolutionView } from "../../api/schemas/routing.ts";
 import { errorCodes, type ErrorCode } from "../../model/errors.ts";
 import { command } from "../args.ts";
 import { errorText, type Paint } from "../terminal.ts";

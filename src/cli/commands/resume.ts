@@ -1,5 +1,5 @@
-import { agentTable } from "../agent-table.ts";
-import { complainOf } from "../not-started.ts";
+import { agentTable } from "../agentTable.ts";
+import { complainOf } from "../notStarted.ts";
 import { command, usage } from "../args.ts";
 
 const resume = command({

@@ -1,5 +1,5 @@
 import { TielineError } from "../../model/errors.ts";
-import type { HookedProgram } from "../../providers/hookInstaller.ts";
+import type { HookedProgram } from "../../providers/hooks/hookInstaller.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { setUpMcp } from "../setUpMcp.ts";
@@ -34,7 +34,7 @@ const setup = command({
     if (flags.shortcuts) return (await import("./shortcuts.ts")).runShortcuts(flags.undo ? "uninstall" : "install", undefined, env, terminal, flags.json ?? false);
     if ((flags.hooks === undefined) === (flags.mcp === undefined)) throw usage(setup, "say --hooks PROGRAM or --mcp PROGRAM");
     if (flags.hooks === undefined) return setUpMcp(flags.mcp!, { undo: flags.undo ?? false, json: flags.json ?? false, env, home, terminal });
-    const [{ hookedPrograms }, { installHooks, removeHooks }] = await Promise.all([import("../../providers/hookedPrograms.ts"), import("../../providers/hookInstaller.ts")]);
+    const [{ hookedPrograms }, { installHooks, removeHooks }] = await Promise.all([import("../../providers/hooks/hookedPrograms.ts"), import("../../providers/hooks/hookInstaller.ts")]);
     const program = Object.hasOwn(hookedPrograms, flags.hooks) ? hookedPrograms[flags.hooks] : undefined;
     if (program === undefined) throw unknownProgram(flags.hooks, Object.keys(hookedPrograms));
     if (flags.user && flags.project) throw new TielineError("USAGE", "--user and --project at once", { remedy: "use one of them" });

@@ -1,5 +1,5 @@
 import { command } from "../args.ts";
-import { launcher } from "../../install.ts";
+import { launcher } from "../../os/install.ts";
 import type { Terminal } from "../terminal.ts";
 import { present } from "../present.ts";
 
@@ -30,7 +30,7 @@ export async function runShortcuts(
   json: boolean,
 ): Promise<number> {
   const { bindings, shellAlias, shellStarts, tmuxConfig } = await import("../shortcuts.ts");
-  const { hasBlock, removeBlock, writeBlock } = await import("../fenced-block.ts");
+  const { hasBlock, removeBlock, writeBlock } = await import("../fencedBlock.ts");
   const tieline = Bun.which("tieline", { PATH: env["PATH"] ?? "" }) ? "tieline" : launcher;
   const conf = tmuxConfig(env);
   const keys = bindings(tieline);

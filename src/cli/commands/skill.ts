@@ -13,7 +13,7 @@ export default command({
     ["tieline skill --agents >> AGENTS.md", "for programs that read AGENTS.md"],
   ],
   async run({ flags, terminal }) {
-    const { skillText, teaching } = await import("../../life/teaching.ts");
+    const { skillText, teaching } = await import("../../agents/start/teaching.ts");
     const text = flags.agents ? teaching : skillText;
     if (flags.json) await terminal.json({ text });
     else await terminal.body(text);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { permissionModes, sandboxes } from "../../model/profile.ts";
 import { TielineError } from "../../model/errors.ts";
-import { presentAgent } from "../agent-table.ts";
+import { presentAgent } from "../agentTable.ts";
 import { agentPrograms, command } from "../args.ts";
 import { words } from "../words.ts";
 

@@ -1,4 +1,4 @@
-import type { StoryView } from "../../client/schema.ts";
+import type { StoryView } from "../../api/schema.ts";
 import type { Client } from "../../client/client.ts";
 import { exitWords, tellingLines } from "../../model/agent.ts";
 import { command } from "../args.ts";

@@ -1,4 +1,4 @@
-import type { TeamView } from "../../client/schemas/routing.ts";
+import type { TeamView } from "../../api/schemas/routing.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { table, type Cell } from "../table.ts";

@@ -1,5 +1,5 @@
-import type { TopologyView } from "../../client/schemas/routing.ts";
-import { exportFormats, type ExportFormat } from "../../topology/export.ts";
+import type { TopologyView } from "../../api/schemas/routing.ts";
+import { exportFormats, type ExportFormat } from "../../routing/topology/export.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { present } from "../present.ts";

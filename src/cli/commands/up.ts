@@ -1,6 +1,6 @@
 import { command } from "../args.ts";
-import { agentTable } from "../agent-table.ts";
-import { complainOf, isEmpty, noAgents } from "../not-started.ts";
+import { agentTable } from "../agentTable.ts";
+import { complainOf, isEmpty, noAgents } from "../notStarted.ts";
 import { onceTrusted } from "../trusting.ts";
 
 export default command({

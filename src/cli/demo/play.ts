@@ -7,7 +7,7 @@ import team from "../../../examples/demo/tieline.yaml" with { type: "text" };
 import { createClient } from "../../client/client.ts";
 import { homeOf, type Home } from "../../client/home.ts";
 import { streamEvents, type StreamedEvent } from "../../client/stream.ts";
-import type { Caller, ReceiptView } from "../../client/schema.ts";
+import type { Caller, ReceiptView } from "../../api/schema.ts";
 import { TielineError } from "../../model/errors.ts";
 import { callerOf } from "../connect.ts";
 import { startDaemon } from "../start.ts";

@@ -1,7 +1,7 @@
 import type { Home } from "../../client/home.ts";
-import { bunExec } from "../../tmux/exec.ts";
+import { bunExec } from "../../os/exec.ts";
 import { connectToRunning } from "../connect.ts";
-import { stopRunning } from "../running-daemon.ts";
+import { stopRunning } from "../runningDaemon.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { linkIn } from "../../client/pageProtocol.ts";
 import { createClient, type Client } from "../../client/client.ts";
-import type { Input, OperationName } from "../../client/schema.ts";
+import type { Input, OperationName } from "../../api/schema.ts";
 import { streamEvents } from "../../client/stream.ts";
 import { startTestDaemon, type TestDaemon } from "../../testing/daemon.ts";
 import { openLink, pageAt, type TestPage } from "../../testing/pageSession.ts";

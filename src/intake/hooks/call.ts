@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonName } from "../../providers/hookDialects.ts";
+import { commonName } from "../../providers/hooks/hookDialects.ts";
 
 /**
  * One hook call of an agent program: it is about to do something, or has done it, and asks whether we have a word to

@@ -3,7 +3,7 @@ import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
 import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../../model/ids.ts";
-import { allNames } from "../../providers/hookDialects.ts";
+import { allNames } from "../../providers/hooks/hookDialects.ts";
 import type { HookChain } from "./chain.ts";
 import { eventsWithMail } from "./handlers/mail.ts";
 import { underwayMs } from "./handlers/urgency.ts";

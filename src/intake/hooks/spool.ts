@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Ages } from "../../os/ages.ts";
 import { runForever } from "../../os/runForever.ts";
 import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
-import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
 
 export interface SpooledCall {
   readonly provider: string;

@@ -1,12 +1,12 @@
 /** The hook chain as Tieline ships it: every handler, in one list. */
-import type { Courier } from "../../courier.ts";
-import type { Directory } from "../../directory/directory.ts";
+import type { Courier } from "../../delivery/courier.ts";
+import type { Directory } from "../../agents/directory/directory.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent, AgentState } from "../../model/agent.ts";
 import { envelope, type Envelope } from "../../model/envelope.ts";
 import type { Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
-import { dialectOf } from "../../providers/hookDialects.ts";
+import { dialectOf } from "../../providers/hooks/hookDialects.ts";
 import type { HookCall } from "./call.ts";
 import { createHookChain, type HookChain, type HookHandler, type Report } from "./chain.ts";
 import { mailAtBoundaries, type HookText } from "./handlers/mail.ts";

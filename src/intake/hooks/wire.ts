@@ -1,5 +1,5 @@
-import type { HookAnswer } from "../../providers/hookDialect.ts";
-import { dialectOf, ownName } from "../../providers/hookDialects.ts";
+import type { HookAnswer } from "../../providers/hooks/hookDialect.ts";
+import { dialectOf, ownName } from "../../providers/hooks/hookDialects.ts";
 import type { HookCall } from "./call.ts";
 import type { Verdict } from "./chain.ts";
 

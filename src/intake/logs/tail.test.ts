@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Conditions } from "../../testing/conditions.ts";
-import { partOf } from "../../transports/streams.ts";
+import { partOf } from "../../delivery/transports/streams.ts";
 import type { LoggedMessage, LogPosition } from "./fileTail.ts";
 import { tailLogs, type TailOptions } from "./tail.ts";
 

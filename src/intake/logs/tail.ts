@@ -5,8 +5,8 @@ import { asTielineError, TielineError } from "../../model/errors.ts";
 import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { runForever } from "../../os/runForever.ts";
 import { pause } from "../../os/pause.ts";
-import { isErrno } from "../../workspace/directory.ts";
-import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { isErrno } from "../../os/openDirectory.ts";
+import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
 import { FileTail, type FileTailOptions } from "./fileTail.ts";
 
 export interface TailOptions extends FileTailOptions {

@@ -21,8 +21,8 @@ import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { pause } from "../../os/pause.ts";
 import { runForever } from "../../os/runForever.ts";
 import { readUntrusted, refusalError, userOrRoot, type FileContent, type Refusal } from "../../os/untrustedFile.ts";
-import { type Directory, isErrno, keepPrivate, openPrivateDirectory, openWorkspace, ownersOf } from "../../workspace/directory.ts";
-import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { type Directory, isErrno, keepPrivate, openPrivateDirectory, openWorkspace, ownersOf } from "../../os/openDirectory.ts";
+import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
 import { maxFileBytes, type OutboxEntry, parseOutboxFile } from "./parse.ts";
 
 export interface RejectedFile {

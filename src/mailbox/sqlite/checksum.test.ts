@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentId } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
-import { connect } from "../../sqlite/connection.ts";
+import { connect } from "../../os/sqlite/connection.ts";
 import { person } from "../../testing/mailboxContract.ts";
 import { openMailbox } from "../mailbox.ts";
 import { checksumOf, isIntact } from "./checksum.ts";

@@ -3,7 +3,7 @@
  * closing the file there would release the lock that makes it the daemon.
  */
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
-import { translate } from "../../sqlite/faults.ts";
+import { translate } from "../../os/sqlite/faults.ts";
 import { examine, openImmutable, type Examination } from "./examine.ts";
 
 export interface CopyTask {

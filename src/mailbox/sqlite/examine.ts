@@ -1,8 +1,8 @@
 import { constants, Database } from "bun:sqlite";
 import { pathToFileURL } from "node:url";
 import { openStates } from "../../model/delivery.ts";
-import { corrupt, translate } from "../../sqlite/faults.ts";
-import { damageIn } from "../../sqlite/soundness.ts";
+import { corrupt, translate } from "../../os/sqlite/faults.ts";
+import { damageIn } from "../../os/sqlite/soundness.ts";
 import { isIntact } from "./checksum.ts";
 import type { MessageRow } from "./rows.ts";
 

@@ -4,11 +4,11 @@
  */
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, readSync, rmSync, statSync } from "node:fs";
-import { Checkpoints } from "../../sqlite/checkpoints.ts";
-import { connect, secondLook, type Connection, type Migrations } from "../../sqlite/connection.ts";
-import { corrupt, isSqlite, translate } from "../../sqlite/faults.ts";
-import { readLog } from "../../sqlite/logFile.ts";
-import { OpenMark, readMark, writeMark } from "../../sqlite/mark.ts";
+import { Checkpoints } from "../../os/sqlite/checkpoints.ts";
+import { connect, secondLook, type Connection, type Migrations } from "../../os/sqlite/connection.ts";
+import { corrupt, isSqlite, translate } from "../../os/sqlite/faults.ts";
+import { readLog } from "../../os/sqlite/logFile.ts";
+import { OpenMark, readMark, writeMark } from "../../os/sqlite/mark.ts";
 import { identify } from "./store.ts";
 
 export interface MailboxFileOptions {

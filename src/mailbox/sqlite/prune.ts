@@ -1,5 +1,5 @@
 import { openStates } from "../../model/delivery.ts";
-import type { Connection } from "../../sqlite/connection.ts";
+import type { Connection } from "../../os/sqlite/connection.ts";
 import type { Pruned, RetentionLimits } from "../port.ts";
 import { forgetProgressBeyondEnd, forgetWords, withWords } from "./words.ts";
 

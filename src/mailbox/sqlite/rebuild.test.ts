@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentId } from "../../model/ids.ts";
 import { seal, type Message } from "../../model/message.ts";
-import { connect } from "../../sqlite/connection.ts";
-import { salvagedRows } from "../../sqlite/salvage.ts";
+import { connect } from "../../os/sqlite/connection.ts";
+import { salvagedRows } from "../../os/sqlite/salvage.ts";
 import { damagedCopy, damages, filledMailbox, mailboxFileMigrations, openMailboxAt, readers, seeded } from "../../testing/damagedMailbox.ts";
 import { rebuild, type Rebuilt } from "./rebuild.ts";
 

@@ -1,9 +1,9 @@
 /** A new mailbox from the rows that can still be read of a damaged one. */
 import { deliveryStates, verbs } from "../../model/delivery.ts";
 import { kinds, whens } from "../../model/message.ts";
-import type { Connection } from "../../sqlite/connection.ts";
-import { isSqlite } from "../../sqlite/faults.ts";
-import { salvagedRows, type SalvagedRow, type Value } from "../../sqlite/salvage.ts";
+import type { Connection } from "../../os/sqlite/connection.ts";
+import { isSqlite } from "../../os/sqlite/faults.ts";
+import { salvagedRows, type SalvagedRow, type Value } from "../../os/sqlite/salvage.ts";
 import { checksumOf, isIntact } from "./checksum.ts";
 import type { MessageRow } from "./rows.ts";
 

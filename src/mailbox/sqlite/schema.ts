@@ -1,6 +1,6 @@
 import { deliveryStates, proofs, verbs } from "../../model/delivery.ts";
 import { kinds, whens } from "../../model/message.ts";
-import type { Migration } from "../../sqlite/connection.ts";
+import type { Migration } from "../../os/sqlite/connection.ts";
 import { addMissingChecksums } from "./checksum.ts";
 
 const oneOf = (column: string, values: readonly string[]): string => `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyistCommand } from "../../install.ts";
+import { copyistCommand } from "../../os/install.ts";
 import { agentId } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
 import { mailboxFileMigrations } from "../../testing/damagedMailbox.ts";

@@ -2,8 +2,8 @@ import { rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { TielineError, type ErrorCode, type ErrorDetails } from "../../model/errors.ts";
 import { renameDurably } from "../../os/atomicWrite.ts";
-import type { Checkpoints } from "../../sqlite/checkpoints.ts";
-import { corrupt } from "../../sqlite/faults.ts";
+import type { Checkpoints } from "../../os/sqlite/checkpoints.ts";
+import { corrupt } from "../../os/sqlite/faults.ts";
 import type { CopyTask } from "./copy.ts";
 import type { Examination } from "./examine.ts";
 

@@ -7,7 +7,7 @@ import { seal } from "../../model/message.ts";
 import { mailboxContract, person, type MailboxUnderTest } from "../../testing/mailboxContract.ts";
 import { mailboxTimeContract } from "../../testing/mailboxTimeContract.ts";
 import { openMailbox } from "../mailbox.ts";
-import { connect, DatabaseTaken } from "../../sqlite/connection.ts";
+import { connect, DatabaseTaken } from "../../os/sqlite/connection.ts";
 import { mailboxMigrations } from "./schema.ts";
 import { sqliteStore } from "./store.ts";
 
@@ -51,7 +51,7 @@ describe("sqlite", () => {
     const path = newPath();
     const held = connect(path, migrations);
     const script = `
-      import { connect } from ${JSON.stringify(join(import.meta.dir, "../../sqlite/connection.ts"))};
+      import { connect } from ${JSON.stringify(join(import.meta.dir, "../../os/sqlite/connection.ts"))};
       import { mailboxMigrations } from ${JSON.stringify(join(import.meta.dir, "schema.ts"))};
       try { connect(${JSON.stringify(path)}, { mailbox: mailboxMigrations }); console.log("opened"); } catch (error) { console.log(error.name); }`;
     const attempt = () => Bun.spawnSync([process.execPath, "-e", script]).stdout.toString().trim();

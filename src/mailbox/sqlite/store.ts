@@ -4,7 +4,7 @@ import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type Me
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type InboxRow, type LogFilter } from "../port.ts";
 import type { Store } from "../store.ts";
-import type { Connection } from "../../sqlite/connection.ts";
+import type { Connection } from "../../os/sqlite/connection.ts";
 import { isIntact } from "./checksum.ts";
 import {
   messageToRow,

@@ -3,8 +3,8 @@
  * that no sender waits for it; what is not indexed yet is read instead.
  */
 import type { SQLQueryBindings } from "bun:sqlite";
-import type { Connection } from "../../sqlite/connection.ts";
-import { isSqlite } from "../../sqlite/faults.ts";
+import type { Connection } from "../../os/sqlite/connection.ts";
+import { isSqlite } from "../../os/sqlite/faults.ts";
 import { containsAll, phrasesOf, type Phrase } from "../words.ts";
 
 const indexedUpTo = "(SELECT up_to FROM message_words_progress)";

@@ -1,4 +1,4 @@
-import { sourceUrl } from "../../install.ts";
+import { sourceUrl } from "../../os/install.ts";
 import type { Channel, ChannelEvents, OpenChannel } from "../channel.ts";
 import { FromObject, type ToObject } from "../protocol.ts";
 

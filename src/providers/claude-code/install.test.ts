@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installHooks, removeHooks } from "../hookInstaller.ts";
+import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
 import { claudeHooks } from "./install.ts";
 
 const { with: withHooks, without: withoutHooks } = claudeHooks;

@@ -1,8 +1,8 @@
 /** Our hooks in a settings file of Claude Code. What is ours is known by the paths that only we use. */
 import { join } from "node:path";
 import { claudeFolder } from "../folders.ts";
-import { runsHookOf } from "../hookCommand.ts";
-import type { HookedProgram } from "../hookInstaller.ts";
+import { runsHookOf } from "../hooks/hookCommand.ts";
+import type { HookedProgram } from "../hooks/hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
 import { hooksWithout, settingsWithout, type Settings } from "../settingsFile.ts";
 import { hookSettings } from "./settings.ts";

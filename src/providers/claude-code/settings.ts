@@ -1,5 +1,5 @@
 /** What we ask Claude Code to do in its settings: to tell us of its steps, and to let other sessions write to it. */
-import { hookCommand } from "../hookCommand.ts";
+import { hookCommand } from "../hooks/hookCommand.ts";
 import { shellWord, type HookSetup } from "../provider.ts";
 import type { HookGroup } from "../settingsFile.ts";
 

@@ -1,5 +1,5 @@
 /** Claude Code's transcript of a session: a user's line stands there before the model is asked, the answer's lines behind it. */
-import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../../transcripts/port.ts";
+import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../transcripts/port.ts";
 
 interface Block {
   readonly type?: string;

@@ -1,6 +1,6 @@
 /** The hooks by which Codex tells us of its steps, and the trust that Codex wants to see before it runs any. */
-import { commonDialect, type HookDialect } from "../hookDialect.ts";
-import { hookCommand, runsHookOf } from "../hookCommand.ts";
+import { commonDialect, type HookDialect } from "../hooks/hookDialect.ts";
+import { hookCommand, runsHookOf } from "../hooks/hookCommand.ts";
 import type { HookSetup } from "../provider.ts";
 
 /** The events that we listen to, and what Codex calls them in its book of trust. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installHooks, removeHooks } from "../hookInstaller.ts";
+import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
 import { hookEvents, trustHash } from "./hooks.ts";
 import { codexHooks } from "./install.ts";
 

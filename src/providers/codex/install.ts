@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { codexFolder } from "../folders.ts";
-import type { HookedProgram } from "../hookInstaller.ts";
+import type { HookedProgram } from "../hooks/hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
 import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";

@@ -5,8 +5,8 @@ import type { Message } from "../../model/message.ts";
 import { entriesIn } from "../../os/entries.ts";
 import { nextTurn } from "../../os/nextTurn.ts";
 import { wholeLines } from "../../os/wholeLines.ts";
-import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../../transcripts/port.ts";
-import { createBell, renewWatcher, type Watcher } from "../../workspace/watching.ts";
+import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../transcripts/port.ts";
+import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
 
 type Recordable = Pick<Message, "id" | "tag">;
 

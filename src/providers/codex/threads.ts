@@ -8,12 +8,12 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
-import { whileStarting, type Said } from "../../sensing/ownWord.ts";
+import { whileStarting, type Said } from "../../agents/status/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
 import { allHeldBy, homeOfCodex, lockedThreads, threadHeldBy } from "./processes.ts";
 import { findRollout, rolloutFolders, type Rollout } from "./rollout.ts";
-import type { Transcript } from "../../transcripts/port.ts";
+import type { Transcript } from "../transcripts/port.ts";
 import { leadsInto } from "../../os/untrustedFile.ts";
 
 export interface Thread {

@@ -1,6 +1,6 @@
 /** The hooks by which Gemini CLI tells us of its steps. */
-import { commonDialect, type HookDialect } from "../hookDialect.ts";
-import { hookCommand, runsHookOf } from "../hookCommand.ts";
+import { commonDialect, type HookDialect } from "../hooks/hookDialect.ts";
+import { hookCommand, runsHookOf } from "../hooks/hookCommand.ts";
 import type { HookSetup } from "../provider.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Our hooks in a settings file of Gemini CLI. */
 import { join } from "node:path";
 import { geminiFolder } from "../folders.ts";
-import type { HookedProgram } from "../hookInstaller.ts";
+import type { HookedProgram } from "../hooks/hookInstaller.ts";
 import type { HookSetup } from "../provider.ts";
 import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs } from "./hooks.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../model/agent.ts";
-import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../../transcripts/port.ts";
+import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../transcripts/port.ts";
 import { leadsInto, openUntrusted, refusalError } from "../../os/untrustedFile.ts";
 
 interface Line {

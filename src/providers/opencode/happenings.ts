@@ -1,5 +1,5 @@
 /** What one opencode does, put together from what its server says when asked and from the events that follow. */
-import type { Said } from "../../sensing/ownWord.ts";
+import type { Said } from "../../agents/status/ownWord.ts";
 import type { OpencodeEvent, OpencodeServer } from "./server.ts";
 
 interface Status {

@@ -6,7 +6,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock, MessageId } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
-import { whileStarting, type Said } from "../../sensing/ownWord.ts";
+import { whileStarting, type Said } from "../../agents/status/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { standingOf, type Entry, type Standing } from "./conversation.ts";
 import { Happenings } from "./happenings.ts";

@@ -4,7 +4,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
-import { whileStarting, type Said } from "../../sensing/ownWord.ts";
+import { whileStarting, type Said } from "../../agents/status/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
 

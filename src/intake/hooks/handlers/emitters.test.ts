@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { personAgent } from "../../../directory/roster.ts";
+import { personAgent } from "../../../agents/directory/roster.ts";
 import type { Agent } from "../../../model/agent.ts";
 import type { Fact } from "../../../model/event.ts";
 import { agentId } from "../../../model/ids.ts";

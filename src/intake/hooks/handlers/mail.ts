@@ -1,9 +1,9 @@
-import type { Courier } from "../../../courier.ts";
+import type { Courier } from "../../../delivery/courier.ts";
 import { personId, type Agent } from "../../../model/agent.ts";
 import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import type { MessageId } from "../../../model/ids.ts";
 import type { Message, When } from "../../../model/message.ts";
-import { dialectOf } from "../../../providers/hookDialects.ts";
+import { dialectOf } from "../../../providers/hooks/hookDialects.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 

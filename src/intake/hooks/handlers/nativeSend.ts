@@ -7,7 +7,7 @@ import type { Agent } from "../../../model/agent.ts";
 import { TielineError } from "../../../model/errors.ts";
 import type { Sender } from "../../../model/message.ts";
 import type { Receipt } from "../../../model/receipt.ts";
-import type { Router } from "../../../router.ts";
+import type { Router } from "../../../routing/router.ts";
 import type { HookCall, ToolUse } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 

@@ -1,4 +1,4 @@
-import type { Directory } from "../../../directory/directory.ts";
+import type { Directory } from "../../../agents/directory/directory.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
 import type { Agent, AgentState } from "../../../model/agent.ts";
 import type { HookCall } from "../call.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCourier } from "../../../courier.ts";
+import { createCourier } from "../../../delivery/courier.ts";
 import { openMailbox } from "../../../mailbox/mailbox.ts";
 import { memoryStore } from "../../../mailbox/memory/store.ts";
 import { personId } from "../../../model/agent.ts";

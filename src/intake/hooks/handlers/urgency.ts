@@ -3,7 +3,7 @@
  * may have asked for several calls at once, so every call is refused until the main thread asks its model again.
  * Subagents are stopped as well, but what they are told the main thread does not read: it counts as told to nobody.
  */
-import type { Collected, Courier } from "../../../courier.ts";
+import type { Collected, Courier } from "../../../delivery/courier.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
 import type { Agent } from "../../../model/agent.ts";
 import type { Delivery } from "../../../model/delivery.ts";
@@ -11,7 +11,7 @@ import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import type { AgentId, Clock, DeliveryId, MessageId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
 import { Ages } from "../../../os/ages.ts";
-import { dialectOf } from "../../../providers/hookDialects.ts";
+import { dialectOf } from "../../../providers/hooks/hookDialects.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { Answer, HookHandler } from "../chain.ts";
 import type { HookText } from "./mail.ts";

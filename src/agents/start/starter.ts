@@ -1,0 +1,266 @@
+import type { HomeConfig } from "../../config/home.ts";
+import type { Courier } from "../../delivery/courier.ts";
+import type { Directory } from "../directory/directory.ts";
+import type { Mailbox } from "../../mailbox/port.ts";
+import { endpointBy, exitIn, exitWords, type Agent, type Endpoint, type Exit } from "../../model/agent.ts";
+import type { HoldReason } from "../../model/delivery.ts";
+import { asTielineError, TielineError } from "../../model/errors.ts";
+import type { Profile } from "../../model/profile.ts";
+import type { HookSetup } from "../../providers/provider.ts";
+import { systemElapsed, type Elapsed } from "../../model/ids.ts";
+import { terminalTraits } from "../../providers/traits.ts";
+import { cursorLine, look } from "../../tmux/pane.ts";
+import type { Processes } from "../../os/processes.ts";
+import { readsFiles } from "../../delivery/transports/filesEndpoint.ts";
+import { closeWithProgram } from "../../tmux/session.ts";
+import { paneLocator } from "../../delivery/transports/paneLocator.ts";
+import type { ProbingTransport } from "../../delivery/transports/port.ts";
+import type { TmuxServers } from "../layout/servers.ts";
+import { exitedAtOnce, failedStart, shortLifeMs, takeExit } from "../status/lastExit.ts";
+import type { WantedConversation } from "./launch.ts";
+import type { SandboxSurroundings } from "./prepare.ts";
+import { start, type StartParts } from "./start.ts";
+
+export interface AgentStarterParts {
+  readonly directory: Directory;
+  /** A profile as it may be started now; null: there is none. Throws UNTRUSTED. */
+  readonly profileToStart: (team: string, name: string) => Profile | null;
+  readonly servers: TmuxServers;
+  readonly processes: Processes;
+  readonly config: HomeConfig;
+  readonly courier: Pick<Courier, "wake">;
+  readonly mailbox: Pick<Mailbox, "heads" | "hold">;
+  readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
+  /** The directory of a team's project. */
+  readonly directoryOf: (team: string) => string | null;
+  /** Whom an agent can write to. */
+  readonly reachable: (agent: Agent) => readonly string[];
+  /** What is around its sandbox. */
+  readonly surroundings: (agent: Agent) => SandboxSurroundings;
+  readonly ask: StartParts["ask"];
+  readonly command: StartParts["command"];
+  readonly hooks: HookSetup;
+  readonly report: (context: string, fault: unknown) => void;
+  readonly elapsed?: Elapsed;
+  readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
+}
+
+export interface Start {
+  /** The tmux server; without it, the one it lived in before. */
+  readonly socket?: string;
+  /** Whether to go on with its last conversation, where the program can. */
+  readonly conversation?: WantedConversation;
+}
+
+/** Starts agents from their profiles and waits until they can be written to. */
+export class AgentStarter implements Disposable {
+  private readonly underWay = new Map<string, Promise<Agent>>();
+  private readonly stopping = new AbortController();
+
+  constructor(private readonly parts: AgentStarterParts) {}
+
+  /**
+   * Resolves when the agent is ready, or when it is still starting after the time that it is given. Who wants an agent
+   * that is just being started, as `up` and its first mail do, gets that one and not a second.
+   */
+  start(agent: Agent, options: Start = {}): Promise<Agent> {
+    const name = `${agent.team}:${agent.name}`;
+    const underWay = this.underWay.get(name);
+    if (underWay) return underWay;
+    const begun = this.begin(agent, options).finally(() => this.underWay.delete(name));
+    this.underWay.set(name, begun);
+    return begun;
+  }
+
+  /** Starts that a daemon before this one had begun to follow. */
+  recover(): void {
+    for (const agent of this.parts.directory.agents()) if (agent.launch?.["keepsDead"] === true) this.follow(agent, -shortLifeMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.stopping.abort();
+  }
+
+  private async begin(agent: Agent, { socket, conversation = "resume" }: Start): Promise<Agent> {
+    const { directory, servers, courier, options } = this.parts;
+    const profile = this.profileOf(agent);
+    const { may, workspace } = profile;
+    const enlisted = directory.update(directory.add({ ...agent, may, workspace }).id, { launch: agent.launch });
+    const server = servers.at(socket ?? usualSocket(agent) ?? options.tmuxSocket);
+    const begunAt = this.now();
+    const started = await start(server, enlisted, profile, conversation, { ...this.parts, ...options, home: options.root }).catch((thrown: unknown) => this.gone(enlisted, thrown));
+    const overdue = await this.untilReady(started).catch((thrown: unknown) => this.ended(started, begunAt, thrown));
+    this.follow(started, begunAt);
+    if (overdue !== null) await this.tellWaitingMail(started, overdue);
+    courier.wake(started.id);
+    return directory.agent(started.id) ?? started;
+  }
+
+  /** What it would be started from now. Throws UNTRUSTED where the user has not trusted that. */
+  profileOf(agent: Agent): Profile {
+    const profile = this.parts.profileToStart(agent.team, agent.launch?.profile ?? agent.profile ?? agent.name);
+    if (profile === null) throw noProfile(agent);
+    return profile;
+  }
+
+  /** What ended is not left behind as something that may still be there. */
+  private gone({ id }: Agent, thrown: unknown): never {
+    const { directory } = this.parts;
+    const error = asTielineError(thrown);
+    const exit = exitIn(error);
+    if (directory.agent(id) !== null) directory.update(id, { endpoints: [], state: "gone", stateReason: failedStart(error), lastExit: exit });
+    throw thrown;
+  }
+
+  /** Its pane is still there to tell why, where it was the program that ended. */
+  private async ended(agent: Agent, begunAt: number, thrown: unknown): Promise<never> {
+    const exit = await this.exitOf(agent, begunAt);
+    return this.gone(agent, exit === null ? thrown : exitedAtOnce(agent.name, exit, this.parts.directoryOf(agent.team)));
+  }
+
+  private async exitOf(agent: Agent, begunAt: number): Promise<Exit | null> {
+    const endpoint = endpointBy("tmux", agent);
+    if (endpoint === undefined) return null;
+    const locator = paneLocator(endpoint);
+    const words = agent.launch?.["words"];
+    const command = typeof words === "string" ? words : agent.name;
+    return takeExit(this.parts.servers.at(locator.socket), locator, { command, afterMs: Math.max(0, this.now() - begunAt) });
+  }
+
+  /** For as long as its end would be a failed start, its pane outlives it; then the pane closes with the program, as others do. */
+  private follow(agent: Agent, begunAt: number): void {
+    this.untilSettled(agent, begunAt).catch((fault: unknown) => this.parts.report(`follow the start of ${agent.name}`, fault));
+  }
+
+  private async untilSettled(agent: Agent, begunAt: number): Promise<void> {
+    const { directory, tmux, servers } = this.parts;
+    const endpoint = endpointBy("tmux", agent);
+    if (endpoint === undefined) return;
+    const { socket, pane } = paneLocator(endpoint);
+    const isSame = (): boolean => samePane(endpoint, directory.agent(agent.id));
+    const changes = new Pulse(this.stopping.signal);
+    using _ = tmux.watch(agent, endpoint, () => changes.beat());
+    for (;;) {
+      const leftMs = shortLifeMs - (this.now() - begunAt);
+      if (this.stopping.signal.aborted || (await this.noteExit(agent, begunAt))) return;
+      if (leftMs <= 0 || !isSame()) break;
+      await changes.next(leftMs);
+    }
+    await closeWithProgram(servers.at(socket), pane).catch((thrown: unknown) => {
+      if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw thrown;
+    });
+    // It may have ended while its pane still stayed.
+    if (await this.noteExit(agent, begunAt)) return;
+    const { keepsDead: _keepsDead, ...launch } = directory.agent(agent.id)?.launch ?? {};
+    if (isSame()) directory.update(agent.id, { launch });
+  }
+
+  /** true: its program has ended, and its pane is closed. What was stopped on purpose in the meantime keeps its reason. */
+  private async noteExit(agent: Agent, begunAt: number): Promise<boolean> {
+    const { directory, courier } = this.parts;
+    const exit = await this.exitOf(agent, begunAt);
+    if (exit === null || !samePane(endpointBy("tmux", agent)!, directory.agent(agent.id))) return exit !== null;
+    directory.update(agent.id, { endpoints: [], lastExit: exit });
+    directory.observe(agent.id, "gone", exitWords(exit));
+    courier.wake(agent.id);
+    return true;
+  }
+
+  private now(): number {
+    return (this.parts.elapsed ?? systemElapsed)();
+  }
+
+  /**
+   * Resolves with what the program still does when its time is over. A dialog counts as ready: only a person can go
+   * on from there, and its mail says what it waits for.
+   */
+  private async untilReady(agent: Agent): Promise<string | null> {
+    const { tmux, config } = this.parts;
+    // Whoever reads files can be written to at any time.
+    if (readsFiles(agent)) return null;
+    const endpoint = agent.endpoints[0]!;
+    const deadline = AbortSignal.timeout(config.spawn.readyTimeoutMs);
+    const changes = new Pulse(this.stopping.signal);
+    using _ = tmux.watch(agent, endpoint, () => changes.beat());
+    for (;;) {
+      const readiness = await tmux.probe(agent, endpoint);
+      if (readiness.kind === "gone") throw endedAtOnce(agent, readiness.detail);
+      if (readiness.kind === "ready") return this.learnRest(agent, endpoint);
+      if (!startsUp.has(readiness.hold.reason)) return null;
+      if (deadline.aborted) return readiness.hold.detail;
+      await changes.next(readiness.againInMs ?? config.delivery.pollIntervalMs);
+    }
+  }
+
+  /**
+   * What stands on the cursor's line before anybody could type there; more than that is a person's draft. Only for
+   * programs whose screen tells nothing: the rules of the others find the composer.
+   */
+  private async learnRest({ id }: Agent, { transport, locator }: Endpoint): Promise<null> {
+    const { directory, servers } = this.parts;
+    const agent = directory.agent(id);
+    if (agent === null || transport !== "tmux" || terminalTraits(agent.provider).quietMs === 0) return null;
+    const { socket, pane, terminal } = paneLocator({ transport, locator });
+    const restingLine = cursorLine(await look(servers.at(socket), pane));
+    const endpoints = agent.endpoints.map((one) => (one.transport === transport ? { transport, locator: { ...locator, terminal: { ...terminal, restingLine } } } : one));
+    directory.update(id, { endpoints });
+    return null;
+  }
+
+  /** The mail stays queued, and its story says that the start took too long. */
+  private async tellWaitingMail(agent: Agent, doing: string): Promise<void> {
+    const { mailbox, config } = this.parts;
+    const detail = `${agent.name} was started, but is not ready after ${config.spawn.readyTimeoutMs / 1_000} s: ${doing}`;
+    for (const { id } of mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER)) await mailbox.hold(id, { reason: "starting", detail });
+  }
+}
+
+/** Where it lived before. */
+function usualSocket({ launch }: Agent): string | null {
+  const socket = launch?.["socket"];
+  return typeof socket === "string" ? socket : null;
+}
+
+/** What a program may look like before it takes input. */
+const startsUp: ReadonlySet<HoldReason> = new Set(["busy", "starting", "unreadable"]);
+
+/** The next beat, or the end of a pause. */
+class Pulse {
+  private wake: () => void = () => undefined;
+  private beaten = false;
+
+  constructor(stopping: AbortSignal) {
+    stopping.addEventListener("abort", () => this.beat());
+  }
+
+  beat(): void {
+    this.beaten = true;
+    this.wake();
+  }
+
+  /** A beat since the last one ends it at once. */
+  async next(ms: number): Promise<void> {
+    const timer = setTimeout(() => this.wake(), ms);
+    if (!this.beaten) await new Promise<void>((resolve) => (this.wake = resolve));
+    clearTimeout(timer);
+    this.beaten = false;
+  }
+}
+
+/** Whether the agent still lives where it was started. */
+const samePane = ({ locator }: Endpoint, agent: Agent | null): boolean => {
+  const now = agent === null ? undefined : endpointBy("tmux", agent)?.locator;
+  return now !== undefined && now["pane"] === locator["pane"] && now["panePid"] === locator["panePid"];
+};
+
+const noProfile = (agent: Agent): TielineError =>
+  new TielineError("SPAWN_FAILED", `${agent.name} has no profile any more`, {
+    remedy: "write it down again in tieline.yaml, or remove the agent with `tieline rm`",
+    operands: { agent: agent.name },
+  });
+
+const endedAtOnce = (agent: Agent, reason: string): TielineError =>
+  new TielineError("SPAWN_FAILED", `${agent.name} ended as soon as it was started (${reason})`, {
+    remedy: "run its command by hand to see why",
+    operands: { agent: agent.name, reason },
+  });

@@ -1,0 +1,66 @@
+/** What a program itself says that it does outranks what its screen looks like. */
+import type { Agent, AgentState } from "../../model/agent.ts";
+import type { Hold, HoldReason } from "../../model/delivery.ts";
+import type { Ages } from "../../os/ages.ts";
+import type { Readiness, Transport } from "../../delivery/transports/port.ts";
+import type { Observation } from "./observing.ts";
+
+export interface Said {
+  readonly state: AgentState;
+  readonly reason: string | null;
+  /** After this time it holds no longer, and nobody announces that. */
+  readonly forMs?: number;
+}
+
+/** null: the program says nothing, and the screen has to do. */
+export type OwnWord = (agent: Agent) => Said | null;
+
+/** A program that is starting says nothing yet; one that is silent for longer than this never will. */
+export function whileStarting({ id, state, stateAt }: Agent, patienceMs: number, ages: Ages): Said | null {
+  return state === "starting" && ages.of(id, stateAt) < patienceMs ? { state, reason: null } : null;
+}
+
+const holds: Readonly<Partial<Record<AgentState, readonly [HoldReason, string]>>> = {
+  starting: ["starting", "is starting"],
+  working: ["busy", "is working"],
+  permission: ["permission", "has a permission dialog open"],
+  question: ["question", "has a question open"],
+  dialog: ["dialog", "has a dialog open"],
+};
+
+/** Why nothing is written to an agent that says this; null: nothing speaks against it. */
+export function holdOf(agent: Agent, { state, reason: why }: Said): Hold | null {
+  const hold = holds[state];
+  if (hold === undefined) return null;
+  const [reason, words] = hold;
+  return { reason, detail: `${agent.name} ${words}${why === null ? "" : ` (${why})`}` };
+}
+
+/** The same for a way in; null: nothing speaks against writing. */
+export function heldBy(agent: Agent, said: Said): Extract<Readiness, { kind: "held" }> | null {
+  const hold = holdOf(agent, said);
+  return hold && { kind: "held", hold, ...(said.forMs !== undefined && { againInMs: said.forMs }) };
+}
+
+/** A way in that looks at the screen, and is not asked where the program itself says that it is not idle. */
+export function heeding<T extends Transport>(transport: T, word: OwnWord): T {
+  const held = (agent: Agent): Extract<Readiness, { kind: "held" }> | null => {
+    const said = word(agent);
+    return said && heldBy(agent, said);
+  };
+  return {
+    ...transport,
+    ready: async (errand) => held(errand.agent) ?? transport.ready(errand),
+    deliver: async (errand, signal) => held(errand.agent) ?? transport.deliver(errand, signal),
+  };
+}
+
+type Observe = (agent: Agent, seen: Observation) => void;
+
+/** What is seen on the screen, in the program's own words where it has some. That it is gone the screen knows better. */
+export function inOwnWords(observe: Observe, word: OwnWord): Observe {
+  return (agent, seen) => {
+    const said = seen.state === "gone" || seen.state === "done" ? null : word(agent);
+    observe(agent, said === null ? seen : { ...seen, ...said });
+  };
+}

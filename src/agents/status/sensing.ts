@@ -1,0 +1,142 @@
+/**
+ * Keeps what is known of the agents true. Nothing is read while nobody asks: a plain question reads what may have
+ * changed, at that moment; who attends is served by events until it stops.
+ */
+import { endpointBy, type Agent } from "../../model/agent.ts";
+import type { Event } from "../../model/event.ts";
+import type { AgentId } from "../../model/ids.ts";
+import type { Eyes, Surveyed } from "./port.ts";
+
+export interface SensingParts {
+  readonly eyes: Eyes;
+  readonly directory: { agent(id: AgentId): Agent | null };
+  readonly onEvent: (listener: (event: Event) => void) => () => void;
+  readonly report: (context: string, fault: unknown) => void;
+  /** How long a question waits for tmux before it is answered from what is known. */
+  readonly patienceMs?: number;
+  /** A watcher can fall silent; who attends is told the truth at least this often. */
+  readonly sweepMs?: number;
+}
+
+export type Wanted = () => readonly Agent[];
+
+export class Sensing implements AsyncDisposable {
+  private readonly attending = new Set<Wanted>();
+  private readonly watched = new Map<AgentId, WatchedAgent>();
+  private stopListening: (() => void) | null = null;
+  private sweep: Timer | null = null;
+
+  constructor(private readonly parts: SensingParts) {}
+
+  /** Brings what is known of these agents up to date, as far as tmux answers in time. */
+  async refresh(agents: readonly Agent[]): Promise<Surveyed> {
+    const { eyes, patienceMs = 2_000, report } = this.parts;
+    const unanswered = new Set(agents.filter((agent) => endpointBy("tmux", agent) !== undefined).map(({ id }) => id));
+    const { promise: late, resolve } = Promise.withResolvers<Surveyed>();
+    const timer = setTimeout(() => resolve({ unread: new Set(), unanswered }), patienceMs);
+    const survey = eyes.survey(agents);
+    void late.then(() => survey.catch((fault: unknown) => report("look at the agents", fault)));
+    return Promise.race([survey, late]).finally(() => clearTimeout(timer));
+  }
+
+  /** Keeps what is known of the wanted agents up to date, those included who come later, until disposed. */
+  attend(wanted: Wanted): Disposable {
+    this.attending.add(wanted);
+    this.stopListening ??= this.parts.onEvent((event) => this.onEvent(event));
+    this.sweep ??= setInterval(() => this.lookAgain(), this.parts.sweepMs ?? 30_000);
+    this.arrange();
+    return {
+      [Symbol.dispose]: () => {
+        if (this.attending.delete(wanted)) this.arrange();
+      },
+    };
+  }
+
+  explain(agent: Agent): ReturnType<Eyes["explain"]> | null {
+    const endpoint = endpointBy("tmux", agent);
+    return endpoint === undefined ? null : this.parts.eyes.explain(agent, endpoint);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.attending.clear();
+    this.arrange();
+    await this.parts.eyes.close();
+  }
+
+  private onEvent({ type, ...event }: Event): void {
+    if (type === "agent.registered" || type === "agent.removed") return this.arrange();
+    if (type !== "agent.changed" || !("agent" in event)) return;
+    const agent = this.parts.directory.agent(event.agent);
+    const watched = this.watched.get(event.agent);
+    if (agent !== null && watched?.key !== keyOf(agent)) this.arrange();
+  }
+
+  /** Watches exactly the agents that somebody wants, each in the pane that it is in now. */
+  private arrange(): void {
+    const wanted = new Map([...this.attending].flatMap((agents) => agents()).map((agent) => [agent.id, agent]));
+    for (const [id, watched] of this.watched) {
+      const agent = wanted.get(id);
+      if (agent !== undefined && keyOf(agent) === watched.key) continue;
+      watched.stop();
+      this.watched.delete(id);
+    }
+    for (const agent of wanted.values()) {
+      if (endpointBy("tmux", agent) !== undefined && !this.watched.has(agent.id)) this.watched.set(agent.id, this.watch(agent));
+    }
+    if (this.attending.size > 0) return;
+    this.stopListening?.();
+    this.stopListening = null;
+    if (this.sweep) clearInterval(this.sweep);
+    this.sweep = null;
+  }
+
+  private lookAgain(): void {
+    const agents = [...this.watched.keys()].flatMap((id) => this.parts.directory.agent(id) ?? []);
+    void this.refresh(agents).catch((fault: unknown) => this.parts.report("look at the agents again", fault));
+  }
+
+  private watch(agent: Agent): WatchedAgent {
+    const { eyes, directory, report } = this.parts;
+    const look = async (): Promise<void> => {
+      const now = directory.agent(agent.id);
+      if (now !== null) await eyes.look(now).catch((fault: unknown) => report(`look at ${agent.name}`, fault));
+    };
+    return new WatchedAgent(keyOf(agent), look, (changed) => eyes.watch(agent, endpointBy("tmux", agent)!, changed));
+  }
+}
+
+/** One look at a time; a change during a look is worth another one. */
+class WatchedAgent {
+  private readonly watching: Disposable;
+  private looking: Promise<void> | null = null;
+  private again = false;
+
+  constructor(
+    readonly key: string,
+    private readonly look: () => Promise<void>,
+    watch: (changed: () => void) => Disposable,
+  ) {
+    this.watching = watch(() => this.changed());
+    this.changed();
+  }
+
+  stop(): void {
+    this.watching[Symbol.dispose]();
+    this.again = false;
+  }
+
+  private changed(): void {
+    this.again = true;
+    this.looking ??= this.lookUntilCurrent();
+  }
+
+  private async lookUntilCurrent(): Promise<void> {
+    while (this.again) {
+      this.again = false;
+      await this.look();
+    }
+    this.looking = null;
+  }
+}
+
+const keyOf = (agent: Agent): string => JSON.stringify(endpointBy("tmux", agent)?.locator ?? null);

@@ -1,0 +1,186 @@
+/** A person's hand on an agent in its pane: answer its dialog, stop its turn. */
+import type { Directory } from "../directory/directory.ts";
+import { endpointBy, notRunningWords, type Agent, type Endpoint } from "../../model/agent.ts";
+import { TielineError } from "../../model/errors.ts";
+import type { DialogKeys, Provider } from "../../providers/provider.ts";
+import { providerOf } from "../../providers/providers.ts";
+import { look, type Look } from "../../tmux/pane.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import { pressGuarded, type Guards } from "../../tmux/write.ts";
+import { paneLocator, type PaneLocator } from "../../delivery/transports/paneLocator.ts";
+import type { ProbingTransport } from "../../delivery/transports/port.ts";
+
+export interface SteerParts {
+  readonly directory: Pick<Directory, "agent">;
+  readonly servers: { at(socket: string): TmuxServer };
+  readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
+}
+
+export interface Choice {
+  readonly place: number;
+  readonly label: string;
+}
+
+export interface Dialog {
+  readonly state: Agent["state"];
+  /** What the pane shows of it. */
+  readonly text: string;
+  readonly choices: readonly Choice[];
+  /** Changes with the text: an answer is for what was read, and for nothing that came since. */
+  readonly mark: string;
+}
+
+const dialogStates: readonly Agent["state"][] = ["permission", "question", "dialog"];
+/** Rows above the first choice that are taken for part of the dialog. */
+const rowsAbove = 20;
+/** A program that was given a choice has shown that it took it by then. */
+const takenMs = 3_000;
+
+/** The dialog that stands open in the agent's pane. Throws CONFLICT when there is none. */
+export async function dialogOf(agent: Agent, parts: SteerParts): Promise<Dialog> {
+  return (await openDialog(agent, parts)).dialog;
+}
+
+/** Takes a choice of the dialog that was read under this mark. Throws NOT_IN_TIME when the dialog does not take it. */
+export async function choose(agent: Agent, wanted: string, mark: string, parts: SteerParts): Promise<Choice> {
+  const { dialog, keys, seen, locator } = await openDialog(agent, parts);
+  if (dialog.mark !== mark) throw changed(agent);
+  const choice = choiceIn(dialog.choices, wanted, agent);
+  const { title, cursor, currentCommand: command } = seen.pane;
+  const guards = { serverPid: locator.serverPid, title, cursor, command };
+  await press(agent, parts, locator, keys.keys(choice.place), guards);
+  if (!(await hasLeft(agent, mark, parts))) throw notTaken(agent, choice);
+  return choice;
+}
+
+/** Whether the dialog that was read under this mark gives way to something else, another dialog perhaps, before long. */
+async function hasLeft(agent: Agent, mark: string, parts: SteerParts): Promise<boolean> {
+  const over = AbortSignal.timeout(takenMs);
+  let changed = Promise.withResolvers<void>();
+  using _ = parts.tmux.watch(agent, endpointOf(agent), () => changed.resolve());
+  over.addEventListener("abort", () => changed.resolve());
+  for (;;) {
+    const open = await openDialog(agent, parts).catch((thrown: unknown) => {
+      if (thrown instanceof TielineError && thrown.code === "CONFLICT") return null;
+      throw thrown;
+    });
+    if (open?.dialog.mark !== mark) return true;
+    if (over.aborted) return false;
+    await changed.promise;
+    changed = Promise.withResolvers();
+    if (over.aborted) changed.resolve();
+  }
+}
+
+/** Stops the running turn, as the person's own key would. */
+export async function interrupt(agent: Agent, parts: SteerParts): Promise<void> {
+  const { locator, state } = await there(agent, parts);
+  const provider = providerOf(agent.provider);
+  if (dialogStates.includes(state)) throw asksSomething(agent, state);
+  if (isAtRest(provider, state, locator)) throw nothingToStop(agent, state);
+  await press(agent, parts, locator, provider.interruptKeys, { serverPid: locator.serverPid });
+}
+
+/** Where nothing runs, the same key means something else: it edits, goes back or leaves. */
+function isAtRest({ program, name }: Provider, state: Agent["state"], { terminal }: PaneLocator): boolean {
+  if (program !== null) return state !== "working";
+  // A program of which nobody told how its prompt looks counts as idle by its silence, and may be at work all the same.
+  const isGuess = name === "generic" && (terminal.prompt ?? null) === null;
+  return state === "idle" && !isGuess;
+}
+
+/** What can be chosen, as it stands on the screen: the last list that is there. */
+export function choicesOn(rows: readonly string[], { choice }: DialogKeys): (Choice & { readonly row: number })[] {
+  const every = new RegExp(choice.source, `${choice.flags.replace("g", "")}g`);
+  const found = rows.flatMap((text, row) =>
+    [...text.matchAll(every)].map(({ groups = {} }, at) => ({ row, place: Number(groups["number"] ?? at + 1), label: groups["label"] ?? "" })),
+  );
+  const first = found.findLastIndex(({ place }) => place === 1);
+  if (first < 0) return [];
+  return found.slice(first).filter(({ place }, at) => place === at + 1);
+}
+
+interface OpenDialog {
+  readonly dialog: Dialog;
+  readonly keys: DialogKeys;
+  readonly seen: Look;
+  readonly locator: PaneLocator;
+}
+
+async function openDialog(agent: Agent, parts: SteerParts): Promise<OpenDialog> {
+  const { locator, state } = await there(agent, parts);
+  if (!dialogStates.includes(state)) throw noDialog(agent, state);
+  const keys = providerOf(agent.provider).dialogs;
+  if (keys === null) throw unknownKeys(agent);
+  const seen = await look(parts.servers.at(locator.socket), locator.pane);
+  const choices = choicesOn(seen.plain, keys);
+  if (choices.length === 0) throw unknownKeys(agent);
+  const rows = seen.plain.slice(Math.max(0, choices[0]!.row - rowsAbove)).map((row) => row.trimEnd());
+  const text = rows.join("\n").trim();
+  const dialog = { state, text, choices: choices.map(({ place, label }) => ({ place, label })), mark: digest(text) };
+  return { dialog, keys, seen, locator };
+}
+
+/** Looks at the agent: it must be in its pane. */
+async function there(agent: Agent, { tmux, directory }: SteerParts): Promise<{ locator: PaneLocator; state: Agent["state"] }> {
+  const endpoint = endpointOf(agent);
+  const readiness = await tmux.probe(agent, endpoint);
+  if (readiness.kind === "gone") throw notThere(agent, readiness.detail);
+  return { locator: paneLocator(endpoint), state: directory.agent(agent.id)?.state ?? "unknown" };
+}
+
+function endpointOf(agent: Agent): Endpoint {
+  const endpoint = endpointBy("tmux", agent);
+  if (endpoint === undefined) throw notThere(agent, "it is in no pane");
+  return endpoint;
+}
+
+async function press(agent: Agent, { servers }: SteerParts, { socket, pane, panePid }: PaneLocator, keys: readonly string[], guards: Guards): Promise<void> {
+  const written = await pressGuarded(servers.at(socket), { pane, panePid, keys, guards });
+  if (!written.done) throw changed(agent, written.failed);
+}
+
+/** A number, the whole label, or the beginning of one label only. */
+function choiceIn(choices: readonly Choice[], wanted: string, agent: Agent): Choice {
+  const word = wanted.trim().toLowerCase();
+  const exact = choices.find(({ place, label }) => String(place) === word || label.toLowerCase() === word);
+  if (exact) return exact;
+  const beginning = choices.filter(({ label }) => word !== "" && label.toLowerCase().startsWith(word));
+  if (beginning.length === 1) return beginning[0]!;
+  throw new TielineError("USAGE", `${JSON.stringify(wanted)} is ${beginning.length === 0 ? "none" : "more than one"} of the choices that ${agent.name} gives`, {
+    remedy: `choose one of ${choices.map(({ place, label }) => `${place} (${label})`).join(", ")}`,
+    operands: { agent: agent.name, choices: choices.map(({ place, label }) => ({ choice: place, label })) },
+  });
+}
+
+const digest = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
+
+const conflict = (message: string, remedy: string, agent: Agent, more: object = {}): TielineError =>
+  new TielineError("CONFLICT", message, { remedy, operands: { agent: agent.name, ...more } });
+
+const notTaken = (agent: Agent, { place, label }: Choice): TielineError =>
+  new TielineError("NOT_IN_TIME", `${agent.name} was given ${place} (${label}), and its dialog still stands`, {
+    remedy: `\`tieline read ${agent.name}\` shows its screen; answer again if nothing happened`,
+    operands: { agent: agent.name, choice: place, label },
+  });
+
+const noDialog = (agent: Agent, state: string): TielineError =>
+  conflict(`${agent.name} asks nothing: it is ${state}`, `\`tieline read ${agent.name}\` shows its screen`, agent, { state });
+
+const unknownKeys = (agent: Agent): TielineError =>
+  conflict(`Tieline can not read the choices of this dialog of ${agent.provider}`, `answer it by hand: tieline attach ${agent.name}`, agent);
+
+const changed = (agent: Agent, failed: readonly string[] = []): TielineError =>
+  conflict(`the screen of ${agent.name} changed since you read it; nothing was pressed`, "read it again, then decide", agent, { changed: failed });
+
+const asksSomething = (agent: Agent, state: string): TielineError =>
+  conflict(`${agent.name} asks something (${state}); an interrupt would answer it`, `\`tieline answer ${agent.name}\` shows what it asks`, agent, { state });
+
+const nothingToStop = (agent: Agent, state: string): TielineError =>
+  conflict(`${agent.name} is ${state}; there is nothing to interrupt`, `\`tieline read ${agent.name}\` shows its screen`, agent, { state });
+
+const notThere = (agent: Agent, why: string): TielineError =>
+  new TielineError("PANE_UNKNOWN", notRunningWords(agent.name, why), {
+    remedy: agent.launch === null ? "start it by hand and adopt it again" : `\`tieline resume ${agent.name}\` starts it again`,
+    operands: { agent: agent.name },
+  });

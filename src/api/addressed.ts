@@ -1,0 +1,70 @@
+/** What a caller's words mean, or the refusal. */
+import type { Switch } from "../compose/index.ts";
+import type { Mailbox } from "../mailbox/port.ts";
+import { endpointBy, type Agent, type Endpoint } from "../model/agent.ts";
+import { TielineError } from "../model/errors.ts";
+import type { Message, Sender } from "../model/message.ts";
+import { paneLocator, type PaneLocator } from "../delivery/transports/paneLocator.ts";
+
+/** For what is done to one agent at a time; it may be known only by its profile yet. */
+export function agentCalled(address: string, from: Sender, { resolve }: Pick<Switch, "resolve">): Agent {
+  const { agents } = resolve(address, from);
+  if (agents.length === 1) return agents[0]!;
+  throw new TielineError("ADDRESS_AMBIGUOUS", `${address} means ${agents.length} agents`, {
+    remedy: "name one agent",
+    operands: { address, candidates: agents.map((agent) => agent.name) },
+  });
+}
+
+/** One that exists, whether or not it runs. */
+export function programCalled(address: string, from: Sender, tieline: Pick<Switch, "resolve" | "directory">): Agent {
+  const agent = agentCalled(address, from, tieline);
+  if (agent.kind !== "program") throw isNoProgram(agent);
+  if (tieline.directory.agent(agent.id) === null) throw neverStarted(agent);
+  return agent;
+}
+
+/** The pane that the agent is in, or was in last. */
+export function paneOf(agent: Agent): { readonly endpoint: Endpoint; readonly locator: PaneLocator } {
+  const endpoint = endpointBy("tmux", agent);
+  if (endpoint === undefined) throw notRunning(agent);
+  return { endpoint, locator: paneLocator(endpoint) };
+}
+
+export function messageCalled(tag: string, mailbox: Pick<Mailbox, "message">): Message {
+  const message = mailbox.message(tag);
+  if (message !== null) return message;
+  throw messageUnknown(tag);
+}
+
+/** The same for one that the caller may not read: it need not know that there is one. */
+export const messageUnknown = (tag: string): TielineError =>
+  new TielineError("MESSAGE_UNKNOWN", `there is no message ${tag}`, {
+    remedy: "`tieline log` lists the messages that you may read; old ones are removed by the retention settings",
+    operands: { message: tag },
+  });
+
+export function notRunning(agent: Agent): TielineError {
+  return new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane${agent.stateReason === null ? "" : `: ${agent.stateReason}`}`, {
+    remedy: howToStart(agent),
+    operands: { agent: agent.name, state: agent.state },
+  });
+}
+
+function howToStart({ name, kind, launch, endpoints }: Agent): string {
+  if (kind !== "program") return "only programs are; `tieline ls` lists the agents";
+  if (launch !== null) return `\`tieline resume ${name}\` starts it again`;
+  return endpoints.length === 0 ? "start it by hand and adopt it again" : "it has no screen; `tieline ls` shows what is known of it";
+}
+
+const isNoProgram = ({ name, kind }: Agent): TielineError =>
+  new TielineError("ADDRESS_UNKNOWN", kind === "person" ? `${name} is the person, and no program` : `${name} is an object, and no program`, {
+    remedy: "`tieline ls` lists the agents",
+    operands: { address: name, kind },
+  });
+
+export const neverStarted = ({ name }: Agent): TielineError =>
+  new TielineError("ADDRESS_UNKNOWN", `${name} is not an agent that was started or adopted`, {
+    remedy: `\`tieline spawn ${name}\` starts it; \`tieline ls\` lists the agents`,
+    operands: { address: name },
+  });

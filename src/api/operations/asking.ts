@@ -1,0 +1,89 @@
+import type { Switch } from "../../compose/index.ts";
+import type { Collected } from "../../delivery/courier.ts";
+import { personId } from "../../model/agent.ts";
+import type { Delivery } from "../../model/delivery.ts";
+import type { AgentId } from "../../model/ids.ts";
+import { wakes, type Message, type Sender } from "../../model/message.ts";
+import { reached, type Receipt } from "../../model/receipt.ts";
+import type { Callers } from "../callers.ts";
+import { messageCalled } from "../addressed.ts";
+import type { Operations } from "../../daemon/http.ts";
+import { nextMail } from "../untilMail.ts";
+import { inboxView, readerOf } from "../views.ts";
+import type { Rights } from "../rights.ts";
+import type { Waits } from "../../daemon/waits.ts";
+
+export function askingOperations(tieline: Switch, callers: Callers, rights: Rights, waits: Waits): Pick<Operations, "answer"> {
+  const { mailbox, directory, courier } = tieline;
+
+  return {
+    async answer({ tag, timeoutMs, questions: takesQuestions = false }, { caller, signal }) {
+      const from = await callers.sender(caller);
+      const question = messageCalled(tag, mailbox);
+      const asked = mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent);
+      const deliveries = (): readonly Delivery[] => rights.shown(from, mailbox.receipt(question.id)!).deliveries;
+      const readableReply = (): Message | null => replyTo(question, from);
+      const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const patience = AbortSignal.any([over, AbortSignal.timeout(circleMs)]);
+      using _ = waits.enter(from.id, { question: question.id, asked }, takesQuestions);
+      let questions: Collected["items"] = [];
+      let first: Message | null = null;
+      for (;;) {
+        const change = nextMail(mailbox, ({ id, inReplyTo, expectsReply }) => expectsReply || [id, inReplyTo].includes(question.id), patience.aborted ? over : patience);
+        const isDecided = over.aborted || readableReply() !== null || deliveries().some(isLost);
+        if (!isDecided && takesQuestions) questions = await questionsFor(from);
+        if (!isDecided && patience.aborted && deliveries().some(({ state }) => state === "queued")) first = mailbox.message(waits.before(from.id, asked) ?? "");
+        if (isDecided || first !== null || questions.length > 0) break;
+        await change;
+      }
+      const reply = readableReply();
+      const lost = reply ? undefined : deliveries().find(isLost);
+      const waiting = deliveries().find(({ state }) => state === "queued");
+      return {
+        answer: reply && { tag: reply.tag, from: reply.from.name, body: reply.body, at: reply.acceptedAt, reader: readerOf(from), ...(await taken(reply, from.id)) },
+        lost: lost ? { agent: lost.agentName, state: lost.state, reason: lost.detail } : null,
+        waiting: waiting ? (waiting.detail ?? courier.holdOf(waiting.agent)?.detail ?? null) : null,
+        questions: questions.map((item) => ({ ...inboxView(item, tieline), delivery: item.delivery.id as number })),
+        first: reply || first === null ? null : { tag: first.tag, from: first.from.name },
+      };
+    },
+  };
+
+  /**
+   * What agents ask the one that waits, together with what they wrote to it before: they would wait for each other. The
+   * user's own questions come when it is idle, as the user's words.
+   */
+  async function questionsFor({ id }: Sender): Promise<Collected["items"]> {
+    const agent = directory.agent(id);
+    if (agent === null || agent.kind === "person") return [];
+    const mail = mailbox.inbox(id, { pending: true, oldest: true, limit: 1_000 });
+    const asks = mail.filter(({ message, delivery }) => delivery.state === "queued" && message.expectsReply && message.from.id !== personId);
+    const askers = new Set(asks.map(({ message }) => message.from.id));
+    if (askers.size === 0) return [];
+    return (await courier.collect(agent, { transport: "pull", authority: "peer", take: ({ from }) => askers.has(from.id) })).items;
+  }
+
+  /**
+   * The first reply of a recipient; acks and bounces are not replies. The author of the question gets any of them. Another
+   * recipient of the question gets only a reply that it may read.
+   */
+  function replyTo(question: Message, reader: Sender): Message | null {
+    const asked = new Set(mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent));
+    const thread = mailbox.log({ thread: question.thread, after: question.id, limit: Number.MAX_SAFE_INTEGER });
+    const answers = ({ inReplyTo, from, kind }: Message): boolean => inReplyTo === question.id && asked.has(from.id) && wakes(kind);
+    const isReadable = (receipt: Receipt): boolean => reader.id === question.from.id || rights.readsMessage(reader, receipt);
+    return thread.find((receipt) => answers(receipt.message) && isReadable(receipt))?.message ?? null;
+  }
+
+  /** The asker reads the answer here, so that it need not come by another way as well. */
+  async function taken(reply: Message, reader: AgentId): Promise<{ delivery?: number }> {
+    const own = mailbox.receipt(reply.id)!.deliveries.find(({ agent, state }) => agent === reader && state === "queued");
+    const claimed = own && (await mailbox.claim(own.id, { lane: "boundary", now: tieline.clock(), transport: "pull" }));
+    return claimed ? { delivery: claimed.id } : {};
+  }
+}
+
+/** How long agents may seem to wait for each other: one that reads between two messages will read on. */
+const circleMs = 1_000;
+
+const isLost = (delivery: Delivery): boolean => reached(delivery, "answered") === "never";

@@ -1,0 +1,205 @@
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Check } from "../schema.ts";
+import type { Switch } from "../../compose/index.ts";
+import { projectFileName } from "../../config/project.ts";
+import { shownUrl } from "../../events/nats/link.ts";
+import { listenersAt } from "../../os/listeners.ts";
+import { thisUser } from "../../os/untrustedFile.ts";
+import { endpointBy, isLive } from "../../model/agent.ts";
+import { asTielineError } from "../../model/errors.ts";
+import type { Sender } from "../../model/message.ts";
+import { untrusted } from "../../agents/trust/trust.ts";
+import type { Callers } from "../callers.ts";
+import type { Operations } from "../../daemon/http.ts";
+import type { Rights } from "../rights.ts";
+import { tmuxServerOf } from "../../daemon/tmuxServerOf.ts";
+import type { Loopback } from "../../daemon/loopback.ts";
+
+export interface DaemonFacts {
+  readonly version: string;
+  readonly socket: string;
+  readonly home: string;
+  /** What the start found too open in the home, and closed. */
+  readonly tightened: readonly string[];
+  readonly startedAt: number;
+  readonly stop: () => void;
+  /** null: not open yet. */
+  readonly loopback: () => Pick<Loopback, "port" | "moved"> | null;
+}
+
+export function selfOperations(tieline: Switch, callers: Callers, rights: Rights, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop" | "backup"> {
+  return {
+    async daemonStatus() {
+      const { version, socket, home, startedAt } = facts;
+      return {
+        running: true,
+        pid: process.pid,
+        version,
+        socket,
+        home,
+        startedAt,
+        agents: tieline.directory.agents().length,
+        waiting: tieline.mailbox.waiting().reduce((sum, agent) => sum + tieline.mailbox.pending(agent), 0),
+        residentBytes: process.memoryUsage.rss(),
+      };
+    },
+
+    async daemonStop(_, { caller }) {
+      await callers.allow(caller, "kill");
+      facts.stop();
+      return { stopping: true };
+    },
+
+    async backup({ file }) {
+      const { altered, ...made } = await tieline.backups.make(file);
+      return { ...made, altered: [...altered] };
+    },
+
+    async doctor(_, { caller }) {
+      const from = await callers.sender(caller);
+      const socket = tmuxServerOf(from, caller, tieline);
+      const checks = [
+        check("bun", async () => ok(`Bun ${Bun.version}`)),
+        check("tmux", async () => ok(`tmux ${(await tieline.servers.at(socket).version()).text}`)),
+        check("tmux server", () => tmuxServer(socket)),
+        check("home", async () => privateHome()),
+        check("socket", async () => daemonSocket(facts.socket)),
+        check("port", async () => loopbackPort()),
+        ...(rights.readsEverything(from) ? [check("mailbox", mailbox), check("backups", async () => backups())] : []),
+        check("disk", async () => disk(facts.home)),
+        check("clock", async () => clock()),
+        check("events", async () => eventLog()),
+        check("nats", async () => natsServer()),
+        ...projects(from).map(({ name, root }) => check(`project: ${name}`, async () => trusted(root))),
+        ...tieline.directory.agents().filter(({ id }) => rights.reads(from, id)).map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
+      ];
+      return Promise.all(checks);
+    },
+  };
+
+  function projects(from: Sender): { name: string; root: string }[] {
+    if (!rights.readsEverything(from)) return [];
+    return tieline.directory.teams().flatMap(({ name, root }) => (root !== null && existsSync(join(root, projectFileName)) ? [{ name, root }] : []));
+  }
+
+  function trusted(root: string): Finding {
+    const inspection = tieline.trust.inspect(root);
+    if (inspection.state === "trusted") return ok(`${root} is trusted`);
+    const { message, remedy } = untrusted(inspection);
+    return warning(message, remedy);
+  }
+
+  async function tmuxServer(socket: string): Promise<Finding> {
+    if (!(await tieline.servers.at(socket).alive())) return warning(`no server at ${socket}`, "it is started with the first agent");
+    const { pid } = await tieline.servers.at(socket).identity();
+    return ok(`pid ${pid} at ${socket}`);
+  }
+
+  function privateHome(): Finding {
+    const { home, tightened } = facts;
+    return tightened.length === 0 ? ok(home) : warning(tightened.join("; "), "check that nothing in the home was changed by another user");
+  }
+
+  function loopbackPort(): Finding {
+    const loopback = facts.loopback();
+    if (loopback === null) return warning("not open yet", "try again in a moment");
+    const { port, moved } = loopback;
+    if (moved === null) return ok(`http://127.0.0.1:${port}`);
+    return warning(
+      `http://127.0.0.1:${port}, because ${moved.why}; every browser was signed out, and what names the old port does not reach Tieline`,
+      "run `tieline dash` for a new link; set http.port in config.json to choose the port yourself",
+    );
+  }
+
+  async function mailbox(): Promise<Finding> {
+    const { altered, messages, open } = await tieline.checkMailbox();
+    if (altered.length === 0) return ok(`${messages} messages, all intact; ${open} open deliveries`);
+    const detail = `${altered.length} of ${messages} messages were altered on the disk: ${altered.slice(0, 5).join(", ")}${altered.length > 5 ? ", …" : ""}`;
+    return warning(detail, "they are not delivered; ask for them to be sent again, and check the disk");
+  }
+
+  function backups(): Finding {
+    const { fault } = tieline.backups;
+    const [newest] = tieline.backups.list();
+    const last = newest ? `the newest is ${newest.file}, ${new Date(newest.at).toISOString()}` : "none yet";
+    if (fault !== null) return warning(`${last}; the last attempt failed: ${fault.message}`, fault.remedy);
+    if (newest === undefined && tieline.config.backup.everyHours === 0) return warning("none, and backup.everyHours is 0", "run `tieline backup` regularly, or set backup.everyHours");
+    return ok(last);
+  }
+
+  function eventLog(): Finding {
+    const { last, lost, problem } = tieline.events;
+    if (problem !== null) return warning(`not kept at present: ${problem}; ${lost} lost`, "mail is not affected; they are kept again as soon as the file can be written");
+    return lost === 0 ? ok(last === 0 ? "none yet" : `the last is number ${last}`) : warning(`${lost} could not be written`, "see `tieline daemon logs`; a full disk is the usual cause");
+  }
+
+  /** Nothing depends on NATS, so its absence is only told. */
+  function natsServer(): Finding {
+    if (tieline.nats === null || tieline.natsUrl === null) return unusedNats(tieline.config.nats.enabled);
+    const { connection, published, dropped, waiting, error } = tieline.nats.state;
+    const url = shownUrl(tieline.natsUrl);
+    const counts = `${published} events published, ${dropped} dropped${waiting === 0 ? "" : `, ${waiting} wait for the server`}`;
+    if (connection === "unused" || connection === "open") return ok(`${url}: ${counts}`);
+    return warning(`${url}: ${error ?? "the connection is broken"}; ${counts}`, "start the server, check `nats` in config.json, or set nats.enabled to false; nothing else depends on it");
+  }
+
+  /** Every way in is tried as far as it goes without writing anything. */
+  async function wayIn(id: Parameters<Switch["directory"]["agent"]>[0]): Promise<Finding> {
+    const agent = tieline.directory.agent(id)!;
+    if (!isLive(agent)) return warning(`not running${agent.stateReason ? `: ${agent.stateReason}` : ""}`, agent.launch ? "mail starts it" : `\`tieline rm ${agent.name}\` if it will not come back`);
+    if (agent.kind === "object" && agent.stateReason !== null) {
+      return warning(agent.stateReason, "fix its code, then `tieline trust` in its project; the next message loads it again. `tieline daemon logs` shows its errors");
+    }
+    const endpoint = endpointBy("tmux", agent);
+    if (endpoint === undefined) return ok(agent.endpoints.map(({ transport }) => transport).join(", "));
+    const readiness = await tieline.tmux.probe(agent, endpoint);
+    if (readiness.kind === "ready") return ok(`${endpoint.transport} ${String(endpoint.locator["pane"])}: ready`);
+    return warning(readiness.kind === "held" ? readiness.hold.detail : readiness.detail, `\`tieline read ${agent.name}\` shows its screen`);
+  }
+}
+
+const natsPort = 4_222;
+
+/** A server that is there might be anyone's: it is named, and not connected to. */
+function unusedNats(enabled: boolean): Finding {
+  if (!enabled) return ok("switched off: nats.enabled is false");
+  const [listener] = listenersAt(natsPort);
+  if (listener === undefined) return ok("not configured, so nothing is published");
+  const owner = listener.uid === thisUser() ? "one of your programs" : `a program of uid ${listener.uid}`;
+  return ok(`not configured, so nothing is published; ${owner} listens at localhost:${natsPort}, set nats.url in config.json to publish events to it`);
+}
+
+type Finding = Pick<Check, "status" | "detail" | "remedy">;
+
+const ok = (detail: string): Finding => ({ status: "ok", detail, remedy: null });
+const warning = (detail: string, remedy: string): Finding => ({ status: "warning", detail, remedy });
+
+async function check(name: string, run: () => Promise<Finding>): Promise<Check> {
+  try {
+    return { name, ...(await run()) };
+  } catch (thrown) {
+    const { message, remedy } = asTielineError(thrown);
+    return { name, status: "failed", detail: message, remedy };
+  }
+}
+
+function daemonSocket(path: string): Finding {
+  const mode = statSync(path).mode & 0o777;
+  return mode === 0o600 ? ok(path) : warning(`${path} has mode ${mode.toString(8)}`, `chmod 600 ${path}`);
+}
+
+const leastFreeBytes = 100 * 1024 * 1024;
+
+function disk(home: string): Finding {
+  const { bavail, bsize } = statfsSync(home);
+  const free = bavail * bsize;
+  const text = `${Math.round(free / 1024 / 1024)} MB free for ${home}`;
+  return free > leastFreeBytes ? ok(text) : warning(text, "free some space; a full disk refuses messages");
+}
+
+/** Times in receipts are wall-clock times; a clock that jumps makes them puzzling. */
+function clock(): Finding {
+  const driftMs = Math.abs(performance.timeOrigin + performance.now() - Date.now());
+  return driftMs < 2_000 ? ok(new Date().toISOString()) : warning(`the clock moved by ${Math.round(driftMs)} ms since the daemon started`, "check time synchronisation");
+}

@@ -1,0 +1,398 @@
+/**
+ * The second half of a message's way: claim, deliver, settle. The courier never throws at a sender; whatever
+ * happens to a delivery is written into the mailbox, where the sender can read it.
+ *
+ * Each agent has two lanes. The push lane below writes to the agent, one delivery at a time, as soon as a way in
+ * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The boundary lane
+ * is `collect`: the agent asks, and gets what is there.
+ */
+import { notRunningWords, type Agent, type Endpoint } from "../model/agent.ts";
+import { isSummaryOnly, proofOfSummary, provesSeen, type Authority, type Delivery, type Hold, type Outcome } from "../model/delivery.ts";
+import { asTielineError } from "../model/errors.ts";
+import { systemClock, type AgentId, type Clock, type DeliveryId } from "../model/ids.ts";
+import type { Message } from "../model/message.ts";
+import type { Mailbox } from "../mailbox/port.ts";
+import { Ages } from "../os/ages.ts";
+import { Backoff } from "./backoff.ts";
+import { collectMail, hasFailed, type Collected, type Collection } from "./collect.ts";
+import { Doubts, type Found } from "./doubts.ts";
+import { Order } from "./order.ts";
+import { Lateness } from "./lateness.ts";
+import { modelFailed, type ModelWatch } from "./outages.ts";
+import { noticesFor } from "./notices.ts";
+import { withNotes } from "./notes.ts";
+import { Rounds } from "./rounds.ts";
+import { Timers } from "./timers.ts";
+import { Watches } from "./watches.ts";
+import type { Errand, Readiness, Transport } from "./transports/port.ts";
+import { waysFor } from "./transportSelection.ts";
+
+export type { Collected, Collection };
+
+export interface Courier extends AsyncDisposable {
+  /** Settles what an earlier process left behind, then serves everybody who has mail. */
+  start(): Promise<void>;
+  /** Something about this agent may have changed: mail came, a way in opened. Cheap, and safe to repeat. */
+  wake(agent: AgentId): void;
+  /** Gives an agent that asks its waiting mail. `flushed` says that the text is out; only then is it settled. */
+  collect(agent: Agent, request: Collection): Promise<Collected>;
+  /**
+   * Looks again for what the agent was given without proof, and for these that were handed over with a weak one; what
+   * was lost and surely did not arrive waits again.
+   */
+  reconsider(agent: AgentId, handed?: readonly DeliveryId[]): Promise<void>;
+  /** Notes on the receipt that an urgent message can only arrive later than it was sent for. */
+  readonly announce: Lateness["announce"];
+  /** The clock was set, and deadlines with it: what is due is planned again. */
+  replan(): void;
+  /** Why the agent's next message waits, if it does. */
+  holdOf(agent: AgentId): (Hold & { readonly at: number }) | null;
+}
+
+export interface CourierParts {
+  readonly mailbox: Mailbox;
+  readonly agent: (id: AgentId) => Agent | null;
+  readonly transports: ReadonlyMap<string, Transport>;
+  /** Told when the model of an agent fails with a message in front of it, or answers. */
+  readonly model?: ModelWatch;
+  /** Faults that no sender can be told about. */
+  readonly report: (context: string, fault: unknown) => void;
+  readonly clock?: Clock;
+  /** One attempt may take this long. */
+  readonly timeoutMs?: number;
+  /** After an attempt that came a moment too late; twice as long after each further one. */
+  readonly retryMs?: number;
+  /** Signals can be missed; everything that waits is looked at again this often. */
+  readonly sweepMs?: number;
+}
+
+/** How long a round that failed waits for the next. */
+const failedMs = 1_000;
+/** Reasons that follow each other sooner than this are not all written down. */
+const holdMs = 1_000;
+
+export function createCourier(parts: CourierParts): Courier {
+  const { mailbox, transports, report, model, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
+  const rounds = new Rounds(serve, report, (id) => timers.later(id, failedMs, () => rounds.ask(id)));
+  const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
+  const holds = new Map<AgentId, Hold & { at: number }>();
+  const ages = new Ages(clock);
+  const watches = new Watches(transportOf, rounds.ask.bind(rounds));
+  const backoff = new Backoff(retryMs, clock);
+  const lateness = new Lateness({ mailbox, transportOf });
+  const doubts = new Doubts({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
+  const stopping = new AbortController();
+  const timers = new Timers(onDue, onSweep, sweepMs, clock);
+  const listening = new DisposableStack();
+
+  return {
+    async start() {
+      for (const delivery of mailbox.deliveriesIn(["uncertain"])) doubts.add(delivery);
+      for (const delivery of await mailbox.recover(clock(), "start")) doubts.add(delivery);
+      listening.defer(mailbox.onComing((message, [recipient, ...others]) => recipient && others.length === 0 && foresee(recipient.id, message)));
+      listening.defer(
+        mailbox.onTransitions((changes) => {
+          for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
+          timers.plan(mailbox.nextDueAt());
+        }),
+      );
+      for (const agent of new Set([...doubts.agents(), ...mailbox.waiting()])) rounds.ask(agent);
+      timers.plan(mailbox.nextDueAt());
+    },
+
+    wake: (agent) => rounds.ask(agent),
+
+    collect: (agent, request) => collectMail({ mailbox, order, settle, clock }, agent, request),
+
+    async reconsider(agent, handed = []) {
+      for (const delivery of [...uncertainOf(agent), ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
+    },
+
+    announce: (agent, message, delivery) => lateness.announce(agent, message, delivery),
+
+    replan() {
+      timers.plan(mailbox.nextDueAt());
+      for (const agent of mailbox.waiting()) rounds.ask(agent);
+    },
+
+    holdOf: (agent) => holds.get(agent) ?? null,
+
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      listening.dispose();
+      timers.stop();
+      await rounds.finished();
+      watches.endAll();
+    },
+  };
+
+  /** One round for one agent: serve until nothing is left that could be served now. */
+  async function serve(id: AgentId): Promise<void> {
+    if (!(await doubts.cleared(id))) return holdForDoubt(id);
+    await lookAgain(id);
+    while (!stopping.signal.aborted) {
+      const agent = parts.agent(id);
+      // A person's mail waits to be read; nobody pushes it.
+      const heads = agent === null || agent.kind === "person" ? [] : [...mailbox.heads(id, clock()), ...noticesFor(agent, mailbox, transportOf)];
+      const errand = agent && (await firstReady(agent, heads));
+      if (!errand) {
+        if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
+        if (!agent || heads.length === 0) return forget(id);
+        timers.sweepSoon();
+        return watches.begin(agent);
+      }
+      // The next write may cover what still tells of the one before, and that may have to go first.
+      if (doubts.has(id)) {
+        if (!(await doubts.cleared(id))) return holdForDoubt(id);
+        continue;
+      }
+      const { transport } = errand.endpoint;
+      const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport, authority: authorityOf(transportOf(transport), errand.message) });
+      if (claimed === null && hasFailed(mailbox, errand.delivery)) continue;
+      if (claimed === null) return;
+      holds.delete(id);
+      await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
+    }
+  }
+
+  /** An earlier attempt has to be looked for first, and its place cannot be looked at now. */
+  async function holdForDoubt(id: AgentId): Promise<void> {
+    const agent = parts.agent(id);
+    if (agent === null) return;
+    const detail = `what became of an earlier message to ${agent.name} is still to be found out`;
+    for (const delivery of mailbox.heads(id, clock())) await holdBack(agent, delivery, { reason: "busy", detail });
+    timers.later(id, failedMs, () => rounds.ask(id));
+  }
+
+  /** What was looked for in vain may be found later, when a user has finished typing or a dialog is closed. */
+  async function lookAgain(id: AgentId): Promise<void> {
+    const dueMs = doubts.nextLookIn(id, uncertainOf(id).length > 0);
+    if (dueMs === 0) {
+      for (const delivery of uncertainOf(id)) await inspect(delivery);
+      doubts.looked(id);
+    }
+    const nextMs = doubts.nextLookIn(id, uncertainOf(id).length > 0);
+    if (nextMs !== null) timers.later(id, nextMs, () => rounds.ask(id));
+  }
+
+  /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */
+  function foresee(id: AgentId, message: Message): void {
+    const agent = rounds.isServing(id) || holds.has(id) ? null : parts.agent(id);
+    if (agent === null || agent.kind === "person") return;
+    try {
+      const endpoint = waysFor(agent, message, transportOf)[0]?.endpoint;
+      if (endpoint) transportOf(endpoint.transport).foresee?.(agent, endpoint);
+    } catch (fault) {
+      // The message is stored all the same; whoever serves it meets the fault again.
+      report(`foresee mail for ${agent.name}`, fault);
+    }
+  }
+
+  /** The most urgent delivery that some way in would take now. The others learn why they wait. */
+  async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Errand | null> {
+    for (const delivery of heads) {
+      const message = mailbox.message(delivery.messageId)!;
+      if (order.isFetchingBefore({ message, delivery })) {
+        await holdBack(agent, delivery, { reason: "busy", detail: `${agent.name} is reading an earlier message of ${message.from.name}` });
+        timers.later(agent.id, retryMs, () => rounds.ask(agent.id));
+        continue;
+      }
+      let hold: Hold | null = null;
+      const gone = new Map<Endpoint, Hold>();
+      for (const { endpoint, lastResort } of waysFor(agent, message, transportOf)) {
+        if (lastResort && hold !== null) continue;
+        const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
+        let readiness = await readinessOf(errand);
+        const pausing = readiness.kind === "ready" ? backoff.pausing(agent.id, endpoint.transport) : null;
+        if (pausing !== null) readiness = pausing;
+        if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
+        if (readiness.kind === "held" && readiness.againInMs !== undefined) timers.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
+        if (readiness.kind === "held") hold ??= readiness.hold;
+        else gone.set(endpoint, { reason: "offline", detail: readiness.detail });
+      }
+      const now = parts.agent(agent.id);
+      if (now !== null) await lateness.announce(now, message, delivery);
+      // Where the program itself runs, its end is known best.
+      await holdBack(agent, delivery, hold ?? gone.get(agent.endpoints[0]!) ?? gone.values().next().value ?? notRunning(agent));
+    }
+    return null;
+  }
+
+  /** A way in that can not even be looked at holds its mail; the sweep looks again. */
+  async function readinessOf(errand: Errand): Promise<Readiness> {
+    try {
+      return await transportOf(errand.endpoint.transport).ready(errand);
+    } catch (thrown) {
+      report(`look at ${errand.agent.name} by ${errand.endpoint.transport}`, thrown);
+      return { kind: "held", hold: { reason: "error", detail: asTielineError(thrown).message } };
+    }
+  }
+
+  /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
+  async function attempt(errand: Errand): Promise<void> {
+    const transport = transportOf(errand.endpoint.transport);
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+    let outcome: Outcome;
+    try {
+      outcome = await transport.deliver(errand, signal);
+    } catch (thrown) {
+      report(`deliver ${errand.message.tag} by ${transport.name}`, thrown);
+      outcome = { kind: "unknown", detail: asTielineError(thrown).message };
+    }
+    if (outcome.kind === "unknown") {
+      // What the attempt says of itself is more precise than that a second look found nothing.
+      const found = await lookFor(errand);
+      if (found.kind === "unknown") doubts.add(errand.delivery);
+      else outcome = found;
+    }
+    outcome = withNotes(slowedDown(errand, outcome), transport, errand);
+    const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, errand.message);
+    await settle(errand.delivery, outcome, { transport: transport.name, authority });
+    if (outcome.kind === "unknown") await lookAgain(errand.agent.id);
+  }
+
+  /** What goes back into the queue waits before the next attempt, ever longer, and says so. */
+  function slowedDown({ agent, endpoint }: Errand, outcome: Outcome): Outcome {
+    const { transport } = endpoint;
+    switch (outcome.kind) {
+      case "held":
+        return { ...outcome, hold: backoff.refused(agent.id, transport, outcome.hold) };
+      case "gone":
+      case "absent":
+        return { ...outcome, detail: backoff.refused(agent.id, transport, { reason: "offline", detail: outcome.detail }).detail };
+      default:
+        backoff.ended(agent.id, transport);
+        return outcome;
+    }
+  }
+
+  /** A look that fails tells nothing: the attempt stays in doubt. */
+  async function lookFor(errand: Errand): Promise<Outcome> {
+    try {
+      return await transportOf(errand.endpoint.transport).inspect(errand);
+    } catch (thrown) {
+      report(`look for ${errand.message.tag} by ${errand.endpoint.transport}`, thrown);
+      return { kind: "unknown", detail: asTielineError(thrown).message, unseen: true };
+    }
+  }
+
+  /** The draft may be our own text, left there by an attempt that could not end: then Enter is all that is missing. */
+  async function finishedOwnDraft(id: AgentId): Promise<boolean> {
+    const uncertain = uncertainOf(id);
+    for (const delivery of uncertain) await inspect(delivery);
+    return uncertain.some(({ id: own, messageId }) => mailbox.receipt(messageId)?.deliveries.find(({ id }) => id === own)?.state !== "uncertain");
+  }
+
+  function uncertainOf(id: AgentId): readonly Delivery[] {
+    return mailbox.deliveriesIn(["uncertain"]).filter(({ agent }) => agent === id);
+  }
+
+  /** After a crash, or after the mailbox was restored: look before anything is repeated. */
+  async function inspect(delivery: Delivery | null): Promise<Found> {
+    const agent = delivery && parts.agent(delivery.agent);
+    const message = delivery && mailbox.message(delivery.messageId);
+    if (!delivery || !agent || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
+    // After a restore neither endpoint nor time of the attempt is known: all are looked at, and one without a trace proves nothing.
+    const isRestored = delivery.transport === null;
+    const mark = markOf(isRestored ? { ...delivery, claimedAt: null } : delivery);
+    let found = "decided" as Found;
+    for (const endpoint of agent.endpoints.filter(({ transport }) => isRestored || transport === delivery.transport)) {
+      const outcome = await lookFor({ message, delivery, agent, endpoint, mark });
+      if (outcome.kind === "handed") {
+        await raise(delivery, outcome, { agent, message, endpoint });
+        return "decided";
+      }
+      if (outcome.kind === "unknown") found = outcome.unseen || found === "unseen" ? "unseen" : "undecided";
+      else if (outcome.kind === "absent" && delivery.state !== "handed" && !isRestored) await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+    }
+    return found;
+  }
+
+  async function raise({ id, state, warning }: Delivery, found: Extract<Outcome, { kind: "handed" }>, errand: Pick<Errand, "agent" | "message" | "endpoint">): Promise<void> {
+    const { agent, message, endpoint } = errand;
+    const { proof: offered, detail, failure, notes = [] } = withNotes(found, transportOf(endpoint.transport), errand);
+    // Of what was in doubt it is not written down yet how it went out.
+    const isNew = state === "uncertain";
+    const proof = isNew && isSummaryOnly({ notes }) ? proofOfSummary(offered) : offered;
+    await mailbox.confirm(id, proof, detail);
+    if (isNew) for (const { code, text } of notes) await mailbox.note(id, code, text);
+    if (provesSeen(proof)) model?.answered(agent.id);
+    if (failure === undefined || warning !== null) return;
+    await mailbox.warn(id, modelFailed(failure));
+    model?.failed(agent, failure, message);
+  }
+
+  /** A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again. */
+  async function settle(delivery: Delivery, outcome: Outcome, way: { transport: string; authority: Authority }): Promise<void> {
+    for (;;) {
+      try {
+        const settled = await mailbox.settle(delivery.id, outcome, way);
+        if (settled.state === "queued" && settled.reason !== null) {
+          holds.set(settled.agent, { reason: settled.reason, detail: settled.detail ?? settled.reason, at: settled.reasonAt ?? clock() });
+        }
+        const [agent, message] = [parts.agent(settled.agent), mailbox.message(settled.messageId)];
+        if (agent && message) await lateness.takeBack(agent, message, settled);
+        return;
+      } catch (thrown) {
+        report(`settle delivery ${delivery.id}`, thrown);
+        if (stopping.signal.aborted) return;
+        await timers.pause(1_000);
+      }
+    }
+  }
+
+  /** A reason that changes many times a second is written down once a second. */
+  async function holdBack({ id }: Agent, delivery: Delivery, hold: Hold): Promise<void> {
+    const known = holds.get(id);
+    holds.set(id, { ...hold, at: known?.reason === hold.reason ? known.at : clock() });
+    const waitMs = delivery.reason === null ? 0 : holdMs - ages.of(String(delivery.id), delivery.updatedAt);
+    if (waitMs > 0 && hold.detail !== delivery.detail) timers.later(id, waitMs, () => rounds.ask(id));
+    else await mailbox.hold(delivery.id, hold);
+  }
+
+  function forget(id: AgentId): void {
+    holds.delete(id);
+    backoff.forget(id);
+    watches.end(id);
+  }
+
+  function onDue(): void {
+    const now = clock();
+    void settleDue(now).catch((fault: unknown) => {
+      report("expire", fault);
+      timers.plan(clock() + failedMs);
+    });
+  }
+
+  async function settleDue(now: number): Promise<void> {
+    await mailbox.expire(now);
+    for (const delivery of await mailbox.recover(now, "leases")) {
+      doubts.add(delivery);
+      rounds.ask(delivery.agent);
+    }
+    for (const agent of mailbox.waiting()) rounds.ask(agent);
+    timers.plan(mailbox.nextDueAt());
+  }
+
+  function onSweep(): boolean {
+    for (const agent of mailbox.waiting()) rounds.ask(agent);
+    return watches.size > 0;
+  }
+
+  function markOf(delivery: Delivery): string {
+    return `${mailbox.id}:${delivery.id}:${delivery.claimedAt ?? 0}`;
+  }
+
+  function transportOf(name: string): Transport {
+    const transport = transports.get(name);
+    if (transport === undefined) throw new Error(`no transport is called ${name}`);
+    return transport;
+  }
+}
+
+const authorityOf = (transport: Transport, message: Message): Authority => transport.authorityOf?.(message) ?? transport.traits.authority;
+
+function notRunning({ name, state, stateReason }: Agent): Hold {
+  if (state === "starting") return { reason: "starting", detail: `${name} is starting` };
+  return { reason: "offline", detail: notRunningWords(name, stateReason) };
+}

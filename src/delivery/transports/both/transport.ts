@@ -1,0 +1,60 @@
+/**
+ * The native inbox and the pane, one after the other. The reader sees by the tag that it is the same message. The pane
+ * comes first, because only there can the moment be wrong: what was not typed is not in the inbox either, and so a
+ * delivery that waits, or is looked for after a crash, is whole or not there.
+ */
+import type { Agent, Endpoint } from "../../../model/agent.ts";
+import type { Outcome } from "../../../model/delivery.ts";
+import { bothTransport } from "../bothEndpoint.ts";
+import type { Errand, Transport } from "../port.ts";
+
+export interface BothParts {
+  readonly pane: Transport;
+  readonly inbox: Transport;
+}
+
+export function bothWaysTransport({ pane, inbox }: BothParts): Transport {
+  const by = ({ name }: Transport, errand: Errand): Errand => ({ ...errand, endpoint: endpointOf(errand.agent, name) });
+
+  return {
+    name: bothTransport,
+    traits: { bestProof: pane.traits.bestProof, authority: pane.traits.authority },
+
+    async ready(errand) {
+      const atPane = await pane.ready(by(pane, errand));
+      return atPane.kind === "gone" ? inbox.ready(by(inbox, errand)) : atPane;
+    },
+
+    async deliver(errand, signal) {
+      const typed = await pane.deliver(by(pane, errand), signal);
+      if (typed.kind === "held" || typed.kind === "error") return typed;
+      return together(typed, await inbox.deliver(by(inbox, errand), signal));
+    },
+
+    async inspect(errand) {
+      const typed = await pane.inspect(by(pane, errand));
+      if (typed.kind === "handed") return typed;
+      const laid = await inbox.inspect(by(inbox, errand));
+      return laid.kind === "handed" ? laid : typed;
+    },
+
+    watch(agent, _endpoint, changed) {
+      const stack = new DisposableStack();
+      for (const transport of [pane, inbox]) stack.use(transport.watch(agent, endpointOf(agent, transport.name), changed));
+      return stack;
+    },
+  };
+}
+
+/** One of the two is enough for the message to have arrived; the receipt says what became of each. */
+function together(typed: Outcome, laid: Outcome): Outcome {
+  const detail = `pane: ${wordsFor(typed)}; inbox: ${wordsFor(laid)}`;
+  if (typed.kind === "handed") return { ...typed, detail };
+  if (laid.kind === "handed") return { ...laid, detail, authority: "peer" };
+  return typed.kind === "unknown" ? { ...typed, detail } : laid;
+}
+
+const wordsFor = (outcome: Outcome): string => (outcome.kind === "held" ? outcome.hold.detail : (outcome.detail ?? (outcome.kind === "handed" ? outcome.proof : outcome.kind)));
+
+/** A way in that the agent has lost since is found gone by its own transport. */
+const endpointOf = ({ endpoints }: Agent, transport: string): Endpoint => endpoints.find((one) => one.transport === transport) ?? { transport, locator: {} };

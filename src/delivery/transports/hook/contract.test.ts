@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { hookPlaceIn, layHookPlace } from "../../../intake/hooks/place.ts";
+import { queued } from "../../../mailbox/steps.ts";
+import { deliveryId } from "../../../model/ids.ts";
+import { seal } from "../../../model/message.ts";
+import { claudeSession, type ClaudeSession } from "../../../testing/claudeSession.ts";
+import { person } from "../../../testing/mailboxContract.ts";
+import { transportContract } from "../../../testing/transportContract.ts";
+import { until } from "../../../testing/until.ts";
+import type { Errand } from "../port.ts";
+import { hookEndpoint, hookTransport } from "./transport.ts";
+
+/** Leaves the real waiter behind, and another one after every turn that one has started. */
+function waitersOf({ pid, give }: ClaudeSession, program: string): AsyncDisposable {
+  let over = false;
+  let waiter = leave();
+  const turns = listen();
+
+  function leave() {
+    const env = { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1", CLAUDE_PID: String(pid) };
+    return Bun.spawn([program], { env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  }
+
+  async function listen(): Promise<void> {
+    while (!over) {
+      const text = await new Response(waiter.stderr).text();
+      if ((await waiter.exited) !== 2) return;
+      give(text);
+      if (!over) waiter = leave();
+    }
+  }
+
+  return {
+    async [Symbol.asyncDispose]() {
+      over = true;
+      waiter.kill();
+      await turns;
+    },
+  };
+}
+
+async function aSession() {
+  const endpoint = hookEndpoint("s-1");
+  const session = claudeSession("s-1", endpoint);
+  const place = hookPlaceIn(session.folder);
+  const { bells, wait } = place;
+  layHookPlace(place, { socket: join(session.folder, "daemon.sock"), bun: process.execPath });
+  const waiters = waitersOf(session, wait);
+  const { sessions, agent, given, traceOf } = session;
+  return {
+    transport: hookTransport({ bells, said: (one) => sessions.said(one), watchState: (one, changed) => sessions.watch(one, changed), traceOf, pause: async () => undefined }),
+    agent,
+    endpoint,
+    bells,
+    received: given,
+    /** The waiter outlives it, as that of a killed session does. */
+    async vanish() {
+      await until(() => existsSync(join(bells, "s-1.pid")), "the waiter");
+      await session.end();
+    },
+    async [Symbol.asyncDispose]() {
+      await waiters[Symbol.asyncDispose]();
+      await session[Symbol.asyncDispose]();
+    },
+  };
+}
+
+transportContract("hook", aSession, { remembers: true, vanished: "gone" });
+
+test("mail that its waiter leaves is taken back, also when the attempt was called off before it began", async () => {
+  await using session = await aSession();
+  const { transport, agent, endpoint } = session;
+  const message = seal({ to: agent.name, body: "to nobody" }, person, { inReplyTo: null, hops: 0 });
+  const errand: Errand = { message, delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" }, agent, endpoint, mark: "m" };
+  await until(async () => (await transport.ready(errand)).kind === "ready", "the waiter");
+  await session.vanish();
+  expect(await transport.deliver(errand, AbortSignal.abort())).toMatchObject({ kind: "held", hold: { reason: "busy" } });
+  expect(readdirSync(session.bells).filter((file) => file.includes(".mail."))).toEqual([]);
+});

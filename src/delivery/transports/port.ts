@@ -1,0 +1,76 @@
+import type { Agent, Endpoint } from "../../model/agent.ts";
+import type { Authority, Delivery, Hold, Outcome, Proof } from "../../model/delivery.ts";
+import type { Envelope } from "../../model/envelope.ts";
+import type { Message, When } from "../../model/message.ts";
+
+/**
+ * A way out: how text reaches one agent. A transport writes at most once per call of deliver, and tells the truth
+ * about it; deciding when, in which order and how often is the courier's work.
+ */
+export interface Transport {
+  readonly name: string;
+  readonly traits: TransportTraits;
+
+  /** Whose word this message counts as there, where that is not the same for all. */
+  authorityOf?(message: Message): Authority;
+
+  /** What goes out there for a message, so that its receipt can say what is missing in it; left out: an outcome's notes say it. */
+  envelopeOf?(message: Message, agent: Agent): Envelope;
+
+  /** The earliest moment of a turn at which it reaches this agent; null: the agent does not have it. Left out: the end of the turn. */
+  earliest?(agent: Agent): When | null;
+
+  /**
+   * May this delivery be written now? Reads only; nothing at the recipient changes. A hold says why not, for
+   * people to read. Must not throw for a recipient that is gone: that is `gone`.
+   */
+  ready(errand: Errand): Promise<Readiness>;
+
+  /**
+   * A message for this agent is on its way to the disk, and `ready` is likely to be asked in a moment: what takes time to
+   * see may be looked at meanwhile. Reads only, and must not throw.
+   */
+  foresee?(agent: Agent, endpoint: Endpoint): void;
+
+  /**
+   * Writes once. Called only under a claim, one at a time per agent. After it began to write it may no longer
+   * answer held, gone or error unless it can prove that nothing arrived; what it cannot tell is `unknown`.
+   */
+  deliver(errand: Errand, signal: AbortSignal): Promise<Outcome>;
+
+  /** After a lost attempt: did it arrive? May finish what was begun. `unknown` means no proof either way. */
+  inspect(errand: Errand): Promise<Outcome>;
+
+  /** Calls back whenever this endpoint may have become ready. At most until the disposer is called. */
+  watch(agent: Agent, endpoint: Endpoint, changed: () => void): Disposable;
+}
+
+/** A way in that can be tried without a message, as far as it goes without writing anything. */
+export interface ProbingTransport extends Transport {
+  probe(agent: Agent, endpoint: Endpoint): Promise<Readiness>;
+}
+
+export interface TransportTraits {
+  /** The best proof that this way can ever give. */
+  readonly bestProof: Proof;
+  readonly authority: Authority;
+  /** Text here starts no turn, so acks and bounces are written too. */
+  readonly quiet?: boolean;
+}
+
+export interface Errand {
+  readonly message: Message;
+  readonly delivery: Delivery;
+  readonly agent: Agent;
+  readonly endpoint: Endpoint;
+  /** Names the attempt among all mailboxes, for marks that outlive us: `mailbox:delivery:claimedAt`. */
+  readonly mark: string;
+  /** What `ready` saw, given back to `deliver`, so that it need not look twice. */
+  readonly observed?: unknown;
+}
+
+/** A hold without a signal that ends it says when another look is worth while. */
+export type Readiness =
+  | { readonly kind: "ready"; readonly observed?: unknown }
+  | { readonly kind: "held"; readonly hold: Hold; readonly againInMs?: number }
+  | { readonly kind: "gone"; readonly detail: string };

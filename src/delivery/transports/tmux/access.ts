@@ -1,0 +1,43 @@
+import type { Agent, Endpoint } from "../../../model/agent.ts";
+import { withPrompt, type ScreenManifest } from "../../../providers/screen.ts";
+import { UserScreens } from "../../../providers/userScreens.ts";
+import { terminalTraits, type HomeTraits, type TerminalTraits } from "../../../providers/traits.ts";
+import type { TmuxServer } from "../../../tmux/server.ts";
+import { paneLocator, type PaneLocator } from "../paneLocator.ts";
+
+/** How an agent's pane is read and written. */
+export interface Access {
+  readonly server: TmuxServer;
+  readonly locator: PaneLocator;
+  readonly traits: TerminalTraits;
+  readonly manifest: ScreenManifest;
+}
+
+export interface AccessParts {
+  /** The server behind a socket path. */
+  readonly server: (socket: string) => TmuxServer;
+  /** Settings of the home, below what a profile says. */
+  readonly defaults?: HomeTraits;
+  /** The screen rules of each program; the built-in ones when left out. */
+  readonly screens?: UserScreens;
+}
+
+export type AccessTo = (agent: Agent, endpoint: Endpoint) => Access;
+
+export function accessOver({ server, defaults, screens = new UserScreens(null) }: AccessParts): AccessTo {
+  const prompted = new WeakMap<ScreenManifest, Map<string, ScreenManifest>>();
+  return (agent, endpoint) => {
+    const locator = paneLocator(endpoint);
+    const traits = terminalTraits(agent.provider, locator.terminal, defaults);
+    const rules = screens.manifest(agent.provider);
+    return { server: server(locator.socket), locator, traits, manifest: traits.prompt === null ? rules : withOwnPrompt(rules, traits.prompt) };
+  };
+
+  function withOwnPrompt(rules: ScreenManifest, prompt: string): ScreenManifest {
+    const known = prompted.get(rules) ?? new Map<string, ScreenManifest>();
+    prompted.set(rules, known);
+    const manifest = known.get(prompt) ?? withPrompt(rules, prompt);
+    known.set(prompt, manifest);
+    return manifest;
+  }
+}

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { logOf, submittedTo } from "../../../testing/scriptedAgent.ts";
+import { openStage, type ScriptedCast, type Stage } from "../../../testing/stage.ts";
+import { attachPerson, type Person } from "../../../testing/tmux.ts";
+import { until } from "../../../testing/until.ts";
+
+let stage: Stage;
+let ana: ScriptedCast;
+beforeEach(async () => {
+  stage = await openStage();
+  ana = await stage.scripted("ana");
+});
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+/** A person at a terminal of their own, looking at ana. */
+async function visitor(): Promise<Person> {
+  await stage.tmux.tmux("select-window", "-t", ana.pane);
+  return attachPerson(stage.tmux, "main");
+}
+
+const heldFor = (reason: string) => (delivery: { reason: string | null }) => delivery.reason === reason;
+
+describe("a person types", () => {
+  test("nothing is typed at the same time, and their draft stays theirs until they are done with it", async () => {
+    await using person = await visitor();
+    await person.press("h", "i");
+    const receipt = await stage.send("ana", "from elsewhere");
+    const held = await stage.delivered(receipt, ({ reason }) => reason !== null);
+    expect(["typing", "draft"]).toContain(held.reason!);
+    await stage.delivered(receipt, heldFor("draft"));
+    expect(logOf(ana.dir)).toEqual([]);
+    await person.press("BSpace", "BSpace");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+    expect(submittedTo(ana.dir)[0]).toStartWith("[MSG_");
+  });
+
+  test("between our paste and our Enter: the keys wait, and arrive in an empty composer", async () => {
+    await using person = await visitor();
+    // The echo comes late enough for a key to come before our Enter.
+    await ana.direct({ echoDelayMs: 400 });
+    const receipt = await stage.send("ana", "from elsewhere");
+    await pasted(stage, ana.pane);
+    await person.press("-l", "my own words");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    await until(async () => (await composer()) === "my own words", async () => `the user's words; the composer has ${await composer()}`);
+    await person.press("Enter");
+    await until(() => submittedTo(ana.dir).length === 2, "the user's own prompt");
+    expect(submittedTo(ana.dir)[0]).toEndWith("]");
+    expect(submittedTo(ana.dir)[1]).toBe("my own words");
+  });
+
+  test("a program types between our paste and our Enter: Enter waits until its text is gone again", async () => {
+    await ana.direct({ echoDelayMs: 400 });
+    const receipt = await stage.send("ana", "from elsewhere");
+    await pasted(stage, ana.pane);
+    await stage.tmux.tmux("send-keys", "-t", ana.pane, "x");
+    await until(async () => (await composer())?.endsWith("]x") ?? false, "x behind our text");
+    expect(logOf(ana.dir)).toEqual([]);
+    await stage.tmux.tmux("send-keys", "-t", ana.pane, "BSpace");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+    expect(submittedTo(ana.dir)[0]).toEndWith("]");
+  });
+
+  const composer = async (): Promise<string | null | undefined> => (await stage.tieline.sensing.explain(ana.agent))?.known?.composer;
+});
+
+/** The text of a message stands in the pane, without its Enter. */
+async function pasted({ tmux }: Stage, pane: string): Promise<void> {
+  const mark = (): Promise<string> => tmux.tmux("show-options", "-p", "-q", "-v", "-t", pane, "@tieline_pasted");
+  await until(async () => (await mark()) !== "", "the paste");
+}
+
+test("an attempt that typing outlasted is finished when its text stands alone again, before anything else", async () => {
+  await using impatient = await openStage({ config: { delivery: { timeoutMs: 500, readyTimeoutMs: 800 } } });
+  const bob = await impatient.scripted("bob");
+  await bob.direct({ echoDelayMs: 300 });
+  const first = await impatient.send("bob", "first");
+  await pasted(impatient, bob.pane);
+  await impatient.tmux.tmux("send-keys", "-t", bob.pane, "x");
+  expect(await impatient.delivered(first)).toMatchObject({ state: "uncertain" });
+  const second = await impatient.send("bob", "second");
+  await impatient.delivered(second, heldFor("draft"));
+  expect(logOf(bob.dir)).toEqual([]);
+  await impatient.tmux.tmux("send-keys", "-t", bob.pane, "BSpace");
+  expect(await impatient.delivered(first, ({ state }) => state !== "uncertain")).toMatchObject({ state: "handed" });
+  expect(await impatient.delivered(second)).toMatchObject({ state: "handed" });
+  expect(submittedTo(bob.dir).map((text) => text.split("\n")[1])).toEqual(["first", "second"]);
+});
+
+describe("copy mode", () => {
+  test("held while somebody looks, left once nobody does", async () => {
+    const person = await visitor();
+    await stage.tmux.tmux("copy-mode", "-t", ana.pane);
+    const receipt = await stage.send("ana", "hello");
+    await stage.delivered(receipt, heldFor("copy-mode"));
+    expect(await inMode()).toBe(true);
+    expect(logOf(ana.dir)).toEqual([]);
+    await watcherIsThere();
+    await person.detach();
+    await person[Symbol.asyncDispose]();
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await inMode()).toBe(false);
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
+  test("with nobody there it is left at once", async () => {
+    await stage.tmux.tmux("copy-mode", "-t", ana.pane);
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(submittedTo(ana.dir)).toHaveLength(1);
+  });
+
+  const inMode = async (): Promise<boolean> => (await stage.tmux.tmux("display-message", "-p", "-t", ana.pane, "#{pane_in_mode}")) === "1";
+});
+
+test("`attach -d` throws our watcher out: it comes back, and the held message still moves on a signal", async () => {
+  await ana.direct({ state: "working" });
+  await until(async () => (await stage.tieline.sensing.explain(ana.agent))?.state === "working", "ana to work");
+  const receipt = await stage.send("ana", "hello");
+  await stage.delivered(receipt, heldFor("busy"));
+  await watcherIsThere();
+  await stage.tmux.tmux("detach-client", "-s", "=main");
+  await ana.direct({ state: "idle" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+});
+
+/** tmux 3.3a ends with a fault when somebody leaves at the moment at which a control client is about to come. */
+async function watcherIsThere(): Promise<void> {
+  const ours = async (): Promise<string[]> => (await stage.tmux.tmux("list-clients", "-F", "#{client_control_mode}")).split("\n").filter((line) => line === "1");
+  await until(async () => (await ours()).length >= 2, "the watcher");
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { screenManifest } from "../../../providers/screen.ts";
+import { labelledScreens } from "../../../testing/screens.ts";
+import { privateTmux } from "../../../testing/tmux.ts";
+import { look } from "../../../tmux/pane.ts";
+import { systemProcesses } from "../../../os/processes.ts";
+import { TmuxServer } from "../../../tmux/server.ts";
+import { newWindow } from "../../../tmux/session.ts";
+import { Ages } from "../../../os/ages.ts";
+import { recognise } from "./sight.ts";
+
+test("a program that goes on with a conversation is not ready before that shows, unless it does not for a minute", async () => {
+  await using tmux = await privateTmux();
+  await using server = new TmuxServer(tmux);
+  const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["cat"] });
+  const { screen } = labelledScreens().find(({ file }) => file === "gemini/idle-fresh.ansi.txt")!;
+  const seen = await look(server, pane);
+  const shown = { ...seen, styled: screen.lines, pane: { ...seen.pane, title: screen.title!, cursor: screen.cursor!, height: screen.height! } };
+  const processes = systemProcesses();
+  const { pid, serverPid, serverStartedAt } = seen.pane;
+  const { startMark } = (await processes.read(pid))!;
+  const since = 1_000;
+  const locator = { socket: tmux.socketPath, serverPid, serverStartedAt, pane, panePid: pid, agentPid: pid, agentStartMark: startMark, since, terminal: {} };
+  const state = async (resumes: boolean, now: number) => {
+    const sight = await recognise(processes, { locator: { ...locator, resumes }, manifest: screenManifest("gemini"), traits: { mayAct: false } }, shown, new Ages(() => now));
+    return sight.kind === "there" ? sight.reading.state : sight.detail;
+  };
+  expect(await state(false, since)).toBe("idle");
+  expect(await state(true, since + 59_999)).toBe("unknown");
+  expect(await state(true, since + 60_000)).toBe("idle");
+});

@@ -1,0 +1,249 @@
+import type { Agent, AgentState } from "../../../model/agent.ts";
+import { asTielineError } from "../../../model/errors.ts";
+import type { Hold, HoldReason } from "../../../model/delivery.ts";
+import { Ages } from "../../../os/ages.ts";
+import { actingIn, actingWords, type Acting } from "../../../providers/acting.ts";
+import { classify, type Reading, type Screen, type ScreenManifest } from "../../../providers/screen.ts";
+import type { TerminalTraits } from "../../../providers/traits.ts";
+import { isSilence } from "../../../tmux/failure.ts";
+import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../../tmux/pane.ts";
+import { foreground, type ProcessFacts, type Processes } from "../../../os/processes.ts";
+import { isBareShell, isShell } from "../../../os/shell.ts";
+import type { TmuxServer } from "../../../tmux/server.ts";
+import type { PaneLocator } from "../paneLocator.ts";
+import { claimedAt } from "./marks.ts";
+
+/** What was found where an agent should be. */
+export type Sight =
+  /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. `silent`: only tmux itself does not answer. */
+  | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string; readonly silent?: true }
+  | {
+      readonly kind: "there";
+      readonly look: Look;
+      readonly reading: Reading;
+      readonly screen: Screen;
+      readonly computing: boolean;
+      /** What would act on text there; null: nothing, or it was not looked for. */
+      readonly acting: Acting | null;
+    };
+
+/** Told what a pane showed about its agent. */
+export type Observed = (agent: Agent, seen: { readonly state: AgentState; readonly reason: string | null; readonly draft: boolean }) => void;
+
+export type There = Extract<Sight, { kind: "there" }>;
+
+/** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
+export async function see(server: TmuxServer, processes: Processes, { locator, manifest, traits }: Seen, ages = new Ages()): Promise<Sight> {
+  let seen: Look;
+  try {
+    seen = await look(server, locator.pane);
+  } catch (thrown) {
+    const { code, message } = asTielineError(thrown);
+    if (code === "PANE_UNKNOWN") return gone(`pane ${locator.pane} is closed`);
+    if (isSilence(thrown)) return { kind: "gone", state: "gone", detail: message, silent: true };
+    if (code === "TMUX_UNAVAILABLE") return gone(message);
+    throw thrown;
+  }
+  return recognise(processes, { locator, manifest, traits }, seen, ages);
+}
+
+/** Whom a look is for. */
+export interface Seen {
+  readonly locator: PaneLocator;
+  readonly manifest: ScreenManifest;
+  readonly traits: Pick<TerminalTraits, "mayAct">;
+}
+
+/** What a look shows, provided that it shows this agent. */
+export async function recognise(processes: Processes, { locator, manifest, traits }: Seen, seen: Look, ages: Ages): Promise<Sight> {
+  const { pane } = seen;
+  const why = whyNotItsPane(locator, pane);
+  if (why !== null) return gone(why);
+  if (pane.dead) return ended(locator);
+  const agent = await processes.read(locator.agentPid);
+  if (agent?.startMark !== locator.agentStartMark) return ended(locator);
+  const front = await foreground(processes, locator.panePid);
+  // Just after its start nobody has the terminal yet; the pane's own program is the one that will.
+  const inFront = front === undefined ? locator.agentPid === locator.panePid : front.processGroup === agent.processGroup;
+  if (!inFront && manifest.provider !== "shell") {
+    return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
+  }
+  // `agent; exec bash`: the shell that comes after is the same process.
+  const { computing } = front ?? agent;
+  const shell = manifest.provider === "shell" ? null : await bareShell(front ?? agent, processes);
+  if (shell !== null) return { kind: "gone", state: "done", detail: `only a bare shell (${shell}) is left in ${locator.pane}` };
+  const screen = { ...screenOf(seen, inFront && manifest.provider !== "shell"), resuming: isResuming(locator, ages) };
+  const reading = classify(manifest, screen);
+  // Only where something could be typed: the process tree changes while an agent lives, and is not read for nothing.
+  const acting = traits.mayAct && (reading.state === "idle" || reading.state === "unknown") ? await actingIn(front ?? agent, processes) : null;
+  return { kind: "there", look: seen, screen, reading, computing, acting };
+}
+
+/** The name of the bare shell that this process is, or null. It may become another program between two looks: `sh -c "exec cat"`. */
+async function bareShell({ pid, command }: ProcessFacts, processes: Processes): Promise<string | null> {
+  while (isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) {
+    const now = await processes.read(pid);
+    if (now === undefined || now.command === command) return command;
+    ({ command } = now);
+  }
+  return null;
+}
+
+/** Why the pane with an agent's number is not the agent's; null: it is. */
+export function whyNotItsPane(locator: PaneLocator, pane: Pick<Look["pane"], "pid" | "serverPid" | "serverStartedAt">): string | null {
+  if (pane.serverPid !== locator.serverPid || pane.serverStartedAt !== locator.serverStartedAt) {
+    return `the tmux server was restarted; ${locator.pane} is another pane now`;
+  }
+  return pane.pid === locator.panePid ? null : `another program was started in ${locator.pane}`;
+}
+
+/** A program that is a shell script, or is started by one, looks like a shell to tmux; its process tells that it is not. */
+function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
+  const { title, cursor, cursorVisible, currentCommand, alternateOn, inMode, width, height } = pane;
+  const command = commandIsKnown ? {} : { command: currentCommand };
+  return { lines: styled, title, cursor, cursorHidden: !cursorVisible, alternate: alternateOn, copyMode: inMode, width, height, ...command };
+}
+
+/** A conversation that is gone on with shows within this time, or will not: a person may have cleared the screen. */
+const resumesWithinMs = 60_000;
+
+const isResuming = ({ socket, pane, resumes = false, since = 0 }: PaneLocator, ages: Ages): boolean =>
+  resumes && ages.of(`${socket} ${pane} since`, since) < resumesWithinMs;
+
+export type Verdict =
+  | { readonly kind: "ready"; readonly leaveMode: boolean }
+  | { readonly kind: "held"; readonly hold: Hold; readonly againInMs?: number };
+
+/** tmux knows the time of a key, and of output, to the second; this much later it is surely half a second ago. */
+export const surelyPastMs = 1_500;
+
+/** A paste that stands without its Enter, perhaps by another home, shows within this time, or somebody took it away. */
+export const showsWithinMs = 5_000;
+
+/** How soon a program that computes is looked at again. */
+const computingAgainMs = 50;
+
+/** May something be typed now? The checks go from what would do most harm to what would do least. */
+export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: Ages): Verdict {
+  const { reading } = seen;
+  const { pane, clients } = seen.look;
+  const held = (reason: HoldReason, detail: string, againInMs?: number): Verdict => ({
+    kind: "held",
+    hold: { reason, detail },
+    ...(againInMs !== undefined && { againInMs }),
+  });
+  // Each stamp is looked at each time, so that its age is known when it matters.
+  const typingMs = pane.pasted === pane.entered ? 0 : showsWithinMs - ages.of(pane.pasted, claimedAt(pane.pasted));
+  const keyAt = lastKeyAt(pane, clients);
+  const keyMs = keyAt === undefined ? 0 : surelyPastMs - ages.of(`${keyOf(pane)} key`, keyAt);
+  const stirMs = surelyPastMs - stirAge(seen, ages);
+  const quietInMs = quiet.waitMs(pane, traits.quietMs);
+  switch (reading.state) {
+    case "permission":
+      return held("permission", `a permission dialog is open in ${pane.id}`);
+    case "question":
+      return held("question", `a question is open in ${pane.id}`);
+    case "dialog":
+      return held("dialog", `a dialog is open in ${pane.id}`);
+    case "limited":
+      return held("limited", `the program in ${pane.id} waits for its rate limit`);
+    case "unknown":
+      return held("unreadable", `the screen of ${pane.id} can not be read (${reading.why})`);
+    case "working":
+      return held("busy", `the program in ${pane.id} is working`);
+    case "done":
+      return held("offline", `the program in ${pane.id} has ended`);
+  }
+  const wouldAct = whyNotTyped(seen, traits);
+  if (wouldAct !== null) return held("unreadable", wouldAct);
+  if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
+  if (asksForAnswer(seen, traits)) return held("question", `a question is open in ${pane.id}`);
+  if (typingMs > 0) return held("busy", `another message is being typed into ${pane.id}`, typingMs);
+  if (mayHoldPaste(seen, traits)) return held("draft", `an earlier message may still stand unsent in ${pane.id}; send it or clear it there`);
+  if (keyMs > 0) return held("typing", `somebody types in ${pane.id}`, keyMs);
+  if (stirMs > 0) return held("typing", `somebody looks at ${pane.id} and may be typing`, stirMs);
+  if (pane.synchronized) return held("unreadable", `the panes around ${pane.id} are synchronized`);
+  if (pane.inMode && (traits.copyMode === "hold" || isVisible(pane, clients))) {
+    return held("copy-mode", `${pane.id} is in copy mode`);
+  }
+  // Silence says little of a program whose screen tells nothing: one that has not come to its first line is silent, too.
+  if (traits.quietMs > 0 && seen.computing) return held("busy", `the program in ${pane.id} is computing`, computingAgainMs);
+  if (quietInMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, quietInMs);
+  return { kind: "ready", leaveMode: pane.inMode };
+}
+
+/**
+ * When a person who looks at the pane pressed a key, or any client came to their session; undefined: nobody looks. A
+ * write is guarded by that second, so a key that follows within it would not refuse the write.
+ */
+export function lastStirAt({ look: { pane, clients } }: There): number | undefined {
+  const keyAt = lastKeyAt(pane, clients);
+  return keyAt === undefined ? undefined : Math.max(keyAt, pane.keysAt);
+}
+
+/** How long ago that was; Infinity: nobody looks. */
+export function stirAge(seen: There, ages: Ages): number {
+  const stirredAt = lastStirAt(seen);
+  return stirredAt === undefined ? Infinity : ages.of(`${keyOf(seen.look.pane)} stir`, stirredAt);
+}
+
+const keyOf = ({ serverPid, id }: Look["pane"]): string => `${serverPid} ${id}`;
+
+/** Text that nobody has sent stands where it would be typed. */
+export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
+  return seen.reading.draft || (seen.reading.state === "idle" && exceedsRest(seen, traits));
+}
+
+/** Text is typed only where nothing acts on it: into a shell or an interpreter as what it does not run, if the user wants that. */
+export function whyNotTyped({ acting, reading, look: { pane } }: There, { shell, interpreter, trusted }: TerminalTraits): string | null {
+  if (acting === null) return interpreter ? `no interpreter is seen in ${pane.id}` : null;
+  if (acting.apart && trusted && reading.composer !== undefined) return null;
+  if (shell && (acting.kind === "shell" || acting.kind === "remote")) return null;
+  if (interpreter && acting.kind === "interpreter" && acting.behind === null && acting.comment !== null) return null;
+  return `${actingWords(acting)} (${pane.id})`;
+}
+
+/**
+ * A paste of ours that never got its Enter. Where the composer is known, it shows whether that still stands there;
+ * elsewhere only the line at rest proves that it does not.
+ */
+function mayHoldPaste(seen: There, { restingLine }: TerminalTraits): boolean {
+  const { pane } = seen.look;
+  if (pane.pasted === pane.entered || seen.reading.composer !== undefined) return false;
+  return restingLine === null || cursorLine(seen.look) !== restingLine;
+}
+
+/** For programs whose composer is not known: the line at rest, and something behind it. */
+function exceedsRest({ look: seen, reading }: There, { restingLine, prompt }: TerminalTraits): boolean {
+  if (restingLine === null || prompt !== null || reading.composer) return false;
+  const line = cursorLine(seen);
+  if (restingLine === "" && looksLikePrompt(line, seen.pane.cursor.x)) return false;
+  return line.length > restingLine.length && line.startsWith(restingLine);
+}
+
+/** A sign and a blank in front of the cursor: drawn by a program that had not come to its prompt when it was adopted. */
+function looksLikePrompt(line: string, cursorX: number): boolean {
+  return cursorX > line.length && /[^\p{L}\p{N}\s]$/u.test(line);
+}
+
+/** For programs whose composer is not known: the cursor stands behind a question that any line would answer. */
+function asksForAnswer({ look: seen, reading }: There, { prompt }: TerminalTraits): boolean {
+  if (prompt !== null || reading.composer) return false;
+  const line = cursorLine(seen);
+  return seen.pane.cursor.x >= line.length && answerWanted.test(line);
+}
+
+const answerWanted = /[[(]y(es)?\s*\/\s*no?(\s*\/\s*[\w?]+)*[\])]\s*[?:]?$|\b(password|passphrase)\b[^:]*:$/i;
+
+/** How long until a pane has been silent for long enough. */
+export interface Quiet {
+  waitMs(pane: Look["pane"], quietMs: number): number;
+}
+
+/** Without a watcher only the whole second of the last output is known. */
+export const quietBySecond = (ages: Ages): Quiet => ({
+  waitMs: (pane, quietMs) => (quietMs === 0 ? 0 : Math.max(0, 1_000 + quietMs - ages.of(`${keyOf(pane)} output`, pane.windowActivityAt))),
+});
+
+const gone = (detail: string): Sight => ({ kind: "gone", state: "gone", detail });
+const ended = ({ pane }: PaneLocator): Sight => ({ kind: "gone", state: "done", detail: `the program in ${pane} has ended` });

@@ -1,0 +1,180 @@
+/**
+ * The second half of a write: our text was pasted; see it stand there, press Enter, see it leave. Enter is pressed
+ * only while exactly our text stands in the composer, no dialog is open and nobody types. Whatever ends the waiting
+ * is said precisely, and what cannot be told is `unknown`.
+ */
+import type { Outcome } from "../../../model/delivery.ts";
+import type { Elapsed } from "../../../model/ids.ts";
+import type { Ages } from "../../../os/ages.ts";
+import { lastKeyAt } from "../../../tmux/pane.ts";
+import { keyWaits, type KeyPause } from "../../../tmux/pauseKeys.ts";
+import { enterGuarded, type Guards } from "../../../tmux/write.ts";
+import type { Access } from "./access.ts";
+import { lastStirAt, stirAge, surelyPastMs, whyNotTyped, type Sight, type There } from "./sight.ts";
+import { hasComposer, sameScreen, standing, type Standing } from "./verify.ts";
+
+export interface Pasted {
+  readonly access: Access;
+  readonly text: string;
+  readonly mark: string;
+  /** The pane as it was just before the paste; null when that is not known any more. */
+  readonly before: There | null;
+  /** The users' keys wait meanwhile. */
+  readonly pause?: KeyPause | null;
+}
+
+export interface SubmitParts {
+  readonly see: () => Promise<Sight>;
+  /** Told of each Enter. */
+  readonly entered: () => void;
+  readonly elapsed: Elapsed;
+  readonly ages: Ages;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Enter may be pressed again this often. */
+  readonly enterRepeats: number;
+  /** How long a person who types into our text may take to finish. */
+  readonly personMs: number;
+  /** The longest pause between two looks. */
+  readonly pollMs: number;
+}
+
+/** A program that takes this long over an Enter has swallowed it. */
+const enterPatienceMs = 1_000;
+/** A composer that is still empty this long after a dialog was open will not show a paste from before it. */
+const swallowedMs = 1_000;
+
+export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSignal): Promise<Outcome> {
+  const { access, text, mark, before } = pasted;
+  const { elapsed, ages, pause } = parts;
+  const { pane } = access.locator;
+  const handed = (detail: string): Outcome => ({ kind: "handed", proof: "screen", detail });
+  const latest = elapsed() + parts.personMs;
+  let presses = 0;
+  let enteredAt = 0;
+  let entered: There | null = null;
+  let dialogSeen = false;
+  let emptySince: number | null = null;
+  let standsSince: number | null = null;
+  let leftSince: number | null = null;
+  let last: { sight: There; stands: Standing } | null = null;
+
+  // A look takes about as long as an echo, so the second one need not wait.
+  for (let delayMs = 0; ; delayMs = Math.min(Math.max(1, delayMs * 1.5), parts.pollMs)) {
+    const sight = await parts.see();
+    if (sight.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${sight.detail}` };
+    const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
+    last = { sight, stands };
+    dialogSeen ||= isDialog(sight);
+    if (dialogSeen && presses === 0 && isEmptyAndUntouched(pasted, last)) emptySince ??= elapsed();
+    else if (stands !== "other") emptySince = null;
+    if (emptySince !== null && elapsed() - emptySince > swallowedMs) return swallowedByDialog(pane);
+    // Without an echo the screen proves nothing, whatever it shows.
+    if (presses > 0 && !access.traits.echo) return { kind: "handed", proof: "written", detail: `typed into ${pane}, which shows nothing of it` };
+    standsSince = stands === "ours" ? (standsSince ?? elapsed()) : null;
+    leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? elapsed()) : null;
+    if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
+    const isLongEnough = standsSince !== null && elapsed() - standsSince >= access.traits.enterGapMs;
+    if (isLongEnough && mayPress(sight) && safeToEnter(pasted, sight) && nobodyTyped(sight, pasted, ages)) {
+      if ((await enterGuarded(access.server, { ...enterGuards(pasted, sight), mark })).done) {
+        presses++;
+        parts.entered();
+        enteredAt = elapsed();
+        entered = sight;
+        delayMs = 1;
+      }
+    }
+    if (signal.aborted && !(isWaitingForPerson(last) && elapsed() < latest)) return unfinished(pasted, presses, last);
+    await pause(delayMs);
+  }
+
+  /**
+   * Again only where the composer is known: elsewhere the text that still shows may be the program's own echo. And only
+   * if nobody typed since: a slow program would take the first Enter for our text, and the second for theirs.
+   */
+  function mayPress(sight: There): boolean {
+    if (entered === null) return true;
+    return (sameKeys(entered, sight) || keysWait(pasted, sight)) && hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && elapsed() - enteredAt > enterPatienceMs * presses;
+  }
+
+  /** Who types into our text, or has a dialog open over it, will finish; a daemon that stops does not wait for that. */
+  function isWaitingForPerson({ sight, stands }: { sight: There; stands: Standing }): boolean {
+    const timedOut = (signal.reason as { name?: string } | undefined)?.name === "TimeoutError";
+    return timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, pasted, ages));
+  }
+}
+
+export function guardedBy({ locator }: Access, { look: { pane } }: There): { pane: string; panePid: number; guards: Guards } {
+  const { title, cursor, currentCommand: command, keysAt, pasted } = pane;
+  return { pane: locator.pane, panePid: locator.panePid, guards: { serverPid: locator.serverPid, title, cursor, command, keysAt, pasted } };
+}
+
+/** A key was pressed since the paste, and has not reached the program. */
+function keysWait({ pause = null }: Pasted, { look: { pane } }: There): boolean {
+  return pause !== null && pane.paused === keyWaits(pause);
+}
+
+/** While keys wait, their time says nothing; that they still wait is what counts. */
+function enterGuards(pasted: Pasted, sight: There): ReturnType<typeof guardedBy> {
+  const write = guardedBy(pasted.access, sight);
+  if (!keysWait(pasted, sight)) return write;
+  const { keysAt: _, ...guards } = write.guards;
+  return { ...write, guards: { ...guards, paused: sight.look.pane.paused } };
+}
+
+function wasTaken({ manifest }: Access, entered: There, now: There, stands: Standing): boolean {
+  // A dialog that covers the composer hides whether our text is still in it.
+  if (stands === "mixed" || isDialog(now)) return false;
+  if (stands !== "ours") return true;
+  return !hasComposer(manifest, now) && !sameScreen(entered, now);
+}
+
+/** A dialog can open between the paste and Enter; the paste is ignored by it, and Enter would answer it. */
+function safeToEnter({ access }: Pasted, sight: There): boolean {
+  return !sight.look.pane.inMode && !isDialog(sight) && whyNotTyped(sight, access.traits) === null;
+}
+
+export function isDialog({ reading }: There): boolean {
+  return ["permission", "question", "dialog", "limited", "done"].includes(reading.state);
+}
+
+/** No key since the look before the paste, or none for a while: what a person types now is not ours to submit. */
+function nobodyTyped(sight: There, pasted: Pasted, ages: Ages): boolean {
+  const { before } = pasted;
+  if (keysWait(pasted, sight)) return true;
+  if (stirAge(sight, ages) >= surelyPastMs) return true;
+  return before !== null && lastStirAt(sight) === lastStirAt(before);
+}
+
+function sameKeys({ look: a }: There, { look: b }: There): boolean {
+  return lastKeyAt(a.pane, a.clients) === lastKeyAt(b.pane, b.clients);
+}
+
+function unfinished({ access }: Pasted, presses: number, { sight, stands }: { sight: There; stands: Standing }): Outcome {
+  const { pane } = access.locator;
+  const unknown = (detail: string): Outcome => ({ kind: "unknown", detail: `it was pasted into ${pane}; ${detail}` });
+  if (presses > 0 && isDialog(sight)) return unknown("Enter was pressed, and a dialog opened at the same moment");
+  if (presses > 0) return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
+  if (isDialog(sight)) return unknown("a dialog opened over it, so Enter was not pressed");
+  switch (stands) {
+    case "mixed":
+      return unknown("somebody typed beside it, so Enter was not pressed");
+    case "ours":
+      return unknown("the pane kept changing, so Enter was not pressed");
+    case "nothing":
+      return unknown("it never showed there, so Enter was not pressed");
+    case "other":
+      return unknown("it could not be found on the screen, so Enter was not pressed");
+  }
+}
+
+/** Nobody has pressed Enter, neither we nor a person: what is not in the composer was never submitted. */
+function isEmptyAndUntouched(pasted: Pasted, { sight, stands }: { sight: There; stands: Standing }): boolean {
+  const { access, before } = pasted;
+  if (stands !== "nothing" || before === null || !hasComposer(access.manifest, sight)) return false;
+  return sameKeys(before, sight) || keysWait(pasted, sight);
+}
+
+const swallowedByDialog = (pane: string): Outcome => ({
+  kind: "absent",
+  detail: `a dialog opened in ${pane} at the same moment and swallowed the paste`,
+});

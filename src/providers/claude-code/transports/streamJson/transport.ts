@@ -1,0 +1,110 @@
+/**
+ * Claude Code without a screen takes messages on its standard input, a FIFO, and tells on its output what became of
+ * each. What is written there counts as the user's own word. A line that is not whole ends the program, so a line that
+ * was begun is always finished.
+ */
+import { closeSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Agent } from "../../../../model/agent.ts";
+import type { Outcome, Trace } from "../../../../model/delivery.ts";
+import { envelope, type Envelope } from "../../../../model/envelope.ts";
+import type { Message } from "../../../../model/message.ts";
+import { nextTurn } from "../../../../os/nextTurn.ts";
+import { wholeLines } from "../../../../os/wholeLines.ts";
+import { claudeFiles } from "../../../traits.ts";
+import { holdOf, type OwnWord } from "../../../../agents/status/ownWord.ts";
+import { createBell, renewWatcher } from "../../../../os/watchFolder.ts";
+import type { Transport } from "../../../../delivery/transports/port.ts";
+import { hasReader, openInput, streamsIn, writeInput, type Streams } from "../../../../delivery/transports/streams.ts";
+
+export interface StreamJsonParts {
+  /** The home, below which the streams lie. */
+  readonly home: string;
+  readonly said: OwnWord;
+  readonly watchState: (agent: Agent, changed: () => void) => Disposable;
+  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+const inlineLimit = 900_000;
+/** The program says that it has begun with a message within this time, if it was idle. */
+const beginMs = 3_000;
+/** Of changes that follow each other within a millisecond only the first is announced: what comes then is looked for. */
+const sweepMs = 50;
+
+export function streamJsonTransport({ home, said, watchState, traceOf, pause = Bun.sleep }: StreamJsonParts): Transport {
+  return {
+    name: "stream-json",
+    traits: { bestProof: "transcript", authority: "user" },
+    envelopeOf,
+    earliest: () => "tool",
+
+    async ready({ agent, message }) {
+      const streams = streamsOf(agent);
+      if (streams === null || !hasReader(streams.input)) return { kind: "gone", detail: `${agent.name} does not read its input` };
+      const word = said(agent);
+      const hold = word && holdOf(agent, word);
+      return hold === null || (message.when !== "turn" && hold.reason === "busy") ? { kind: "ready" } : { kind: "held", hold };
+    },
+
+    async deliver({ agent, message }, signal): Promise<Outcome> {
+      const streams = streamsOf(agent);
+      const fd = streams && openInput(streams.input);
+      if (streams === null || fd === null) return { kind: "gone", detail: `${agent.name} does not read its input` };
+      const from = statSync(streams.output, { throwIfNoEntry: false })?.size ?? 0;
+      try {
+        await writeInput(fd, Buffer.from(linesFor(message)), { pause });
+      } finally {
+        closeSync(fd);
+      }
+      const begun = await hasBegun(streams, message, from, AbortSignal.any([signal, AbortSignal.timeout(beginMs)]));
+      return begun ? { kind: "handed", proof: "submitted", detail: "the program says that it began with it" } : { kind: "handed", proof: "written", detail: "the program has it in its queue" };
+    },
+
+    async inspect({ agent, message }): Promise<Outcome> {
+      const trace = await traceOf(agent, message);
+      if (trace === "answered") return { kind: "handed", proof: "transcript" };
+      return trace === "given" ? { kind: "handed", proof: "submitted" } : { kind: "unknown", detail: "the session has no record of it yet" };
+    },
+
+    watch: (agent, _endpoint, changed) => watchState(agent, changed),
+  };
+
+  function streamsOf({ sessionId }: Agent): Streams | null {
+    return sessionId === null ? null : streamsIn(home, sessionId);
+  }
+}
+
+const envelopeOf = (message: Message): Envelope => envelope(message, { multiline: true, inlineLimit, escaped: claudeFiles }, "user");
+
+/** An urgent message that may stop a running reply goes behind an interrupt. */
+export function linesFor(message: Message): string {
+  const { text } = envelopeOf(message);
+  const interrupt = { type: "control_request", request_id: `interrupt-${message.id}`, request: { subtype: "interrupt" } };
+  const user = { type: "user", message: { role: "user", content: text }, uuid: message.id, priority: message.when === "turn" ? "later" : "next" };
+  return [...(message.hard ? [interrupt] : []), user].map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+async function hasBegun({ output }: Streams, { id }: Message, from: number, signal: AbortSignal): Promise<boolean> {
+  const bell = createBell(signal);
+  let read = from;
+  const watcher = renewWatcher(undefined, dirname(output), bell.ring);
+  try {
+    for (;;) {
+      // A file that is shorter than it was began anew.
+      const lines = wholeLines(output, { below: dirname(output) }, ({ size }) => (size < read ? 0 : read));
+      read = lines?.end ?? read;
+      if (lines?.bytes.toString("utf8").split("\n").some((line) => tellsOfBeginning(line, id))) return true;
+      if (signal.aborted) return false;
+      await (lines?.more ? nextTurn() : bell.wait(sweepMs));
+    }
+  } finally {
+    watcher?.close();
+  }
+}
+
+/** `started` and `completed` are the program's own words; so is the message itself, played back. */
+function tellsOfBeginning(line: string, id: string): boolean {
+  if (!line.includes(id)) return false;
+  return /"(started|completed)"/.test(line) || line.includes('"isReplay":true');
+}

@@ -1,0 +1,68 @@
+/** Puts our hooks into an agent program's own settings, and takes them out again as if they had never been there. */
+import { remember, remembered } from "../../config/memory.ts";
+import { rewrite } from "../../config/rewrite.ts";
+import type { HookSetup } from "../provider.ts";
+import { parseSettings, settingsText, type Settings } from "../settingsFile.ts";
+
+/** What is to know of a program whose settings have hooks. */
+export interface HookedProgram {
+  /** The program, as people call it. */
+  readonly title: string;
+  readonly provider: string;
+  /** What it is asked before, where its version decides what the hooks say. */
+  readonly asks?: { readonly program: string; readonly question: string };
+  /** The file that the hooks go into. */
+  file(scope: Scope, place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> }): string;
+  /** The settings with exactly our present hooks; whatever else is there stays as it is. */
+  with(settings: Settings, setup: HookSetup): Settings;
+  /** The settings without us. `found` are those that we put our hooks into; null: that is not known any more. */
+  without(settings: Settings, found: Settings | null): Settings;
+  /** What the person should know or do once they are in. */
+  notes(setup: HookSetup, found: Settings): readonly string[];
+  /** The same once they are out. */
+  readonly notesAfter?: readonly string[];
+}
+
+/** All sessions of the person, or those in one project on this machine. */
+export type Scope = "user" | "project";
+
+export interface Installation {
+  readonly file: string;
+  readonly changed: boolean;
+  /** What the person should know or do besides. */
+  readonly notes: readonly string[];
+}
+
+/** The text of a file before our hooks came into it; null: there was no file. */
+type Before = string | null;
+
+/** `memory` is a file of ours for what has to be known to undo it. Doing it again changes nothing. */
+export function installHooks(program: HookedProgram, file: string, setup: HookSetup, memory: string): Installation {
+  let found: Settings = {};
+  let text: string | null = null;
+  const changed = rewrite(file, (before) => {
+    text = before;
+    found = parseSettings(file, before);
+    const after = program.with(found, setup);
+    return before !== null && Bun.deepEquals(found, after) ? before : settingsText(after, before);
+  });
+  const known = remembered<Before>(memory);
+  const wereIn = !Bun.deepEquals(program.without(found, null), found);
+  if (!wereIn) remember(memory, { ...known, [file]: text });
+  else if (file in known) found = parseSettings(file, known[file]!);
+  return { file, changed, notes: program.notes(setup, found) };
+}
+
+export function removeHooks(program: HookedProgram, file: string, memory: string): Installation {
+  const { [file]: before, ...others } = remembered<Before>(memory);
+  const found = before === undefined ? null : parseSettings(file, before);
+  const changed = rewrite(file, (text) => {
+    if (text === null) return null;
+    const settings = parseSettings(file, text);
+    const after = program.without(settings, found);
+    if (Bun.deepEquals(settings, after)) return text;
+    return before !== undefined && Bun.deepEquals(after, found) ? before : settingsText(after, text);
+  });
+  if (before !== undefined) remember(memory, others);
+  return { file, changed, notes: changed ? (program.notesAfter ?? []) : [] };
+}

@@ -1,0 +1,92 @@
+/**
+ * Tieline's extension inside of a pi: text goes into the conversation without a keystroke, at idle as a new turn, in a
+ * turn with what the model reads next. Urgent mail also stops the calls that come before it. The person's draft stays.
+ *
+ * pi throws away what it has queued when the person interrupts, so what joins a turn counts as delivered only once the
+ * model answers behind it.
+ */
+import type { Agent } from "../../../../model/agent.ts";
+import type { Outcome } from "../../../../model/delivery.ts";
+import { envelope, type Envelope } from "../../../../model/envelope.ts";
+import { asTielineError } from "../../../../model/errors.ts";
+import type { Message } from "../../../../model/message.ts";
+import type { PiFinding } from "../../extension.ts";
+import type { PiSessions } from "../../sessions.ts";
+import { holdOf } from "../../../../agents/status/ownWord.ts";
+import type { Errand, Readiness, Transport } from "../../../../delivery/transports/port.ts";
+
+export interface PiExtensionParts {
+  readonly sessions: Pick<PiSessions, "said" | "ask" | "call" | "watch">;
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+const inlineLimit = 900_000;
+/** A model that has not begun to answer after this time is waited for elsewhere. */
+const answerMs = 3_000;
+
+export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensionParts): Transport {
+  return {
+    name: "pi-extension",
+    traits: { bestProof: "transcript", authority: "user" },
+    envelopeOf,
+    earliest: () => "interrupt",
+
+    async ready({ agent, message }): Promise<Readiness> {
+      if (sessions.said(agent)?.state === "starting") return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
+      const said = await sessions.ask(agent).catch(asTielineError);
+      if (said instanceof Error) return { kind: "gone", detail: said.message };
+      if (said.state === "working" && message.when !== "turn") return { kind: "ready" };
+      const hold = holdOf(agent, said);
+      return hold === null ? { kind: "ready" } : { kind: "held", hold };
+    },
+
+    async deliver({ agent, message }, signal): Promise<Outcome> {
+      const { id, tag, when, hard } = message;
+      let finding: PiFinding;
+      try {
+        finding = await sessions.call(agent, { deliver: { id, tag, text: envelopeOf(message).text, urgent: when === "interrupt", hard } }, signal);
+      } catch (thrown) {
+        return { kind: "unknown", detail: asTielineError(thrown).message };
+      }
+      return outcomeOf(finding.standing === "asked" ? await answered(agent, message, signal) : finding);
+    },
+
+    async inspect({ agent, message }: Errand): Promise<Outcome> {
+      const finding = await sessions.call(agent, { find: message.id }).catch(() => null);
+      return finding === null ? { kind: "unknown", detail: "pi does not answer" } : outcomeOf(finding);
+    },
+
+    watch: (agent, _endpoint, changed) => sessions.watch(agent, changed),
+  };
+
+  /** What became of it once the model has begun to answer, or when the time was over. */
+  async function answered(agent: Agent, { id }: Message, signal: AbortSignal): Promise<PiFinding> {
+    const over = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+    const bell = { ring: (): void => undefined };
+    using _ = sessions.watch(agent, () => bell.ring());
+    for (;;) {
+      const rung = new Promise<void>((resolve) => (bell.ring = resolve));
+      const finding = await sessions.call(agent, { find: id }, signal).catch(() => null);
+      if (finding !== null && (finding.standing !== "asked" || over.aborted)) return finding;
+      if (over.aborted) return { standing: "asked", stopped: [] };
+      await Promise.race([rung, pause(200)]);
+    }
+  }
+}
+
+function outcomeOf({ standing, stopped, failure }: PiFinding): Outcome {
+  const detail = stopped.length === 0 ? {} : { detail: `stopped ${stopped.join(", ")}` };
+  switch (standing) {
+    case "read":
+      return { kind: "handed", proof: "transcript", ...detail };
+    case "asked":
+      return { kind: "handed", proof: "submitted", detail: "pi has begun a turn with it", ...(failure !== undefined && { failure }) };
+    case "waiting":
+      return { kind: "unknown", detail: "it joined the running turn; the model has not read it yet" };
+    case "absent":
+      return { kind: "absent", detail: "the turn ended before the model read it" };
+  }
+}
+
+/** It stands among the user's words there, whoever wrote it; its first line says when that was an agent. */
+export const envelopeOf = (message: Message): Envelope => envelope(message, { multiline: true, inlineLimit }, "user");

@@ -1,0 +1,102 @@
+/** Keeps what is known of agents true to what their programs say of themselves, where those can be listened to. */
+import type { Directory } from "../agents/directory/directory.ts";
+import type { Mailbox } from "../mailbox/port.ts";
+import { endpointBy, isLive, type Agent } from "../model/agent.ts";
+import { provesSeen, type Delivery } from "../model/delivery.ts";
+import type { AgentId, DeliveryId } from "../model/ids.ts";
+import type { Said } from "../agents/status/ownWord.ts";
+import { Attendance, type AttendanceParts } from "../agents/status/attendance.ts";
+
+export interface TalkingProgram {
+  /** The way in by which it also talks. */
+  readonly transport: string;
+  watch(agent: Agent, changed: () => void): Disposable;
+  said(agent: Agent): Said | null;
+  /** The conversation that the agent is in; null: none that is known. */
+  sessionOf(agent: Agent): string | null;
+}
+
+export interface ProgramLinkParts {
+  readonly program: TalkingProgram;
+  readonly directory: Directory;
+  readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn">;
+  readonly onEvent: AttendanceParts["onEvent"];
+  /** The program said something new. */
+  readonly changed: (agent: AgentId) => void;
+  /** What was given to it without proof may be proved now, and so may these. */
+  readonly reconsider: (agent: AgentId, handed: readonly DeliveryId[]) => Promise<void>;
+  readonly report: (context: string, fault: unknown) => void;
+}
+
+export class ProgramLink implements Disposable {
+  private readonly attendance: Attendance;
+  /** What was handed over and may still turn out to have been read. */
+  private readonly unproved = new Map<AgentId, Set<DeliveryId>>();
+  /** One look at the mail of an agent at a time; what came meanwhile asks for another. */
+  private readonly looking = new Map<AgentId, { again: boolean }>();
+  private stopListening: () => void = () => undefined;
+
+  constructor(private readonly parts: ProgramLinkParts) {
+    const { directory, onEvent, program } = parts;
+    this.attendance = new Attendance({
+      directory,
+      onEvent,
+      placeOf: (agent) => {
+        const endpoint = endpointBy(program.transport, agent);
+        return endpoint === undefined ? null : JSON.stringify(endpoint.locator);
+      },
+      watch: (agent) => program.watch(agent, () => this.refresh(agent.id)),
+    });
+  }
+
+  start(): void {
+    const { mailbox } = this.parts;
+    for (const delivery of mailbox.deliveriesIn(["handed"])) this.note(delivery);
+    this.stopListening = mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => this.note(delivery)));
+    this.attendance.start();
+  }
+
+  [Symbol.dispose](): void {
+    this.stopListening();
+    this.attendance[Symbol.dispose]();
+  }
+
+  private note({ id, agent, transport, state, proof }: Delivery): void {
+    const known = this.unproved.get(agent);
+    if (transport !== this.parts.program.transport || state !== "handed" || (proof !== null && provesSeen(proof))) {
+      known?.delete(id);
+      return;
+    }
+    this.unproved.set(agent, (known ?? new Set()).add(id));
+  }
+
+  private refresh(id: AgentId): void {
+    const { directory, program, changed, report } = this.parts;
+    const agent = directory.agent(id);
+    const said = agent !== null && isLive(agent) ? program.said(agent) : null;
+    if (agent === null || said === null) return;
+    const sessionId = program.sessionOf(agent);
+    if (sessionId !== agent.sessionId) directory.update(id, { sessionId });
+    if (agent.state !== said.state || agent.stateReason !== said.reason) directory.observe(id, said.state, said.reason);
+    changed(id);
+    void this.look(id).catch((fault: unknown) => report(`look for the mail of ${agent.name}`, fault));
+  }
+
+  private async look(id: AgentId): Promise<void> {
+    const underWay = this.looking.get(id);
+    if (underWay) {
+      underWay.again = true;
+      return;
+    }
+    const look = { again: true };
+    this.looking.set(id, look);
+    try {
+      while (look.again) {
+        look.again = false;
+        await this.parts.reconsider(id, [...(this.unproved.get(id) ?? [])]);
+      }
+    } finally {
+      this.looking.delete(id);
+    }
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The rules of the layout. Each names the files that break it in sentences, and comes with a sample that breaks it, so that
+ * a rule that can no longer fail is found.
+ */
+import { cyclesIn, sourceOf, type Source } from "./sources.ts";
+
+export interface Rule {
+  readonly name: string;
+  /** What breaks the rule, a sentence each. */
+  readonly violations: (sources: readonly Source[]) => string[];
+  /** Files that break it. */
+  readonly broken: readonly Source[];
+}
+
+const isIn = (path: string, folder: string): boolean =>
+  path === `src/${folder}.ts` || path.startsWith(`src/${folder}/`);
+const isInOne = (path: string, folders: readonly string[]): boolean => folders.some((folder) => isIn(path, folder));
+const isOurs = (target: string): boolean => target.startsWith("src/");
+const isRuntime = (target: string): boolean =>
+  target.startsWith("node:") || target === "bun" || target.startsWith("bun:");
+const isTest = (path: string): boolean => path.endsWith(".test.ts") || isIn(path, "testing");
+
+/** Product code: without tests and contract suites. */
+const product = (sources: readonly Source[], ...folders: string[]): Source[] =>
+  sources.filter(({ path }) => !isTest(path) && (folders.length === 0 || isInOne(path, folders)));
+
+/** Each import that is not allowed. */
+const importing = (
+  files: readonly Source[],
+  allowed: (target: string, path: string) => boolean,
+  why: string,
+): string[] =>
+  files.flatMap(({ path, imports }) =>
+    imports.filter(({ target }) => !allowed(target, path)).map(({ target }) => `${path} imports ${target}; ${why}`),
+  );
+
+/** Each file that contains what it must not. */
+const containing = (files: readonly Source[], what: RegExp, why: string): string[] =>
+  files.flatMap(({ path, code }) => {
+    const found = what.exec(code);
+    return found ? [`${path} contains ${found[0].trim()}; ${why}`] : [];
+  });
+
+const core = ["model", "routing/router", "routing/addresses", "routing/topology", "delivery/courier"];
+const faces = ["cli", "daemon", "mcp", "sdk", "client", "api", "compose"];
+
+/** Folders whose entries are interchangeable; an entry is a driver. */
+const driverFolders = ["mailbox", "delivery/transports", "agents/directory/documents", "providers"];
+const sharedFolders = ["src/providers/screen", "src/providers/hooks", "src/providers/transcripts"];
+
+function driverOf(path: string): string | null {
+  for (const folder of driverFolders) {
+    const rest = path.startsWith(`src/${folder}/`) ? path.slice(`src/${folder}/`.length) : "";
+    const driver = `src/${folder}/${rest.split("/")[0]}`;
+    if (rest.includes("/") && !sharedFolders.includes(driver)) return driver;
+  }
+  return /^src\/agents\/directory\/documents\/(memory|sqlite)\.ts$/.test(path) ? path : null;
+}
+
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
+
+/** Files that write to the terminal themselves: the writer, a protocol on stdout, the starter's line, the log's fallback. */
+const printers = ["src/cli/terminal.ts", "src/cli/commands/mcp.ts", "src/daemon/main.ts", "src/daemon/log.ts"];
+/** Files that make text in which each line is their own. */
+const lineMakers = ["src/cli/reference.ts", "src/cli/completions.ts", "src/cli/fencedBlock.ts", "src/cli/tail.ts"];
+/** A round of the courier ends by itself; the next one is asked for. */
+const loops = ["src/os/runForever.ts", "src/delivery/courier.ts"];
+
+export const rules: readonly Rule[] = [
+  {
+    name: "imports lead to files that exist",
+    violations: (sources) => {
+      const paths = new Set(sources.map(({ path }) => path));
+      const exists = (target: string): boolean => !isOurs(target) || !target.endsWith(".ts") || paths.has(target);
+      return importing(sources, exists, "there is no such file");
+    },
+    broken: [sourceOf("src/model/a.ts", `import { b } from "./nothing.ts";`)],
+  },
+  {
+    name: "model imports nothing outside itself",
+    violations: (sources) =>
+      importing(product(sources, "model"), (target) => isIn(target, "model"), "model imports only model"),
+    broken: [sourceOf("src/model/a.ts", `import type { Mailbox } from "../mailbox/port.ts";`)],
+  },
+  {
+    name: "the core uses web standards only",
+    violations: (sources) => {
+      const why = "the core uses web standards only";
+      const files = product(sources, ...core);
+      return [
+        ...importing(files, (target) => !isRuntime(target), why),
+        ...containing(files, /\b(Bun|process|Buffer|require)\s*[.(]/, why),
+      ];
+    },
+    broken: [sourceOf("src/delivery/courier.ts", `const home = process.env["HOME"];`)],
+  },
+  {
+    name: "the core knows ports, not what is behind them",
+    violations: (sources) => {
+      const outside = ["tmux", "providers", "intake", "config", "os/sqlite", ...faces];
+      return importing(product(sources, ...core), (target) => !isInOne(target, outside), "the core imports only ports");
+    },
+    broken: [sourceOf("src/routing/router.ts", `import { openServer } from "../tmux/server.ts";`)],
+  },
+  {
+    name: "tmux/ knows tmux and nothing of messages",
+    violations: (sources) => {
+      const allowed = (target: string): boolean => !isOurs(target) || isInOne(target, ["tmux", "model", "os"]);
+      return importing(product(sources, "tmux"), allowed, "tmux imports only model, os and itself");
+    },
+    broken: [sourceOf("src/tmux/a.ts", `import type { Mailbox } from "../mailbox/port.ts";`)],
+  },
+  {
+    name: "os/ knows nothing of Tieline but its errors and ids",
+    violations: (sources) => {
+      const allowed = (target: string): boolean => !isOurs(target) || isInOne(target, ["os", "model"]);
+      return importing(product(sources, "os"), allowed, "os imports only model and itself");
+    },
+    broken: [sourceOf("src/os/a.ts", `import { homeOf } from "../config/home.ts";`)],
+  },
+  {
+    name: "a driver never imports a sibling",
+    violations: (sources) => {
+      const allowed = (target: string, path: string): boolean => {
+        const [own, other] = [driverOf(path), driverOf(target)];
+        return own === null || other === null || own === other || parentOf(own) !== parentOf(other);
+      };
+      return importing(product(sources), allowed, "a driver never imports a sibling");
+    },
+    broken: [sourceOf("src/providers/codex/a.ts", `import { b } from "../gemini/b.ts";`)],
+  },
+  {
+    name: "only compose/ names drivers",
+    violations: (sources) => {
+      const allowed = (target: string, path: string): boolean => {
+        const driver = driverOf(target);
+        return driver === null || isIn(driver, "providers") || isIn(path, "compose") || driverOf(path) === driver;
+      };
+      return importing(product(sources), allowed, "only compose names drivers");
+    },
+    broken: [sourceOf("src/agents/start/a.ts", `import { openMailbox } from "../../mailbox/sqlite/store.ts";`)],
+  },
+  {
+    name: "only the command line and the daemon read the environment or print",
+    violations: (sources) => {
+      const why = "only cli/ and daemon/ read the environment or print";
+      const quiet = product(sources).filter(({ path }) => !isInOne(path, ["cli", "daemon"]));
+      // A program that uses the SDK is in its own environment, which says who it is.
+      const blind = quiet.filter(({ path }) => !isIn(path, "sdk"));
+      return [
+        ...containing(blind, /\b(process\.env|Bun\.env|import\.meta\.env)\b/, why),
+        ...containing(quiet, /\b(console\.\w+|process\.(stdout|stderr)|Bun\.(stdout|stderr))/, why),
+      ];
+    },
+    broken: [sourceOf("src/agents/a.ts", `console.log("started");`)],
+  },
+  {
+    name: "one file writes to the terminal, and makes text safe for it",
+    violations: (sources) => {
+      const why = "only cli/terminal.ts writes to a terminal";
+      const others = product(sources, "cli", "daemon").filter(({ path }) => !printers.includes(path));
+      const printing = product(sources, "cli").filter(({ path }) => !lineMakers.includes(path));
+      return [
+        ...containing(others, /\b(console\.\w+\(|process\.(stdout|stderr)|Bun\.(stdout|stderr))/, why),
+        ...containing(others, /\\u001b|\\x1b\[(?!\(\[)/, why),
+        ...containing(printing, /\.join\("(\\n)+"\)/, "print takes a list of lines"),
+      ];
+    },
+    broken: [sourceOf("src/cli/commands/a.ts", `process.stdout.write(message.body);`)],
+  },
+  {
+    name: "background loops run through runForever",
+    violations: (sources) => {
+      const served = product(sources).filter(
+        ({ path }) => !isInOne(path, ["cli", "sdk", "client", "daemon"]) && !loops.includes(path),
+      );
+      const why = "a loop of its own ends with its first fault; runForever reports it and continues";
+      return containing(served, /while \(!(\w+\.)*(signal|stop|stopping)\.aborted\)/, why);
+    },
+    broken: [sourceOf("src/intake/a.ts", `while (!signal.aborted) await readNext();`)],
+  },
+  {
+    name: "product code imports no test code",
+    violations: (sources) =>
+      importing(product(sources), (target) => !isTest(target) && target !== "bun:test", "it is test code"),
+    broken: [sourceOf("src/cli/a.ts", `import { until } from "../testing/until.ts";`)],
+  },
+  {
+    name: "imports have no cycles",
+    violations: cyclesIn,
+    broken: [
+      sourceOf("src/model/a.ts", `import { b } from "./b.ts";`),
+      sourceOf("src/model/b.ts", `import { a } from "./a.ts";`),
+    ],
+  },
+  {
+    name: "file names are camelCase",
+    violations: (sources) =>
+      sources
+        .filter(({ path }) => /[-_]/.test(path.slice(path.lastIndexOf("/"))))
+        .map(({ path }) => `${path} is not named in camelCase`),
+    broken: [sourceOf("src/cli/agent-table.ts", "")],
+  },
+  {
+    name: "a file name says what is inside",
+    violations: (sources) =>
+      sources
+        .filter(({ path }) => /\/(types|utils?|helpers?|common|misc|shared)(\.ts$|\/)/.test(path))
+        .map(({ path }) => `${path} does not say what is inside`),
+    broken: [sourceOf("src/model/utils.ts", "")],
+  },
+  {
+    name: "no file has more than 400 lines",
+    violations: (sources) =>
+      sources
+        .map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }))
+        .filter(({ lines }) => lines > 400)
+        .map(({ path, lines }) => `${path} has ${lines} lines`),
+    broken: [sourceOf("src/model/a.ts", "export {};\n".repeat(401))],
+  },
+  {
+    name: "nothing is called Manager, Service, Helper or Util",
+    violations: (sources) =>
+      containing(
+        product(sources),
+        /\b(class|interface|function|const|type)\s+\w*(Manager|Service|Helpers?|Utils?)\b/,
+        "name it after what it does",
+      ),
+    broken: [sourceOf("src/model/a.ts", "export class MailboxManager {}")],
+  },
+];
