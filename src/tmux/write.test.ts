@@ -261,7 +261,7 @@ describeUnless(lackOfLinux)("the program's name, however it was started, compare
     writeFileSync(join(dir, "nested.sh"), "#!/bin/sh\n./program\n", { mode: 0o755 });
     const pane = await tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-c", dir, "bash", "-c", start);
     let facts = await readPane(server, pane);
-    await until(async () => (facts = await readPane(server, pane)).currentCommand === command, () => `${JSON.stringify(command)}; it is ${JSON.stringify(facts.currentCommand)}`);
+    await until(async () => (facts = await readPane(server, pane)).currentCommand === command && facts.currentPath !== "", () => `${JSON.stringify(command)}; it is ${JSON.stringify(facts.currentCommand)}`);
     expect(facts.currentPath).toBe(realpathSync(dir));
     const write = { pane, panePid: facts.pid, text: "x", mark: "m" };
     expect(await pasteGuarded(server, { ...write, guards: { command } })).toEqual({ done: true });

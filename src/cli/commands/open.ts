@@ -67,10 +67,9 @@ async function launched(context: Context): Promise<Entered | null> {
   }
 }
 
-/** The session covers what was printed before it, so the reasons follow when the user is back. */
+/** The session covers what is printed before it, and tmux discards what the terminal has not read yet, so the reasons follow it. */
 async function attached(context: Context, failed: readonly NotStarted[]): Promise<number> {
   const { terminal } = context;
-  if (failed.length > 0) await terminal.complain(`did not start: ${failed.map(({ agent }) => agent).join(", ")}`);
   const code = await attach.run({ ...context, args: { agent: undefined } });
   await complainOf(failed, terminal);
   return code === 0 && failed.length > 0 ? 4 : code;
