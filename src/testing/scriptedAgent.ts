@@ -23,6 +23,10 @@ export interface Script {
   readonly swallowPastes?: number;
   /** Dialogs stay, whatever is answered. */
   readonly deaf?: boolean;
+  /** Keys do nothing for so long after a dialog appears. */
+  readonly deafMs?: number;
+  /** The title, and a bullet above an open dialog, blink. */
+  readonly blinks?: boolean;
   /** What is typed shows this much later. */
   readonly echoDelayMs?: number;
   /** The next paste makes this state come up before the paste is read, as a dialog that opens at the same moment. */
@@ -77,6 +81,11 @@ function run(dir: string): void {
   let swallow = 0;
   let swallowPastes = 0;
   let deaf = false;
+  let deafMs = 0;
+  let openedAt = 0;
+  /** null: nothing blinks. */
+  let lit: boolean | null = null;
+  let blinking: ReturnType<typeof setInterval> | undefined;
   let echoDelayMs = 0;
   let onPaste: ScriptedState | null = null;
   const transcript: string[] = [];
@@ -113,9 +122,21 @@ function run(dir: string): void {
     swallow = script.swallowEnters ?? swallow;
     swallowPastes = script.swallowPastes ?? swallowPastes;
     deaf = script.deaf ?? deaf;
+    deafMs = script.deafMs ?? deafMs;
+    if (script.blinks !== undefined) blink(script.blinks);
     echoDelayMs = script.echoDelayMs ?? echoDelayMs;
     onPaste = script.onPaste ?? onPaste;
     if (script.bracketedPaste !== undefined) process.stdout.write(script.bracketedPaste ? "\x1b[?2004h" : "\x1b[?2004l");
+  }
+
+  function blink(on: boolean): void {
+    clearInterval(blinking);
+    lit = on || null;
+    if (!on) return;
+    blinking = setInterval(() => {
+      lit = !lit;
+      draw();
+    }, 100);
   }
 
   /** Takes whole keys and whole pastes; the rest waits for more. */
@@ -144,6 +165,7 @@ function run(dir: string): void {
   }
 
   function shown(): void {
+    if (keysFor !== state) openedAt = performance.now();
     keysFor = state;
     onShown();
   }
@@ -164,7 +186,7 @@ function run(dir: string): void {
 
   function answer(key: string): void {
     log({ answered: key, state: keysFor });
-    if (!deaf && /^[1-9\r]$/.test(key)) state = keysFor = "idle";
+    if (!deaf && performance.now() - openedAt >= deafMs && /^[1-9\r]$/.test(key)) state = keysFor = "idle";
   }
 
   function submit(): void {
@@ -184,13 +206,13 @@ function run(dir: string): void {
   function draw(): void {
     const width = process.stdout.columns || 80;
     const height = process.stdout.rows || 24;
-    const { rows, cursor } = isOpen(state) ? dialog(state) : composerRows(composer, suggestion, state, width);
+    const { rows, cursor } = isOpen(state) ? dialog(state, lit) : composerRows(composer, suggestion, state, width);
     const above = transcript.slice(-3).map((line) => `> ${line}`.slice(0, width - 1));
     const room = Math.max(0, height - rows.length);
     const lines = [...above.slice(-room), ...Array.from({ length: Math.max(0, room - above.length) }, () => ""), ...rows];
     const shown = lines.slice(-height);
     const y = cursor.y + (lines.length - rows.length) - (lines.length - shown.length);
-    const title = state === "working" ? "⠂ Scripted" : "✳ Scripted";
+    const title = `${state === "working" ? "⠂" : "✳"} Scripted${lit ? " !" : ""}`;
     const body = shown.map((line) => `\x1b[0m${line}\x1b[0m\x1b[K`).join("\r\n");
     // One write, so that nobody sees half a screen.
     process.stdout.write(`\x1b]2;${title}\x07\x1b[H${body}\x1b[J\x1b[${y + 1};${cursor.x + 1}H`);
@@ -225,7 +247,7 @@ function wrap(line: string, width: number): string[] {
   return rows;
 }
 
-function dialog(state: ScriptedState): Drawn {
+function dialog(state: ScriptedState, lit: boolean | null): Drawn {
   const choice = (text: string): string => ` ${blue("❯")} ${text}`;
   const menus: Record<string, string[]> = {
     permission: [" Bash command", "", "   rm -rf build", "", " Do you want to proceed?", choice("1. Yes"), "   2. No", "", grey(" Esc to cancel · Tab to amend")],
@@ -233,7 +255,8 @@ function dialog(state: ScriptedState): Drawn {
     dialog: [" Choose a model", "", choice("1. Large"), "   2. Small", "", grey(" Enter to confirm · Esc to cancel")],
     limited: [" You have reached your limit", "", choice("1. Stop and wait for the limit to reset"), "   2. Upgrade", "", grey(" Enter to confirm · Esc to cancel")],
   };
-  const rows = menus[state] ?? [];
+  const call = lit === null ? [] : [`${lit ? "●" : " "} Scripted call`, ""];
+  const rows = [...call, ...(menus[state] ?? [])];
   return { rows, cursor: { x: 1, y: rows.findIndex((row) => row.includes("❯")) } };
 }
 

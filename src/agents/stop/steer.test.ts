@@ -63,7 +63,33 @@ describe("a person's hand on an agent", () => {
     expect(answered()).toHaveLength(before);
   });
 
+  test("a dialog that ignores keys at first is answered all the same", async () => {
+    await show("idle");
+    await ana.direct({ deafMs: 250 });
+    await show("permission");
+    const { mark } = await dialogOf(ana.agent, stage.tieline);
+    expect(await choose(ana.agent, "1", mark, stage.tieline)).toEqual({ place: 1, label: "Yes" });
+    expect(answered().at(-1)).toBe("1");
+    await ana.direct({ deafMs: 0 });
+  });
+
+  test("a bullet and a title that blink do not make it another dialog", async () => {
+    await ana.direct({ blinks: true });
+    await show("permission");
+    const { text, mark } = await dialogOf(ana.agent, stage.tieline);
+    await until(async () => (await dialogOf(ana.agent, stage.tieline)).text !== text, "the bullet blinks");
+    expect((await dialogOf(ana.agent, stage.tieline)).mark).toBe(mark);
+    await ana.direct({ deaf: true });
+    const pressed = answered().length;
+    expect(await refusal(choose(ana.agent, "1", mark, stage.tieline))).toStartWith("NOT_IN_TIME: ana was given 1 (Yes)");
+    expect(answered()).toHaveLength(pressed + 1);
+    await ana.direct({ deaf: false });
+    expect(await choose(ana.agent, "1", mark, stage.tieline)).toEqual({ place: 1, label: "Yes" });
+    await ana.direct({ blinks: false });
+  });
+
   test("nothing is pressed in copy mode", async () => {
+    await show("permission");
     const { mark } = await dialogOf(ana.agent, stage.tieline);
     const before = answered().length;
     await stage.tmux.tmux("copy-mode", "-t", ana.pane);

@@ -6,7 +6,7 @@ import type { DialogKeys, Provider } from "../../providers/provider.ts";
 import { providerOf } from "../../providers/providers.ts";
 import { look, type Look } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { pressGuarded, type Guards } from "../../tmux/write.ts";
+import { pressGuarded, type Guards, type Written } from "../../tmux/write.ts";
 import { paneLocator, type PaneLocator } from "../../delivery/transports/paneLocator.ts";
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 
@@ -14,6 +14,7 @@ export interface SteerParts {
   readonly directory: Pick<Directory, "agent">;
   readonly servers: { at(socket: string): TmuxServer };
   readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 export interface Choice {
@@ -26,13 +27,17 @@ export interface Dialog {
   /** What the pane shows of it. */
   readonly text: string;
   readonly choices: readonly Choice[];
-  /** Changes with the text: an answer is for what was read, and for nothing that came since. */
+  /** Changes with the words: an answer is for what was read, and for nothing that came since. */
   readonly mark: string;
 }
 
 const dialogStates: readonly Agent["state"][] = ["permission", "question", "dialog"];
 /** Rows above the first choice that are taken for part of the dialog. */
 const rowsAbove = 20;
+/** Claude Code 2.1.325 ignores keys for up to 200 ms after a dialog appears, so that a user who is typing answers nothing. */
+const opensMs = 400;
+/** A title that blinks can change between the look and the key so many times. */
+const mostPresses = 5;
 /** A program that was given a choice has shown that it took it by then. */
 const takenMs = 3_000;
 
@@ -43,14 +48,31 @@ export async function dialogOf(agent: Agent, parts: SteerParts): Promise<Dialog>
 
 /** Takes a choice of the dialog that was read under this mark. Throws NOT_IN_TIME when the dialog does not take it. */
 export async function choose(agent: Agent, wanted: string, mark: string, parts: SteerParts): Promise<Choice> {
-  const { dialog, keys, seen, locator } = await openDialog(agent, parts);
-  if (dialog.mark !== mark) throw changed(agent);
-  const choice = choiceIn(dialog.choices, wanted, agent);
-  const { title, cursor, currentCommand: command } = seen.pane;
-  const guards = { serverPid: locator.serverPid, title, cursor, command };
-  await press(agent, parts, locator, keys.keys(choice.place), guards);
+  const choice = choiceIn((await dialogUnder(mark, agent, parts)).dialog.choices, wanted, agent);
+  await (parts.pause ?? Bun.sleep)(opensMs);
+  await pressFor(choice, mark, agent, parts);
   if (!(await hasLeft(agent, mark, parts))) throw notTaken(agent, choice);
   return choice;
+}
+
+/** Presses the keys of a choice once, while the dialog is the one that was read. */
+async function pressFor({ place }: Choice, mark: string, agent: Agent, parts: SteerParts): Promise<void> {
+  for (let left = mostPresses - 1; ; left--) {
+    const { keys, seen, locator } = await dialogUnder(mark, agent, parts);
+    const { title, cursor, currentCommand: command } = seen.pane;
+    const guards = { serverPid: locator.serverPid, title, cursor, command };
+    const written = await pressIn(locator, keys.keys(place), guards, parts);
+    if (written.done) return;
+    // Nothing was pressed, so the screen decides again.
+    if (left === 0 || written.failed.some((guard) => guard !== "title")) throw changed(agent, written.failed);
+  }
+}
+
+/** The open dialog. Throws CONFLICT when it is not the one that was read under this mark. */
+async function dialogUnder(mark: string, agent: Agent, parts: SteerParts): Promise<OpenDialog> {
+  const open = await openDialog(agent, parts);
+  if (open.dialog.mark !== mark) throw changed(agent);
+  return open;
 }
 
 /** Whether the dialog that was read under this mark gives way to something else, another dialog perhaps, before long. */
@@ -78,7 +100,8 @@ export async function interrupt(agent: Agent, parts: SteerParts): Promise<void> 
   const provider = providerOf(agent.provider);
   if (dialogStates.includes(state)) throw asksSomething(agent, state);
   if (isAtRest(provider, state, locator)) throw nothingToStop(agent, state);
-  await press(agent, parts, locator, provider.interruptKeys, { serverPid: locator.serverPid });
+  const written = await pressIn(locator, provider.interruptKeys, { serverPid: locator.serverPid }, parts);
+  if (!written.done) throw changed(agent, written.failed);
 }
 
 /** Where nothing runs, the same key means something else: it edits, goes back or leaves. */
@@ -117,7 +140,7 @@ async function openDialog(agent: Agent, parts: SteerParts): Promise<OpenDialog> 
   if (choices.length === 0) throw unknownKeys(agent);
   const rows = seen.plain.slice(Math.max(0, choices[0]!.row - rowsAbove)).map((row) => row.trimEnd());
   const text = rows.join("\n").trim();
-  const dialog = { state, text, choices: choices.map(({ place, label }) => ({ place, label })), mark: digest(text) };
+  const dialog = { state, text, choices: choices.map(({ place, label }) => ({ place, label })), mark: digest(rows.map(withoutLights).join("\n").trim()) };
   return { dialog, keys, seen, locator };
 }
 
@@ -135,10 +158,14 @@ function endpointOf(agent: Agent): Endpoint {
   return endpoint;
 }
 
-async function press(agent: Agent, { servers }: SteerParts, { socket, pane, panePid }: PaneLocator, keys: readonly string[], guards: Guards): Promise<void> {
-  const written = await pressGuarded(servers.at(socket), { pane, panePid, keys, guards });
-  if (!written.done) throw changed(agent, written.failed);
-}
+/**
+ * Claude Code blinks the bullet of a call that waits for permission, and its logo. A symbol before the first word is no
+ * part of what was read; a blank takes its place.
+ */
+const withoutLights = (row: string): string => row.replace(/^[\s\p{So}]+/u, (lead) => " ".repeat(lead.length)).trimEnd();
+
+const pressIn = ({ socket, pane, panePid }: PaneLocator, keys: readonly string[], guards: Guards, { servers }: SteerParts): Promise<Written> =>
+  pressGuarded(servers.at(socket), { pane, panePid, keys, guards });
 
 /** A number, the whole label, or the beginning of one label only. */
 function choiceIn(choices: readonly Choice[], wanted: string, agent: Agent): Choice {
