@@ -13,8 +13,9 @@ import { Ages } from "../os/ages.ts";
 import { runForever } from "../os/runForever.ts";
 import { modelFailed, type ModelWatch } from "./outages.ts";
 import type { Transcript, TranscriptFile } from "../providers/transcripts/port.ts";
+import type { Entry } from "../providers/transcripts/entries.ts";
 import { Progress, type News } from "../providers/transcripts/progress.ts";
-import { Tail, type Entry } from "../providers/transcripts/tail.ts";
+import { Tail } from "../providers/transcripts/tail.ts";
 import { traceIn } from "../providers/transcripts/trace.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "../os/watchFolder.ts";
 

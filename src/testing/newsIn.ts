@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MessageId, Tag } from "../model/ids.ts";
-import type { LineReader } from "../providers/transcripts/port.ts";
+import { Entries, type Entry } from "../providers/transcripts/entries.ts";
+import type { LineReader, TranscriptLine } from "../providers/transcripts/port.ts";
 import { Progress, type News } from "../providers/transcripts/progress.ts";
-import type { Entry } from "../providers/transcripts/tail.ts";
 
 export interface Sought {
   readonly tag: string;
@@ -14,18 +14,17 @@ export interface Sought {
 /** What the lines of a transcript say of one message, in order, until its fate is decided. */
 export function newsIn(reader: LineReader, lines: readonly string[], { tag, id = "no-id", fetched = false }: Sought): News[] {
   const progress = new Progress({ tag: tag as Tag, id: id as MessageId }, fetched);
-  let answerBefore: string | null = null;
+  const entries = new Entries();
   const found: News[] = [];
-  for (const text of lines) {
-    const line = reader(text);
-    const entry: Entry | null = line && { ...line, answerBefore };
-    if (line?.sign?.kind === "answer") answerBefore = line.sign.answer;
-    const news = entry && progress.take(entry, { path: "the file", conversation: null });
+  for (const entry of lines.flatMap((text) => entriesOf(reader(text), entries))) {
+    const news = progress.take(entry, { path: "the file", conversation: null });
     if (news) found.push(news);
     if (news?.kind === "answered" || news?.kind === "discarded") break;
   }
   return found;
 }
+
+const entriesOf = (line: TranscriptLine | null, entries: Entries): readonly Entry[] => (line === null ? [] : entries.of(line));
 
 /** The lines that a real program wrote; see fixtures/transcripts. */
 export const recorded = (name: string): readonly string[] =>

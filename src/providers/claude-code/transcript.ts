@@ -55,6 +55,7 @@ function lineOf(line: Line, text: string, reading: Reading): TranscriptLine {
   const named = mayNameMessage(text) ? text : null;
   return {
     id: line.uuid ?? null,
+    follows: line.parentUuid ?? null,
     said: isSaid(line) ? named : null,
     queued: line.type === "queue-operation" && line.operation === "enqueue" ? named : null,
     tool: toolIn(line, text),

@@ -23,6 +23,8 @@ export type LineReader = (text: string) => TranscriptLine | null;
 export interface TranscriptLine {
   /** The program's own name of the line; null: it has none. */
   readonly id: string | null;
+  /** The id of the line that it follows in the conversation, where the program writes that down. */
+  readonly follows?: string | null;
   /** The line as it is, where it puts something into the conversation that may be a message. */
   readonly said: string | null;
   /** The line as it is, where it puts something into the program's own queue. */

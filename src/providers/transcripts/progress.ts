@@ -1,7 +1,7 @@
 /** How far one message has come in a conversation, entry by entry. */
 import type { Message } from "../../model/message.ts";
-import type { TranscriptFile } from "./port.ts";
-import type { Entry } from "./tail.ts";
+import type { Entry } from "./entries.ts";
+import type { Sign, TranscriptFile } from "./port.ts";
 
 /** `held`: the conversation holds it. `answered`: the model has answered behind it. */
 export type News =
@@ -15,6 +15,8 @@ interface Held {
   readonly answerBefore: string | null;
   /** The lines since. */
   readonly since: Set<string>;
+  /** It, and the lines that follow it in the conversation. */
+  readonly behind: Set<string>;
   /** Turns that began since. */
   turns: number;
 }
@@ -40,7 +42,7 @@ export class Progress {
         if (entry.id !== null) this.held.since.add(entry.id);
         return null;
       }
-      this.held = { file, id: entry.id, answerBefore: entry.answerBefore, since: new Set(entry.id === null ? [] : [entry.id]), turns: 0 };
+      this.held = { file, id: entry.id, answerBefore: entry.answerBefore, since: idsOf(entry), behind: idsOf(entry), turns: 0 };
       return { kind: "held" };
     }
     if (this.held === null) return entry.queued?.includes(this.message.tag) ? { kind: "queued" } : null;
@@ -59,12 +61,13 @@ export class Progress {
 
   private takeBehind(entry: Entry, held: Held): News | null {
     const { id, sign } = entry;
+    if (entry.belated) return held.behind.has(entry.follows!) ? newsOf(sign) : null;
     if (isRewound(entry, held)) return this.lose();
+    if (id !== null && entry.follows && held.behind.has(entry.follows)) held.behind.add(id);
     if (sign?.kind === "prompt") held.turns++;
     if (id !== null) held.since.add(id);
-    if (sign?.kind === "answer" && sign.answer !== held.answerBefore) return { kind: "answered" };
-    if (sign?.kind === "failure") return { kind: "failed", error: sign.error };
-    return sign?.kind === "rollback" && sign.turns > held.turns ? this.lose() : null;
+    if (sign?.kind === "rollback" && sign.turns > held.turns) return this.lose();
+    return sign?.kind === "answer" && sign.answer === held.answerBefore ? null : newsOf(sign);
   }
 
   /** It may be said again, in the same words. */
@@ -73,6 +76,13 @@ export class Progress {
     return { kind: "discarded" };
   }
 }
+
+function newsOf(sign: Sign | null): News | null {
+  if (sign?.kind === "answer") return { kind: "answered" };
+  return sign?.kind === "failure" ? { kind: "failed", error: sign.error } : null;
+}
+
+const idsOf = ({ id }: Entry): Set<string> => new Set(id === null ? [] : [id]);
 
 /** The user went back in the conversation, to before the message, and says something else there. */
 function isRewound({ sign }: Entry, { id, since }: Held): boolean {

@@ -1,11 +1,7 @@
 import { nextTurn } from "../../os/nextTurn.ts";
 import { wholeLines } from "../../os/wholeLines.ts";
-import type { LineReader, TranscriptLine } from "./port.ts";
-
-/** A line, and the answer that the model was giving, or had given last, before it. */
-export interface Entry extends TranscriptLine {
-  readonly answerBefore: string | null;
-}
+import { Entries, type Entry } from "./entries.ts";
+import type { LineReader } from "./port.ts";
 
 /** How far back a file is read that was not looked at before. */
 const lookBackBytes = 4 * 1024 * 1024;
@@ -16,7 +12,7 @@ const keptEntries = 2_000;
 export class Tail {
   private offset: number | null = null;
   private inode = 0;
-  private answer: string | null = null;
+  private readonly entries = new Entries();
   private kept: Entry[] = [];
 
   constructor(
@@ -51,9 +47,6 @@ export class Tail {
 
   private entryOf(text: string): Entry[] {
     const line = this.reader(text);
-    if (line === null) return [];
-    const entry = { ...line, answerBefore: this.answer };
-    if (line.sign?.kind === "answer") this.answer = line.sign.answer;
-    return [entry];
+    return line === null ? [] : this.entries.of(line);
   }
 }
