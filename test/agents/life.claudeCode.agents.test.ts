@@ -28,3 +28,18 @@ olderTest(`a Claude Code ${version} is told by its hooks in a turn, and its tran
   expect(story.deliveries[0]).toMatchObject({ transport: "hook" });
   neverEarly(bench, [await board.status(first), story]);
 });
+
+olderTest(`mail for a Claude Code ${version} that was stopped and resumed reaches the program that runs now`, async () => {
+  await using board = await Switchboard.start();
+  await using bench = await board.spawned("claude-code", { version });
+  await board.send("ana", "--wait", "seen", "hello");
+  await bench.untilStatus("idle");
+  for (const end of ["stop", "kill"]) {
+    await board.run(end, "ana");
+    await board.run("resume", "ana");
+    await board.enter(bench);
+    await bench.untilReady();
+    await board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", `after ${end}`);
+    await bench.untilStatus("idle");
+  }
+});
