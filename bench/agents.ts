@@ -32,7 +32,8 @@ const unguarded = { guards: { perPairPerMinute: 1e6, perSenderPerMinute: 1e6 } }
 
 for (const program of ["claude-code", "codex"] as const) {
   const installed = await installAgent(program);
-  if ("missing" in installed) throw new Error(`SKIPPED: ${program} ${installed.version} cannot be installed here: ${installed.missing}`);
+  if ("missing" in installed)
+    throw new Error(`SKIPPED: ${program} ${installed.version} cannot be installed here: ${installed.missing}`);
 }
 
 await using claudeBoard = await Switchboard.start(unguarded);
@@ -47,47 +48,102 @@ print([...sends, ...(await measured(await hooks(claudeBoard, claude), 200))]);
 
 async function claudeCode(board: Switchboard, bench: Bench): Promise<Comparison[]> {
   const bob = await board.another("bob");
-  const socket = rested(bench, async (text) => writeToInbox((await bench.registry())!.messagingSocketPath!, { text, messageId: crypto.randomUUID() }));
+  const socket = rested(bench, async (text) =>
+    writeToInbox((await bench.registry())!.messagingSocketPath!, { text, messageId: crypto.randomUUID() }),
+  );
   const paste = rested(bench, async (text) => {
     await bench.paste(text);
     await bench.tmux("send-keys", "-t", bench.pane, "Enter");
   });
   const seen = (token: string | null): Run => {
     const send = async (text: string) => {
-      const { code, stderr } = await board.tieline(["send", "ana", "--wait", "seen", text], token === null ? {} : { TIELINE_TOKEN: token });
+      const { code, stderr } = await board.tieline(
+        ["send", "ana", "--wait", "seen", text],
+        token === null ? {} : { TIELINE_TOKEN: token },
+      );
       if (code !== 0) throw new Error(stderr);
     };
     return rested(bench, send, { untilSent: true });
   };
   return [
-    { what: "Claude Code, from an agent | its socket by hand", ours: rested(bench, (text) => board.client(bob).call("send", { to: "ana", body: text })), floor: socket, target: { ratio: 1.5 } },
-    { what: "Claude Code, from a person | paste and Enter by hand", ours: rested(bench, (text) => board.client().call("send", { to: "ana", body: text })), floor: paste, target: { ratio: 1.5 } },
-    { what: "send --wait seen, from an agent | its socket by hand", ours: seen(bob), floor: socket, target: { ms: 300 } },
-    { what: "send --wait seen, from a person | paste and Enter by hand", ours: seen(null), floor: paste, target: { ms: 300 } },
+    {
+      what: "Claude Code, from an agent | its socket by hand",
+      ours: rested(bench, (text) => board.client(bob).call("send", { to: "ana", body: text })),
+      floor: socket,
+      target: { ratio: 1.5 },
+    },
+    {
+      what: "Claude Code, from a user | paste and Enter by hand",
+      ours: rested(bench, (text) => board.client().call("send", { to: "ana", body: text })),
+      floor: paste,
+      target: { ratio: 1.5 },
+    },
+    {
+      what: "send --wait seen, from an agent | its socket by hand",
+      ours: seen(bob),
+      floor: socket,
+      target: { ms: 300 },
+    },
+    {
+      what: "send --wait seen, from a user | paste and Enter by hand",
+      ours: seen(null),
+      floor: paste,
+      target: { ms: 300 },
+    },
   ];
 }
 
 async function codexThread(board: Switchboard, bench: Bench): Promise<Comparison[]> {
   const bob = await board.bobsToken();
   const { data } = await app.request<{ data: string[] }>("thread/loaded/list", {});
-  const byHand = rested(bench, (text) => app.request("turn/start", { threadId: data[0], input: [{ type: "text", text, text_elements: [] }] }));
+  const byHand = rested(bench, (text) =>
+    app.request("turn/start", { threadId: data[0], input: [{ type: "text", text, text_elements: [] }] }),
+  );
   return [
-    { what: "Codex, from an agent | turn/start by hand", ours: rested(bench, (text) => board.client(bob).call("send", { to: "ana", body: text })), floor: byHand, target: { ratio: 1.5 } },
-    { what: "Codex, from a person | turn/start by hand", ours: rested(bench, (text) => board.client().call("send", { to: "ana", body: text })), floor: byHand, target: { ratio: 1.5 } },
+    {
+      what: "Codex, from an agent | turn/start by hand",
+      ours: rested(bench, (text) => board.client(bob).call("send", { to: "ana", body: text })),
+      floor: byHand,
+      target: { ratio: 1.5 },
+    },
+    {
+      what: "Codex, from a user | turn/start by hand",
+      ours: rested(bench, (text) => board.client().call("send", { to: "ana", body: text })),
+      floor: byHand,
+      target: { ratio: 1.5 },
+    },
   ];
 }
 
 /** One call each, as the program makes it, against one that does nothing at all. */
 async function hooks(board: Switchboard, bench: Bench): Promise<Comparison[]> {
   const { sessionId, cwd } = (await bench.registry())!;
-  const payload = JSON.stringify({ session_id: sessionId, cwd, hook_event_name: "PostToolUse", tool_name: "Bash", tool_input: { command: "ls" }, tool_response: { stdout: "x".repeat(2_000) }, tool_use_id: "toolu_1" });
+  const payload = JSON.stringify({
+    session_id: sessionId,
+    cwd,
+    hook_event_name: "PostToolUse",
+    tool_name: "Bash",
+    tool_input: { command: "ls" },
+    tool_response: { stdout: "x".repeat(2_000) },
+    tool_use_id: "toolu_1",
+  });
   const run = (...command: string[]): Run =>
     timed(async () => {
-      const child = Bun.spawn(command, { env: { ...bench.env, CLAUDE_CODE_SESSION_ID: sessionId }, stdin: new Blob([payload]), stdout: "ignore", stderr: "ignore" });
+      const child = Bun.spawn(command, {
+        env: { ...bench.env, CLAUDE_CODE_SESSION_ID: sessionId },
+        stdin: new Blob([payload]),
+        stdout: "ignore",
+        stderr: "ignore",
+      });
       if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
     });
   return [
-    { what: "a hook without mail | sh that does nothing", ours: run(join(board.home, "hooks", "hook"), "claude-code", "PostToolUse"), floor: run("sh", "-c", "cat >/dev/null"), target: { addedMs: 5 } },
+    {
+      what: "a hook without mail | sh that does nothing",
+      ours: run(join(board.home, "hooks", "hook"), "claude-code", "PostToolUse"),
+      floor: run("sh", "-c", "cat >/dev/null"),
+      target: { addedMs: 5 },
+    },
   ];
 }
 
@@ -140,13 +196,30 @@ async function measured(all: readonly Comparison[], count = rounds): Promise<Mea
 function print(results: readonly Measured[]): void {
   const cells = results.map(({ what, times, target }) => {
     const [ours, floor] = [median(times.ours), median(times.floor)];
-    const [value, limit] = "ratio" in target ? [ours / floor, target.ratio] : "addedMs" in target ? [ours - floor, target.addedMs] : [ours, target.ms];
+    const [value, limit] =
+      "ratio" in target
+        ? [ours / floor, target.ratio]
+        : "addedMs" in target
+          ? [ours - floor, target.addedMs]
+          : [ours, target.ms];
     const said = "ratio" in target ? `≤ ${limit} ×` : "addedMs" in target ? `≤ +${limit} ms` : `about ${limit} ms`;
-    return [what, ms(floor), ms(ours), ms(quantile(times.ours, 0.9)), `${(ours / floor).toFixed(2)} ×`, `${ours < floor ? "−" : "+"}${ms(Math.abs(ours - floor))}`, said, value <= limit ? "within" : "OVER"];
+    return [
+      what,
+      ms(floor),
+      ms(ours),
+      ms(quantile(times.ours, 0.9)),
+      `${(ours / floor).toFixed(2)} ×`,
+      `${ours < floor ? "−" : "+"}${ms(Math.abs(ours - floor))}`,
+      said,
+      value <= limit ? "within" : "OVER",
+    ];
   });
   const rows = [["what | floor", "floor", "ours", "p90", "ratio", "added", "target", ""], ...cells];
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  for (const row of rows) console.log(row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  "));
+  for (const row of rows)
+    console.log(
+      row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  "),
+    );
 }
 
 function ms(value: number): string {

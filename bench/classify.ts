@@ -7,13 +7,19 @@ const targetMs = 1;
 const screens = labelledScreens().map((one) => ({ ...one, manifest: screenManifest(one.provider) }));
 
 const floor = microsecondsPer(screens, ({ screen }) => screen.lines.join("\n").includes("no such text"));
-const each = screens.map((one) => microsecondsPer([one], ({ manifest, screen }) => classify(manifest, screen))).toSorted((a, b) => a - b);
+const each = screens
+  .map((one) => microsecondsPer([one], ({ manifest, screen }) => classify(manifest, screen)))
+  .toSorted((a, b) => a - b);
 const mean = each.reduce((sum, one) => sum + one, 0) / each.length;
 const slowest = each.at(-1)!;
 const verdict = slowest < targetMs * 1000 ? "ok" : "TOO SLOW";
 console.log(`floor: one search through the text         ${floor.toFixed(1)} µs`);
-console.log(`classify, mean of ${each.length} screens            ${mean.toFixed(1)} µs  (${(mean / floor).toFixed(1)} × floor)`);
-console.log(`classify, the slowest screen               ${slowest.toFixed(1)} µs  (${(slowest / floor).toFixed(1)} × floor; target ${targetMs} ms: ${verdict})`);
+console.log(
+  `classify, mean of ${each.length} screens            ${mean.toFixed(1)} µs  (${(mean / floor).toFixed(1)} × floor)`,
+);
+console.log(
+  `classify, the slowest screen               ${slowest.toFixed(1)} µs  (${(slowest / floor).toFixed(1)} × floor; target ${targetMs} ms: ${verdict})`,
+);
 
 /** The median round, because others use the machine too. */
 function microsecondsPer<One>(items: readonly One[], run: (item: One) => unknown): number {

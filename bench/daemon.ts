@@ -20,14 +20,19 @@ await world.json(["ls"]);
 const pid = await world.daemonPid();
 const home = homeOf(world.env);
 const tmuxServer = await world.tmux("display-message", "-p", "#{socket_path}");
-const client = createClient({ socket: home.socket }, { ...(await callerOf(home, world.env)), cwd: world.project, tmuxServer });
+const client = createClient(
+  { socket: home.socket },
+  { ...(await callerOf(home, world.env)), cwd: world.project, tmuxServer },
+);
 
 const alone = await atRest();
 for (const [at, target] of panes.entries()) await client.call("adopt", { target, name: `agent_${at}` });
 const busy = residentMb();
 const together = await atRest();
 console.log(`no agents       ${alone.residentMb.toFixed(0)} MB resident, ${percent(alone.cpuMs)} CPU at rest`);
-console.log(`${agents} agents      ${together.residentMb.toFixed(0)} MB resident (target 80; ${busy.toFixed(0)} MB just after adopting them), ${percent(together.cpuMs)} CPU at rest`);
+console.log(
+  `${agents} agents      ${together.residentMb.toFixed(0)} MB resident (target 80; ${busy.toFixed(0)} MB just after adopting them), ${percent(together.cpuMs)} CPU at rest`,
+);
 
 async function atRest(): Promise<{ cpuMs: number; residentMb: number }> {
   await Bun.sleep(calmMs);

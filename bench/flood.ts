@@ -14,7 +14,8 @@ agents:
   reader: { command: [sleep, "1000000"], workspace: rooms/reader, input: files }
 `;
 
-const peakMb = (pid: number): number => Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1_024);
+const peakMb = (pid: number): number =>
+  Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1_024);
 
 /** Asks the daemon for a sign of life again and again; the longest answer is the longest time in which it was busy. */
 async function whileAsking(world: World, work: () => Promise<void>): Promise<{ ms: number; longestMs: number }> {
@@ -48,7 +49,10 @@ async function drop(world: World, total: number, text: string): Promise<string> 
     const names = Array.from({ length: Number(total) }, (_, at) => String(at).padStart(6, "0") + ".json");
     for (const name of names) writeFileSync(drafts + "/" + name, text);
     for (const name of names) renameSync(drafts + "/" + name, outbox + "/" + name);`;
-  await Bun.spawn([process.execPath, "-e", program, drafts, outbox, String(total), text], { stdout: "inherit", stderr: "inherit" }).exited;
+  await Bun.spawn([process.execPath, "-e", program, drafts, outbox, String(total), text], {
+    stdout: "inherit",
+    stderr: "inherit",
+  }).exited;
   return outbox;
 }
 
@@ -80,7 +84,10 @@ const floods: readonly Flood[] = [
     name: "100,000 log lines to nobody",
     run: async (world) => {
       const lines = Array.from({ length: logLines }, () => "@nobody: x").join("\n");
-      world.file("logs/today.txt", `[2026-01-31 09:00:00] RES: ${lines}\n[2026-01-31 09:00:01] RES: Done. @user: the end\n[2026-01-31 09:00:02] RES: x\n`);
+      world.file(
+        "logs/today.txt",
+        `[2026-01-31 09:00:00] RES: ${lines}\n[2026-01-31 09:00:01] RES: Done. @user: the end\n[2026-01-31 09:00:02] RES: x\n`,
+      );
       await until(async () => (await world.inbox("user")).length > 0, "the last line to be read", 600_000);
     },
   },
@@ -94,5 +101,7 @@ for (const { name, config, run } of floods.filter(({ name }) => name.includes(pr
   await until(() => readdirSync(join(world.project, "rooms/writer")).includes(".outbox"), "the outbox");
   const before = peakMb(pid);
   const { ms, longestMs } = await whileAsking(world, () => run(world));
-  console.log(`${name}: ${(ms / 1_000).toFixed(1)} s, longest without an answer ${longestMs.toFixed(0)} ms, memory ${before} → ${peakMb(pid)} MB`);
+  console.log(
+    `${name}: ${(ms / 1_000).toFixed(1)} s, longest without an answer ${longestMs.toFixed(0)} ms, memory ${before} → ${peakMb(pid)} MB`,
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * What one hook call costs an agent program, as a multiple of a shell that does nothing, in one run: without mail, with
- * a message that is handed over by it, and with a payload as large as a file.
+ * a message that is delivered by it, and with a payload as large as a file.
  *
  *     scripts/bench hooks         or with a number of rounds: bun bench/hooks.ts 200
  */
@@ -16,7 +16,9 @@ import { median, ms, quantile } from "./support/measure.ts";
 const rounds = Number(process.argv[2] ?? 100);
 const session = "bench-session";
 
-await using world = await startWorld({ config: { delivery: { copyMode: "hold" }, guards: { perPairPerMinute: 1e6, perSenderPerMinute: 1e6 } } });
+await using world = await startWorld({
+  config: { delivery: { copyMode: "hold" }, guards: { perPairPerMinute: 1e6, perSenderPerMinute: 1e6 } },
+});
 const pane = await world.pane(["cat"]);
 await world.json(["adopt", pane, "--name", "ana", "--provider", "generic"]);
 const tmuxSocket = (await world.tmux("display-message", "-p", "#{socket_path}")).trim();
@@ -26,7 +28,15 @@ const client = createClient({ socket: home.socket }, { ...(await callerOf(home, 
 const hookProgram = join(home.root, "hooks", "hook");
 
 const payload = (event: string, bytes = 2_000): string =>
-  JSON.stringify({ session_id: session, cwd: world.project, hook_event_name: event, tool_name: "Bash", tool_input: { command: "ls" }, tool_response: { stdout: "x".repeat(bytes) }, tool_use_id: "toolu_1" });
+  JSON.stringify({
+    session_id: session,
+    cwd: world.project,
+    hook_event_name: event,
+    tool_name: "Bash",
+    tool_input: { command: "ls" },
+    tool_response: { stdout: "x".repeat(bytes) },
+    tool_use_id: "toolu_1",
+  });
 
 /** As agent programs run a hook: a shell with the command line, and the payload on its stdin. */
 async function run(line: string, stdin: string): Promise<string> {
@@ -35,7 +45,8 @@ async function run(line: string, stdin: string): Promise<string> {
   if ((await child.exited) !== 0) throw new Error(`${line} failed`);
   return stdout;
 }
-const hook = (event: string, bytes?: number): Promise<string> => run(`${hookProgram} claude-code ${event}`, payload(event, bytes));
+const hook = (event: string, bytes?: number): Promise<string> =>
+  run(`${hookProgram} claude-code ${event}`, payload(event, bytes));
 
 await hook("SessionStart");
 await until(async () => (await world.ls())[0]?.sessionId === session, "the session to be known");
@@ -57,7 +68,7 @@ async function withMail(call: () => Promise<string>): Promise<number> {
   const from = performance.now();
   if (!(await call()).includes(tag)) throw new Error("the mail was not in the answer");
   const took = performance.now() - from;
-  await until(async () => (await client.call("status", { tag })).deliveries[0]!.state === "handed", "the receipt");
+  await until(async () => (await client.call("status", { tag })).deliveries[0]!.state === "delivered", "the receipt");
   await hook("PostToolBatch");
   await hook("PreToolUse");
   return took;
@@ -79,7 +90,10 @@ const candidates: Record<string, () => Promise<number>> = {
 };
 const floor = "sh -c :";
 await measure(candidates);
-await measure({ [floor]: candidates[floor]!, "PreToolUse with an urgent message": () => withMail(() => hook("PreToolUse")) });
+await measure({
+  [floor]: candidates[floor]!,
+  "PreToolUse with an urgent message": () => withMail(() => hook("PreToolUse")),
+});
 
 /** In turns, so that whatever else the machine does meets all alike. The first rounds warm up. */
 async function measure(all: Record<string, () => Promise<number>>): Promise<void> {
@@ -91,5 +105,8 @@ async function measure(all: Record<string, () => Promise<number>>): Promise<void
     }
   }
   const least = median(times.get(floor)!);
-  for (const [name, each] of times) console.log(`${name.padEnd(36)} ${ms(median(each)).padStart(9)}  p90 ${ms(quantile(each, 0.9)).padStart(9)}  ${(median(each) / least).toFixed(1)} × ${floor}`);
+  for (const [name, each] of times)
+    console.log(
+      `${name.padEnd(36)} ${ms(median(each)).padStart(9)}  p90 ${ms(quantile(each, 0.9)).padStart(9)}  ${(median(each) / least).toFixed(1)} × ${floor}`,
+    );
 }

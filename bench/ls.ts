@@ -23,7 +23,8 @@ const { tieline } = stage;
 const server = tieline.servers.at(stage.tmux.socketPath);
 const operations = agentOperations(tieline, new Callers(tieline, "token"), new Rights(tieline));
 const signal = new AbortController().signal;
-const ls = async (): Promise<number> => JSON.stringify(await operations.ls({ all: true }, { caller: { personToken: "token" }, signal, face: "socket" })).length;
+const ls = async (): Promise<number> =>
+  JSON.stringify(await operations.ls({ all: true }, { caller: { userToken: "token" }, signal, face: "socket" })).length;
 
 const floor = await millisecondsOf(() => server.read([["list-panes", "-a", "-F", "#{pane_id}"]]), 20);
 const first = await millisecondsOf(ls, 1);
@@ -32,7 +33,8 @@ while (told().has("unknown")) await Bun.sleep(5);
 const all = first + performance.now() - readFrom;
 await settled();
 const next = await millisecondsOf(ls, 20);
-const line = (what: string, took: number, target = ""): void => console.log(`${what.padEnd(44)} ${took.toFixed(1)} ms  (${(took / floor).toFixed(1)} × floor${target})`);
+const line = (what: string, took: number, target = ""): void =>
+  console.log(`${what.padEnd(44)} ${took.toFixed(1)} ms  (${(took / floor).toFixed(1)} × floor${target})`);
 const judged = (took: number): string => `; target ${targetMs} ms: ${took < targetMs ? "ok" : "TOO SLOW"}`;
 console.log(`${agents} agents: ${[...told()].map(([state, count]) => `${count} ${state}`).join(", ")}`);
 console.log(`${"floor: tmux lists the panes".padEnd(44)} ${floor.toFixed(1)} ms`);
@@ -47,13 +49,21 @@ const before = process.cpuUsage();
 await Bun.sleep(restMs);
 const { user, system } = process.cpuUsage(before);
 const share = (user + system) / 1000 / restMs;
-const tmuxShare = ((await tmuxTicks()) - tmuxBefore) * 10 / restMs;
-console.log(`at rest, nobody asks: daemon ${(share * 100).toFixed(2)} % of a core, tmux ${(tmuxShare * 100).toFixed(2)} %`);
+const tmuxShare = (((await tmuxTicks()) - tmuxBefore) * 10) / restMs;
+console.log(
+  `at rest, nobody asks: daemon ${(share * 100).toFixed(2)} % of a core, tmux ${(tmuxShare * 100).toFixed(2)} %`,
+);
 
 async function fill(stage: Stage, count: number): Promise<void> {
-  const { screen } = labelledScreens().find(({ provider, state, draft, screen: { width } }) => provider === "claude-code" && state === "idle" && !draft && width === 100)!;
+  const { screen } = labelledScreens().find(
+    ({ provider, state, draft, screen: { width } }) =>
+      provider === "claude-code" && state === "idle" && !draft && width === 100,
+  )!;
   const picture = join(stage.tmux.dir, "picture");
-  await Bun.write(picture, `\x1b]2;${screen.title}\x07\x1b[H${screen.lines.join("\r\n")}\x1b[${screen.cursor!.y + 1};${screen.cursor!.x + 1}H`);
+  await Bun.write(
+    picture,
+    `\x1b]2;${screen.title}\x07\x1b[H${screen.lines.join("\r\n")}\x1b[${screen.cursor!.y + 1};${screen.cursor!.x + 1}H`,
+  );
   const command = ["bash", "-c", `stty raw -echo; cat ${picture}; exec -a claude sleep 1d`];
   const { tieline } = stage;
   const server = tieline.servers.at(stage.tmux.socketPath);
@@ -62,7 +72,13 @@ async function fill(stage: Stage, count: number): Promise<void> {
   const panes = (await listPanes(server)).slice(1);
   for (const [n, pane] of panes.entries()) {
     const program = await foreground(tieline.processes, pane.pid);
-    if (program) tieline.directory.register({ name: `agent${n}`, team: "default", provider: "claude-code", endpoints: [paneEndpoint(locatorOf(server, pane, program, {}))] });
+    if (program)
+      tieline.directory.register({
+        name: `agent${n}`,
+        team: "default",
+        provider: "claude-code",
+        endpoints: [paneEndpoint(locatorOf(server, pane, program, {}))],
+      });
   }
 }
 

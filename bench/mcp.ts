@@ -41,12 +41,17 @@ function commit(root: string): { run: Run; close: () => Promise<void> } {
   const mailbox = openMailbox(sqliteStore(connect(path, { mailbox: mailboxMigrations })), {});
   const sender = { id: agentId("a"), name: "ana", team: "web", knownBy: "token" } as const;
   return {
-    run: () => mailbox.accept(seal({ to: "ben", body }, sender, { inReplyTo: null, hops: 0 }), [{ id: agentId("b"), name: "ben" }]),
+    run: () =>
+      mailbox.accept(seal({ to: "ben", body }, sender, { inReplyTo: null, hops: 0 }), [
+        { id: agentId("b"), name: "ben" },
+      ]),
     close: async () => mailbox[Symbol.asyncDispose](),
   };
 }
 
-async function sending(transport: StdioClientTransport | StreamableHTTPClientTransport): Promise<{ run: Run; close: () => Promise<void> }> {
+async function sending(
+  transport: StdioClientTransport | StreamableHTTPClientTransport,
+): Promise<{ run: Run; close: () => Promise<void> }> {
   const mcp = new McpClient({ name: "bench", version: "1" });
   await mcp.connect(transport as StdioClientTransport);
   const run = async (): Promise<void> => {
@@ -57,21 +62,37 @@ async function sending(transport: StdioClientTransport | StreamableHTTPClientTra
 }
 
 await using home = await startBenchHome();
-const { token } = await home.person.call("register", { name: "ana" });
-const ben = createClient({ url: home.url, token: (await home.person.call("register", { name: "ben" })).token }, {});
+const { token } = await home.user.call("register", { name: "ana" });
+const ben = createClient({ url: home.url, token: (await home.user.call("register", { name: "ben" })).token }, {});
 const plain = createClient({ socket: join(home.root, "daemon.sock") }, { token });
 const floor = commit(home.root);
-const stdio = await sending(new StdioClientTransport({ command: launcher, args: ["mcp"], env: { ...home.env, TIELINE_TOKEN: token } }));
-const http = await sending(new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
+const stdio = await sending(
+  new StdioClientTransport({ command: launcher, args: ["mcp"], env: { ...home.env, TIELINE_TOKEN: token } }),
+);
+const http = await sending(
+  new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  }),
+);
 const fetchMail = async (): Promise<void> => {
   const mail = await ben.call("collect", { limit: 50 });
   await ben.call("collected", { deliveries: mail.flatMap(({ delivery }) => delivery ?? []) });
 };
-const times = await timed({ floor: floor.run, "the socket": () => plain.call("send", { to: "ben", body, key: crypto.randomUUID() }), stdio: stdio.run, "streamable HTTP": http.run }, fetchMail);
+const times = await timed(
+  {
+    floor: floor.run,
+    "the socket": () => plain.call("send", { to: "ben", body, key: crypto.randomUUID() }),
+    stdio: stdio.run,
+    "streamable HTTP": http.run,
+  },
+  fetchMail,
+);
 await Promise.all([floor.close(), stdio.close(), http.close()]);
 
 const median = percentile(times["floor"]!, 0.5);
-console.log(`floor: durable commit              p10 ${percentile(times["floor"]!, 0.1).toFixed(2)} ms   median ${median.toFixed(2)} ms   p95 ${percentile(times["floor"]!, 0.95).toFixed(2)} ms`);
+console.log(
+  `floor: durable commit              p10 ${percentile(times["floor"]!, 0.1).toFixed(2)} ms   median ${median.toFixed(2)} ms   p95 ${percentile(times["floor"]!, 0.95).toFixed(2)} ms`,
+);
 for (const way of ["the socket", "stdio", "streamable HTTP"]) {
   const taken = times[way]!;
   const beyond = percentile(taken, 0.5) - median;

@@ -31,7 +31,7 @@ async function fill(world: World): Promise<void> {
   );
   database.run(
     `INSERT INTO deliveries (message, agent, agent_name, state, served, wakes, attempts, proof, transport, authority, queued_at, updated_at)
-     SELECT seq, '${ana!.id}', 'ana', 'handed', 'turn', 1, 0, 'screen', 'tmux', 'user', accepted_at, accepted_at FROM messages WHERE id LIKE '0%'`,
+     SELECT seq, '${ana!.id}', 'ana', 'delivered', 'turn', 1, 0, 'screen', 'tmux', 'user', accepted_at, accepted_at FROM messages WHERE id LIKE '0%'`,
   );
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();

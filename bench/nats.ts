@@ -17,7 +17,7 @@ const target = 1.05;
 
 interface Subject {
   readonly send: () => Promise<number>;
-  readonly person: Client;
+  readonly user: Client;
   readonly stop: () => Promise<void>;
 }
 
@@ -27,18 +27,18 @@ async function subject(nats: object): Promise<Subject> {
   const home = homeOf(env);
   writeFileSync(home.config, JSON.stringify({ nats }));
   await startDaemon(home, env);
-  const person = createClient({ socket: home.socket }, { personToken: readFileSync(home.personToken, "utf8").trim() });
-  await person.call("register", { name: "ana" });
+  const user = createClient({ socket: home.socket }, { userToken: readFileSync(home.userToken, "utf8").trim() });
+  await user.call("register", { name: "ana" });
   return {
-    person,
+    user,
     async send() {
       const from = performance.now();
-      await person.call("send", { to: "ana", body: "hello" });
+      await user.call("send", { to: "ana", body: "hello" });
       return performance.now() - from;
     },
     async stop() {
-      const { pid } = await person.call("daemonStatus", {});
-      await person.call("daemonStop", {});
+      const { pid } = await user.call("daemonStatus", {});
+      await user.call("daemonStop", {});
       while (isAlive(pid)) await Bun.sleep(20);
       rmSync(root, { recursive: true, force: true });
     },
@@ -54,22 +54,32 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function compare(name: string, url: string, at: (sent: number) => Promise<void> | void = () => undefined): Promise<void> {
+async function compare(
+  name: string,
+  url: string,
+  at: (sent: number) => Promise<void> | void = () => undefined,
+): Promise<void> {
   const [without, with_] = [await subject({ enabled: false }), await subject({ url })];
   const times: Record<"without" | "with", number[]> = { without: [], with: [] };
   for (let sent = -warmUp; sent < messages; sent++) {
     await at(sent);
-    const pair = sent % 2 === 0 ? [await without.send(), await with_.send()] : [await with_.send(), await without.send()].reverse();
+    const pair =
+      sent % 2 === 0
+        ? [await without.send(), await with_.send()]
+        : [await with_.send(), await without.send()].reverse();
     if (sent < 0) continue;
     times.without.push(pair[0]!);
     times.with.push(pair[1]!);
   }
-  const nats = (await with_.person.call("doctor", {})).find((check) => check.name === "nats")!;
-  const stored = (await with_.person.call("export", { limit: 1 })).messages.length + (await count(with_.person));
+  const nats = (await with_.user.call("doctor", {})).find((check) => check.name === "nats")!;
+  const stored = (await with_.user.call("export", { limit: 1 })).messages.length + (await count(with_.user));
   await Promise.all([without.stop(), with_.stop()]);
   const floor = at_(times.without, 0.5);
   // The two sends of a pair met the same machine, so their difference is what NATS costs.
-  const cost = at_(times.with.map((time, index) => time - times.without[index]!), 0.5);
+  const cost = at_(
+    times.with.map((time, index) => time - times.without[index]!),
+    0.5,
+  );
   const ratio = (floor + cost) / floor;
   const p90 = at_(times.with, 0.9) / at_(times.without, 0.9);
   console.log(
@@ -79,17 +89,18 @@ async function compare(name: string, url: string, at: (sent: number) => Promise<
 }
 
 /** How many messages the daemon has beyond the first. */
-async function count(person: Client): Promise<number> {
-  let page = await person.call("export", { limit: 1 });
+async function count(user: Client): Promise<number> {
+  let page = await user.call("export", { limit: 1 });
   let found = 0;
   for (;;) {
-    page = await person.call("export", { after: page.last, limit: 1_000 });
+    page = await user.call("export", { after: page.last, limit: 1_000 });
     found += page.messages.length;
     if (!page.more) return found;
   }
 }
 
-const at_ = (times: number[], share: number): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * share)]!;
+const at_ = (times: number[], share: number): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * share)]!;
 
 await compare("absent", "nats://127.0.0.1:1");
 const hole = createServer(() => undefined);
@@ -102,7 +113,9 @@ if (natsServerPath === null) {
 } else {
   await using server = await NatsServer.start();
   await compare("there", server.url);
-  await compare("restarted", server.url, (sent) => (sent === 300 ? server.stop() : sent === 600 ? server.start() : undefined));
+  await compare("restarted", server.url, (sent) =>
+    sent === 300 ? server.stop() : sent === 600 ? server.start() : undefined,
+  );
   await compare("stopped", server.url, (sent) => (sent === 300 ? server.stop() : undefined));
 }
 process.exit(0);

@@ -46,7 +46,12 @@ try {
   mkdirSync(outbox);
   await using team = await objectTeam();
   team.configure("");
-  const submissions = new Submissions({ mailbox: team.mailbox, router: team.router, getsNotices: () => true, report: (context, fault) => console.error(context, fault) });
+  const submissions = new Submissions({
+    mailbox: team.mailbox,
+    router: team.router,
+    getsNotices: () => true,
+    report: (context, fault) => console.error(context, fault),
+  });
   const writer = team.agent("writer");
   team.agent("coder");
   const accepted = await measure(outbox, async (arrived) => {
@@ -65,7 +70,9 @@ try {
 
   const median = at(accepted, 0.5);
   const ratio = median / at(floor, 0.5);
-  console.log(`outbox: closed → accepted, durable: median ${median.toFixed(2)} ms (limit 10), p99 ${at(accepted, 0.99).toFixed(2)} ms; bare watch event median ${at(floor, 0.5).toFixed(2)} ms, ratio ${ratio.toFixed(1)}`);
+  console.log(
+    `outbox: closed → accepted, durable: median ${median.toFixed(2)} ms (limit 10), p99 ${at(accepted, 0.99).toFixed(2)} ms; bare watch event median ${at(floor, 0.5).toFixed(2)} ms, ratio ${ratio.toFixed(1)}`,
+  );
 } finally {
   rmSync(root, { recursive: true, force: true });
 }

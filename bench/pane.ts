@@ -27,7 +27,9 @@ const socketPath = await world.tmux("display-message", "-p", "#{socket_path}");
 const control = await ControlClient.attach({ socketPath, session: "main" });
 
 const database = new Database(join(world.dir, "floor.db"));
-database.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)");
+database.run(
+  "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)",
+);
 const insert = database.prepare("INSERT INTO t VALUES ('x')");
 
 const pastes = (): number[] => readFileSync(pastesOf(log), "utf8").split("\n").filter(Boolean).map(Number);
@@ -71,5 +73,12 @@ for (let round = 0; round < rounds; round++) {
 }
 await control.close();
 const floor = median(floors);
-report("accept → readable in an idle pane", median(readable) / floor, 3, `read ${ms(median(readable))}, floor ${ms(floor)}`);
-console.log(`accept → submitted in an idle pane: ratio ${(median(delivered) / floor).toFixed(2)} · ${ms(median(delivered))}`);
+report(
+  "accept → readable in an idle pane",
+  median(readable) / floor,
+  3,
+  `read ${ms(median(readable))}, floor ${ms(floor)}`,
+);
+console.log(
+  `accept → submitted in an idle pane: ratio ${(median(delivered) / floor).toFixed(2)} · ${ms(median(delivered))}`,
+);

@@ -19,12 +19,19 @@ import { permit, topologyOf } from "../src/routing/topology/topology.ts";
 const rounds = 200_000;
 const targetMicroseconds = 50;
 
-function town(agents: number, edgesEach: number): { lookups: Lookups; names: string[]; route: (from: Agent, to: string) => boolean } {
+function town(
+  agents: number,
+  edgesEach: number,
+): { lookups: Lookups; names: string[]; route: (from: Agent, to: string) => boolean } {
   const roster = new IndexedRoster();
   const names = Array.from({ length: agents }, (_, index) => `agent${index}`);
-  names.forEach((name, index) => roster.put(anAgent({ name, role: `role${index}`, endpoints: [paneEndpoint(`%${index}`)] })));
+  names.forEach((name, index) =>
+    roster.put(anAgent({ name, role: `role${index}`, endpoints: [paneEndpoint(`%${index}`)] })),
+  );
   const edges: Edge[] = names.flatMap((from, index) =>
-    Array.from({ length: edgesEach }, (_, step) => parseEdge(`${from} -> ${names[(index + step + 1) % agents]}`, "web")).flat(),
+    Array.from({ length: edgesEach }, (_, step) =>
+      parseEdge(`${from} -> ${names[(index + step + 1) % agents]}`, "web"),
+    ).flat(),
   );
   const topology = topologyOf({ team: "web", edges, declared: names });
   const lookups: Lookups = {
@@ -35,7 +42,8 @@ function town(agents: number, edgesEach: number): { lookups: Lookups; names: str
     alias: () => null,
     aliasNames: () => [],
   };
-  const route = (from: Agent, to: string) => permit(topology, from, resolve(to, from, lookups).agents).permitted.length === 1;
+  const route = (from: Agent, to: string) =>
+    permit(topology, from, resolve(to, from, lookups).agents).permitted.length === 1;
   return { lookups, names, route };
 }
 
@@ -66,7 +74,11 @@ function floor(agents: number): number {
 
 const base = floor(10_000);
 console.log(`floor: two map lookups                     ${base.toFixed(2)} µs`);
-for (const [what, address] of [["name", (n: number) => `agent${n}`], ["role", (n: number) => `role${n}`], ["pane", (n: number) => `%${n}`]] as const) {
+for (const [what, address] of [
+  ["name", (n: number) => `agent${n}`],
+  ["role", (n: number) => `role${n}`],
+  ["pane", (n: number) => `%${n}`],
+] as const) {
   const small = measure(10, 5, address);
   const large = measure(10_000, 10, address);
   const verdict = large < targetMicroseconds ? "ok" : "TOO SLOW";
@@ -81,9 +93,16 @@ function withFiles(agents: number): number {
   const file = join(root, "tieline.yaml");
   mkdirSync(join(root, ".tieline", "agents"), { recursive: true });
   const { lookups, names } = town(agents, 1);
-  writeFileSync(file, `team: web\ntopology:\n${names.map((name, index) => `  - ${name} -> ${names[(index + 1) % agents]}\n`).join("")}`);
+  writeFileSync(
+    file,
+    `team: web\ntopology:\n${names.map((name, index) => `  - ${name} -> ${names[(index + 1) % agents]}\n`).join("")}`,
+  );
   const projects = new Projects();
-  const real = lookupsOver({ roster: lookups.roster, profiles: new Profiles(join(root, "agents")), projectOf: () => projects.load(file) });
+  const real = lookupsOver({
+    roster: lookups.roster,
+    profiles: new Profiles(join(root, "agents")),
+    projectOf: () => projects.load(file),
+  });
   const members = names.map((name) => real.roster.named("web", name)!);
   const each = microsecondsPer((round) => {
     const from = members[round % agents]!;
@@ -95,4 +114,6 @@ function withFiles(agents: number): number {
 }
 
 const files = withFiles(10_000);
-console.log(`the same with profiles looked up on disk   ${files.toFixed(2)} µs  (${(files / base).toFixed(1)} × floor; target ${targetMicroseconds} µs: ${files < targetMicroseconds ? "ok" : "TOO SLOW"})`);
+console.log(
+  `the same with profiles looked up on disk   ${files.toFixed(2)} µs  (${(files / base).toFixed(1)} × floor; target ${targetMicroseconds} µs: ${files < targetMicroseconds ? "ok" : "TOO SLOW"})`,
+);

@@ -14,10 +14,20 @@ writeFileSync(empty, `#!/bin/sh\nexec ${process.execPath} --no-install ${join(wo
 chmodSync(empty, 0o755);
 
 const launcher = new URL("../bin/tieline", import.meta.url).pathname;
-const run = (argv: string[]) => Bun.spawn(argv, { cwd: world.project, env: world.env, stdout: "ignore", stderr: "ignore" }).exited;
+const run = (argv: string[]) =>
+  Bun.spawn(argv, { cwd: world.project, env: world.env, stdout: "ignore", stderr: "ignore" }).exited;
 
-const candidates = { empty: () => run([empty]), send: () => run([launcher, "send", "user2", "x"]), accepted: () => run([launcher, "send", "ana", "hello"]) };
+const candidates = {
+  empty: () => run([empty]),
+  send: () => run([launcher, "send", "user2", "x"]),
+  accepted: () => run([launcher, "send", "ana", "hello"]),
+};
 await interleaved(5, candidates);
 const times = await interleaved(60, candidates);
 const floor = median(times["empty"]!);
-report("tieline send, exec to exit", median(times["accepted"]!) / floor, 3, `send ${ms(median(times["accepted"]!))}, refused ${ms(median(times["send"]!))}, empty script ${ms(floor)}`);
+report(
+  "tieline send, exec to exit",
+  median(times["accepted"]!) / floor,
+  3,
+  `send ${ms(median(times["accepted"]!))}, refused ${ms(median(times["send"]!))}, empty script ${ms(floor)}`,
+);

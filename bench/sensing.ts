@@ -32,7 +32,7 @@ for (let round = 0; round < rounds; round++) {
     const shownAt = performance.now();
     const toldAt = await event;
     told.push(Math.max(0, toldAt - shownAt));
-    const views = await operations.ls({ all: true }, { caller: { personToken: "token" }, signal, face: "socket" });
+    const views = await operations.ls({ all: true }, { caller: { userToken: "token" }, signal, face: "socket" });
     if (views.find(({ id }) => id === cast.agent.id)?.state !== state) throw new Error(`ls does not show ${state}`);
     listed.push(performance.now() - shownAt);
   }
@@ -51,5 +51,7 @@ function changeOf({ agent }: ScriptedCast, state: string): Promise<number> {
 function line(what: string, times: readonly number[]): void {
   const worst = Math.max(...times);
   const verdict = quantile(times, 0.95) < targetMs ? "within" : "OVER";
-  console.log(`${what.padEnd(20)} median ${ms(median(times))}, 95 % ${ms(quantile(times, 0.95))}, worst ${ms(worst)} (${verdict} ${targetMs} ms; ${crowd} agents, ${times.length} changes)`);
+  console.log(
+    `${what.padEnd(20)} median ${ms(median(times))}, 95 % ${ms(quantile(times, 0.95))}, worst ${ms(worst)} (${verdict} ${targetMs} ms; ${crowd} agents, ${times.length} changes)`,
+  );
 }

@@ -18,29 +18,34 @@ interface Watched {
 /** How many events one message to an agent that fetches its mail makes. */
 async function eventsPerSend(home: BenchHome): Promise<number> {
   const sends = 20;
-  await home.person.call("send", { to: "ben", body: "x" });
-  const { last } = await home.person.call("events", { limit: 0 });
-  for (let sent = 0; sent < sends; sent++) await home.person.call("send", { to: "ben", body: "x" });
-  return (await home.person.call("events", { after: last })).events.length / sends;
+  await home.user.call("send", { to: "ben", body: "x" });
+  const { last } = await home.user.call("events", { limit: 0 });
+  for (let sent = 0; sent < sends; sent++) await home.user.call("send", { to: "ben", body: "x" });
+  return (await home.user.call("events", { after: last })).events.length / sends;
 }
 
 async function watch(home: BenchHome, subscribers: number, perSend: number): Promise<Watched> {
   const sends = Math.round((seconds * eventsPerSecond) / perSend);
   const total = sends * perSend;
-  const { last } = await home.person.call("events", { limit: 0 });
+  const { last } = await home.user.call("events", { limit: 0 });
   const ending = new AbortController();
   const lateMs: number[] = [];
   const counts = Array.from({ length: subscribers }, () => 0);
   const reading = counts.map(async (_, at) => {
-    for await (const event of streamEvents({ url: home.url, token: home.personToken }, {}, { after: last }, ending.signal)) {
+    for await (const event of streamEvents(
+      { url: home.url, token: home.userToken },
+      {},
+      { after: last },
+      ending.signal,
+    )) {
       if (at === 0) lateMs.push(Date.now() - event.at);
       if (++counts[at]! === total) break;
     }
   });
   const start = performance.now();
-  for (let sent = 0; sent < sends; ) {
+  for (let sent = 0; sent < sends;) {
     const due = Math.min(sends, Math.ceil(((performance.now() - start) / 1_000) * (eventsPerSecond / perSend)));
-    await Promise.all(Array.from({ length: due - sent }, () => home.person.call("send", { to: "ben", body: "x" })));
+    await Promise.all(Array.from({ length: due - sent }, () => home.user.call("send", { to: "ben", body: "x" })));
     sent = due;
     await Bun.sleep(1);
   }
@@ -52,12 +57,14 @@ async function watch(home: BenchHome, subscribers: number, perSend: number): Pro
 }
 
 await using home = await startBenchHome();
-await home.person.call("register", { name: "ben" });
+await home.user.call("register", { name: "ben" });
 const perSend = await eventsPerSend(home);
 const one = await watch(home, 1, perSend);
 const hundred = await watch(home, 100, perSend);
 const floor = percentile(one.lateMs, 0.5);
-console.log(`floor: 1 subscriber     ${one.rate.toFixed(0)} events/s   median ${floor} ms late   p99 ${percentile(one.lateMs, 0.99)} ms   missing ${one.missing}`);
+console.log(
+  `floor: 1 subscriber     ${one.rate.toFixed(0)} events/s   median ${floor} ms late   p99 ${percentile(one.lateMs, 0.99)} ms   missing ${one.missing}`,
+);
 const p99 = percentile(hundred.lateMs, 0.99);
 const verdict = hundred.missing === 0 && p99 < targetMs && hundred.rate > eventsPerSecond * 0.95;
 console.log(

@@ -13,7 +13,9 @@ function chunksOf(turn: string, megabytes: number): string[] {
   const text = turn.repeat(Math.ceil((megabytes * 1e6) / turn.length));
   // Through bytes, so that both loops read flat strings as they come from a pipe.
   const flat = new TextDecoder().decode(new TextEncoder().encode(text));
-  return Array.from({ length: Math.ceil(flat.length / chunkLength) }, (_, i) => flat.slice(i * chunkLength, (i + 1) * chunkLength));
+  return Array.from({ length: Math.ceil(flat.length / chunkLength) }, (_, i) =>
+    flat.slice(i * chunkLength, (i + 1) * chunkLength),
+  );
 }
 
 function splitLines(chunks: string[]): number {
@@ -53,5 +55,7 @@ for (const [name, turn] of Object.entries(turns)) {
   const chunks = chunksOf(turn, megabytes);
   const floor = bestRate(splitLines, chunks, megabytes);
   const rate = bestRate(parse, chunks, megabytes);
-  console.log(`text-parser ${name}: ${rate.toFixed(0)} MB/s, line splitting ${floor.toFixed(0)} MB/s, ratio ${(floor / rate).toFixed(2)}`);
+  console.log(
+    `text-parser ${name}: ${rate.toFixed(0)} MB/s, line splitting ${floor.toFixed(0)} MB/s, ratio ${(floor / rate).toFixed(2)}`,
+  );
 }

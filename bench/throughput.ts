@@ -24,8 +24,14 @@ const directory = mkdtempSync(join(tmpdir(), "bench-throughput-"));
 function bareInserts(batch: number): number {
   const database = new Database(join(directory, `bare-${batch}.db`));
   database.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  database.run("CREATE TABLE m (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT); CREATE TABLE d (id INTEGER PRIMARY KEY, m INTEGER, state TEXT); CREATE TABLE h (id INTEGER PRIMARY KEY, d INTEGER, at INTEGER)");
-  const statements = ["INSERT INTO m (id, body) VALUES (?, ?)", "INSERT INTO d (m, state) VALUES (?, ?)", "INSERT INTO h (d, at) VALUES (?, ?)"].map((sql) => database.prepare(sql));
+  database.run(
+    "CREATE TABLE m (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT); CREATE TABLE d (id INTEGER PRIMARY KEY, m INTEGER, state TEXT); CREATE TABLE h (id INTEGER PRIMARY KEY, d INTEGER, at INTEGER)",
+  );
+  const statements = [
+    "INSERT INTO m (id, body) VALUES (?, ?)",
+    "INSERT INTO d (m, state) VALUES (?, ?)",
+    "INSERT INTO h (d, at) VALUES (?, ?)",
+  ].map((sql) => database.prepare(sql));
   const from = performance.now();
   for (let done = 0; done < messages; done += batch) {
     database.run("BEGIN");
@@ -40,7 +46,8 @@ function bareInserts(batch: number): number {
 }
 
 const sender = (name: string): Sender => ({ id: agentId(name), name, team: "web", knownBy: "token" });
-const messageFrom = (name: string, body: string): Message => seal({ to: "bob", body }, sender(name), { inReplyTo: null, hops: 1 });
+const messageFrom = (name: string, body: string): Message =>
+  seal({ to: "bob", body }, sender(name), { inReplyTo: null, hops: 1 });
 
 /** Each sender waits for its own accept before it sends the next. */
 async function accepts(): Promise<number> {
@@ -49,7 +56,8 @@ async function accepts(): Promise<number> {
   const from = performance.now();
   await Promise.all(
     Array.from({ length: senders * 8 }, async (_, name) => {
-      for (let at = 0; at < messages / (senders * 8); at++) await mailbox.accept(messageFrom(`s${name}`, `${at}`), [{ id: agentId("bob"), name: "bob" }]);
+      for (let at = 0; at < messages / (senders * 8); at++)
+        await mailbox.accept(messageFrom(`s${name}`, `${at}`), [{ id: agentId("bob"), name: "bob" }]);
     }),
   );
   return messages / ((performance.now() - from) / 1_000);
@@ -76,7 +84,7 @@ async function oneRecipient(): Promise<{ perSecond: number; verdict: string }> {
           deliver: ({ message }) => {
             received.push(message.body);
             if (received.length === messages) resolve();
-            return Promise.resolve({ kind: "handed", proof: "screen" });
+            return Promise.resolve({ kind: "delivered", proof: "screen" });
           },
           inspect: () => Promise.resolve({ kind: "unknown", detail: "" }),
           watch: () => ({ [Symbol.dispose]: () => undefined }),
@@ -88,14 +96,20 @@ async function oneRecipient(): Promise<{ perSecond: number; verdict: string }> {
   const from = performance.now();
   await Promise.all(
     Array.from({ length: senders }, async (_, name) => {
-      for (let at = 0; at < messages / senders; at++) await mailbox.accept(messageFrom(`s${name}`, `s${name} ${at}`), [bob]);
+      for (let at = 0; at < messages / senders; at++)
+        await mailbox.accept(messageFrom(`s${name}`, `s${name} ${at}`), [bob]);
     }),
   );
   await done;
   const perSecond = messages / ((performance.now() - from) / 1_000);
-  const inOrder = Array.from({ length: senders }, (_, name) => received.filter((body) => body.startsWith(`s${name} `))).every((own) => own.every((body, at) => body.endsWith(` ${at}`)));
+  const inOrder = Array.from({ length: senders }, (_, name) =>
+    received.filter((body) => body.startsWith(`s${name} `)),
+  ).every((own) => own.every((body, at) => body.endsWith(` ${at}`)));
   const once = new Set(received).size === messages && received.length === messages;
-  return { perSecond, verdict: `${received.length} received, ${once ? "each once" : "NOT each once"}, ${inOrder ? "order kept" : "ORDER BROKEN"}` };
+  return {
+    perSecond,
+    verdict: `${received.length} received, ${once ? "each once" : "NOT each once"}, ${inOrder ? "order kept" : "ORDER BROKEN"}`,
+  };
 }
 
 /** The same through the daemon's socket. */
@@ -109,7 +123,8 @@ async function throughSocket(): Promise<number> {
   const from = performance.now();
   await Promise.all(
     Array.from({ length: senders * 8 }, async (_, name) => {
-      for (let at = 0; at < messages / (senders * 8); at++) await client.call("send", { to: "ana", body: `${name} ${at}` });
+      for (let at = 0; at < messages / (senders * 8); at++)
+        await client.call("send", { to: "ana", body: `${name} ${at}` });
     }),
   );
   return messages / ((performance.now() - from) / 1_000);
@@ -118,9 +133,13 @@ async function throughSocket(): Promise<number> {
 try {
   const bare = bareInserts(senders * 8);
   const accepted = await accepts();
-  console.log(`durable accepts: ${Math.round(accepted)}/s with ${senders * 8} concurrent senders; bare batched inserts ${Math.round(bare)}/s, ratio ${(bare / accepted).toFixed(2)}`);
+  console.log(
+    `durable accepts: ${Math.round(accepted)}/s with ${senders * 8} concurrent senders; bare batched inserts ${Math.round(bare)}/s, ratio ${(bare / accepted).toFixed(2)}`,
+  );
   const { perSecond, verdict } = await oneRecipient();
-  console.log(`${messages} messages from ${senders} senders to one agent: ${Math.round(perSecond)}/s accepted, claimed and settled; ${verdict}`);
+  console.log(
+    `${messages} messages from ${senders} senders to one agent: ${Math.round(perSecond)}/s accepted, claimed and settled; ${verdict}`,
+  );
   console.log(`through the daemon's socket: ${Math.round(await throughSocket())} durable sends/s`);
 } finally {
   rmSync(directory, { recursive: true, force: true });

@@ -19,7 +19,9 @@ async function measure(program: AgentProgram, count: number): Promise<void> {
   await board.adopt(bench);
   const rounds = await typeWhileDelivering(board, bench, count);
   const wrong = rounds.filter((round) => round.wrong !== null);
-  const ways = Object.entries(Object.groupBy(rounds, ({ transport }) => transport ?? "none")).map(([name, all]) => `${all!.length} by ${name}`);
+  const ways = Object.entries(Object.groupBy(rounds, ({ transport }) => transport ?? "none")).map(
+    ([name, all]) => `${all!.length} by ${name}`,
+  );
   console.log(`${program}: ${wrong.length} of ${rounds.length} spoiled (floor 0; ${ways.join(", ")})`);
   for (const round of wrong) console.log(`  ${round.afterMs} ms: ${round.wrong}`);
   if (wrong.length > 0) process.exitCode = 1;

@@ -1,11 +1,14 @@
-/** What a person does on the page. A failure is told with its remedy, and never only in the console. */
+/** What a user does on the page. A failure is told with its remedy, and never only in the console. */
 import { TielineError } from "../src/client/browser.ts";
 import type { Notice } from "./state.ts";
 import { notices } from "./state.ts";
 
 let lastNotice = 0;
 
-export function tell(text: string, { bad = false, remedy = null, undo = null }: Partial<Pick<Notice, "bad" | "remedy" | "undo">> = {}): void {
+export function tell(
+  text: string,
+  { bad = false, remedy = null, undo = null }: Partial<Pick<Notice, "bad" | "remedy" | "undo">> = {},
+): void {
   const notice: Notice = { id: ++lastNotice, text, remedy, bad, undo };
   notices.value = [...notices.value.slice(-3), notice];
   setTimeout(() => dropNotice(notice.id), bad ? 12_000 : 5_000);

@@ -19,7 +19,13 @@ export function setAgents(views: readonly AgentView[]): void {
 
 function newCell(view: AgentView): state.AgentCell {
   const { lastEvent } = view.activity;
-  return { id: view.id, view: signal(view), tool: signal(view.state === "working" ? (lastEvent?.toolName ?? null) : null), last: signal(null), beats: signal([]) };
+  return {
+    id: view.id,
+    view: signal(view),
+    tool: signal(view.state === "working" ? (lastEvent?.toolName ?? null) : null),
+    last: signal(null),
+    beats: signal([]),
+  };
 }
 
 export function removeAgent(id: string): void {
@@ -61,13 +67,19 @@ export function beat(event: StreamedEvent): void {
 
 export function beatsUpTo(cell: state.AgentCell, at: number): readonly number[] {
   const gap = Math.min(beatMinutes, Math.max(0, Math.floor(at / 60_000) - (lastBeat.get(cell.id) ?? 0)));
-  const padded = [...Array.from({ length: beatMinutes }, () => 0), ...cell.beats.value, ...Array.from({ length: gap }, () => 0)];
+  const padded = [
+    ...Array.from({ length: beatMinutes }, () => 0),
+    ...cell.beats.value,
+    ...Array.from({ length: gap }, () => 0),
+  ];
   return padded.slice(-beatMinutes);
 }
 
 /** The newest message of each agent, whichever way it went. */
 export function heed(receipts: readonly ReceiptView[]): void {
-  const byName = new Map(state.agents.value.map((cell) => [`${cell.view.value.team}:${cell.view.value.name}`, cell.id]));
+  const byName = new Map(
+    state.agents.value.map((cell) => [`${cell.view.value.team}:${cell.view.value.name}`, cell.id]),
+  );
   for (const receipt of receipts) {
     const { from, team, summary, acceptedAt, deliveries } = receipt;
     const told = (name: string, text: string): void => {

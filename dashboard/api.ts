@@ -25,6 +25,9 @@ export function inTeam(team: string | null): Client {
 
 export async function metricsText(): Promise<string> {
   const response = await session.fetch("/metrics", {});
-  if (!response.ok) throw new TielineError("INTERNAL", `/metrics answered ${response.status}`, { remedy: "`tieline daemon logs` shows why" });
+  if (!response.ok)
+    throw new TielineError("INTERNAL", `/metrics answered ${response.status}`, {
+      remedy: "`tieline daemon logs` shows why",
+    });
   return response.text();
 }

@@ -42,7 +42,8 @@ export function kept<Value>(key: string, otherwise: Value, { local = false }: { 
 /** Takes over what the daemon remembers, where this browser has nothing of its own. */
 export function adopt(values: Values): void {
   if (isAdopted) return;
-  for (const [key, { cell, isNew }] of remembered) if (isNew && !changed.has(key) && Object.hasOwn(values, key)) cell.value = values[key]!;
+  for (const [key, { cell, isNew }] of remembered)
+    if (isNew && !changed.has(key) && Object.hasOwn(values, key)) cell.value = values[key]!;
   changed.clear();
   isAdopted = true;
 }
@@ -75,7 +76,9 @@ function push(): void {
   changed.clear();
   const values = Object.fromEntries(keys.map((key) => [key, remembered.get(key)!.cell.peek()]));
   // What the daemon cannot take now goes with the next change; this browser has it meanwhile.
-  inTeam(null).call("preferencesSet", { values }).catch(() => keys.forEach((key) => changed.add(key)));
+  inTeam(null)
+    .call("preferencesSet", { values })
+    .catch(() => keys.forEach((key) => changed.add(key)));
 }
 
 document.addEventListener("visibilitychange", () => document.hidden && push());

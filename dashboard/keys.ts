@@ -9,13 +9,22 @@ import { panel, theme } from "./state.ts";
 import { step } from "./views/messages.tsx";
 import { stepTerminal } from "./views/terminal.tsx";
 
-const views: Readonly<Record<string, View>> = { t: "team", m: "messages", w: "waiting", q: "queue", g: "graph", n: "numbers", e: "terminal" };
+const views: Readonly<Record<string, View>> = {
+  t: "team",
+  m: "messages",
+  w: "waiting",
+  q: "queue",
+  g: "graph",
+  n: "numbers",
+  e: "terminal",
+};
 const patienceMs = 1_200;
 
 export function listenToKeys(): void {
   let prefixAt = 0;
   const stepItem = itemStepper();
-  const stepBy = (by: 1 | -1): void => (view.value === "messages" ? step(by) : view.value === "terminal" ? stepTerminal(by) : stepItem(by));
+  const stepBy = (by: 1 | -1): void =>
+    view.value === "messages" ? step(by) : view.value === "terminal" ? stepTerminal(by) : stepItem(by);
   const actions: Readonly<Record<string, () => void>> = {
     "/": () => document.getElementById("search")?.focus(),
     c: () => (panel.value = { kind: "compose" }),
@@ -39,7 +48,8 @@ export function listenToKeys(): void {
     prefixAt = !isSecond && event.key === "g" ? Date.now() : 0;
     if (prefixAt > 0) return;
     const control = panel.value === null ? controlFor(event.key) : null;
-    const action = target !== undefined ? () => go(target) : control !== null ? () => press(control) : actions[event.key];
+    const action =
+      target !== undefined ? () => go(target) : control !== null ? () => press(control) : actions[event.key];
     if (action === undefined) return;
     event.preventDefault();
     action();
@@ -67,7 +77,9 @@ function controlFor(key: string): HTMLElement | null {
   const named = `[aria-keyshortcuts~="${CSS.escape(key)}"]`;
   const inItem = itemOf(document.activeElement)?.querySelector<HTMLElement>(named) ?? null;
   if (inItem !== null) return inItem;
-  return [...document.querySelectorAll<HTMLElement>(`main ${named}`)].find((control) => itemOf(control) === null) ?? null;
+  return (
+    [...document.querySelectorAll<HTMLElement>(`main ${named}`)].find((control) => itemOf(control) === null) ?? null
+  );
 }
 
 /** A field is gone to; everything else is done. */
@@ -84,7 +96,9 @@ function leave(): void {
 
 /** Menus that are open and do not hold what was pressed; true: there was one. */
 function closeMenus(pressed: EventTarget | null): boolean {
-  const others = [...document.querySelectorAll("details.menu[open]")].filter((menu) => !(pressed instanceof Node && menu.contains(pressed)));
+  const others = [...document.querySelectorAll("details.menu[open]")].filter(
+    (menu) => !(pressed instanceof Node && menu.contains(pressed)),
+  );
   for (const menu of others) {
     const held = menu.contains(document.activeElement);
     menu.removeAttribute("open");
@@ -93,8 +107,12 @@ function closeMenus(pressed: EventTarget | null): boolean {
   return others.length > 0;
 }
 
-const isField = (element: HTMLElement): boolean => ["TEXTAREA", "SELECT"].includes(element.tagName) || (element instanceof HTMLInputElement && !["checkbox", "radio"].includes(element.type));
+const isField = (element: HTMLElement): boolean =>
+  ["TEXTAREA", "SELECT"].includes(element.tagName) ||
+  (element instanceof HTMLInputElement && !["checkbox", "radio"].includes(element.type));
 
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || isField(target) || target.closest(".xterm") !== null);
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || isField(target) || target.closest(".xterm") !== null)
+  );
 }

@@ -76,7 +76,8 @@ function another(): Promise<void> {
   });
 }
 
-const lostTo = (problem: unknown): state.Connection => (problem instanceof TielineError && problem.operands["stranger"] === true ? "stranger" : "away");
+const lostTo = (problem: unknown): state.Connection =>
+  problem instanceof TielineError && problem.operands["stranger"] === true ? "stranger" : "away";
 
 async function load(): Promise<{ last: number }> {
   const client = inTeam(null);
@@ -175,7 +176,12 @@ function apply(event: StreamedEvent): void {
     case "agent.changed":
       if (!state.agentById.has(event.agent)) return soon(refresh);
       if (event.state !== "working") setTool(event.agent, null);
-      return update(event.agent, { state: event.state, reason: event.reason, presence: presenceIn(event.state), lastActivityAt: event.at });
+      return update(event.agent, {
+        state: event.state,
+        reason: event.reason,
+        presence: presenceIn(event.state),
+        lastActivityAt: event.at,
+      });
     case "route.denied":
     case "route.routed":
     case "message.sent":
@@ -196,7 +202,12 @@ function delivery(event: DeliveryFact): void {
   const cell = state.agentById.get(event.agent);
   if (cell) {
     const { pending } = cell.view.peek();
-    const held = event.to !== "queued" ? { held: null, heldAt: null } : event.reason === null ? {} : { held: event.detail ?? event.reason, heldAt: cell.view.value.heldAt ?? event.at };
+    const held =
+      event.to !== "queued"
+        ? { held: null, heldAt: null }
+        : event.reason === null
+          ? {}
+          : { held: event.detail ?? event.reason, heldAt: cell.view.value.heldAt ?? event.at };
     update(event.agent, { pending: Math.max(0, pending + open(event.to) - open(event.from)), ...held });
   }
   if (event.agent === "user" || isDead(event.to) || isDead(event.from)) soon(refreshOwn);
@@ -216,8 +227,14 @@ export function onEvent(watch: (event: StreamedEvent) => void): () => void {
 
 function measure(event: StreamedEvent): void {
   if (event.type === "message.accepted") state.acceptedAt.value = [...state.acceptedAt.value.slice(-20_000), event.at];
-  if ((event.type !== "delivery.handed" && event.type !== "delivery.seen") || event.from === event.to) return;
-  const sample: state.Sample = { at: event.at, ms: event.at - event.acceptedAt, stage: event.type === "delivery.seen" ? "seen" : "handed", isArrival: event.from === "claimed", transport: event.transport ?? "unknown" };
+  if ((event.type !== "delivery.delivered" && event.type !== "delivery.seen") || event.from === event.to) return;
+  const sample: state.Sample = {
+    at: event.at,
+    ms: event.at - event.acceptedAt,
+    stage: event.type === "delivery.seen" ? "seen" : "delivered",
+    isArrival: event.from === "claimed",
+    transport: event.transport ?? "unknown",
+  };
   state.samples.value = [...state.samples.value.slice(-5_000), sample];
 }
 

@@ -18,7 +18,15 @@ import { TeamView } from "./views/team.tsx";
 import { TerminalView } from "./views/terminal.tsx";
 import { WaitingView } from "./views/waiting.tsx";
 
-const drawn: Record<View, () => VNode> = { team: TeamView, messages: MessagesView, waiting: WaitingView, queue: QueueView, graph: GraphView, numbers: NumbersView, terminal: TerminalView };
+const drawn: Record<View, () => VNode> = {
+  team: TeamView,
+  messages: MessagesView,
+  waiting: WaitingView,
+  queue: QueueView,
+  graph: GraphView,
+  numbers: NumbersView,
+  terminal: TerminalView,
+};
 
 function Page(): VNode {
   const Shown = drawn[view.value];

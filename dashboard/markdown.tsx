@@ -11,7 +11,7 @@ export function Markdown({ text }: { text: string }): VNode {
 
 function blocksOf(lines: readonly string[]): ComponentChildren[] {
   const blocks: ComponentChildren[] = [];
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const [block, next] = blockAt(lines, at);
     if (block !== null) blocks.push(block);
     at = next;
@@ -27,11 +27,31 @@ function blockAt(lines: readonly string[], at: number): Block {
   const fence = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(line);
   if (fence) return codeFrom(lines, at, fence[1]!, fence[2]!);
   const heading = /^(#{1,6})\s+(.*)$/.exec(line);
-  if (heading) return [<p class={`heading level-${heading[1]!.length}`} role="heading" aria-level={heading[1]!.length + 2}>{inline(heading[2]!)}</p>, at + 1];
+  if (heading)
+    return [
+      <p class={`heading level-${heading[1]!.length}`} role="heading" aria-level={heading[1]!.length + 2}>
+        {inline(heading[2]!)}
+      </p>,
+      at + 1,
+    ];
   if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return [<hr />, at + 1];
   if (/^\s*>/.test(line)) return run(lines, at, /^\s*>\s?/, (those) => <blockquote>{blocksOf(those)}</blockquote>);
-  if (/^\s*[-*+]\s+/.test(line)) return run(lines, at, /^\s*[-*+]\s+/, (those) => <ul>{those.map((one) => <li>{inline(one)}</li>)}</ul>);
-  if (/^\s*\d{1,9}[.)]\s+/.test(line)) return run(lines, at, /^\s*\d{1,9}[.)]\s+/, (those) => <ol>{those.map((one) => <li>{inline(one)}</li>)}</ol>);
+  if (/^\s*[-*+]\s+/.test(line))
+    return run(lines, at, /^\s*[-*+]\s+/, (those) => (
+      <ul>
+        {those.map((one) => (
+          <li>{inline(one)}</li>
+        ))}
+      </ul>
+    ));
+  if (/^\s*\d{1,9}[.)]\s+/.test(line))
+    return run(lines, at, /^\s*\d{1,9}[.)]\s+/, (those) => (
+      <ol>
+        {those.map((one) => (
+          <li>{inline(one)}</li>
+        ))}
+      </ol>
+    ));
   return paragraphFrom(lines, at);
 }
 
@@ -39,7 +59,12 @@ function codeFrom(lines: readonly string[], at: number, fence: string, language:
   let end = at + 1;
   while (end < lines.length && !lines[end]!.trim().startsWith(fence)) end++;
   const code = lines.slice(at + 1, end).join("\n");
-  return [<pre class="code" data-language={language || undefined} tabIndex={0}><code>{code}</code></pre>, end + 1];
+  return [
+    <pre class="code" data-language={language || undefined} tabIndex={0}>
+      <code>{code}</code>
+    </pre>,
+    end + 1,
+  ];
 }
 
 /** Lines that begin the same way, without that beginning. */
@@ -57,7 +82,8 @@ function paragraphFrom(lines: readonly string[], at: number): Block {
   return [<p>{inline(lines.slice(at, end).join("\n"))}</p>, end];
 }
 
-const spans = /(?<code>`+)(?<inCode>[^]*?[^`])\k<code>(?!`)|\*\*(?<bold>[^\s*][^*]*)\*\*|(?<![\w*])\*(?<italic>[^\s*][^*]*)\*(?!\w)|\[(?<label>[^\]\n]+)\]\((?<href>https?:\/\/[^\s)]+)\)|(?<url>https?:\/\/[^\s<>"')\]]+)|(?<![\w@])(?<mention>@[A-Za-z_][\w-]*)/g;
+const spans =
+  /(?<code>`+)(?<inCode>[^]*?[^`])\k<code>(?!`)|\*\*(?<bold>[^\s*][^*]*)\*\*|(?<![\w*])\*(?<italic>[^\s*][^*]*)\*(?!\w)|\[(?<label>[^\]\n]+)\]\((?<href>https?:\/\/[^\s)]+)\)|(?<url>https?:\/\/[^\s<>"')\]]+)|(?<![\w@])(?<mention>@[A-Za-z_][\w-]*)/g;
 
 export function inline(text: string): ComponentChildren[] {
   const parts: ComponentChildren[] = [];
@@ -71,13 +97,26 @@ export function inline(text: string): ComponentChildren[] {
   return parts;
 }
 
-function spanOf({ inCode, bold, italic, label, href, url, mention }: Record<string, string | undefined>, whole: string): ComponentChildren {
+function spanOf(
+  { inCode, bold, italic, label, href, url, mention }: Record<string, string | undefined>,
+  whole: string,
+): ComponentChildren {
   if (inCode !== undefined) return <code>{inCode}</code>;
   if (bold !== undefined) return <strong>{inline(bold)}</strong>;
   if (italic !== undefined) return <em>{inline(italic)}</em>;
   // The address stands beside the label: a label can say anything.
-  if (href !== undefined) return <a href={href} target="_blank" rel="noopener noreferrer" title={href}>{label}</a>;
-  if (url !== undefined) return <a href={url} target="_blank" rel="noopener noreferrer">{url}</a>;
+  if (href !== undefined)
+    return (
+      <a href={href} target="_blank" rel="noopener noreferrer" title={href}>
+        {label}
+      </a>
+    );
+  if (url !== undefined)
+    return (
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {url}
+      </a>
+    );
   if (mention !== undefined) return <span class="mention">{mention}</span>;
   return whole;
 }

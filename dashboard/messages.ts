@@ -78,11 +78,16 @@ export function applyDelivery(fact: DeliveryFact): void {
   const cell = messageByTag.get(fact.tag);
   if (!cell) return;
   const receipt = cell.receipt.value;
-  const deliveries = receipt.deliveries.map((one) => (one.agentId === fact.agent && one.updatedAt <= fact.at ? after(one, fact) : one));
+  const deliveries = receipt.deliveries.map((one) =>
+    one.agentId === fact.agent && one.updatedAt <= fact.at ? after(one, fact) : one,
+  );
   cell.receipt.value = { ...receipt, deliveries };
 }
 
-function after(delivery: DeliveryView, { to, detail, reason, proof, transport, authority, at }: DeliveryFact): DeliveryView {
+function after(
+  delivery: DeliveryView,
+  { to, detail, reason, proof, transport, authority, at }: DeliveryFact,
+): DeliveryView {
   return {
     ...delivery,
     state: to,
@@ -96,10 +101,21 @@ function after(delivery: DeliveryView, { to, detail, reason, proof, transport, a
 }
 
 /** To whom, for people: a reply is addressed by an id. */
-export const recipientOf = ({ to, deliveries }: ReceiptView): string => (deliveries.length === 1 ? deliveries[0]!.agent : to);
+export const recipientOf = ({ to, deliveries }: ReceiptView): string =>
+  deliveries.length === 1 ? deliveries[0]!.agent : to;
 
 /** The worst of a message's deliveries speaks for it. */
 export function overall({ deliveries }: ReceiptView): DeliveryView["state"] | "nobody" {
-  const worst = ["failed", "expired", "uncertain", "queued", "claimed", "handed", "seen", "answered", "cancelled"] as const;
+  const worst = [
+    "failed",
+    "expired",
+    "uncertain",
+    "queued",
+    "claimed",
+    "delivered",
+    "seen",
+    "answered",
+    "cancelled",
+  ] as const;
   return worst.find((state) => deliveries.some((one) => one.state === state)) ?? "nobody";
 }

@@ -1,4 +1,4 @@
-/** The person's own mail: read, and unread again. */
+/** The user's own mail: read, and unread again. */
 import { attempt, tell } from "./actions.ts";
 import { inTeam } from "./api.ts";
 import { refreshOwn } from "./refresh.ts";
@@ -23,7 +23,7 @@ export async function markUnread(tag: string): Promise<void> {
   await attempt(refreshOwn);
 }
 
-/** Mail is seen when the person says so. What they have read before stays as it is. */
+/** Mail is seen when the user says so. What they have read before stays as it is. */
 async function collect(which: { tag: string } | { limit: number }): Promise<void> {
   const mail = await inTeam(null).call("collect", which);
   await inTeam(null).call("collected", { deliveries: mail.flatMap(({ delivery }) => delivery ?? []) });

@@ -23,11 +23,21 @@ export async function refreshWaiting(): Promise<void> {
   await Promise.all([refreshOwn(), refreshQueues()]);
 }
 
-const idOf = (name: string, team: string): string => state.agents.peek().find(({ view: { value } }) => value.name === name && value.team === team)?.id ?? "";
+const idOf = (name: string, team: string): string =>
+  state.agents.peek().find(({ view: { value } }) => value.name === name && value.team === team)?.id ?? "";
 
-/** The person's own mail, what they are asked to approve, and dead letters. */
+/** The user's own mail, what they are asked to approve, and dead letters. */
 export async function refreshOwn(): Promise<void> {
-  const [mail, requests, dead] = await Promise.all([inTeam(null).call("inbox", { agent: "user", pending: state.keptUnread.peek().length === 0, peek: true, limit: 200 }), inTeam(null).call("requests", {}), inTeam(null).call("dead", { limit: 100 })]);
+  const [mail, requests, dead] = await Promise.all([
+    inTeam(null).call("inbox", {
+      agent: "user",
+      pending: state.keptUnread.peek().length === 0,
+      peek: true,
+      limit: 200,
+    }),
+    inTeam(null).call("requests", {}),
+    inTeam(null).call("dead", { limit: 100 }),
+  ]);
   batch(() => {
     state.ownMail.value = mail;
     state.requests.value = requests;
@@ -51,12 +61,15 @@ export async function refreshQueues(): Promise<void> {
   const read = await Promise.all(
     ids.map(async (id) => {
       const agent = state.agentById.get(id)?.view.peek();
-      if (agent === undefined || agent.kind === "person") return [];
+      if (agent === undefined || agent.kind === "user") return [];
       const rows = await inTeam(agent.team).call("inbox", { agent: agent.name, pending: true, peek: true, limit: 100 });
       return rows.map((row) => ({ ...row, agent: agent.name, team: agent.team }));
     }),
   );
-  state.queue.value = [...state.queue.peek().filter(({ agent, team }) => !ids.includes(idOf(agent, team))), ...read.flat()];
+  state.queue.value = [
+    ...state.queue.peek().filter(({ agent, team }) => !ids.includes(idOf(agent, team))),
+    ...read.flat(),
+  ];
   if (dirty.size > 0) soon(refreshQueues);
 }
 

@@ -25,7 +25,8 @@ const parts = computed(() => hash.value.replace(/^#\/?/, "").split("/").map(deco
 export const view = computed<View>(() => views.find((one) => one === parts.value[0]) ?? "team");
 export const opened = computed<string | null>(() => parts.value[1] || null);
 
-export const linkTo = (to: View, what?: string): string => `#/${to}${what === undefined ? "" : `/${encodeURIComponent(what)}`}`;
+export const linkTo = (to: View, what?: string): string =>
+  `#/${to}${what === undefined ? "" : `/${encodeURIComponent(what)}`}`;
 
 export function go(to: View, what?: string): void {
   location.hash = linkTo(to, what);

@@ -7,7 +7,10 @@ import { kept } from "./kept.ts";
 export type Connection = "connecting" | "live" | "away" | "stranger" | "signed out";
 export const connection = signal<Connection>("connecting");
 /** Why this browser is signed out, and whether it was signed in before. */
-export const signedOut = signal<{ readonly reason: string; readonly isExpired: boolean }>({ reason: "", isExpired: false });
+export const signedOut = signal<{ readonly reason: string; readonly isExpired: boolean }>({
+  reason: "",
+  isExpired: false,
+});
 /** Advances while somebody looks, so that ages grow. */
 export const now = signal(Date.now());
 
@@ -40,7 +43,9 @@ export function stable<Item>(compute: () => readonly Item[]): ReadonlySignal<rea
 }
 
 export const teamNames = stable(() => [...new Set(agents.value.map(({ view }) => view.value.team))].toSorted());
-export const shownAgents = stable(() => agents.value.filter(({ view }) => team.value === null || view.value.team === team.value));
+export const shownAgents = stable(() =>
+  agents.value.filter(({ view }) => team.value === null || view.value.team === team.value),
+);
 /** The team that new things are made in. */
 export const actingTeam = computed(() => team.value ?? (teamNames.value.length === 1 ? teamNames.value[0]! : null));
 
@@ -59,7 +64,8 @@ export const readUpTo = kept<string>("readUpTo", "");
 export const unread = computed(() => {
   const rows = timeline.value;
   let count = 0;
-  for (let at = rows.length - 1; at >= 0 && rows[at]!.id > readUpTo.value; at--) if (rows[at]!.receipt.peek().from !== "user") count++;
+  for (let at = rows.length - 1; at >= 0 && rows[at]!.id > readUpTo.value; at--)
+    if (rows[at]!.receipt.peek().from !== "user") count++;
   return count;
 });
 
@@ -72,10 +78,10 @@ export interface Denial {
 }
 export const denials = signal<readonly Denial[]>([]);
 
-/** What needs the person, apart from agents that ask: those are found by their state. */
+/** What needs the user, apart from agents that ask: those are found by their state. */
 export type Waiting = InboxView & { readonly agent: string; readonly team: string };
 export const ownMail = signal<readonly InboxView[]>([]);
-/** Mail that the person has read and wants to find here again. The mailbox knows no way back from seen, so the page remembers. */
+/** Mail that the user has read and wants to find here again. The mailbox knows no way back from seen, so the page remembers. */
 export const keptUnread = kept<readonly string[]>("keptUnread", []);
 /** What agents ask to be approved. Reading it does not answer it, so it is no mail here. */
 export const requests = signal<Output<"requests">>([]);
@@ -83,18 +89,39 @@ export const deadLetters = signal<readonly ReceiptView[]>([]);
 export const queue = signal<readonly Waiting[]>([]);
 export const dismissed = kept<readonly string[]>("dismissed", []);
 
-/** Mail that the person has answered waits in their mailbox until they read it there; here it needs nobody any more. */
-const answered = computed(() => new Set(timeline.value.flatMap(({ receipt }) => (receipt.peek().from === "user" ? [receipt.peek().inReplyTo] : []))));
+/** Mail that the user has answered waits in their mailbox until they read it there; here it needs nobody any more. */
+const answered = computed(
+  () =>
+    new Set(
+      timeline.value.flatMap(({ receipt }) => (receipt.peek().from === "user" ? [receipt.peek().inReplyTo] : [])),
+    ),
+);
 const isWaiting = ({ state }: InboxView): boolean => state === "queued" || state === "claimed" || state === "uncertain";
 const isMail = ({ request }: InboxView): boolean => request === null;
-export const openMail = stable(() => ownMail.value.filter(isMail).filter((mail) => (isWaiting(mail) && !answered.value.has(mail.id) && !dismissed.value.includes(mail.tag)) || keptUnread.value.includes(mail.tag)));
+export const openMail = stable(() =>
+  ownMail.value
+    .filter(isMail)
+    .filter(
+      (mail) =>
+        (isWaiting(mail) && !answered.value.has(mail.id) && !dismissed.value.includes(mail.tag)) ||
+        keptUnread.value.includes(mail.tag),
+    ),
+);
 
 export const askingStates = ["permission", "question", "dialog"] as const;
-export const asking = stable(() => agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)));
-export const uncertain = stable(() => queue.value.filter(({ state, tag }) => state === "uncertain" && !dismissed.value.includes(tag)));
+export const asking = stable(() =>
+  agents.value.filter(({ view }) => (askingStates as readonly string[]).includes(view.value.state)),
+);
+export const uncertain = stable(() =>
+  queue.value.filter(({ state, tag }) => state === "uncertain" && !dismissed.value.includes(tag)),
+);
 export const liveDead = stable(() => deadLetters.value.filter(({ tag }) => !dismissed.value.includes(tag)));
 const longHeldMs = 5 * 60_000;
-export const longHeld = stable(() => agents.value.filter(({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs));
+export const longHeld = stable(() =>
+  agents.value.filter(
+    ({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs,
+  ),
+);
 /** What agents were given and nothing proves that they read: one entry for an agent and a reason, however many messages. */
 export interface Unproved {
   readonly team: string;
@@ -120,7 +147,16 @@ export const unproved = computed((): readonly Unproved[] => {
 });
 /** Deliveries that still owe something. */
 export const pendingCount = computed(() => shownAgents.value.reduce((sum, { view }) => sum + view.value.pending, 0));
-export const waitingCount = computed(() => asking.value.length + requests.value.length + openMail.value.length + uncertain.value.length + liveDead.value.length + longHeld.value.length + unproved.value.length);
+export const waitingCount = computed(
+  () =>
+    asking.value.length +
+    requests.value.length +
+    openMail.value.length +
+    uncertain.value.length +
+    liveDead.value.length +
+    longHeld.value.length +
+    unproved.value.length,
+);
 
 export type Topology = Output<"topology">;
 export const topologies = signal<ReadonlyMap<string, Topology>>(new Map());
@@ -129,7 +165,7 @@ export const topologies = signal<ReadonlyMap<string, Topology>>(new Map());
 export interface Sample {
   readonly at: number;
   readonly ms: number;
-  readonly stage: "handed" | "seen";
+  readonly stage: "delivered" | "seen";
   /** It had not got anywhere before: one such sample for each delivery. */
   readonly isArrival: boolean;
   readonly transport: string;
@@ -137,7 +173,7 @@ export interface Sample {
 export const samples = signal<readonly Sample[]>([]);
 export const acceptedAt = signal<readonly number[]>([]);
 
-/** Something that the person should be told once. */
+/** Something that the user should be told once. */
 export interface Notice {
   readonly id: number;
   readonly text: string;
@@ -149,5 +185,10 @@ export interface Notice {
 export const notices = signal<readonly Notice[]>([]);
 
 export type AgentName = Pick<AgentView, "name" | "team">;
-export type Panel = { readonly kind: "compose" } | { readonly kind: "spawn" } | { readonly kind: "teams"; readonly agent: AgentName | null } | { readonly kind: "help" } | null;
+export type Panel =
+  | { readonly kind: "compose" }
+  | { readonly kind: "spawn" }
+  | { readonly kind: "teams"; readonly agent: AgentName | null }
+  | { readonly kind: "help" }
+  | null;
 export const panel = signal<Panel>(null);

@@ -10,7 +10,11 @@ export interface StreamSlots {
   use(work: (needed: AbortSignal) => Promise<void>): Promise<boolean>;
 }
 
-export function streamSlots(locks: LockManager, channel: BroadcastChannel, page: Pick<Document, "hidden">): StreamSlots {
+export function streamSlots(
+  locks: LockManager,
+  channel: BroadcastChannel,
+  page: Pick<Document, "hidden">,
+): StreamSlots {
   return {
     async use(work) {
       for (let slot = 0; slot < slots; slot++) {

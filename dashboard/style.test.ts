@@ -3,10 +3,17 @@ import { join } from "node:path";
 
 const css = await Bun.file(join(import.meta.dir, "style.css")).text();
 const root = css.slice(css.indexOf(":root {"), css.indexOf("}"));
-const colours = new Map([...root.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(([, name, light, dark]) => [name!, { light: light!, dark: dark! }]));
+const colours = new Map(
+  [...root.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(([, name, light, dark]) => [
+    name!,
+    { light: light!, dark: dark! },
+  ]),
+);
 
 function luminance(colour: string): number {
-  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  const [r = 0, g = 0, b = 0] = [1, 3, 5]
+    .map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
@@ -16,10 +23,19 @@ function contrast(one: string, other: string): number {
 }
 
 const grounds = ["ground", "surface", "raised", "sunken", "tint"];
-const pairs = [...["text", "muted", "accent", "good", "warn", "bad"].flatMap((ink) => grounds.map((ground) => [ink, ground] as const)), ["warn", "warn-tint"] as const, ["bad", "bad-tint"] as const, ["on-accent", "accent"] as const];
+const pairs = [
+  ...["text", "muted", "accent", "good", "warn", "bad"].flatMap((ink) =>
+    grounds.map((ground) => [ink, ground] as const),
+  ),
+  ["warn", "warn-tint"] as const,
+  ["bad", "bad-tint"] as const,
+  ["on-accent", "accent"] as const,
+];
 
 test.each(["light", "dark"] as const)("every text can be read in the %s", (mode) => {
-  const weak = pairs.map(([ink, ground]) => ({ ink, ground, ratio: contrast(colours.get(ink)![mode], colours.get(ground)![mode]) })).filter(({ ratio }) => ratio < 4.5);
+  const weak = pairs
+    .map(([ink, ground]) => ({ ink, ground, ratio: contrast(colours.get(ink)![mode], colours.get(ground)![mode]) }))
+    .filter(({ ratio }) => ratio < 4.5);
   expect(weak).toEqual([]);
 });
 

@@ -9,7 +9,9 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "..");
 const outdir = join(root, "dist/cli");
-const frequent = ["send", "reply", "broadcast", "inbox", "status"].map((name) => join(root, "src/cli/commands", `${name}.ts`));
+const frequent = ["send", "reply", "broadcast", "inbox", "status"].map((name) =>
+  join(root, "src/cli/commands", `${name}.ts`),
+);
 
 const built = await Bun.build({
   entrypoints: [join(root, "src/cli/main.ts")],

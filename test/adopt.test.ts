@@ -17,7 +17,9 @@ describe("programs that run already", () => {
   let panes: Record<"claude" | "codex" | "zed" | "shell" | "cat", string>;
 
   beforeAll(async () => {
-    world = await startWorld({ files: { "tieline.yaml": "team: web\nagents: {}\n", "wait.js": "process.stdin.resume();\n" } });
+    world = await startWorld({
+      files: { "tieline.yaml": "team: web\nagents: {}\n", "wait.js": "process.stdin.resume();\n" },
+    });
     panes = {
       claude: await world.pane([program("claude"), join(world.project, "wait.js")]),
       codex: await world.pane(["node", module("@openai/codex/bin/codex.js")]),
@@ -51,7 +53,10 @@ describe("programs that run already", () => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const procStart = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
     mkdirSync(join(home, ".claude/sessions"), { recursive: true });
-    writeFileSync(join(home, `.claude/sessions/${pid}.json`), JSON.stringify({ pid, procStart, cwd: world.project, ...fields }));
+    writeFileSync(
+      join(home, `.claude/sessions/${pid}.json`),
+      JSON.stringify({ pid, procStart, cwd: world.project, ...fields }),
+    );
   }
 
   test("are found by their process and by their session's name; shells and other programs are not", async () => {
@@ -65,18 +70,29 @@ describe("programs that run already", () => {
   test("Claude Code's own list names a session; another home's list and another server are not looked at", async () => {
     const pid = Number(await world.tmux("display-message", "-p", "-t", panes.claude, "#{pane_pid}"));
     register(join(world.dir, "other-home"), pid, { sessionId: "s-other", name: "stranger" });
-    await using elsewhere = await privateTmux({ command: [join(world.project, "claude"), join(world.project, "wait.js")] });
-    register(world.dir, Number(await elsewhere.tmux("display-message", "-p", "-t", "%0", "#{pane_pid}")), { sessionId: "s-elsewhere", name: "elsewhere" });
+    await using elsewhere = await privateTmux({
+      command: [join(world.project, "claude"), join(world.project, "wait.js")],
+    });
+    register(world.dir, Number(await elsewhere.tmux("display-message", "-p", "-t", "%0", "#{pane_pid}")), {
+      sessionId: "s-elsewhere",
+      name: "elsewhere",
+    });
     expect((await found()).map(({ name }) => name).toSorted()).toEqual(["claude", "codex", "zed"]);
     register(world.dir, pid, { sessionId: "s-1", name: "login fix" });
-    expect((await found()).find(({ pane }) => pane === panes.claude)).toMatchObject({ name: "login-fix", sessionId: "s-1", foundBy: ["process", "registry"] });
+    expect((await found()).find(({ pane }) => pane === panes.claude)).toMatchObject({
+      name: "login-fix",
+      sessionId: "s-1",
+      foundBy: ["process", "registry"],
+    });
   });
 
   test("are shown with the way to each and its proof; where nobody can be asked, that is all", async () => {
     const { code, stdout } = await world.tieline(["adopt", "--all"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/PANE +SESSION +PROGRAM +NAME +FOUND BY +REACHED BY +PROOF/);
-    expect(stdout).toMatch(new RegExp(`${panes.claude} +main +claude-code +login-fix +process, registry +tmux.* +screen`));
+    expect(stdout).toMatch(
+      new RegExp(`${panes.claude} +main +claude-code +login-fix +process, registry +tmux.* +screen`),
+    );
     expect(stdout).toContain("nothing was adopted");
     expect(await world.ls()).toEqual([]);
   });
@@ -84,8 +100,11 @@ describe("programs that run already", () => {
   test("--yes adopts them all, and they can be written to at once", async () => {
     const { adopted } = await world.json<Adopting>(["adopt", "--all", "--yes"]);
     expect(adopted.map(({ name }) => name).toSorted()).toEqual(["codex", "login-fix", "zed"]);
-    expect(adopted.find(({ name }) => name === "login-fix")).toMatchObject({ provider: "claude-code", sessionId: "s-1" });
-    const { tag } = await world.json<ReceiptView>(["send", "zed", "--wait", "handed", "welcome"]);
+    expect(adopted.find(({ name }) => name === "login-fix")).toMatchObject({
+      provider: "claude-code",
+      sessionId: "s-1",
+    });
+    const { tag } = await world.json<ReceiptView>(["send", "zed", "--wait", "delivered", "welcome"]);
     expect(await world.screen(panes.zed)).toContain(tag);
     const again = await world.json<Adopting>(["adopt", "--all", "--yes"]);
     expect(again.adopted).toEqual([]);
@@ -99,14 +118,17 @@ describe("programs that run already", () => {
     expect(await world.tmux("display-message", "-p", "-t", agent.pane!, "#{session_name}")).toBe("solo");
     expect((await world.tieline(["adopt", "sol", "--name", "x"])).stderr).toContain("PANE_UNKNOWN");
     await world.tmux("split-window", "-d", "-t", "=solo-2:", "cat");
-    expect((await world.tieline(["adopt", "solo-2", "--name", "x"])).stderr).toContain("ADDRESS_AMBIGUOUS: session solo-2 has 2 panes");
+    expect((await world.tieline(["adopt", "solo-2", "--name", "x"])).stderr).toContain(
+      "ADDRESS_AMBIGUOUS: session solo-2 has 2 panes",
+    );
   });
 
   test("behind a shell that shares its terminal, the program is the agent, and the agent ends with it", async () => {
     const script = `${program("gemini")} ${join(world.project, "wait.js")}; exec cat`;
     const pane = await world.pane(["sh", "-c", script]);
     const panePid = Number(await world.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"));
-    const behind = async () => (await systemProcesses().all()).find(({ ppid, command }) => ppid === panePid && command === "gemini");
+    const behind = async () =>
+      (await systemProcesses().all()).find(({ ppid, command }) => ppid === panePid && command === "gemini");
     await until(async () => (await behind()) !== undefined, "the program behind the shell");
     const agent = await world.json<AgentView>(["adopt", pane, "--name", "wrapped"]);
     expect(agent.provider).toBe("gemini");
@@ -120,11 +142,14 @@ describe("programs that run already", () => {
     const pane = await world.pane(["-u", "TMUX", "tmux", "-S", inner.socketPath, "attach-session", "-t", "=main"]);
     await until(async () => (await inner.tmux("list-clients")) !== "", "the inner client");
     const refused = await world.tieline(["adopt", pane, "--name", "inner"]);
-    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining(`CONFLICT: ${pane} shows another tmux`)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringContaining(`CONFLICT: ${pane} shows another tmux`),
+    ]);
     // From inside, the inner server is the one that is meant.
     const env = { TIELINE_TMUX_SOCKET: "", TMUX: `${inner.socketPath},1,0` };
     const agent = await world.json<AgentView>(["adopt", "%0", "--name", "inside"], { env });
-    const { tag } = await world.json<ReceiptView>(["send", agent.name, "--wait", "handed", "hello inside"]);
+    const { tag } = await world.json<ReceiptView>(["send", agent.name, "--wait", "delivered", "hello inside"]);
     expect(await inner.tmux("capture-pane", "-p", "-t", "%0")).toContain(tag);
     await world.json(["rm", "inside"]);
     await world.tieline(["daemon", "stop"]);

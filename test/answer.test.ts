@@ -23,7 +23,10 @@ describe("tieline answer", () => {
   });
   beforeEach(async () => {
     await direct(dir, { state: "permission" });
-    await until(async () => (await world.ls()).find(({ name }) => name === "worker")!.state === "permission", "the dialog");
+    await until(
+      async () => (await world.ls()).find(({ name }) => name === "worker")!.state === "permission",
+      "the dialog",
+    );
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -41,7 +44,14 @@ describe("tieline answer", () => {
     expect(stdout).toContain("rm -rf build");
     expect(stdout).toContain("tieline answer worker 1|2");
     const dialog = await world.json<DialogView>(["answer", "worker"]);
-    expect(dialog).toMatchObject({ agent: "worker", state: "permission", choices: [{ choice: 1, label: "Yes" }, { choice: 2, label: "No" }] });
+    expect(dialog).toMatchObject({
+      agent: "worker",
+      state: "permission",
+      choices: [
+        { choice: 1, label: "Yes" },
+        { choice: 2, label: "No" },
+      ],
+    });
     expect(answered()).toEqual([]);
   });
 
@@ -54,9 +64,16 @@ describe("tieline answer", () => {
 
   test("an agent may not, unless its profile says so", async () => {
     const refused = await world.tieline(["answer", "worker", "1", "--yes"], await within("peer"));
-    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining("error NOT_PERMITTED: peer may not do this")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringContaining("error NOT_PERMITTED: peer may not do this"),
+    ]);
     expect(answered()).toEqual([]);
-    expect(await world.json(["answer", "worker", "no", "--yes"], await within("boss"))).toEqual({ agent: "worker", choice: 2, label: "No" });
+    expect(await world.json(["answer", "worker", "no", "--yes"], await within("boss"))).toEqual({
+      agent: "worker",
+      choice: 2,
+      label: "No",
+    });
     await until(() => answered().length === 1, "the key");
     expect(answered()).toEqual(["2"]);
   });
@@ -68,8 +85,16 @@ describe("tieline answer", () => {
   ])("on a terminal it asks; %j", async (reply, keys) => {
     let said = "";
     const decoder = new TextDecoder();
-    const terminal = { cols: 100, rows: 30, data: (_: unknown, chunk: Uint8Array) => void (said += decoder.decode(chunk, { stream: true })) };
-    const child = Bun.spawn([join(import.meta.dir, "../bin/tieline"), "answer", "worker", "1"], { cwd: world.project, env: world.env, terminal });
+    const terminal = {
+      cols: 100,
+      rows: 30,
+      data: (_: unknown, chunk: Uint8Array) => void (said += decoder.decode(chunk, { stream: true })),
+    };
+    const child = Bun.spawn([join(import.meta.dir, "../bin/tieline"), "answer", "worker", "1"], {
+      cwd: world.project,
+      env: world.env,
+      terminal,
+    });
     await until(() => said.includes("[y/N]"), "the question");
     expect(said).toContain("rm -rf build");
     child.terminal!.write(reply);
@@ -83,13 +108,16 @@ describe("tieline answer", () => {
     await direct(dir, { deaf: true });
     const before = answered();
     const { code, stderr } = await world.tieline(["answer", "worker", "1", "--yes"]);
-    expect([code, stderr]).toEqual([4, expect.stringContaining("error NOT_IN_TIME: worker was given 1 (Yes), and its dialog still stands")]);
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining("error NOT_IN_TIME: worker was given 1 (Yes), and its dialog still stands"),
+    ]);
     expect(answered()).toEqual([...before, "1"]);
     await direct(dir, { deaf: false });
   });
 
   test("mail for it waits, whatever was pressed", async () => {
-    const { code, stderr } = await world.tieline(["send", "worker", "--wait", "handed", "--timeout", "1s", "later"]);
+    const { code, stderr } = await world.tieline(["send", "worker", "--wait", "delivered", "--timeout", "1s", "later"]);
     expect([code, stderr]).toEqual([4, expect.stringContaining("a permission dialog is open")]);
     expect(logOf(dir).filter((entry) => "submitted" in entry || "swallowedPaste" in entry)).toEqual([]);
   });

@@ -19,7 +19,8 @@ test(`nothing is submitted twice over ${rounds} backups, kills and restores`, as
   const pane = await world.pane([process.execPath, promptAgentPath, log]);
   await until(() => existsSync(pastesOf(log)), "the program");
   await world.json(["adopt", pane, "--name", "ana"]);
-  const tagsIn = (): string[] => submissions(log).map((text) => /^\[(MSG_USER_[0-9a-f]{8}) from user\]\n/.exec(text)?.[1] ?? `not ours: ${text}`);
+  const tagsIn = (): string[] =>
+    submissions(log).map((text) => /^\[(MSG_USER_[0-9a-f]{8}) from user\]\n/.exec(text)?.[1] ?? `not ours: ${text}`);
 
   let uncertainInAll = 0;
   let foundInAll = 0;
@@ -29,7 +30,9 @@ test(`nothing is submitted twice over ${rounds} backups, kills and restores`, as
       const { code, stdout } = await world.tieline(["send", "--json", "ana", `round ${round}, ${name}`]);
       return code === 0 ? (JSON.parse(stdout) as ReceiptView).tag : null;
     };
-    const before = (await Promise.all(Array.from({ length: 4 }, (_, at) => send(`before ${at}`)))).filter((tag) => tag !== null);
+    const before = (await Promise.all(Array.from({ length: 4 }, (_, at) => send(`before ${at}`)))).filter(
+      (tag) => tag !== null,
+    );
     const backup = world.tieline(["backup", "--json", join(world.dir, `backup-${round}.db`)]);
     const during = Promise.all(Array.from({ length: 3 }, (_, at) => send(`during ${at}`)));
     const made = await backup;
@@ -42,10 +45,18 @@ test(`nothing is submitted twice over ${rounds} backups, kills and restores`, as
       await until(() => before.every((tag) => tagsIn().includes(tag)), "the mail of this round", 60_000);
     }
 
-    const restored = await world.json<{ uncertain: string[]; missing: string[] | null }>(["restore", join(world.dir, `backup-${round}.db`), "--yes"]);
+    const restored = await world.json<{ uncertain: string[]; missing: string[] | null }>([
+      "restore",
+      join(world.dir, `backup-${round}.db`),
+      "--yes",
+    ]);
     uncertainInAll += restored.uncertain.length;
     for (const tag of before) expect((await world.status(tag)).tag).toBe(tag);
-    await until(async () => (await Promise.all(restored.uncertain.map((tag) => world.status(tag)))).every(isLookedAt), "a look at what is uncertain", 60_000);
+    await until(
+      async () => (await Promise.all(restored.uncertain.map((tag) => world.status(tag)))).every(isLookedAt),
+      "a look at what is uncertain",
+      60_000,
+    );
     for (const tag of restored.uncertain) {
       const { state } = (await world.status(tag)).deliveries[0]!;
       if (state !== "uncertain") foundInAll++;
@@ -53,7 +64,8 @@ test(`nothing is submitted twice over ${rounds} backups, kills and restores`, as
       else await world.json([tagsIn().includes(tag) ? "cancel" : "retry", tag]);
     }
     const last = await send("after");
-    const isHeld = async (): Promise<boolean> => (await world.status(last!)).deliveries[0]!.reason?.includes("unsent") ?? false;
+    const isHeld = async (): Promise<boolean> =>
+      (await world.status(last!)).deliveries[0]!.reason?.includes("unsent") ?? false;
     await until(async () => tagsIn().includes(last!) || (await isHeld()), `${last} after the restore`, 60_000);
     if (!tagsIn().includes(last!)) {
       // A later message, which the backup does not hold, was pasted when the daemon was killed. The user sends it.
@@ -63,7 +75,9 @@ test(`nothing is submitted twice over ${rounds} backups, kills and restores`, as
     }
   }
   const submitted = tagsIn();
-  console.log(`${rounds} restores: ${submitted.length} submitted, ${uncertainInAll} were uncertain, ${foundInAll} of them found by looking, ${sentByUser} later ones left unsent in the pane`);
+  console.log(
+    `${rounds} restores: ${submitted.length} submitted, ${uncertainInAll} were uncertain, ${foundInAll} of them found by looking, ${sentByUser} later ones left unsent in the pane`,
+  );
   expect(submitted.toSorted()).toEqual([...new Set(submitted)].toSorted());
   expect(uncertainInAll).toBeGreaterThan(0);
 }, 900_000);

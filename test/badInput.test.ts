@@ -28,7 +28,9 @@ describe("a home that can not be used", () => {
   });
 
   test("a broken tieline.yaml is named with line and column", async () => {
-    await using world = await startWorld({ files: { "tieline.yaml": "team: web\nagents:\n  coder:\n    comand: cat\n" } });
+    await using world = await startWorld({
+      files: { "tieline.yaml": "team: web\nagents:\n  coder:\n    comand: cat\n" },
+    });
     expectError(await world.tieline(["ls"]), 2, "CONFIG_INVALID", "tieline.yaml:4");
   });
 
@@ -40,7 +42,7 @@ describe("a home that can not be used", () => {
     try {
       await world.pane(["cat"]);
       await world.json(["adopt", "%0", "--name", "ana"]);
-      await world.json(["send", "ana", "--wait", "handed", "before"]);
+      await world.json(["send", "ana", "--wait", "delivered", "before"]);
       world.file("big.txt", "x".repeat(1_000_000));
       const results = [];
       for (let at = 0; at < 4; at++) results.push(await world.tieline(["send", "ana", "-f", "big.txt"]));
@@ -79,7 +81,8 @@ describe("a tmux that can not be used", () => {
     writeFileSync(join(world.project, "tieline.yaml"), "agents:\n  bot: { command: [sh, -c, read line] }\n");
     const bin = join(world.dir, "bin");
     mkdirSync(bin);
-    for (const program of ["sh", "readlink", "stty"]) await bunExec(["ln", "-s", `/bin/${program}`, join(bin, program)]);
+    for (const program of ["sh", "readlink", "stty"])
+      await bunExec(["ln", "-s", `/bin/${program}`, join(bin, program)]);
     if (script !== null) {
       writeFileSync(join(bin, "tmux"), script);
       chmodSync(join(bin, "tmux"), 0o755);
@@ -90,7 +93,8 @@ describe("a tmux that can not be used", () => {
 
   test("missing", async () => expectError(await withTmux(null), 5, "TMUX_UNAVAILABLE", "install"));
 
-  test("too old", async () => expectError(await withTmux('#!/bin/sh\necho "tmux 3.1c"\n'), 5, "TMUX_UNAVAILABLE", "3.2"));
+  test("too old", async () =>
+    expectError(await withTmux('#!/bin/sh\necho "tmux 3.1c"\n'), 5, "TMUX_UNAVAILABLE", "3.2"));
 
   test("too old to start an agent in", async () => {
     expectError(await withTmux('#!/bin/sh\necho "tmux 3.1c"\n', ["spawn", "bot"]), 5, "TMUX_UNAVAILABLE", "3.2");

@@ -15,19 +15,22 @@ interface Row {
 }
 
 /** The rows of each section: what is on the right, as far as it can be run or looked up. */
-const sections = page.split("\n## ").slice(1).map((text) => {
-  const rows = [...text.matchAll(/^\| (?!---)(.*) \| (.*) \|$/gm)].slice(1).map(([, theirs, ours]): Row => {
-    const code = [...ours!.matchAll(/`([^`]+)`/g)].map(([, one]) => one!);
-    return {
-      theirs: theirs!,
-      commands: code.filter((one) => /^(tieline|swarm-msg) /.test(one)),
-      pages: [...ours!.matchAll(/docs\/[\w-]+\.md/g)].map(([one]) => one),
-      // Subjects of NATS look like settings.
-      settings: code.filter((one) => /^(?!tieline\.)\w+\.\w+/.test(one)),
-    };
+const sections = page
+  .split("\n## ")
+  .slice(1)
+  .map((text) => {
+    const rows = [...text.matchAll(/^\| (?!---)(.*) \| (.*) \|$/gm)].slice(1).map(([, theirs, ours]): Row => {
+      const code = [...ours!.matchAll(/`([^`]+)`/g)].map(([, one]) => one!);
+      return {
+        theirs: theirs!,
+        commands: code.filter((one) => /^(tieline|swarm-msg) /.test(one)),
+        pages: [...ours!.matchAll(/docs\/[\w-]+\.md/g)].map(([one]) => one),
+        // Subjects of NATS look like settings.
+        settings: code.filter((one) => /^(?!tieline\.)\w+\.\w+/.test(one)),
+      };
+    });
+    return { title: text.split("\n", 1)[0]!, rows };
   });
-  return { title: text.split("\n", 1)[0]!, rows };
-});
 
 /** A program that takes lines, and ends when it is told to. */
 const listener = ["sh", "-c", "printf '> '; while read -r line; do printf '> '; done"];
@@ -40,14 +43,17 @@ objects: { metrics: }
 `;
 
 /** Words as a shell would see them. */
-const wordsOf = (line: string): string[] => [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare!);
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare!);
 
 describe.each(sections)("coming from $title", ({ rows }) => {
   let world: World;
   let tag = "";
 
   beforeAll(async () => {
-    world = await startWorld({ files: { "tieline.yaml": project, ".inbox/.agents": "reviewer\n", "my-project/.keep": "", "notes.md": "notes\n" } });
+    world = await startWorld({
+      files: { "tieline.yaml": project, ".inbox/.agents": "reviewer\n", "my-project/.keep": "", "notes.md": "notes\n" },
+    });
     await world.pane(listener);
     await world.pane(listener);
     await world.json(["up"]);
@@ -63,26 +69,40 @@ describe.each(sections)("coming from $title", ({ rows }) => {
       const { code, stdout, stderr } = await world.tieline(args);
       return { code, output: stdout + stderr };
     }
-    const child = Bun.spawn([swarmMsg, ...args], { cwd: world.project, env: { ...world.env, SWARM_WORKSPACE: world.project }, stdout: "pipe", stderr: "pipe" });
-    const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    const child = Bun.spawn([swarmMsg, ...args], {
+      cwd: world.project,
+      env: { ...world.env, SWARM_WORKSPACE: world.project },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [code, stdout, stderr] = await Promise.all([
+      child.exited,
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
     return { code, output: stdout + stderr };
   }
 
-  test.each(rows.filter(({ commands }) => commands.length > 0))("$theirs", async ({ commands }) => {
-    for (const command of commands) {
-      if (command.startsWith("tieline retry")) await world.tieline(["cancel", tag]);
-      const { code, output } = await run(command);
-      tag = /MSG_USER_[0-9a-f]{8}/.exec(output)?.[0] ?? tag;
-      // Two answers are neither yes nor no: there is nothing to do, or nobody to show it to.
-      const expected = command.startsWith("tieline retry") || command.startsWith("tieline answer") ? [0, 3] : [0];
-      expect(expected, `${command}\n${output}`).toContain(code);
-    }
-  }, 60_000);
+  test.each(rows.filter(({ commands }) => commands.length > 0))(
+    "$theirs",
+    async ({ commands }) => {
+      for (const command of commands) {
+        if (command.startsWith("tieline retry")) await world.tieline(["cancel", tag]);
+        const { code, output } = await run(command);
+        tag = /MSG_USER_[0-9a-f]{8}/.exec(output)?.[0] ?? tag;
+        // Two answers are neither yes nor no: there is nothing to do, or nobody to show it to.
+        const expected = command.startsWith("tieline retry") || command.startsWith("tieline answer") ? [0, 3] : [0];
+        expect(expected, `${command}\n${output}`).toContain(code);
+      }
+    },
+    60_000,
+  );
 
   test("every page and setting that is named is there", async () => {
     const { HomeConfig } = await import("../src/config/home.ts");
     for (const row of rows) {
-      for (const name of row.pages) expect(readFileSync(join(import.meta.dir, "..", name), "utf8").length).toBeGreaterThan(100);
+      for (const name of row.pages)
+        expect(readFileSync(join(import.meta.dir, "..", name), "utf8").length).toBeGreaterThan(100);
       for (const setting of row.settings) {
         const [section, key] = setting.split(":")[0]!.split(".") as [keyof typeof HomeConfig.shape, string];
         if (/\.(json|yaml|md)$/.test(setting.split(":")[0]!)) continue;
@@ -132,20 +152,30 @@ agents:
   keeper: { command: [sleep, "1000"], workspace: cellar, input: files }
 objects: { adder: { module: adder.ts } }
 `;
-    world = await startWorld({ files: { "tieline.yaml": yaml, "adder.ts": "export const onMessage = (_from, content, api) => api.reply(`${content} is 4`);\n" } });
+    world = await startWorld({
+      files: {
+        "tieline.yaml": yaml,
+        "adder.ts": "export const onMessage = (_from, content, api) => api.reply(`${content} is 4`);\n",
+      },
+    });
     await world.json(["up"]);
   }, 60_000);
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test.each(Object.entries(promises))("%s", async (row, isKept) => {
-    expect(sections.flatMap(({ rows }) => rows).map(({ theirs }) => theirs)).toContain(row);
-    await isKept(world);
-  }, 60_000);
+  test.each(Object.entries(promises))(
+    "%s",
+    async (row, isKept) => {
+      expect(sections.flatMap(({ rows }) => rows).map(({ theirs }) => theirs)).toContain(row);
+      await isKept(world);
+    },
+    60_000,
+  );
 });
 
 test("every section has rows, and each of them is run, looked up or written", () => {
   expect(sections.map(({ title }) => title)).toEqual(["Genie", "Genswarms", "Nolan", "Claude Code agent teams"]);
   const all = sections.flatMap(({ rows }) => rows);
   expect(all.length).toBeGreaterThan(45);
-  for (const { theirs, commands, settings } of all) expect(commands.length > 0 || settings.length > 0 || theirs in promises, theirs).toBe(true);
+  for (const { theirs, commands, settings } of all)
+    expect(commands.length > 0 || settings.length > 0 || theirs in promises, theirs).toBe(true);
 });

@@ -45,7 +45,9 @@ async function killWhileSending(times: number): Promise<number> {
   await world.tieline(["daemon", "start"]);
   const arrived = (): boolean => submissions(log).length >= accepted.length;
   await until(() => arrived() || !isAlive(tmux), `${accepted.length} submissions`, 300_000);
-  const tags = submissions(log).map((text) => /^\[(MSG_USER_[0-9a-f]{8}) from user\]\n/.exec(text)?.[1] ?? `not ours: ${text}`);
+  const tags = submissions(log).map(
+    (text) => /^\[(MSG_USER_[0-9a-f]{8}) from user\]\n/.exec(text)?.[1] ?? `not ours: ${text}`,
+  );
   if (!isAlive(tmux)) {
     expect(tags.filter((tag) => !accepted.includes(tag))).toEqual([]);
     expect(new Set(tags).size).toBe(tags.length);
@@ -53,8 +55,10 @@ async function killWhileSending(times: number): Promise<number> {
   }
   expect(accepted.length).toBeGreaterThan(times);
   expect(tags.toSorted()).toEqual(accepted.toSorted());
-  const states = await Promise.all(accepted.slice(-50).map(async (tag) => (await world.status(tag)).deliveries[0]!.state));
-  expect(new Set(states)).toEqual(new Set(["handed"]));
+  const states = await Promise.all(
+    accepted.slice(-50).map(async (tag) => (await world.status(tag)).deliveries[0]!.state),
+  );
+  expect(new Set(states)).toEqual(new Set(["delivered"]));
   return times;
 }
 

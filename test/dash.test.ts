@@ -15,7 +15,7 @@ describeUnless(lackOfChromium)("the dashboard, in short", () => {
     await daemon.agent("ana");
     browser = await launchBrowser();
     page = await browser.newPage();
-    await page.goto((await daemon.person.call("dash", {})).url);
+    await page.goto((await daemon.user.call("dash", {})).url);
     await page.locator('.card[data-agent="ana"]').waitFor();
   });
   afterAll(async () => {
@@ -23,7 +23,7 @@ describeUnless(lackOfChromium)("the dashboard, in short", () => {
     await daemon?.[Symbol.asyncDispose]();
   });
 
-  test("only the person gets a link", async () => {
+  test("only the user gets a link", async () => {
     const { client } = await daemon.agent("bob");
     await expect(client.call("dash", {})).rejects.toMatchObject({ code: "NOT_PERMITTED" });
   });
@@ -35,7 +35,7 @@ describeUnless(lackOfChromium)("the dashboard, in short", () => {
     await page.keyboard.press("Control+Enter");
     const receipt = page.locator('.receipts a[data-state="queued"]');
     await receipt.waitFor();
-    const [mail] = await daemon.person.call("inbox", { agent: "ana", peek: true });
+    const [mail] = await daemon.user.call("inbox", { agent: "ana", peek: true });
     expect(mail).toMatchObject({ from: "user", body: "hello <b>you</b>" });
     await receipt.click();
     await page.locator(".letter .markdown", { hasText: "hello <b>you</b>" }).waitFor();

@@ -67,7 +67,9 @@ topology: [coder -> ana, coder -> ghost]
 
   test("ROUTE_DENIED and RATE_LIMITED, as an agent meets them", async () => {
     const output = await told(world, "coder", "tieline send bob x; for n in 1 2 3; do tieline send ana $n; done");
-    expect(output).toContain("error ROUTE_DENIED: the topology of team web does not let coder write to bob\n  coder may write to: ana, ghost, user");
+    expect(output).toContain(
+      "error ROUTE_DENIED: the topology of team web does not let coder write to bob\n  coder may write to: ana, ghost, user",
+    );
     expect(output).toContain("error RATE_LIMITED: coder sent 2 messages to ana within a minute, which is the limit");
   });
 
@@ -81,12 +83,16 @@ topology: [coder -> ana, coder -> ghost]
   });
 
   test("EXPIRED at once for who waits, and as a bounce in the sender's inbox", async () => {
-    const result = await world.tieline(["send", "busy", "--ttl", "1s", "--wait", "handed", "--json", "hello"]);
+    const result = await world.tieline(["send", "busy", "--ttl", "1s", "--wait", "delivered", "--json", "hello"]);
     expect(result.code).toBe(4);
     const { tag, error } = JSON.parse(result.stdout) as { tag: string; error: { code: string } };
     expect(error.code).toBe("EXPIRED");
     const bounce = (await world.json<InboxView[]>(["inbox"])).find(({ answers }) => answers === tag);
-    expect(bounce).toMatchObject({ kind: "bounce", from: "tieline", body: expect.stringContaining(`${tag} to busy was not delivered: it expired`) });
+    expect(bounce).toMatchObject({
+      kind: "bounce",
+      from: "tieline",
+      body: expect.stringContaining(`${tag} to busy was not delivered: it expired`),
+    });
   });
 
   test("MESSAGE_UNKNOWN, and nobody answers the switch itself", async () => {

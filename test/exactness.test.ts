@@ -45,7 +45,7 @@ describe("bodies arrive byte for byte", () => {
   const deliver = async (body: string): Promise<{ tag: string; text: string }> => {
     const before = submissions(log).length;
     world.file("body.txt", body);
-    const { tag } = await world.json<ReceiptView>(["send", "ana", "-f", "body.txt", "--wait", "handed"]);
+    const { tag } = await world.json<ReceiptView>(["send", "ana", "-f", "body.txt", "--wait", "delivered"]);
     await until(() => submissions(log).length > before, "the submission");
     expect(submissions(log)).toHaveLength(before + 1);
     return { tag, text: submissions(log).at(-1)! };
@@ -73,7 +73,9 @@ describe("bodies arrive byte for byte", () => {
   test("above the paste limit a doorbell goes, and the command that it names shows the whole", async () => {
     const body = `summary line\n${"y".repeat(1024 * 1024 - 20)}`;
     const { tag, text } = await deliver(body);
-    expect(text).toBe(`[${tag} from user]\nsummary line\n[${Buffer.byteLength(body)} bytes · read it with: tieline show ${tag}]`);
+    expect(text).toBe(
+      `[${tag} from user]\nsummary line\n[${Buffer.byteLength(body)} bytes · read it with: tieline show ${tag}]`,
+    );
     expect((await world.tieline(["show", tag])).stdout).toBe(body);
   });
 
@@ -82,16 +84,32 @@ describe("bodies arrive byte for byte", () => {
     const bodies = Array.from({ length: 40 }, (_, at) => `parallel ${at} `.repeat(20).trim());
     const receipts = await Promise.all(bodies.map((body) => world.json<ReceiptView>(["send", "ana", body])));
     await until(() => submissions(log).length >= before + 40, "40 submissions", 60_000);
-    const expected = receipts.map(({ tag }, at) => `[${tag} from user]\n${bodies[at]}\n[end ${tag} · reply: tieline reply ${tag}]`);
+    const expected = receipts.map(
+      ({ tag }, at) => `[${tag} from user]\n${bodies[at]}\n[end ${tag} · reply: tieline reply ${tag}]`,
+    );
     expect(submissions(log).slice(before).toSorted()).toEqual(expected.toSorted());
   }, 90_000);
 });
 
 test("a program that shows nothing of what is typed: the receipt says that it was written, and claims no screen", async () => {
-  const yaml = JSON.stringify({ team: "web", agents: { mute: { command: ["sh", "-c", "stty -echo; echo ready; exec cat > got"], echo: false } } });
+  const yaml = JSON.stringify({
+    team: "web",
+    agents: { mute: { command: ["sh", "-c", "stty -echo; echo ready; exec cat > got"], echo: false } },
+  });
   await using world = await startWorld({ files: { "tieline.yaml": yaml } });
   await world.json(["up"]);
-  const { tag, deliveries } = await world.json<ReceiptView>(["send", "mute", "--wait", "handed", "can you hear me?"]);
-  expect(deliveries[0]).toMatchObject({ state: "handed", proof: "written", transport: "tmux", reason: expect.stringContaining("which shows nothing of it") });
+  const { tag, deliveries } = await world.json<ReceiptView>([
+    "send",
+    "mute",
+    "--wait",
+    "delivered",
+    "can you hear me?",
+  ]);
+  expect(deliveries[0]).toMatchObject({
+    state: "delivered",
+    proof: "written",
+    transport: "tmux",
+    reason: expect.stringContaining("which shows nothing of it"),
+  });
   await until(() => readFileSync(join(world.project, "got"), "utf8").includes(tag), "the text");
 });

@@ -17,7 +17,8 @@ describe("from the command to the pane", () => {
 
   const send = (...args: string[]): Promise<ReceiptView> => world.json<ReceiptView>(["send", ...args]);
 
-  const shows = async (text: string, times: number): Promise<boolean> => (await world.screen(pane)).split(text).length > times;
+  const shows = async (text: string, times: number): Promise<boolean> =>
+    (await world.screen(pane)).split(text).length > times;
   const draft = async (text: string): Promise<void> => {
     await world.tmux("send-keys", "-t", pane, text);
     await until(() => shows(text, 1), "the draft");
@@ -30,17 +31,27 @@ describe("from the command to the pane", () => {
 
   test("send returns once the message is stored, and it arrives under its tag", async () => {
     const receipt = await send("ana", "hello");
-    expect(receipt).toMatchObject({ from: "user", to: "ana", deliveries: [{ agent: "ana", state: "queued", attempts: 0 }] });
+    expect(receipt).toMatchObject({
+      from: "user",
+      to: "ana",
+      deliveries: [{ agent: "ana", state: "queued", attempts: 0 }],
+    });
     expect(receipt.tag).toMatch(/^MSG_USER_[0-9a-f]{8}$/);
     expect(receipt.id.endsWith(receipt.tag.slice(-8))).toBeTrue();
     await until(async () => (await world.screen(pane)).includes(`${receipt.tag}: hello`), "the text in the pane");
   });
 
-  test("--wait handed answers with the proof and the way", async () => {
-    const receipt = await send("ana", "--wait", "handed", "with proof");
-    expect(receipt.deliveries).toEqual([expect.objectContaining({ state: "handed", proof: "screen", transport: "tmux", authority: "user" })]);
+  test("--wait delivered answers with the proof and the way", async () => {
+    const receipt = await send("ana", "--wait", "delivered", "with proof");
+    expect(receipt.deliveries).toEqual([
+      expect.objectContaining({ state: "delivered", proof: "screen", transport: "tmux", authority: "user" }),
+    ]);
     const { history } = await world.status(receipt.tag);
-    expect(history.map((step) => step.to).filter((to, at, all) => to !== all[at - 1])).toEqual(["queued", "claimed", "handed"]);
+    expect(history.map((step) => step.to).filter((to, at, all) => to !== all[at - 1])).toEqual([
+      "queued",
+      "claimed",
+      "delivered",
+    ]);
   });
 
   test("both orders of words, a file, and stdin are the same message", async () => {
@@ -68,10 +79,13 @@ describe("from the command to the pane", () => {
 
   test("--wait seen fails at once where nothing could prove it", async () => {
     const result = await world.tieline(["send", "ana", "--wait", "seen", "x", "--json"]);
-    expect([result.code, JSON.parse(result.stdout)]).toEqual([4, { error: expect.objectContaining({ code: "PROOF_UNAVAILABLE" }) }]);
+    expect([result.code, JSON.parse(result.stdout)]).toEqual([
+      4,
+      { error: expect.objectContaining({ code: "PROOF_UNAVAILABLE" }) },
+    ]);
   });
 
-  test("what the person is told by others is in their inbox, and is seen once it was shown", async () => {
+  test("what the user is told by others is in their inbox, and is seen once it was shown", async () => {
     const socket = await world.tmux("display-message", "-p", "#{socket_path}");
     const asAna = { env: { TMUX: `${socket},1,0`, TMUX_PANE: pane } };
     const { tag, knownBy, from } = await world.json<ReceiptView>(["send", "user", "the build is green"], asAna);

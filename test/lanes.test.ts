@@ -25,9 +25,21 @@ function file(name: string, body: string): void {
   writeFileSync(join(checkout, "src", name), `import { expect, test } from "bun:test";\n${body}\n`);
 }
 
-async function run(args: string[] = [], env: Record<string, string> = {}): Promise<{ code: number; lastLine: string; output: string }> {
-  const child = Bun.spawn([join(checkout, "scripts/test"), ...args], { env: { PATH: process.env["PATH"]!, HOME: checkout, ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+async function run(
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<{ code: number; lastLine: string; output: string }> {
+  const child = Bun.spawn([join(checkout, "scripts/test"), ...args], {
+    env: { PATH: process.env["PATH"]!, HOME: checkout, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
   return { code, lastLine: stdout.trimEnd().split("\n").at(-1)!, output: stdout + stderr };
 }
 
@@ -70,8 +82,10 @@ test("a failed check is a failure, and the tests run all the same", async () => 
 });
 
 test("each lane runs its own files", async () => {
-  for (const name of ["a.test.ts", "b.long.test.ts", "c.agents.test.ts", "d.browser.test.ts", "e.attack.test.ts"]) file(name, `test("in ${name}", () => {});`);
-  const filesIn = async (...args: string[]): Promise<string[]> => [...(await run(args)).output.matchAll(/\(pass\) in (\w)/g)].map(([, letter]) => letter!);
+  for (const name of ["a.test.ts", "b.long.test.ts", "c.agents.test.ts", "d.browser.test.ts", "e.attack.test.ts"])
+    file(name, `test("in ${name}", () => {});`);
+  const filesIn = async (...args: string[]): Promise<string[]> =>
+    [...(await run(args)).output.matchAll(/\(pass\) in (\w)/g)].map(([, letter]) => letter!);
   expect(await filesIn()).toEqual(["a"]);
   expect(await filesIn("--long")).toEqual(["b"]);
   expect(await filesIn("--agents")).toEqual(["c"]);
@@ -83,11 +97,22 @@ test("words choose files, and flags with their values go on to the runner", asyn
   file("courier.test.ts", `${good}\ntest("held back", () => {});`);
   file("router.test.ts", bad);
   expect(await run(["courier"])).toMatchObject({ code: 0, lastLine: "2 passed, 0 failed" });
-  expect(await run(["./src/courier", "-t", "held back"])).toMatchObject({ code: 0, lastLine: expect.stringMatching(/^1 passed, 0 failed/) });
+  expect(await run(["./src/courier", "-t", "held back"])).toMatchObject({
+    code: 0,
+    lastLine: expect.stringMatching(/^1 passed, 0 failed/),
+  });
 });
 
 test("nothing of the caller's environment reaches the tests", async () => {
-  const theirs = { TMUX: "/tmp/x,1,0", TMUX_PANE: "%1", TIELINE_HOME: "/x", TIELINE_TOKEN: "t", CLAUDECODE: "1", CODEX_THREAD_ID: "c", EDITOR: "vi" };
+  const theirs = {
+    TMUX: "/tmp/x,1,0",
+    TMUX_PANE: "%1",
+    TIELINE_HOME: "/x",
+    TIELINE_TOKEN: "t",
+    CLAUDECODE: "1",
+    CODEX_THREAD_ID: "c",
+    EDITOR: "vi",
+  };
   file(
     "a.test.ts",
     `test("clean", () => {

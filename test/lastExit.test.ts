@@ -16,12 +16,19 @@ agents:
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ files: { "tieline.yaml": yaml, "crash.js": 'throw new Error("no such model")\n', "later.sh": "printf '> '\nread -r line\necho \"lost the connection\"\nexit 7\n" } });
+  world = await startWorld({
+    files: {
+      "tieline.yaml": yaml,
+      "crash.js": 'throw new Error("no such model")\n',
+      "later.sh": "printf '> '\nread -r line\necho \"lost the connection\"\nexit 7\n",
+    },
+  });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
 const agent = async (name: string): Promise<AgentView> => (await world.ls()).find((one) => one.name === name)!;
-const windows = async (): Promise<string[]> => (await world.tmux("list-windows", "-a", "-F", "#{window_name}")).split("\n");
+const windows = async (): Promise<string[]> =>
+  (await world.tmux("list-windows", "-a", "-F", "#{window_name}")).split("\n");
 
 describe("a program that ends at once", () => {
   test("is shown with its command, its exit code and its last lines: by up, in ls, and with the message that waits", async () => {
@@ -29,17 +36,32 @@ describe("a program that ends at once", () => {
     expect(code).toBe(4);
     expect(stderr).toMatch(/^error SPAWN_FAILED: crash exited with code 3: no such model \(after \d+\.\d s\)\n/);
     expect(stderr).toContain("  | one\n  | no such model\n");
-    expect(stderr).toMatch(/correct its command \(`\S*sh -c 'echo one; echo "no such model" >&2; exit 3'`\) or what it needs; /);
+    expect(stderr).toMatch(
+      /correct its command \(`\S*sh -c 'echo one; echo "no such model" >&2; exit 3'`\) or what it needs; /,
+    );
     expect(stderr).toContain(`it runs in ${world.project}`);
-    expect(await agent("crash")).toMatchObject({ state: "gone", exit: { code: 3, signal: null, output: ["one", "no such model"] } });
-    expect((await world.tieline(["ls"])).stdout).toMatch(/crash .* exited with code 3: no such model \(after \d+\.\d s\)/);
+    expect(await agent("crash")).toMatchObject({
+      state: "gone",
+      exit: { code: 3, signal: null, output: ["one", "no such model"] },
+    });
+    expect((await world.tieline(["ls"])).stdout).toMatch(
+      /crash .* exited with code 3: no such model \(after \d+\.\d s\)/,
+    );
 
     const { tag } = await world.json<ReceiptView>(["send", "crash", "hello"]);
-    await until(async () => (await world.status(tag)).history.some(({ reason }) => reason?.includes("exited with code 3") ?? false), "the reason");
+    await until(
+      async () =>
+        (await world.status(tag)).history.some(({ reason }) => reason?.includes("exited with code 3") ?? false),
+      "the reason",
+    );
     const { stdout } = await world.tieline(["status", tag]);
     expect(stdout).toContain("crash is not running: exited with code 3: no such model (after ");
-    expect(stdout).toMatch(/\ncrash: `\S*sh -c .*` exited with code 3: no such model \(.*\)\n {2}\| one\n {2}\| no such model\n/);
-    expect((await world.tieline(["ls"])).stdout).toMatch(/crash .*  exited with code 3: no such model \(after .*; the next start is in \d+ s/);
+    expect(stdout).toMatch(
+      /\ncrash: `\S*sh -c .*` exited with code 3: no such model \(.*\)\n {2}\| one\n {2}\| no such model\n/,
+    );
+    expect((await world.tieline(["ls"])).stdout).toMatch(
+      /crash .*  exited with code 3: no such model \(after .*; the next start is in \d+ s/,
+    );
     await world.json(["cancel", tag]);
   });
 
@@ -56,7 +78,11 @@ describe("a program that ends at once", () => {
 
   test("is still known after a restart of the daemon, until it is started again", async () => {
     await world.killDaemon();
-    expect(await agent("crash")).toMatchObject({ state: "gone", reason: expect.stringContaining("exited with code 3"), exit: { code: 3 } });
+    expect(await agent("crash")).toMatchObject({
+      state: "gone",
+      reason: expect.stringContaining("exited with code 3"),
+      exit: { code: 3 },
+    });
     expect(await agent("steady")).toMatchObject({ exit: null });
   });
 
@@ -77,7 +103,10 @@ describe("a program that ends at once", () => {
     expect(started.state).not.toBe("gone");
     await world.tmux("send-keys", "-t", started.pane!, "Enter");
     await until(async () => (await agent("later")).state === "gone", "its end");
-    expect(await agent("later")).toMatchObject({ exit: { command: expect.stringMatching(/^\S*sh later\.sh$/), code: 7 }, reason: expect.stringContaining("exited with code 7") });
+    expect(await agent("later")).toMatchObject({
+      exit: { command: expect.stringMatching(/^\S*sh later\.sh$/), code: 7 },
+      reason: expect.stringContaining("exited with code 7"),
+    });
     expect((await agent("later")).exit!.output.at(-1)).toBe("lost the connection");
     expect(await windows()).not.toContain("later");
   });
@@ -103,6 +132,9 @@ describe("a program that ends at once", () => {
     const { pane } = await world.json<AgentView>(["spawn", "steady"]);
     await world.killDaemon();
     await world.ls();
-    await until(async () => (await world.tmux("show-options", "-p", "-v", "-t", pane!, "remain-on-exit")) === "", "the end of its start");
+    await until(
+      async () => (await world.tmux("show-options", "-p", "-v", "-t", pane!, "remain-on-exit")) === "",
+      "the end of its start",
+    );
   });
 });

@@ -9,7 +9,8 @@ let root: string;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "tl-launcher-"));
-  for (const part of ["bin", "scripts", "src", "package.json", "tsconfig.json"]) cpSync(join(checkout, part), join(root, part), { recursive: true });
+  for (const part of ["bin", "scripts", "src", "package.json", "tsconfig.json"])
+    cpSync(join(checkout, part), join(root, part), { recursive: true });
   symlinkSync(join(checkout, "node_modules"), join(root, "node_modules"));
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -21,7 +22,11 @@ async function run(...argv: string[]): Promise<{ stdout: string; stderr: string;
 async function runIn(cwd: string, ...argv: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
   const env = { PATH: process.env["PATH"]!, HOME: root, TIELINE_HOME: join(root, "home"), TIELINE_SANDBOX: "1" };
   const child = Bun.spawn(argv, { cwd, env, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
   return { stdout, stderr, code };
 }
 
@@ -43,7 +48,14 @@ test("the command line runs from its bundle, and from its sources as soon as one
 
 test("errors keep their code and exit, whether the bundle threw them or a source", async () => {
   await run(join(root, "scripts/build-cli"));
-  const commands = [["send"], ["send", "ana", "hello"], ["send", "ana", "-f", "/nowhere"], ["sedn"], ["read"], ["daemon", "stop", "--what"]];
+  const commands = [
+    ["send"],
+    ["send", "ana", "hello"],
+    ["send", "ana", "-f", "/nowhere"],
+    ["sedn"],
+    ["read"],
+    ["daemon", "stop", "--what"],
+  ];
   for (const words of commands) {
     const bundled = await tieline(...words);
     const plain = await run(process.execPath, join(root, "src/cli/main.ts"), ...words);

@@ -37,7 +37,13 @@ describe("a life in tmux", () => {
   const written = (name: string): string => readFileSync(join(world.project, name), "utf8");
 
   test("spawn: a window named by the role, in the session of the team, beside a shell", async () => {
-    expect(await spawn("ana")).toMatchObject({ name: "ana", team: "web", role: "coder", state: "idle", profile: "ana" });
+    expect(await spawn("ana")).toMatchObject({
+      name: "ana",
+      team: "web",
+      role: "coder",
+      state: "idle",
+      profile: "ana",
+    });
     expect(await windows(world)).toEqual(["web:shell", "web:coder"]);
   });
 
@@ -50,13 +56,13 @@ describe("a life in tmux", () => {
   });
 
   test("each gets its own mail and nothing of the others", async () => {
-    const { tag } = await world.json<ReceiptView>(["send", "ana-2", "--wait", "handed", "for the second"]);
+    const { tag } = await world.json<ReceiptView>(["send", "ana-2", "--wait", "delivered", "for the second"]);
     const panes = new Map((await world.ls()).map((one) => [one.name, one.pane!]));
     expect(await world.screen(panes.get("ana-2")!)).toContain(tag);
     for (const other of ["ana", "eve"]) expect(await world.screen(panes.get(other)!)).not.toContain(tag);
   });
 
-  test("a draft in a program that was started stays the person's", async () => {
+  test("a draft in a program that was started stays the user's", async () => {
     const pane = (await spawn("ana", "--name", "dora")).pane!;
     await world.tmux("send-keys", "-t", pane, "-l", "half a thou");
     await until(async () => (await agent("dora")).draft, "the draft to be seen");
@@ -64,7 +70,7 @@ describe("a life in tmux", () => {
     const delivery = async () => (await world.status(tag)).deliveries[0]!;
     await until(async () => (await delivery()).reason?.includes("a draft stands") === true, "the hold");
     await world.tmux("send-keys", "-t", pane, "C-u");
-    await until(async () => (await delivery()).state === "handed", "the delivery");
+    await until(async () => (await delivery()).state === "delivered", "the delivery");
     expect(await world.screen(pane)).not.toContain("half a thou");
     await world.json(["kill", "dora"]);
     await world.json(["rm", "dora"]);
@@ -73,7 +79,11 @@ describe("a life in tmux", () => {
   test("the program gets its environment, arguments and directory, and no trace of an agent around it", async () => {
     await spawn("loud", "--args", "one 'two words'", "--cwd", world.dir);
     await until(() => existsSync(join(world.dir, "loud.env")), "the environment");
-    const env = new Map(readFileSync(join(world.dir, "loud.env"), "utf8").split("\n").map((line) => line.split("=", 2) as [string, string]));
+    const env = new Map(
+      readFileSync(join(world.dir, "loud.env"), "utf8")
+        .split("\n")
+        .map((line) => line.split("=", 2) as [string, string]),
+    );
     expect(env.get("GREETING")).toBe("hello");
     expect(env.get("TIELINE_AGENT")).toBe("loud");
     expect(env.get("TIELINE_TEAM")).toBe("web");
@@ -86,13 +96,35 @@ describe("a life in tmux", () => {
 
   test("variables of an agent around tmux do not reach the one that is started in it", async () => {
     const ofAnother = [
-      ...["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_TOOL_CALL_ID"],
-      ...["GEMINI_CLI", "OPENCODE", "TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_AGENT", "TIELINE_SANDBOX", "SWARM_WORKSPACE", "SWARM_TOPOLOGY"],
+      ...[
+        "CLAUDECODE",
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDE_CODE_MESSAGING_SOCKET",
+        "CLAUDE_PID",
+        "CLAUDE_PROJECT_DIR",
+        "CODEX_THREAD_ID",
+        "CODEX_SANDBOX",
+        "CODEX_TOOL_CALL_ID",
+      ],
+      ...[
+        "GEMINI_CLI",
+        "OPENCODE",
+        "TIELINE_TOKEN",
+        "TIELINE_TEAM",
+        "TIELINE_AGENT",
+        "TIELINE_SANDBOX",
+        "SWARM_WORKSPACE",
+        "SWARM_TOPOLOGY",
+      ],
     ];
     for (const name of ofAnother) await world.tmux("set-environment", "-g", name, "of another agent");
     await spawn("loud", "--name", "quiet");
     await until(() => existsSync(join(world.project, "loud.env")), "the environment");
-    expect(written("loud.env").split("\n").filter((line) => line.endsWith("of another agent"))).toEqual([]);
+    expect(
+      written("loud.env")
+        .split("\n")
+        .filter((line) => line.endsWith("of another agent")),
+    ).toEqual([]);
     for (const name of ofAnother) await world.tmux("set-environment", "-g", "-u", name);
   });
 
@@ -100,7 +132,7 @@ describe("a life in tmux", () => {
     const pane = (await agent("eve")).pane!;
     const beside = await world.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", pane, "cat");
     await world.tmux("select-pane", "-t", beside);
-    const { tag } = await world.json<ReceiptView>(["send", "eve", "--wait", "handed", "not for the neighbour"]);
+    const { tag } = await world.json<ReceiptView>(["send", "eve", "--wait", "delivered", "not for the neighbour"]);
     expect(await world.screen(pane)).toContain(tag);
     expect(await world.screen(beside)).not.toContain(tag);
     expect(await world.json<AgentView>(["kill", "eve"])).toMatchObject({ state: "suspended", pane: null });
@@ -110,9 +142,13 @@ describe("a life in tmux", () => {
 
   test("stop ends the program; what it takes to start it again is kept, for a command or for mail", async () => {
     const before = await agent("ana-2");
-    expect(await world.json<AgentView>(["stop", "ana-2"])).toMatchObject({ id: before.id, state: "suspended", pane: null });
+    expect(await world.json<AgentView>(["stop", "ana-2"])).toMatchObject({
+      id: before.id,
+      state: "suspended",
+      pane: null,
+    });
     expect(await windows(world)).not.toContain("web:wish-42");
-    const { tag } = await world.json<ReceiptView>(["send", "ana-2", "--wait", "handed", "wake up"]);
+    const { tag } = await world.json<ReceiptView>(["send", "ana-2", "--wait", "delivered", "wake up"]);
     const after = await agent("ana-2");
     expect(after).toMatchObject({ id: before.id, state: "idle" });
     expect(await world.screen(after.pane!)).toContain(tag);
@@ -131,11 +167,18 @@ describe("a life in tmux", () => {
     const begun = await spawn("claude", "--model", "opus", "--permissions", "auto");
     expect(begun.sessionId).toMatch(/^[0-9a-f-]{36}$/);
     await until(() => existsSync(join(world.project, "claude.argv")), "the first start");
-    expect(written("claude.argv")).toStartWith(`--session-id\n${begun.sessionId}\n--permission-mode\nauto\n--model\nopus\n--append-system-prompt\nBe Claude.\n`);
+    expect(written("claude.argv")).toStartWith(
+      `--session-id\n${begun.sessionId}\n--permission-mode\nauto\n--model\nopus\n--append-system-prompt\nBe Claude.\n`,
+    );
     expect(written("claude.env")).toContain("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false\n");
-    expect(readFileSync(join(world.env["TIELINE_HOME"]!, "prompts", `${begun.id}.md`), "utf8")).toStartWith("Be Claude.\n\nYou are `claude`");
+    expect(readFileSync(join(world.env["TIELINE_HOME"]!, "prompts", `${begun.id}.md`), "utf8")).toStartWith(
+      "Be Claude.\n\nYou are `claude`",
+    );
 
-    expect(await world.json<AgentView>(["kill", "claude"])).toMatchObject({ state: "suspended", sessionId: begun.sessionId });
+    expect(await world.json<AgentView>(["kill", "claude"])).toMatchObject({
+      state: "suspended",
+      sessionId: begun.sessionId,
+    });
     await world.json(["resume", "claude"]);
     await until(() => written("claude.argv").startsWith(`--session-id\n${begun.sessionId}\n`), "the arguments");
 
@@ -148,8 +191,13 @@ describe("a life in tmux", () => {
 
     await world.json(["kill", "claude"]);
     await spawn("claude", "--resume", "0d5f0b35-9d7b-4b1b-8f37-3a4b0d9f3c11");
-    await until(() => written("claude.argv").startsWith("--resume\n0d5f0b35-9d7b-4b1b-8f37-3a4b0d9f3c11\n"), "the arguments");
-    expect((await world.tieline(["spawn", "loud", "--name", "other", "--resume", "x"])).stderr).toContain("does not know how a generic program goes on");
+    await until(
+      () => written("claude.argv").startsWith("--resume\n0d5f0b35-9d7b-4b1b-8f37-3a4b0d9f3c11\n"),
+      "the arguments",
+    );
+    expect((await world.tieline(["spawn", "loud", "--name", "other", "--resume", "x"])).stderr).toContain(
+      "does not know how a generic program goes on",
+    );
     await world.json(["kill", "claude"]);
   });
 
@@ -162,14 +210,16 @@ describe("a life in tmux", () => {
     const { resumed, failed } = await world.json<Output<"resume">>(["resume", "--all"]);
     expect(failed).toEqual([]);
     expect(resumed.map((one) => one.name)).toEqual(["ana", "ana-2", "eve", "loud", "quiet", "claude"]);
-    const { tag } = await world.json<ReceiptView>(["send", "ana", "--wait", "handed", "good morning"]);
+    const { tag } = await world.json<ReceiptView>(["send", "ana", "--wait", "delivered", "good morning"]);
     expect(await world.screen((await agent("ana")).pane!)).toContain(tag);
   });
 
   test("attach prints where to go when there is no terminal", async () => {
     const { pane } = await agent("ana");
     const socket = await world.tmux("display-message", "-p", "#{socket_path}");
-    expect((await world.tieline(["attach", "ana"])).stdout).toBe(`tmux -S ${socket} select-window -t ${pane} ';' select-pane -t ${pane} ';' attach-session -t =web:\n`);
+    expect((await world.tieline(["attach", "ana"])).stdout).toBe(
+      `tmux -S ${socket} select-window -t ${pane} ';' select-pane -t ${pane} ';' attach-session -t =web:\n`,
+    );
     expect((await world.tieline(["attach"])).stdout).toBe(`tmux -S ${socket} attach-session -t =web:\n`);
   });
 
@@ -188,7 +238,11 @@ describe("a life in tmux", () => {
     const { pane } = await agent("ana-2");
     await world.tmux("send-keys", "-t", pane!, "first", "Enter");
     await until(async () => (await world.screen(pane!)).includes("first\nfirst"), "the echo");
-    const following = Bun.spawn([join(import.meta.dir, "../bin/tieline"), "read", "ana-2", "--follow"], { cwd: world.project, env: world.env, stdout: "pipe" });
+    const following = Bun.spawn([join(import.meta.dir, "../bin/tieline"), "read", "ana-2", "--follow"], {
+      cwd: world.project,
+      env: world.env,
+      stdout: "pipe",
+    });
     let text = "";
     const reading = (async () => {
       const decoder = new TextDecoder();
@@ -227,7 +281,7 @@ describe("a life in tmux", () => {
     [["read", "bob"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
     [["rm", "bob"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
     [["note", "--agent", "bob", "idle"], 3, "ADDRESS_UNKNOWN: bob is not an agent that was started or adopted"],
-    [["attach", "user"], 3, "ADDRESS_UNKNOWN: user is the person, and no program"],
+    [["attach", "user"], 3, "ADDRESS_UNKNOWN: user is the user, and no program"],
     [["answer", "ana"], 3, "CONFLICT: ana asks nothing: it is idle"],
     [["resume"], 2, "USAGE: name agents, or give --all"],
     [["attach", "--team", "empty"], 3, "PANE_UNKNOWN: there is no tmux session empty"],
@@ -241,7 +295,10 @@ describe("a life in tmux", () => {
   test("an agent that cannot start as declared is listed with the reason, however it was to be started", async () => {
     const rowOf = async (name: string) => (await world.ls()).find((one) => one.name === name);
     for (const way of ["spawn", "up"]) {
-      for (const [name, reason] of [["missing", "no-such-program is not installed"], ["ending", "exited with code"]] as const) {
+      for (const [name, reason] of [
+        ["missing", "no-such-program is not installed"],
+        ["ending", "exited with code"],
+      ] as const) {
         expect((await world.tieline([way, name])).code).toBe(4);
         expect(await rowOf(name)).toMatchObject({ state: "gone", reason: expect.stringContaining(reason) });
         await world.json(["rm", name]);

@@ -73,19 +73,46 @@ test("Claude Code's teams, when a file is in the place of their folder", async (
   let sweeps = 0;
   run(
     watchClaudeTeams({
-      ...{ configDir: dir, home: "h1", layout: "inboxes", relays: () => false, leadLives: async () => false, report, signal, sweepMs: 20 },
+      ...{
+        configDir: dir,
+        home: "h1",
+        layout: "inboxes",
+        relays: () => false,
+        leadLives: async () => false,
+        report,
+        signal,
+        sweepMs: 20,
+      },
       accept: async ({ body }) => void taken.push(body),
       metAll: async () => void sweeps++,
     }),
   );
   const wanted = anAgent({ name: "ana", team: "t1" });
-  run(keepNativeMembers({ configDir: dir, home: "h1", register: true, agents: () => [wanted], cwdOf: () => "/", onChange: () => () => undefined, report, signal, sweepMs: 20 }));
+  run(
+    keepNativeMembers({
+      configDir: dir,
+      home: "h1",
+      register: true,
+      agents: () => [wanted],
+      cwdOf: () => "/",
+      onChange: () => () => undefined,
+      report,
+      signal,
+      sweepMs: 20,
+    }),
+  );
   await until(() => sweeps > 2, "several looks at the file");
   rmSync(join(dir, "teams"));
   const team = join(dir, "teams", "t1");
   mkdirSync(join(team, "inboxes"), { recursive: true });
-  writeFileSync(join(team, "config.json"), JSON.stringify({ name: "t1", leadAgentId: "team-lead@t1", members: [{ name: "bob" }] }));
-  writeFileSync(join(team, "inboxes", "user.json"), JSON.stringify([{ from: "bob", text: "hello", timestamp: "2026-01-31T09:00:00.000Z", read: false }]));
+  writeFileSync(
+    join(team, "config.json"),
+    JSON.stringify({ name: "t1", leadAgentId: "team-lead@t1", members: [{ name: "bob" }] }),
+  );
+  writeFileSync(
+    join(team, "inboxes", "user.json"),
+    JSON.stringify([{ from: "bob", text: "hello", timestamp: "2026-01-31T09:00:00.000Z", read: false }]),
+  );
   await until(() => taken.includes("hello"), "the row for the user");
   await until(() => readFileSync(join(team, "config.json"), "utf8").includes('"ana"'), "the agent to be registered");
 });
@@ -100,7 +127,19 @@ test("members of Claude Code teams, when what is asked for them fails for a whil
     if (broken) throw new Error("EMFILE");
     return [anAgent({ name: "ana", team: "t1" })];
   };
-  run(keepNativeMembers({ configDir: dir, home: "h1", register: true, agents, cwdOf: () => "/", onChange: () => () => undefined, report, signal, sweepMs: 20 }));
+  run(
+    keepNativeMembers({
+      configDir: dir,
+      home: "h1",
+      register: true,
+      agents,
+      cwdOf: () => "/",
+      onChange: () => () => undefined,
+      report,
+      signal,
+      sweepMs: 20,
+    }),
+  );
   await reported();
   broken = false;
   await until(() => readFileSync(join(team, "config.json"), "utf8").includes('"ana"'), "the agent to be registered");
@@ -116,7 +155,14 @@ test("what leads say, when nothing is known of the agents for a while", async ()
   const sent: string[] = [];
   run(
     relayLeadText({
-      ...{ root: dir, report, signal, sweepMs: 20, events: { onEvent: () => () => undefined }, mailbox: { message: () => null } },
+      ...{
+        root: dir,
+        report,
+        signal,
+        sweepMs: 20,
+        events: { onEvent: () => () => undefined },
+        mailbox: { message: () => null },
+      },
       agents: () => {
         if (broken) throw new Error("EMFILE");
         return [lead];
@@ -146,7 +192,14 @@ test("the follow-up of native inboxes, when the mailbox fails for a while", asyn
   };
   run(
     followUpInboxes({
-      mailbox: { onTransitions: () => () => undefined, deliveriesIn, delivery: () => null, message: () => null, warn: async () => undefined, settle: async () => undefined as never },
+      mailbox: {
+        onTransitions: () => () => undefined,
+        deliveriesIn,
+        delivery: () => null,
+        message: () => null,
+        warn: async () => undefined,
+        settle: async () => undefined as never,
+      },
       ...{ agent: () => null, layout: "inboxes", report, signal, patienceMs: 20 },
     }),
   );
@@ -160,7 +213,15 @@ test("an outbox, when its workspace is a file for a while", async () => {
   const workspace = join(dir, "room");
   writeFileSync(workspace, "not a folder");
   const accepted: string[] = [];
-  run(watchOutbox({ workspace, signal, rescanMs: 20, onFault: (fault) => report("outbox", fault), accept: async ({ content }) => void accepted.push(content) }));
+  run(
+    watchOutbox({
+      workspace,
+      signal,
+      rescanMs: 20,
+      onFault: (fault) => report("outbox", fault),
+      accept: async ({ content }) => void accepted.push(content),
+    }),
+  );
   await reported();
   rmSync(workspace);
   mkdirSync(join(workspace, ".outbox"), { recursive: true });
@@ -197,7 +258,9 @@ test("logs, when their folder is a file for a while and remembering fails", asyn
 
 test("the socket for answers of Claude Code, when its folder comes later", async () => {
   const { dir, report, reports } = surroundings();
-  await using replies = new ClaudeReplies({ report, agentAt: () => null } as unknown as ConstructorParameters<typeof ClaudeReplies>[0]);
+  await using replies = new ClaudeReplies({ report, agentAt: () => null } as unknown as ConstructorParameters<
+    typeof ClaudeReplies
+  >[0]);
   const socket = join(dir, "later", "session.sock");
   expect(await replies.beside(socket)).toBeNull();
   expect(reports).toHaveLength(1);

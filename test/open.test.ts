@@ -20,12 +20,36 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const shellIn = (directory: string): Promise<string> => world.pane(["sh", "-c", `cd ${directory} && exec sh`], { ...world.env, PS1: "$ " });
+const shellIn = (directory: string): Promise<string> =>
+  world.pane(["sh", "-c", `cd ${directory} && exec sh`], { ...world.env, PS1: "$ " });
 
 /** A terminal of its own, with a client of the world's tmux server in it: what a user sees and types into. */
-async function viewer(session: string): Promise<AsyncDisposable & { screen(): Promise<string>; press(...keys: string[]): Promise<void> }> {
-  const outer = async (...argv: string[]): Promise<string> => (await bunExec(["tmux", "-u", "-L", "outer", "-f", "/dev/null", ...argv], { env: world.env })).stdout;
-  await outer("new-session", "-d", "-s", "view", "-x", "150", "-y", "40", "--", "env", "-u", "TMUX", "tmux", "-u", "-L", "private", "attach", "-t", `=${session}:`);
+async function viewer(
+  session: string,
+): Promise<AsyncDisposable & { screen(): Promise<string>; press(...keys: string[]): Promise<void> }> {
+  const outer = async (...argv: string[]): Promise<string> =>
+    (await bunExec(["tmux", "-u", "-L", "outer", "-f", "/dev/null", ...argv], { env: world.env })).stdout;
+  await outer(
+    "new-session",
+    "-d",
+    "-s",
+    "view",
+    "-x",
+    "150",
+    "-y",
+    "40",
+    "--",
+    "env",
+    "-u",
+    "TMUX",
+    "tmux",
+    "-u",
+    "-L",
+    "private",
+    "attach",
+    "-t",
+    `=${session}:`,
+  );
   return {
     screen: () => outer("capture-pane", "-p", "-t", "=view:"),
     press: async (...keys) => void (await outer("send-keys", "-t", "=view:", ...keys)),
@@ -38,7 +62,9 @@ describe("a session that `up` makes", () => {
     const { started } = await world.json<Output<"up">>(["up"]);
     const boss = started.find(({ name }) => name === "boss")!;
     expect(await world.tmux("display-message", "-p", "-t", "=web:", "#{pane_id}")).toBe(boss.pane!);
-    expect(await world.tmux("list-windows", "-t", "=web:", "-F", "#{window_name} #{pane_current_path}")).toContain(`shell ${world.project}`);
+    expect(await world.tmux("list-windows", "-t", "=web:", "-F", "#{window_name} #{pane_current_path}")).toContain(
+      `shell ${world.project}`,
+    );
   });
 
   test("stays where the user has left it", async () => {
@@ -58,14 +84,20 @@ async function projectWith(team: string, agents: string): Promise<string> {
   return directory;
 }
 
-const onTerminal = (cwd: string) => runOnTerminal([join(import.meta.dir, "../bin/tieline")], { cwd, env: world.env, columns: 200 });
+const onTerminal = (cwd: string) =>
+  runOnTerminal([join(import.meta.dir, "../bin/tieline")], { cwd, env: world.env, columns: 200 });
 
 describe("tieline in a project", () => {
   test("says after detaching which agents did not start, and exits as `up` does", async () => {
-    const cwd = await projectWith("mixed", "agents:\n  good: { command: [cat] }\n  bad: { command: 'echo no key; exit 3', promptPattern: '^never$' }\n");
+    const cwd = await projectWith(
+      "mixed",
+      "agents:\n  good: { command: [cat] }\n  bad: { command: 'echo no key; exit 3', promptPattern: '^never$' }\n",
+    );
     const run = onTerminal(cwd);
-    const clients = async (): Promise<string[]> => (await world.tmux("list-clients", "-F", "#{client_control_mode} #{session_name} #{client_tty}")).split("\n");
-    const terminal = async (): Promise<string | undefined> => (await clients()).find((line) => line.startsWith("0 mixed "))?.split(" ")[2];
+    const clients = async (): Promise<string[]> =>
+      (await world.tmux("list-clients", "-F", "#{client_control_mode} #{session_name} #{client_tty}")).split("\n");
+    const terminal = async (): Promise<string | undefined> =>
+      (await clients()).find((line) => line.startsWith("0 mixed "))?.split(" ")[2];
     await until(async () => (await terminal()) !== undefined, "the client");
     await world.tmux("detach-client", "-t", (await terminal())!);
     const { code, told } = await run;
@@ -77,7 +109,10 @@ describe("tieline in a project", () => {
     const cwd = await projectWith("bare", "agents: {}\n");
     for (const words of [["up"], ["open"]]) {
       const { code, stdout } = await world.tieline(words, { cwd });
-      expect([code, stdout]).toEqual([0, expect.stringMatching(/^tieline\.yaml has no agents; .*`tieline spawn engineer`\n$/)]);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^tieline\.yaml has no agents; .*`tieline spawn engineer`\n$/),
+      ]);
     }
   });
 });
@@ -92,7 +127,10 @@ describe("tieline outside a project", () => {
     await until(async () => /bob.*suspended/.test(await world.screen(pane)), "the change");
     await world.tmux("send-keys", "-t", pane, "C-c");
     await world.tmux("send-keys", "-t", pane, "echo back", "Enter");
-    await until(async () => /^(\$ )?back$/m.test(await world.screen(pane)), () => world.screen(pane));
+    await until(
+      async () => /^(\$ )?back$/m.test(await world.screen(pane)),
+      () => world.screen(pane),
+    );
   });
 
   test("without a terminal it lists them once", async () => {
@@ -102,13 +140,19 @@ describe("tieline outside a project", () => {
   });
 
   test("send, ls and broadcast point to the agents of other teams", async () => {
-    const running = (await world.json<AgentView[]>(["ls", "--all"])).filter(({ kind, presence }) => kind === "program" && presence !== "offline").length;
+    const running = (await world.json<AgentView[]>(["ls", "--all"])).filter(
+      ({ kind, presence }) => kind === "program" && presence !== "offline",
+    ).length;
     expect(running).toBeGreaterThan(1);
     const send = await world.tieline(["send", "nope", "x"], { cwd: "/" });
     expect(send.stderr).toContain(`\`tieline ls --all\` lists the agents of other teams (${running} running)`);
-    expect((await world.tieline(["ls"], { cwd: "/" })).stdout).toBe(`no agents in team default; ${running} run in other teams: \`tieline ls --all\`\n`);
+    expect((await world.tieline(["ls"], { cwd: "/" })).stdout).toBe(
+      `no agents in team default; ${running} run in other teams: \`tieline ls --all\`\n`,
+    );
     const { stdout } = await world.tieline(["broadcast", "hi"], { cwd: "/" });
-    expect(stdout).toContain("there are no agents in team default; --team TEAM writes to another team, --all to every live agent");
+    expect(stdout).toContain(
+      "there are no agents in team default; --team TEAM writes to another team, --all to every live agent",
+    );
     expect(stdout).not.toContain("tieline.yaml");
     expect((await world.tieline(["send", "nope", "x"])).stderr).toContain("`tieline ls` lists the agents");
   });

@@ -14,10 +14,14 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 const place = (name: string): string => join(world.dir, name);
-const teams = async (): Promise<string[]> => (await world.json<TeamView[]>(["team", "ls"], { cwd: "/" })).map(({ name }) => name);
-const ls = async (cwd: string): Promise<string[]> => (await world.json<AgentView[]>(["ls"], { cwd })).map(({ team, name }) => `${team}:${name}`);
-const cwdOf = (agent: AgentView): Promise<string> => world.tmux("display-message", "-p", "-t", agent.pane!, "#{pane_current_path}");
-const remedies = (stderr: string): string[] => [...stderr.matchAll(/`tieline ([^`]+)`/g)].map(([, command]) => command!);
+const teams = async (): Promise<string[]> =>
+  (await world.json<TeamView[]>(["team", "ls"], { cwd: "/" })).map(({ name }) => name);
+const ls = async (cwd: string): Promise<string[]> =>
+  (await world.json<AgentView[]>(["ls"], { cwd })).map(({ team, name }) => `${team}:${name}`);
+const cwdOf = (agent: AgentView): Promise<string> =>
+  world.tmux("display-message", "-p", "-t", agent.pane!, "#{pane_current_path}");
+const remedies = (stderr: string): string[] =>
+  [...stderr.matchAll(/`tieline ([^`]+)`/g)].map(([, command]) => command!);
 
 async function copyOf(name: string): Promise<string> {
   cpSync(world.project, place(name), { recursive: true });
@@ -31,7 +35,19 @@ async function ok(args: readonly string[], cwd: string): Promise<string> {
   return stderr;
 }
 
-const reading = [["ls"], ["doctor"], ["whoami"], ["topology", "show"], ["topology", "check"], ["resolve", "ana"], ["agents", "ls"], ["log"], ["dead"], ["inbox"], ["trust", "--yes"]];
+const reading = [
+  ["ls"],
+  ["doctor"],
+  ["whoami"],
+  ["topology", "show"],
+  ["topology", "check"],
+  ["resolve", "ana"],
+  ["agents", "ls"],
+  ["log"],
+  ["dead"],
+  ["inbox"],
+  ["trust", "--yes"],
+];
 
 test("reading a project claims no team", async () => {
   for (const command of reading) await ok(command, world.project);
@@ -54,12 +70,31 @@ describe("a second copy of a project", () => {
   });
 
   test("changes nothing in the other's team, and offers commands that work", async () => {
-    const acting = [["up"], ["send", "ana", "hi"], ["spawn", "ana"], ["down"], ["kill", "ana"], ["prune"], ["prune", "--force"], ["note", "--agent", "ana", "hi"], ["topology", "add", "ana -> bob"]];
+    const acting = [
+      ["up"],
+      ["send", "ana", "hi"],
+      ["spawn", "ana"],
+      ["down"],
+      ["kill", "ana"],
+      ["prune"],
+      ["prune", "--force"],
+      ["note", "--agent", "ana", "hi"],
+      ["topology", "add", "ana -> bob"],
+    ];
     for (const command of acting) {
-      expect(await world.tieline(command, { cwd: copy })).toMatchObject({ code: 3, stderr: expect.stringContaining("error CONFLICT") });
+      expect(await world.tieline(command, { cwd: copy })).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("error CONFLICT"),
+      });
     }
-    expect(await world.json<AgentView[]>(["ls"])).toMatchObject([{ name: "ana", note: null }, { name: "bob", note: null }]);
-    expect(await world.tieline(["prune", "--all"], { cwd: copy })).toMatchObject({ code: 0, stdout: "nothing is gone\n" });
+    expect(await world.json<AgentView[]>(["ls"])).toMatchObject([
+      { name: "ana", note: null },
+      { name: "bob", note: null },
+    ]);
+    expect(await world.tieline(["prune", "--all"], { cwd: copy })).toMatchObject({
+      code: 0,
+      stdout: "nothing is gone\n",
+    });
     const { stderr } = await world.tieline(["up"], { cwd: copy });
     expect(remedies(stderr)).toEqual(["team create web-worktree", "team disband web"]);
     expect(stderr).toContain("`--team web`");
@@ -84,18 +119,27 @@ describe("a second copy of a project", () => {
 
   test("takes the name over after `team disband`", async () => {
     const other = await copyOf("clone");
-    expect(await world.tieline(["team", "disband", "web"], { cwd: other })).toMatchObject({ code: 3, stderr: expect.stringContaining("--force") });
+    expect(await world.tieline(["team", "disband", "web"], { cwd: other })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("--force"),
+    });
     await ok(["team", "disband", "web", "--force"], other);
     await ok(["up"], other);
     expect(await ls(other)).toEqual(["web:ana", "web:bob"]);
-    expect(await world.tieline(["up"])).toMatchObject({ code: 3, stderr: expect.stringContaining(`team web belongs to ${other}`) });
+    expect(await world.tieline(["up"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(`team web belongs to ${other}`),
+    });
   });
 
   test("an agent that works in a copy is still of its own team", async () => {
     const inCopy = await copyOf("elsewhere");
     await ok(["spawn", "ana", "--name", "cy", "--cwd", inCopy], place("clone"));
     const [, cy] = /TIELINE_TOKEN=(\S+)/.exec(await environment("cy")) ?? [];
-    const me = await world.json<{ name: string; team: string }>(["whoami"], { cwd: inCopy, env: { TIELINE_TOKEN: cy! } });
+    const me = await world.json<{ name: string; team: string }>(["whoami"], {
+      cwd: inCopy,
+      env: { TIELINE_TOKEN: cy! },
+    });
     expect(me).toMatchObject({ name: "cy", team: "web" });
     const sent = await world.json<ReceiptView>(["send", "bob", "hi"], { cwd: inCopy, env: { TIELINE_TOKEN: cy! } });
     expect(sent.deliveries).toHaveLength(1);
@@ -137,8 +181,13 @@ describe("from a wrong directory", () => {
     expect(code).toBe(0);
     const tag = /MSG_USER_[0-9a-f]+/.exec(stdout)![0];
     const words = "default:helper is not running, so this message starts it; web:helper is.";
-    expect(stdout).toContain(`${words} \`tieline send web:helper\` reaches that one; \`tieline cancel ${tag}\` takes this message back`);
-    for (const [to, cwd] of [["web:helper", world.dir], ["helper", place("clone")]] as const) {
+    expect(stdout).toContain(
+      `${words} \`tieline send web:helper\` reaches that one; \`tieline cancel ${tag}\` takes this message back`,
+    );
+    for (const [to, cwd] of [
+      ["web:helper", world.dir],
+      ["helper", place("clone")],
+    ] as const) {
       expect(await world.json<ReceiptView>(["send", to, "hi"], { cwd })).not.toContainKey("notice");
     }
   });
@@ -146,7 +195,11 @@ describe("from a wrong directory", () => {
 
 describe("a project without `team:`", () => {
   test("has a team of its own, named after its directory", async () => {
-    for (const [directory, team] of [["x/My Project!", "My-Project"], ["x/app", "app"], ["y/app", "app-2"]] as const) {
+    for (const [directory, team] of [
+      ["x/My Project!", "My-Project"],
+      ["x/app", "app"],
+      ["y/app", "app-2"],
+    ] as const) {
       mkdirSync(place(directory), { recursive: true });
       await Bun.write(join(place(directory), "tieline.yaml"), yaml(""));
       await world.trust(place(directory));

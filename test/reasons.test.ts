@@ -11,7 +11,9 @@ agents:
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ files: { "tieline.yaml": yaml, "prompt.sh": "[ -e ok ] || exit 1\nwhile :; do printf '> '; read -r line; done\n" } });
+  world = await startWorld({
+    files: { "tieline.yaml": yaml, "prompt.sh": "[ -e ok ] || exit 1\nwhile :; do printf '> '; read -r line; done\n" },
+  });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -20,10 +22,18 @@ const agent = async (name: string): Promise<AgentView> => (await world.ls()).fin
 describe("the reason in ls is never older than the state", () => {
   test("no start is announced once no mail is left that would cause one", async () => {
     const { tag } = await world.json<ReceiptView>(["send", "crash", "hello"]);
-    await until(async () => (await agent("crash"))?.reason?.includes("the next start is in") ?? false, "the first pause");
+    await until(
+      async () => (await agent("crash"))?.reason?.includes("the next start is in") ?? false,
+      "the first pause",
+    );
     await world.json(["cancel", tag]);
     await until(async () => !(await agent("crash")).reason!.includes("the next start"), "the end of the announcement");
-    expect(await agent("crash")).toMatchObject({ state: "gone", pending: 0, held: null, reason: expect.stringContaining("exited with code 3") });
+    expect(await agent("crash")).toMatchObject({
+      state: "gone",
+      pending: 0,
+      held: null,
+      reason: expect.stringContaining("exited with code 3"),
+    });
   });
 
   test("what a screen showed is no reason after the program has ended", async () => {
@@ -49,7 +59,7 @@ describe("the reason in ls is never older than the state", () => {
     await until(async () => {
       const { state, held } = await agent("late");
       if (["starting", "idle"].includes(state) && held?.includes("not running")) outdated.push(`${state}: ${held}`);
-      return (await world.status(tag)).deliveries[0]!.state === "handed";
+      return (await world.status(tag)).deliveries[0]!.state === "delivered";
     }, "the delivery");
     expect(outdated).toEqual([]);
     expect(await agent("late")).toMatchObject({ held: null, exit: null });

@@ -9,7 +9,13 @@ const page = (name: string): string => readFileSync(join(import.meta.dir, "../do
 
 /** The cells of each row of a Markdown table whose first cell is `code`. */
 function rowsOf(markdown: string): { word: string; cells: string[] }[] {
-  return [...markdown.matchAll(/^\| `(\w+)`(.*)\|$/gm)].map(([, word, rest]) => ({ word: word!, cells: rest!.split(/(?<!\\)\|/).slice(1).map((cell) => cell.trim()) }));
+  return [...markdown.matchAll(/^\| `(\w+)`(.*)\|$/gm)].map(([, word, rest]) => ({
+    word: word!,
+    cells: rest!
+      .split(/(?<!\\)\|/)
+      .slice(1)
+      .map((cell) => cell.trim()),
+  }));
 }
 
 function section(markdown: string, heading: string): string {
@@ -22,7 +28,9 @@ describe("docs/states.md", () => {
   const states = page("states.md");
 
   test("draws exactly the transitions of the table", () => {
-    const drawn = [...states.matchAll(/^ +(\S+) --> (\w+): (\w+)$/gm)].map(([, from, to, verb]) => `${from === "[*]" ? null : from} ${verb} ${to}`);
+    const drawn = [...states.matchAll(/^ +(\S+) --> (\w+): (\w+)$/gm)].map(
+      ([, from, to, verb]) => `${from === "[*]" ? null : from} ${verb} ${to}`,
+    );
     const written = transitions.flatMap(([from, verb, targets]) => targets.map((to) => `${from} ${verb} ${to}`));
     expect(drawn.toSorted()).toEqual(written.toSorted());
   });
@@ -35,12 +43,19 @@ describe("docs/states.md", () => {
   test("names the next state of every outcome", () => {
     const detail = "";
     const outcomes: Outcome[] = [
-      { kind: "handed", proof: "screen" },
-      { kind: "handed", proof: "transcript" },
+      { kind: "delivered", proof: "screen" },
+      { kind: "delivered", proof: "transcript" },
       { kind: "held", hold: { reason: "busy", detail } },
-      ...(["gone", "error", "absent", "unknown", "discarded", "removed"] as const).map((kind): Outcome => ({ kind, detail })),
+      ...(["gone", "error", "absent", "unknown", "discarded", "removed"] as const).map((kind): Outcome => ({
+        kind,
+        detail,
+      })),
     ];
-    const told = rowsOf(section(states, "What an attempt can report")).map(({ word, cells }) => [word, /`(\w+)`/.exec(cells[0]!)![1]!, cells[1]!]);
+    const told = rowsOf(section(states, "What an attempt can report")).map(({ word, cells }) => [
+      word,
+      /`(\w+)`/.exec(cells[0]!)![1]!,
+      cells[1]!,
+    ]);
     expect(told).toEqual(
       outcomes.map((outcome) => {
         const { state, attempts } = stateAfter(outcome, 0);
@@ -62,16 +77,25 @@ describe("docs/errors.md", () => {
     expect(rows.map(({ word }) => word).toSorted()).toEqual(Object.keys(errorCodes).toSorted());
   });
 
-  test.each(rows.map(({ word, cells }) => [word as ErrorCode, cells] as const))("%s: cause, remedy, exit code, HTTP status", (code, cells) => {
-    const [cause, remedy, exit, http, again] = cells;
-    expect(cause).toMatch(/\.$/);
-    expect(remedy).toMatch(/\.$/);
-    expect({ exit: Number(exit), http: Number(http), again }).toEqual({ exit: errorCodes[code].exit, http: errorCodes[code].http, again: words[errorCodes[code].type] });
-  });
+  test.each(rows.map(({ word, cells }) => [word as ErrorCode, cells] as const))(
+    "%s: cause, remedy, exit code, HTTP status",
+    (code, cells) => {
+      const [cause, remedy, exit, http, again] = cells;
+      expect(cause).toMatch(/\.$/);
+      expect(remedy).toMatch(/\.$/);
+      expect({ exit: Number(exit), http: Number(http), again }).toEqual({
+        exit: errorCodes[code].exit,
+        http: errorCodes[code].http,
+        again: words[errorCodes[code].type],
+      });
+    },
+  );
 });
 
 describe("docs/failure-modes.md", () => {
-  const rows = [...page("failure-modes.md").matchAll(/^\| (\d+) \|(.*)\|$/gm)].map(([, number, cells]) => [Number(number), cells!.split(" | ").at(-1)!] as const);
+  const rows = [...page("failure-modes.md").matchAll(/^\| (\d+) \|(.*)\|$/gm)].map(
+    ([, number, cells]) => [Number(number), cells!.split(" | ").at(-1)!] as const,
+  );
 
   test("numbers its rows without a gap", () => {
     expect(rows.map(([number]) => number)).toEqual(Array.from({ length: 38 }, (_, at) => at + 1));
@@ -86,10 +110,15 @@ describe("docs/failure-modes.md", () => {
 
   /** `file` "name", "name"; `file` "name" */
   function testsIn(cell: string): [file: string, names: string[]][] {
-    const found = [...cell.matchAll(/`([^`]+\.test\.ts)`((?:,? "[^"]+")+)/g)].map(([, file, names]): [string, string[]] => [file!, [...names!.matchAll(/"([^"]+)"/g)].map(([, name]) => name!)]);
-    expect(found.map(([file, names]) => `\`${file}\` ${names.map((name) => `"${name}"`).join(", ")}`).join("; ")).toBe(cell.trim());
+    const found = [...cell.matchAll(/`([^`]+\.test\.ts)`((?:,? "[^"]+")+)/g)].map(
+      ([, file, names]): [string, string[]] => [file!, [...names!.matchAll(/"([^"]+)"/g)].map(([, name]) => name!)],
+    );
+    expect(found.map(([file, names]) => `\`${file}\` ${names.map((name) => `"${name}"`).join(", ")}`).join("; ")).toBe(
+      cell.trim(),
+    );
     return found;
   }
 
-  const isNamed = (source: string, name: string): boolean => ['"', "`"].some((mark) => source.includes(`${mark}${name}${mark}`));
+  const isNamed = (source: string, name: string): boolean =>
+    ['"', "`"].some((mark) => source.includes(`${mark}${name}${mark}`));
 });

@@ -26,20 +26,27 @@ function project(agents: Record<string, string>, rest = ""): string {
   return `team: web\nagents:\n${entries.join("")}${rest}`;
 }
 
-/** Calls as the person, without a process for each. */
+/** Calls as the user, without a process for each. */
 function clientOf({ env, project: cwd }: World): Client {
   const home = homeOf(env);
-  return createClient({ socket: home.socket }, { cwd, personToken: readFileSync(home.personToken, "utf8").trim() });
+  return createClient({ socket: home.socket }, { cwd, userToken: readFileSync(home.userToken, "utf8").trim() });
 }
 
-const handed = (receipt: ReceiptView): boolean => receipt.deliveries.every(({ state }) => ["handed", "seen", "answered"].includes(state));
+const delivered = (receipt: ReceiptView): boolean =>
+  receipt.deliveries.every(({ state }) => ["delivered", "seen", "answered"].includes(state));
 
 describe("as an agent", () => {
   let world: World;
 
   beforeAll(async () => {
-    const agents = { coder: "[sh, ./obedient.sh]", reviewer: "[sh, ./obedient.sh]", hermit: "[sh, ./obedient.sh]", tester: "[cat]" };
-    const topology = "topology: [coder -> reviewer, coder -> ghost, reviewer -> coder]\naliases: { crew: [reviewer, tester] }\n";
+    const agents = {
+      coder: "[sh, ./obedient.sh]",
+      reviewer: "[sh, ./obedient.sh]",
+      hermit: "[sh, ./obedient.sh]",
+      tester: "[cat]",
+    };
+    const topology =
+      "topology: [coder -> reviewer, coder -> ghost, reviewer -> coder]\naliases: { crew: [reviewer, tester] }\n";
     world = await startWorld({ files: { "tieline.yaml": project(agents, topology), "obedient.sh": obedientAgent } });
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -60,7 +67,9 @@ describe("as an agent", () => {
 
   test("to everyone on the host it may not write, and is told what it may", async () => {
     const output = await told("coder", "tieline send '*' hello");
-    expect(output).toContain("error ROUTE_DENIED: coder may not write to *, every live agent on this host; @all is whom it may write to");
+    expect(output).toContain(
+      "error ROUTE_DENIED: coder may not write to *, every live agent on this host; @all is whom it may write to",
+    );
     expect(output).not.toContain("topology");
     expect(output).toEndWith("exit 3\n");
   });
@@ -80,7 +89,9 @@ describe("as an agent", () => {
   });
 
   test("nobody writes to itself", async () => {
-    expect(await told("coder", "tieline send coder hello")).toContain("error ROUTE_DENIED: coder cannot write to itself");
+    expect(await told("coder", "tieline send coder hello")).toContain(
+      "error ROUTE_DENIED: coder cannot write to itself",
+    );
   });
 
   test("a broadcast reports each recipient, and exits with 6 when some were refused", async () => {
@@ -105,7 +116,7 @@ describe("as an agent", () => {
     expect(output).toEndWith("exit 0\n");
   });
 
-  test("changing the topology, teams and others' notes needs the person or a right", async () => {
+  test("changing the topology, teams and others' notes needs the user or a right", async () => {
     for (const command of ['topology add "hermit -> coder"', "team create other", "team shutdown web", "team leave"]) {
       expect(await told("hermit", `tieline ${command}`)).toContain("error NOT_PERMITTED");
     }
@@ -132,33 +143,67 @@ describe("as an agent", () => {
     expect(await told("hermit", "tieline send coder hello")).toEndWith("exit 0\n");
     await world.json(["topology", "rm", "hermit -> coder"]);
     expect(await told("hermit", "tieline send coder hello")).toContain("error ROUTE_DENIED");
-    expect(await world.tieline(["topology", "add", "hermit -> codr"])).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "coder"?') });
+    expect(await world.tieline(["topology", "add", "hermit -> codr"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean "coder"?'),
+    });
     const check = await world.tieline(["topology", "check"]);
-    expect(check).toMatchObject({ code: 2, stdout: expect.stringContaining(`${world.project}/tieline.yaml:7:40: nobody in team web has the name or role "ghost"`) });
+    expect(check).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining(
+        `${world.project}/tieline.yaml:7:40: nobody in team web has the name or role "ghost"`,
+      ),
+    });
   });
 
   test("resolve explains its rules", async () => {
     const { stdout } = await world.tieline(["resolve", "coder", "--explain"]);
     expect(stdout).toMatch(/✓ profile +a project profile, and its live agent/);
-    expect(await world.tieline(["resolve", "codr"])).toMatchObject({ code: 3, stderr: expect.stringContaining('did you mean "coder"?') });
+    expect(await world.tieline(["resolve", "codr"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('did you mean "coder"?'),
+    });
   });
 });
 
 describe("asking", () => {
   test("prints the answer; as JSON the envelope, also in vain", async () => {
-    await using world = await startWorld({ files: { "tieline.yaml": project({ ana: "[sh, ./polite.sh]", mute: "[cat]" }), "polite.sh": polite } });
+    await using world = await startWorld({
+      files: { "tieline.yaml": project({ ana: "[sh, ./polite.sh]", mute: "[cat]" }), "polite.sh": polite },
+    });
     const answer = await world.tieline(["ask", "ana", "are you there?"]);
-    expect(answer).toMatchObject({ code: 0, stdout: expect.stringMatching(/^thank you for MSG_USER_[0-9a-f]{8}\n$/), stderr: "" });
+    expect(answer).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^thank you for MSG_USER_[0-9a-f]{8}\n$/),
+      stderr: "",
+    });
     const envelope = await world.json<Record<string, unknown>>(["ask", "ana", "again?"]);
-    expect(envelope).toEqual({ ok: true, result: `thank you for ${String(envelope["correlationId"])}`, error: null, timeout: false, correlationId: expect.any(String), durationMs: expect.any(Number) });
+    expect(envelope).toEqual({
+      ok: true,
+      result: `thank you for ${String(envelope["correlationId"])}`,
+      error: null,
+      timeout: false,
+      correlationId: expect.any(String),
+      durationMs: expect.any(Number),
+    });
     expect(await world.json<InboxView[]>(["inbox", "--pending"])).toEqual([]);
 
     const late = await world.tieline(["ask", "mute", "--timeout", "1s", "--json", "hello?"]);
     expect(late.code).toBe(4);
-    expect(JSON.parse(late.stdout)).toMatchObject({ ok: false, result: null, timeout: true, error: { code: "NOT_IN_TIME", type: "transient" } });
+    expect(JSON.parse(late.stdout)).toMatchObject({
+      ok: false,
+      result: null,
+      timeout: true,
+      error: { code: "NOT_IN_TIME", type: "transient" },
+    });
     const nobody = await world.tieline(["ask", "nobody", "--json", "hello?"]);
     expect(nobody.code).toBe(3);
-    expect(JSON.parse(nobody.stdout)).toMatchObject({ ok: false, timeout: false, correlationId: null, error: { code: "ADDRESS_UNKNOWN", type: "permanent" } });
+    expect(JSON.parse(nobody.stdout)).toMatchObject({
+      ok: false,
+      timeout: false,
+      correlationId: null,
+      error: { code: "ADDRESS_UNKNOWN", type: "permanent" },
+    });
   });
 });
 
@@ -166,22 +211,37 @@ test("two agents in panes that ask each other at once answer each other, and bot
   const agents = { ana: "[sh, ./obedient.sh]", ben: "[sh, ./obedient.sh]" };
   await using world = await startWorld({ files: { "tieline.yaml": project(agents), "obedient.sh": obedientAgent } });
   // Each answers what it is asked first, and then waits for the answer to its own question.
-  world.file("ask.sh", `tieline ask $1 "a question for $1" >answer.$TIELINE_AGENT 2>asked.$TIELINE_AGENT
+  world.file(
+    "ask.sh",
+    `tieline ask $1 "a question for $1" >answer.$TIELINE_AGENT 2>asked.$TIELINE_AGENT
 echo "exit $?"
 own=$(sed -n 's/.*ask --resume \\(MSG_[A-Z_0-9a-f]*\\).*/\\1/p' asked.$TIELINE_AGENT)
 theirs=$(sed -n 's/.*tieline reply \\(MSG_[A-Z_0-9a-f]*\\).*/\\1/p' asked.$TIELINE_AGENT)
-tieline reply $theirs "from $TIELINE_AGENT" >/dev/null && tieline ask --resume $own --json`);
+tieline reply $theirs "from $TIELINE_AGENT" >/dev/null && tieline ask --resume $own --json`,
+  );
   await world.json(["up"]);
-  const outputs = await Promise.all([["ana", "ben"], ["ben", "ana"]].map(([me, other]) => toldIn(world, me!, `sh ./ask.sh ${other}`)));
-  for (const [at, [me, other]] of [["ana", "ben"], ["ben", "ana"]].entries()) {
+  const outputs = await Promise.all(
+    [
+      ["ana", "ben"],
+      ["ben", "ana"],
+    ].map(([me, other]) => toldIn(world, me!, `sh ./ask.sh ${other}`)),
+  );
+  for (const [at, [me, other]] of [
+    ["ana", "ben"],
+    ["ben", "ana"],
+  ].entries()) {
     const [asked, envelope, code] = outputs[at]!.trim().split("\n");
     expect([asked, code]).toEqual(["exit 7", "exit 0"]);
     expect(JSON.parse(envelope!)).toMatchObject({ ok: true, result: `from ${other}`, error: null, timeout: false });
     // Scripts take what is on stdout for an answer.
     expect(readFileSync(join(world.project, `answer.${me}`), "utf8")).toBe("");
     const words = readFileSync(join(world.project, `asked.${me}`), "utf8");
-    expect(words).toMatch(new RegExp(`MSG_${other!.toUpperCase()}_[0-9a-f]{8} from ${other} .*new\\n  a question for ${me}\\n`));
-    expect(words).toMatch(/^error QUESTION_WAITING: \w+ asks you something while you wait for the answer to MSG_\w+, which stays open$/m);
+    expect(words).toMatch(
+      new RegExp(`MSG_${other!.toUpperCase()}_[0-9a-f]{8} from ${other} .*new\\n  a question for ${me}\\n`),
+    );
+    expect(words).toMatch(
+      /^error QUESTION_WAITING: \w+ asks you something while you wait for the answer to MSG_\w+, which stays open$/m,
+    );
   }
 });
 
@@ -192,10 +252,20 @@ describe("agents that are started by their mail", () => {
     await using world = await startWorld({ files, config: { spawn: { perMinute: 100, readyTimeoutMs: 60_000 } } });
     await world.json(["daemon", "start"]);
     const client = clientOf(world);
-    const sent = await Promise.all(Array.from({ length: 200 }, (_, index) => client.call("send", { to: names[index % 20]!, body: `message ${index}` })));
-    await until(async () => (await client.call("log", { limit: 500 })).every(handed), "every message to be handed", 120_000);
+    const sent = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        client.call("send", { to: names[index % 20]!, body: `message ${index}` }),
+      ),
+    );
+    await until(
+      async () => (await client.call("log", { limit: 500 })).every(delivered),
+      "every message to be delivered",
+      120_000,
+    );
     expect(await client.call("log", { limit: 500 })).toHaveLength(sent.length);
-    const panes = (await world.tmux("list-panes", "-a", "-F", "#{pane_current_command}")).split("\n").filter((command) => command === "cat");
+    const panes = (await world.tmux("list-panes", "-a", "-F", "#{pane_current_command}"))
+      .split("\n")
+      .filter((command) => command === "cat");
     expect(panes).toHaveLength(20);
   }, 180_000);
 
@@ -203,15 +273,24 @@ describe("agents that are started by their mail", () => {
     const files = { "tieline.yaml": project({ ana: "[sh, ./crash.sh]" }), "crash.sh": "echo started >>starts\n" };
     await using world = await startWorld({ files });
     const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
-    const reasons = async (): Promise<string[]> => (await world.status(tag)).history.flatMap(({ reason }) => reason ?? []);
-    await until(async () => (await reasons()).some((reason) => reason.endsWith("the next start is in 5 s")), "the second pause");
-    expect(await reasons()).toContainEqual(expect.stringMatching(/^ana is not running: .*exited .*the next start is in 1 s$/));
+    const reasons = async (): Promise<string[]> =>
+      (await world.status(tag)).history.flatMap(({ reason }) => reason ?? []);
+    await until(
+      async () => (await reasons()).some((reason) => reason.endsWith("the next start is in 5 s")),
+      "the second pause",
+    );
+    expect(await reasons()).toContainEqual(
+      expect.stringMatching(/^ana is not running: .*exited .*the next start is in 1 s$/),
+    );
     expect(readFileSync(join(world.project, "starts"), "utf8")).toBe("started\nstarted\n");
     expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "queued", attempts: 0 });
   });
 
   test("one that is not ready in time keeps its mail queued, and status says so", async () => {
-    const files = { "tieline.yaml": project({ ana: "[sh, ./slow.sh]" }), "slow.sh": "while :; do echo busy; sleep 0.1; done\n" };
+    const files = {
+      "tieline.yaml": project({ ana: "[sh, ./slow.sh]" }),
+      "slow.sh": "while :; do echo busy; sleep 0.1; done\n",
+    };
     await using world = await startWorld({ files, config: { spawn: { readyTimeoutMs: 1_000 } } });
     const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
     const said = "ana was started, but is not ready after 1 s";
@@ -221,11 +300,15 @@ describe("agents that are started by their mail", () => {
 });
 
 test("two agents that answer each other politely come to an end", async () => {
-  const files = { "tieline.yaml": project({ ana: "[sh, ./polite.sh]", bob: "[sh, ./polite.sh]" }), "polite.sh": polite };
+  const files = {
+    "tieline.yaml": project({ ana: "[sh, ./polite.sh]", bob: "[sh, ./polite.sh]" }),
+    "polite.sh": polite,
+  };
   await using world = await startWorld({ files });
   await world.json(["up"]);
   await world.json(["send", "ana", "greet bob"]);
-  const screens = async (): Promise<string> => (await Promise.all((await world.ls()).map(({ pane }) => world.screen(pane!)))).join("\n");
+  const screens = async (): Promise<string> =>
+    (await Promise.all((await world.ls()).map(({ pane }) => world.screen(pane!)))).join("\n");
   await until(async () => (await screens()).includes("HOP_LIMIT"), "the limit", 60_000);
   const log = await world.json<ReceiptView[]>(["log", "--limit", "100"]);
   expect(log.map(({ from }) => from)).toEqual(["user", "ana", "bob", "ana", "bob", "ana", "bob", "ana", "bob"]);

@@ -20,11 +20,15 @@ describeUnless(lackOfBubblewrap())("under bubblewrap", () => {
     cpSync(join(import.meta.dir, "../examples/sandboxed"), world.project, { recursive: true });
     await world.trust();
     expect(await world.tieline(["up"])).toMatchObject({ code: 0 });
-    await until(async () => (await world.inbox("user")).length > 0, "the answer for the person");
+    await until(async () => (await world.inbox("user")).length > 0, "the answer for the user");
     expect(await world.inbox("user")).toMatchObject([{ from: "asker", body: "the answerer says: forty-two" }]);
-    const log = await world.json<{ from: string; to: string; knownBy: string; deliveries: { transport: string | null }[] }[]>(["log"]);
+    const log = await world.json<
+      { from: string; to: string; knownBy: string; deliveries: { transport: string | null }[] }[]
+    >(["log"]);
     const between = log.filter(({ to }) => to !== "user");
-    expect(between.map(({ from, knownBy, deliveries }) => [from, knownBy, deliveries.map(({ transport }) => transport)])).toEqual([
+    expect(
+      between.map(({ from, knownBy, deliveries }) => [from, knownBy, deliveries.map(({ transport }) => transport)]),
+    ).toEqual([
       ["asker", "workspace", ["workspace-inbox"]],
       ["answerer", "workspace", ["workspace-inbox"]],
     ]);
@@ -48,7 +52,8 @@ agents:
     const neighbour = join(world.project, "cells/neighbour");
     const prisoner = join(world.project, "cells/prisoner");
     const elsewhere = join(world.dir, "elsewhere");
-    for (const directory of [join(neighbour, ".outbox"), prisoner, elsewhere]) mkdirSync(directory, { recursive: true });
+    for (const directory of [join(neighbour, ".outbox"), prisoner, elsewhere])
+      mkdirSync(directory, { recursive: true });
     writeFileSync(join(elsewhere, "log.txt"), "");
     writeFileSync(
       join(prisoner, "escape.sh"),
@@ -77,26 +82,50 @@ exec sleep 1000000
     );
     expect(await world.tieline(["up"])).toMatchObject({ code: 0 });
     await until(() => existsSync(join(prisoner, "finished")), "the attempts to end");
-    const refused = ["token", "home", "mailbox", "socket", "neighbour", "project", "system", "environment", "parents", "processes"];
-    expect(readFileSync(join(prisoner, "results"), "utf8").trim().split("\n")).toEqual([...refused.map((name) => `${name}: refused`), "allowed: yes"]);
+    const refused = [
+      "token",
+      "home",
+      "mailbox",
+      "socket",
+      "neighbour",
+      "project",
+      "system",
+      "environment",
+      "parents",
+      "processes",
+    ];
+    expect(readFileSync(join(prisoner, "results"), "utf8").trim().split("\n")).toEqual([
+      ...refused.map((name) => `${name}: refused`),
+      "allowed: yes",
+    ]);
 
     await until(async () => (await world.inbox("user")).length > 0, "the honest message");
     expect(await world.inbox("user")).toMatchObject([{ from: "prisoner", body: "honest" }]);
     expect(readdirSync(join(neighbour, ".outbox")).filter((name) => name.endsWith(".json"))).toEqual([]);
     const reasons = readdirSync(join(prisoner, ".outbox/.rejected")).filter((name) => name.endsWith(".reason.txt"));
-    expect(reasons.map((name) => readFileSync(join(prisoner, ".outbox/.rejected", name), "utf8")).join()).toContain("links are not followed here");
+    expect(reasons.map((name) => readFileSync(join(prisoner, ".outbox/.rejected", name), "utf8")).join()).toContain(
+      "links are not followed here",
+    );
     await until(() => inboxOf(prisoner).length >= 2, "the news about both rejected files");
     expect(inboxOf(prisoner).map(({ from }) => from)).toEqual(["tieline", "tieline"]);
 
     // A log that leads out of its directory is not read, and a directory that became a link leads nowhere.
-    writeFileSync(join(elsewhere, "log.txt"), "[2026-01-31 09:00:00] RES: @user: smuggled\n[2026-01-31 09:00:01] RES: x\n");
-    writeFileSync(join(prisoner, "logs/own.txt"), "[2026-01-31 09:00:00] RES: @user: from the log\n[2026-01-31 09:00:01] RES: x\n");
+    writeFileSync(
+      join(elsewhere, "log.txt"),
+      "[2026-01-31 09:00:00] RES: @user: smuggled\n[2026-01-31 09:00:01] RES: x\n",
+    );
+    writeFileSync(
+      join(prisoner, "logs/own.txt"),
+      "[2026-01-31 09:00:00] RES: @user: from the log\n[2026-01-31 09:00:01] RES: x\n",
+    );
     await until(async () => (await world.inbox("user")).length > 1, "the logged message");
     expect((await world.inbox("user")).map(({ body }) => body).toSorted()).toEqual(["from the log", "honest"]);
   });
 
   test("the word for a sandbox that can not be is SPAWN_FAILED, and nothing runs", async () => {
-    const world = await aWorld({ "tieline.yaml": `team: walls\nagents:\n  bare: { command: [sh, -c, "touch ran; sleep 1000"], sandbox: bwrap }\n` });
+    const world = await aWorld({
+      "tieline.yaml": `team: walls\nagents:\n  bare: { command: [sh, -c, "touch ran; sleep 1000"], sandbox: bwrap }\n`,
+    });
     const { code, stderr } = await world.tieline(["up"]);
     expect([code, stderr]).toEqual([4, expect.stringContaining("error SPAWN_FAILED: bare cannot be sandboxed")]);
     expect(existsSync(join(world.project, "ran"))).toBe(false);
@@ -105,6 +134,12 @@ exec sleep 1000000
 
 function inboxOf(workspace: string): { from: string; content: string }[] {
   const directory = join(workspace, ".inbox");
-  const names = existsSync(directory) ? readdirSync(directory).filter((name) => /^\d.*\.json$/.test(name)).sort() : [];
-  return names.map((name) => JSON.parse(readFileSync(join(directory, name), "utf8")) as { from: string; content: string });
+  const names = existsSync(directory)
+    ? readdirSync(directory)
+        .filter((name) => /^\d.*\.json$/.test(name))
+        .sort()
+    : [];
+  return names.map(
+    (name) => JSON.parse(readFileSync(join(directory, name), "utf8")) as { from: string; content: string },
+  );
 }

@@ -9,8 +9,10 @@ const agents = `agents:
   Big: { command: [cat] }
 `;
 
-const sessions = async (world: World): Promise<string[]> => (await world.tmux("list-sessions", "-F", "#{session_name}")).split("\n").toSorted();
-const windows = async (world: World): Promise<string[]> => (await world.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}")).split("\n").toSorted();
+const sessions = async (world: World): Promise<string[]> =>
+  (await world.tmux("list-sessions", "-F", "#{session_name}")).split("\n").toSorted();
+const windows = async (world: World): Promise<string[]> =>
+  (await world.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}")).split("\n").toSorted();
 
 describe("a window for each agent", () => {
   let world: World | null = null;
@@ -18,7 +20,8 @@ describe("a window for each agent", () => {
     await world?.[Symbol.asyncDispose]();
     world = null;
   });
-  const open = async (yaml: string, session: object = {}): Promise<World> => (world = await startWorld({ files: { "tieline.yaml": yaml }, config: { session } }));
+  const open = async (yaml: string, session: object = {}): Promise<World> =>
+    (world = await startWorld({ files: { "tieline.yaml": yaml }, config: { session } }));
 
   test("the team's name makes the session's, safely", async () => {
     await open(`team: feat/auth-fix\n${agents}`);
@@ -50,7 +53,10 @@ describe("a window for each agent", () => {
   test("without session.autoCreate a missing session is refused, with the command that makes it", async () => {
     await open(`team: web\n${agents}`, { autoCreate: false });
     const refused = await world!.tieline(["spawn", "ana"]);
-    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("SPAWN_FAILED: there is no tmux session web, and session.autoCreate is off")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      4,
+      expect.stringContaining("SPAWN_FAILED: there is no tmux session web, and session.autoCreate is off"),
+    ]);
     expect(refused.stderr).toContain("new-session -d -s web");
     await world!.tmux("new-session", "-d", "-s", "web", "-n", "notes", "cat");
     await world!.json(["spawn", "ana"]);
@@ -61,10 +67,14 @@ describe("a window for each agent", () => {
 describe("a session for each agent", () => {
   let world: World;
   beforeAll(async () => {
-    world = await startWorld({ files: { "tieline.yaml": `team: web\n${agents}` }, config: { session: { naming: "session" } } });
+    world = await startWorld({
+      files: { "tieline.yaml": `team: web\n${agents}` },
+      config: { session: { naming: "session" } },
+    });
   });
   afterAll(() => world[Symbol.asyncDispose]());
-  const screenOf = async (name: string): Promise<string> => world.screen((await world.ls()).find((one) => one.name === name)!.pane!);
+  const screenOf = async (name: string): Promise<string> =>
+    world.screen((await world.ls()).find((one) => one.name === name)!.pane!);
 
   test("agent-{team}-{name}, agent-{team}-{name}-{instance}, and agent-ralph-{id} whatever the team", async () => {
     await world.json(["spawn", "ana"]);
@@ -89,12 +99,15 @@ describe("a session for each agent", () => {
 
   test("a name that would not be readable there is refused", async () => {
     const refused = await world.tieline(["spawn", "Big"]);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("NAME_INVALID: Big can not name a session of its own")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("NAME_INVALID: Big can not name a session of its own"),
+    ]);
     expect((await world.tieline(["spawn", "ana", "--name", "a-b-c"])).stderr).toContain("NAME_INVALID");
   });
 
   test("broadcast --all reaches every one of them", async () => {
-    const receipt = await world.json<ReceiptView>(["broadcast", "--all", "--wait", "handed", "to everybody"]);
+    const receipt = await world.json<ReceiptView>(["broadcast", "--all", "--wait", "delivered", "to everybody"]);
     expect(receipt.deliveries.map(({ agent }) => agent).toSorted()).toEqual(["ana", "ana-2", "ralph-7"]);
     for (const name of ["ana", "ana-2", "ralph-7"]) expect(await screenOf(name)).toContain(receipt.tag);
   });

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -11,7 +20,8 @@ let machine: string;
 beforeEach(() => {
   machine = mkdtempSync(join(tmpdir(), "tieline-setup-"));
   mkdirSync(join(machine, "bin"));
-  for (const tool of ["sh", "dirname", "sed", "cat", "env", "mkdir"]) symlinkSync(Bun.which(tool)!, join(machine, "bin", tool));
+  for (const tool of ["sh", "dirname", "sed", "cat", "env", "mkdir"])
+    symlinkSync(Bun.which(tool)!, join(machine, "bin", tool));
   program("uname", "echo Linux");
   program("id", "echo 1000");
 });
@@ -26,21 +36,37 @@ function program(name: string, body = ":"): void {
 
 /** A package manager that writes down how it was called, and really "installs". */
 function packageManager(name: string, installs: Record<string, string> = { tmux: "echo tmux 3.4" }): void {
-  const made = Object.entries(installs).map(([what, body]) => `case " $* " in *" ${what} "*) printf '#!/bin/sh\\n${body}\\n' >"${machine}/bin/${what}"; /bin/chmod +x "${machine}/bin/${what}";; esac`);
-  program(name, `echo "${name} $*" >>"${machine}/calls"\ncase " $* " in *" install "*) ;; *) exit 0;; esac\n${made.join("\n")}`);
+  const made = Object.entries(installs).map(
+    ([what, body]) =>
+      `case " $* " in *" ${what} "*) printf '#!/bin/sh\\n${body}\\n' >"${machine}/bin/${what}"; /bin/chmod +x "${machine}/bin/${what}";; esac`,
+  );
+  program(
+    name,
+    `echo "${name} $*" >>"${machine}/calls"\ncase " $* " in *" install "*) ;; *) exit 0;; esac\n${made.join("\n")}`,
+  );
 }
 
 function setup(...args: string[]): { code: number; said: string; calls: string[] } {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(["/bin/sh", join(root, "scripts/setup"), ...args], { env: { PATH: join(machine, "bin"), HOME: machine }, stdin: "ignore" });
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["/bin/sh", join(root, "scripts/setup"), ...args], {
+    env: { PATH: join(machine, "bin"), HOME: machine },
+    stdin: "ignore",
+  });
   const calls = join(machine, "calls");
-  return { code: exitCode, said: stdout.toString() + stderr.toString(), calls: existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : [] };
+  return {
+    code: exitCode,
+    said: stdout.toString() + stderr.toString(),
+    calls: existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : [],
+  };
 }
 
 describe("where everything is there", () => {
-  test.each(["tmux 3.2", "tmux 3.3a", "tmux 3.10", "tmux 4.0", "tmux next-3.5", "tmux master"])("%s is enough, and nothing is said", (version) => {
-    program("tmux", `echo ${version}`);
-    expect(setup()).toEqual({ code: 0, said: "", calls: [] });
-  });
+  test.each(["tmux 3.2", "tmux 3.3a", "tmux 3.10", "tmux 4.0", "tmux next-3.5", "tmux master"])(
+    "%s is enough, and nothing is said",
+    (version) => {
+      program("tmux", `echo ${version}`);
+      expect(setup()).toEqual({ code: 0, said: "", calls: [] });
+    },
+  );
 
   test("the tests need more, and are content with a Chrome by another name", () => {
     program("tmux", "echo tmux 3.4");
@@ -85,7 +111,9 @@ describe("where something is missing", () => {
     const { code, said, calls } = setup("--tests");
     expect(code).toBe(5);
     expect(calls).toEqual([]);
-    expect(said).toMatch(/sudo apt-get update && sudo apt-get install -y tmux .*dash fish zsh bubblewrap busybox passt/);
+    expect(said).toMatch(
+      /sudo apt-get update && sudo apt-get install -y tmux .*dash fish zsh bubblewrap busybox passt/,
+    );
     expect(said).toContain("tmux 3.2 or newer; found: none");
   });
 
@@ -97,7 +125,14 @@ describe("where something is missing", () => {
 
   test("macOS uses brew and misses no Linux program", () => {
     program("uname", "echo Darwin");
-    packageManager("brew", { tmux: "echo tmux 3.5a", chromium: ":", dash: ":", fish: ":", zsh: ":", "nats-server": ":" });
+    packageManager("brew", {
+      tmux: "echo tmux 3.5a",
+      chromium: ":",
+      dash: ":",
+      fish: ":",
+      zsh: ":",
+      "nats-server": ":",
+    });
     const { code, calls } = setup("--tests");
     expect(code).toBe(0);
     expect(calls).toContain("brew install tmux");
@@ -126,9 +161,15 @@ describe("where something is missing", () => {
 
 test("a checkout without Bun is told to run npm install", () => {
   mkdirSync(join(machine, "checkout/scripts"), { recursive: true });
-  for (const script of ["setup", "find-bun"]) writeFileSync(join(machine, "checkout/scripts", script), readFileSync(join(root, "scripts", script)));
-  const { exitCode, stderr } = Bun.spawnSync(["/bin/sh", join(machine, "checkout/scripts/setup")], { env: { PATH: join(machine, "bin") } });
-  expect({ exitCode, said: stderr.toString() }).toEqual({ exitCode: 5, said: "setup: Bun is missing beside Tieline; run npm install\n" });
+  for (const script of ["setup", "find-bun"])
+    writeFileSync(join(machine, "checkout/scripts", script), readFileSync(join(root, "scripts", script)));
+  const { exitCode, stderr } = Bun.spawnSync(["/bin/sh", join(machine, "checkout/scripts/setup")], {
+    env: { PATH: join(machine, "bin") },
+  });
+  expect({ exitCode, said: stderr.toString() }).toEqual({
+    exitCode: 5,
+    said: "setup: Bun is missing beside Tieline; run npm install\n",
+  });
 });
 
 test("an unknown option is a usage error", () => {

@@ -1,5 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plantBunSettings } from "../src/testing/bunSettings.ts";
@@ -34,14 +44,33 @@ function aPlace(yaml: string): Place {
   const [project, home] = [join(root, "project"), join(root, "home")];
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, "tieline.yaml"), yaml);
-  const env = { PATH: "/usr/bin:/bin", HOME: root, LANG: "C.UTF-8", TERM: "xterm-256color", TMPDIR: root, TMUX_TMPDIR: root, TIELINE_HOME: home, TIELINE_TMUX_SOCKET: "private" };
+  const env = {
+    PATH: "/usr/bin:/bin",
+    HOME: root,
+    LANG: "C.UTF-8",
+    TERM: "xterm-256color",
+    TMPDIR: root,
+    TMUX_TMPDIR: root,
+    TIELINE_HOME: home,
+    TIELINE_TMUX_SOCKET: "private",
+  };
   const place: Place = {
     project,
     home,
     env,
     async run(args) {
-      const child = Bun.spawn([join(dir, "tieline"), ...args], { cwd: project, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-      const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      const child = Bun.spawn([join(dir, "tieline"), ...args], {
+        cwd: project,
+        env,
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [code, stdout, stderr] = await Promise.all([
+        child.exited,
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
       return { code, stdout, stderr };
     },
     async leave() {
@@ -59,7 +88,8 @@ async function mustRun(place: Place, args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-const inbox = async (place: Place): Promise<{ from: string; body: string }[]> => JSON.parse(await mustRun(place, ["inbox", "user", "--json"])) as { from: string; body: string }[];
+const inbox = async (place: Place): Promise<{ from: string; body: string }[]> =>
+  JSON.parse(await mustRun(place, ["inbox", "user", "--json"])) as { from: string; body: string }[];
 
 describe("the single file", () => {
   test("starts its own daemon, its agents find tieline and swarm-msg, and messages go both ways", async () => {
@@ -70,14 +100,15 @@ agents:
 `);
     await mustRun(place, ["trust", "--yes"]);
     await mustRun(place, ["up"]);
-    await mustRun(place, ["send", "talker", "--wait", "handed", "hello"]);
+    await mustRun(place, ["send", "talker", "--wait", "delivered", "hello"]);
     await until(async () => (await inbox(place)).length === 2, "both messages");
     expect((await inbox(place)).map(({ from, body }) => [from, body.replace(/MSG_\w+/, "TAG")]).toSorted()).toEqual([
       ["talker", "heard TAG: hello"],
       ["writer", "by file"],
     ]);
     expect(readFileSync(join(place.home, "bin/tieline"), "utf8")).toContain(realpathSync(join(dir, "tieline")));
-    const version = (program: string): string => Bun.spawnSync([program, "--version"], { env: place.env }).stdout.toString();
+    const version = (program: string): string =>
+      Bun.spawnSync([program, "--version"], { env: place.env }).stdout.toString();
     expect(version(join(place.home, "bin/tieline"))).toBe(version(join(dir, "tieline")));
     expect(lstatSync(join(place.home, "bin/swarm-msg")).mode & 0o111).not.toBe(0);
   });
@@ -86,9 +117,20 @@ agents:
     const place = aPlace("team: one\n");
     await Bun.spawn(["tmux", "-L", "private", "new-session", "-d", "cat"], { env: place.env }).exited;
     await mustRun(place, ["adopt", "%0", "--name", "ana", "--provider", "generic"]);
-    const socket = await new Response(Bun.spawn(["tmux", "-L", "private", "display-message", "-p", "#{socket_path}"], { env: place.env }).stdout).text();
-    const call = { session_id: "s", hook_event_name: "PreToolUse", tool_name: "SendMessage", tool_input: { to: "user", message: "hello" }, tool_use_id: "t" };
-    const hook = Bun.spawn([join(place.home, "hooks/hook"), "claude-code", "PreToolUse"], { env: { ...place.env, TMUX: `${socket.trim()},1,0`, TMUX_PANE: "%0" }, stdin: new Blob([JSON.stringify(call)]) });
+    const socket = await new Response(
+      Bun.spawn(["tmux", "-L", "private", "display-message", "-p", "#{socket_path}"], { env: place.env }).stdout,
+    ).text();
+    const call = {
+      session_id: "s",
+      hook_event_name: "PreToolUse",
+      tool_name: "SendMessage",
+      tool_input: { to: "user", message: "hello" },
+      tool_use_id: "t",
+    };
+    const hook = Bun.spawn([join(place.home, "hooks/hook"), "claude-code", "PreToolUse"], {
+      env: { ...place.env, TMUX: `${socket.trim()},1,0`, TMUX_PANE: "%0" },
+      stdin: new Blob([JSON.stringify(call)]),
+    });
     expect(await new Response(hook.stdout).text()).toContain("The message is sent.");
     expect(await inbox(place)).toMatchObject([{ from: "ana", body: "hello" }]);
   });
@@ -102,7 +144,10 @@ agents:
 
   test("runs objects of a project in their threads, and serves the page", async () => {
     const place = aPlace("team: one\nobjects: { polly: { module: polly.ts } }\n");
-    writeFileSync(join(place.project, "polly.ts"), "export const onMessage = (from: string, content: string, api: { reply(text: string): unknown }): unknown => api.reply(`${from} said ${content}`);\n");
+    writeFileSync(
+      join(place.project, "polly.ts"),
+      "export const onMessage = (from: string, content: string, api: { reply(text: string): unknown }): unknown => api.reply(`${from} said ${content}`);\n",
+    );
     await mustRun(place, ["trust", "--yes"]);
     await mustRun(place, ["send", "polly", "--wait", "answered", "hi"]);
     expect(await inbox(place)).toMatchObject([{ from: "polly", body: "user said hi" }]);
@@ -116,7 +161,9 @@ agents:
   test("speaks MCP, registers itself by its own path, and plays the demo", async () => {
     const place = aPlace("team: one\n");
     await mustRun(place, ["setup", "--mcp", "claude"]);
-    const registered = JSON.parse(readFileSync(join(place.home, "../.claude.json"), "utf8")) as { mcpServers: { tieline: { command: string } } };
+    const registered = JSON.parse(readFileSync(join(place.home, "../.claude.json"), "utf8")) as {
+      mcpServers: { tieline: { command: string } };
+    };
     expect(existsSync(registered.mcpServers.tieline.command)).toBe(true);
     expect(registered.mcpServers.tieline.command).toStartWith(realpathSync(dir));
     expect(await mustRun(place, ["demo"])).toContain("reviewer");

@@ -29,15 +29,21 @@ describe("what agents are taught", () => {
       const command = commands.get(name!);
       expect(command, name).toBeDefined();
       const words = rest!.replace(/<<.*$/, "").match(/"[^"]*"|\S+/g) ?? [];
-      await parse(command!, words.map((word) => word.replaceAll('"', "")));
+      await parse(
+        command!,
+        words.map((word) => word.replaceAll('"', "")),
+      );
     }
-    for (const name of ["send_message", "ask", "reply", "check_inbox", "list_agents"]) expect(tools.map((tool) => tool.name)).toContain(name);
+    for (const name of ["send_message", "ask", "reply", "check_inbox", "list_agents"])
+      expect(tools.map((tool) => tool.name)).toContain(name);
   });
 
   test("goes to agents that we start, after their own prompt and with their name", () => {
     const profile = { prompt: "Build it.", skill: null } as Parameters<typeof promptOf>[0];
     const ana = { name: "ana", team: "web" };
-    expect(promptOf(profile, ana, {})).toBe(`Build it.\n\nYou are \`ana\`, an agent in the team \`web\`.\n\n${teaching}`);
+    expect(promptOf(profile, ana, {})).toBe(
+      `Build it.\n\nYou are \`ana\`, an agent in the team \`web\`.\n\n${teaching}`,
+    );
     expect(promptOf({ ...profile, prompt: null }, ana, {})).toContain(teaching);
     expect(promptOf({ ...profile, prompt: null }, ana, { promptsAtOnce: true })).toBeNull();
   });

@@ -15,10 +15,16 @@ test("a crash loop is five starts with growing pauses; then the mail goes back, 
   expect(readFileSync(join(world.project, "starts"), "utf8")).toBe("started\n".repeat(5));
   const bounces = (await world.json<InboxView[]>(["inbox"])).filter(({ kind }) => kind === "bounce");
   expect(bounces.map(({ answers }) => answers)).toEqual([tag, second.tag]);
-  expect(bounces[0]!.body).toContain(`${tag} to ana was not delivered: SPAWN_FAILED: it was started 5 times in a row in vain`);
+  expect(bounces[0]!.body).toContain(
+    `${tag} to ana was not delivered: SPAWN_FAILED: it was started 5 times in a row in vain`,
+  );
 
   world.file("crash.sh", "exec cat\n");
   await world.json(["retry", tag]);
-  await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the retried message to arrive", 120_000);
+  await until(
+    async () => (await world.status(tag)).deliveries[0]!.state === "delivered",
+    "the retried message to arrive",
+    120_000,
+  );
   expect(await failed()).toBeTrue();
 }, 400_000);

@@ -26,25 +26,35 @@ beforeAll(async () => {
   const scripted = join(import.meta.dir, "../src/testing/scriptedAgent.ts");
   const claude = { provider: "claude-code", command: ["./dlg/claude", scripted, "dlg"] };
   // JSON is YAML too.
-  const files = { "tieline.yaml": JSON.stringify({ team: "web", agents: { ...agents, claude } }), "dlg/.keep": "", "bots/.keep": "", "with space/.keep": "" };
+  const files = {
+    "tieline.yaml": JSON.stringify({ team: "web", agents: { ...agents, claude } }),
+    "dlg/.keep": "",
+    "bots/.keep": "",
+    "with space/.keep": "",
+  };
   world = await startWorld({ files, trusted: false });
   const program = (path: string, target: string): void => symlinkSync(target, join(world.project, path));
-  for (const path of ["mybot", "bots/mybot", "link", "with space/my bot", commands["long"]![0]!]) program(path, Bun.which("cat")!);
+  for (const path of ["mybot", "bots/mybot", "link", "with space/my bot", commands["long"]![0]!])
+    program(path, Bun.which("cat")!);
   program("dlg/claude", process.execPath);
-  for (const [path, command] of [["script.sh", "exec cat"], ["nested.sh", "./mybot"]] as const) chmodSync(world.file(path, `#!/bin/sh\n${command}\n`), 0o755);
+  for (const [path, command] of [
+    ["script.sh", "exec cat"],
+    ["nested.sh", "./mybot"],
+  ] as const)
+    chmodSync(world.file(path, `#!/bin/sh\n${command}\n`), 0o755);
   await world.trust();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
 test.each(Object.keys(commands))("%s", async (name) => {
   await world.json(["spawn", name]);
-  const { tag } = await world.json<ReceiptView>(["send", name, "--wait", "handed", "hello"]);
+  const { tag } = await world.json<ReceiptView>(["send", name, "--wait", "delivered", "hello"]);
   const { pane } = (await world.ls()).find((one) => one.name === name)!;
   expect(await world.screen(pane!)).toContain(tag);
 });
 
 test("Claude Code at a relative path", async () => {
   await world.json(["spawn", "claude"]);
-  const { tag } = await world.json<ReceiptView>(["send", "claude", "--wait", "handed", "hello"]);
+  const { tag } = await world.json<ReceiptView>(["send", "claude", "--wait", "delivered", "hello"]);
   expect(submittedTo(join(world.project, "dlg"))).toEqual([expect.stringContaining(tag)]);
 });

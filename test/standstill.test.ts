@@ -25,8 +25,16 @@ async function timed(run: () => Promise<Result>): Promise<Result & { seconds: nu
 
 /** A command that is under way when something happens to the daemon. */
 function start(world: World, ...args: string[]) {
-  const child = Bun.spawn([launcher, ...args], { cwd: world.project, env: world.env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const ended = Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]).then(([code, stdout, stderr]) => ({ code, stdout, stderr }));
+  const child = Bun.spawn([launcher, ...args], {
+    cwd: world.project,
+    env: world.env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const ended = Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]).then(
+    ([code, stdout, stderr]) => ({ code, stdout, stderr }),
+  );
   return { child, ended };
 }
 
@@ -36,18 +44,40 @@ test("with the daemon stopped every command fails within seconds, names its pid 
   await registerReader("ana", world.env);
   const pid = await world.daemonPid();
   const { tag } = await world.json<{ tag: string }>(["send", "ana", "before"]);
-  const waiting = [start(world, "ask", "ana", "anybody there?"), start(world, "send", "ana", "--wait", "seen", "--timeout", "10m", "hello"), start(world, "events", "-f"), start(world, "ls", "--watch")];
+  const waiting = [
+    start(world, "ask", "ana", "anybody there?"),
+    start(world, "send", "ana", "--wait", "seen", "--timeout", "10m", "hello"),
+    start(world, "events", "-f"),
+    start(world, "ls", "--watch"),
+  ];
   await until(async () => (await world.json<unknown[]>(["log"])).length === 3, "the waiting commands to have sent");
   await whileStopped(pid, async () => {
-    const commands = [["ls"], ["send", "ana", "hello"], ["daemon", "status"], ["daemon", "stop"], ["inbox"], ["status", tag], ["daemon", "start"]];
-    const results = await Promise.all([...commands.map((args) => timed(() => world.tieline(args))), ...waiting.map(({ ended }) => timed(() => ended))]);
+    const commands = [
+      ["ls"],
+      ["send", "ana", "hello"],
+      ["daemon", "status"],
+      ["daemon", "stop"],
+      ["inbox"],
+      ["status", tag],
+      ["daemon", "start"],
+    ];
+    const results = await Promise.all([
+      ...commands.map((args) => timed(() => world.tieline(args))),
+      ...waiting.map(({ ended }) => timed(() => ended)),
+    ]);
     for (const { code, stderr, seconds } of results) {
-      expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining(`error DAEMON_UNAVAILABLE: the daemon (pid ${pid}) is stopped`) });
+      expect({ code, stderr }).toEqual({
+        code: 5,
+        stderr: expect.stringContaining(`error DAEMON_UNAVAILABLE: the daemon (pid ${pid}) is stopped`),
+      });
       expect(stderr).toContain(`kill -CONT ${pid}`);
       expect(seconds).toBeLessThan(20);
     }
     const [json, doctor] = await Promise.all([world.tieline(["ls", "--json"]), world.tieline(["doctor"])]);
-    expect({ code: doctor.code, stdout: doctor.stdout }).toEqual({ code: 5, stdout: expect.stringContaining(`the daemon (pid ${pid}) is stopped`) });
+    expect({ code: doctor.code, stdout: doctor.stdout }).toEqual({
+      code: 5,
+      stdout: expect.stringContaining(`the daemon (pid ${pid}) is stopped`),
+    });
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: "DAEMON_UNAVAILABLE", operands: { pid } } });
   });
   // It continues where it was. What its callers were told has failed did not happen afterwards.
@@ -68,9 +98,14 @@ test("with the tmux server stopped, ls answers from what is known and says so", 
     expect(code).toBe(0);
     expect(stdout).toMatch(/ana +idle .*as last seen; its tmux server does not answer/);
     expect(seconds).toBeLessThan(15);
-    const [sent, listed] = await Promise.all([world.tieline(["send", "ana", "hello"]), world.tieline(["ls", "--json"])]);
+    const [sent, listed] = await Promise.all([
+      world.tieline(["send", "ana", "hello"]),
+      world.tieline(["ls", "--json"]),
+    ]);
     expect(sent.code).toBe(0);
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "ana", state: "idle", reason: "as last seen; its tmux server does not answer" }]);
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { name: "ana", state: "idle", reason: "as last seen; its tmux server does not answer" },
+    ]);
   });
   await until(async () => (await world.ls())[0]!.reason === null, "tmux to be looked at again");
   await until(async () => (await world.screen(pane)).includes("hello"), "the mail to arrive");

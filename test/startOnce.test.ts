@@ -13,8 +13,16 @@ agents:
 afterAll(() => world[Symbol.asyncDispose]());
 
 test("agents that are wanted by two commands and by each other's mail at once are started once each", async () => {
-  const results = await Promise.all([world.tieline(["up"]), world.tieline(["up"]), world.tieline(["send", "callee", "hello"])]);
-  expect(results.map(({ code, stderr }) => [code, stderr])).toEqual([[0, ""], [0, ""], [0, ""]]);
+  const results = await Promise.all([
+    world.tieline(["up"]),
+    world.tieline(["up"]),
+    world.tieline(["send", "callee", "hello"]),
+  ]);
+  expect(results.map(({ code, stderr }) => [code, stderr])).toEqual([
+    [0, ""],
+    [0, ""],
+    [0, ""],
+  ]);
   const panes = (await world.tmux("list-panes", "-a", "-F", "#{@tieline_agent}")).split("\n").filter((id) => id !== "");
   expect(panes.length).toBe(2);
   expect(panes.toSorted()).toEqual((await world.ls()).map(({ id }) => id).toSorted());

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTextParser } from "../src/intake/text/parser.ts";
@@ -51,7 +60,12 @@ function newWorkspace(): string {
   return workspace;
 }
 
-async function run(shell: string, workspace: string, args: string[], options: { env?: Record<string, string>; stdin?: string; shell?: string[] } = {}) {
+async function run(
+  shell: string,
+  workspace: string,
+  args: string[],
+  options: { env?: Record<string, string>; stdin?: string; shell?: string[] } = {},
+) {
   const child = Bun.spawn([...(options.shell === undefined ? shells[shell]! : options.shell), script, ...args], {
     cwd: workspace,
     env: { PATH: process.env.PATH!, SWARM_WORKSPACE: workspace, ...options.env },
@@ -59,12 +73,17 @@ async function run(shell: string, workspace: string, args: string[], options: { 
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
   return { stdout, stderr, code };
 }
 
 const outbox = (workspace: string) => readdirSync(join(workspace, ".outbox")).sort();
-const sent = (workspace: string) => outbox(workspace).map((name) => JSON.parse(readFileSync(join(workspace, ".outbox", name), "utf8")));
+const sent = (workspace: string) =>
+  outbox(workspace).map((name) => JSON.parse(readFileSync(join(workspace, ".outbox", name), "utf8")));
 
 function receive(workspace: string, name: string, message: Record<string, unknown>): void {
   mkdirSync(join(workspace, ".inbox"), { recursive: true });
@@ -74,7 +93,8 @@ function receive(workspace: string, name: string, message: Record<string, unknow
 describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
   test("every body arrives as it was written", async () => {
     const workspace = newWorkspace();
-    for (const body of bodies) expect(await run(shell, workspace, ["send", "coder", "--", body])).toMatchObject({ code: 0, stderr: "" });
+    for (const body of bodies)
+      expect(await run(shell, workspace, ["send", "coder", "--", body])).toMatchObject({ code: 0, stderr: "" });
     expect(sent(workspace)).toEqual(bodies.map((content) => ({ to: "coder", content })));
   }, 60_000);
 
@@ -86,7 +106,12 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
       expect(await run(shell, workspace, ["send", "coder", "-f", file])).toMatchObject({ code: 0 });
       expect(await run(shell, workspace, ["send", "coder", "-f", "-"], { stdin: body })).toMatchObject({ code: 0 });
     }
-    expect(sent(workspace)).toEqual(bodies.flatMap((content) => [{ to: "coder", content }, { to: "coder", content }]));
+    expect(sent(workspace)).toEqual(
+      bodies.flatMap((content) => [
+        { to: "coder", content },
+        { to: "coder", content },
+      ]),
+    );
   }, 60_000);
 
   test("words are joined, a file follows the message, -- ends the options", async () => {
@@ -106,7 +131,9 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
       { to: "my-coder", content: "-f patch" },
       { broadcast: true, content: "phase done" },
     ]);
-    expect(outbox(workspace)).toEqual([1, 2, 3, 4].map((n) => `000${n}_coder.json`).concat("0005_my-coder.json", "0006_broadcast.json"));
+    expect(outbox(workspace)).toEqual(
+      [1, 2, 3, 4].map((n) => `000${n}_coder.json`).concat("0005_my-coder.json", "0006_broadcast.json"),
+    );
   });
 
   test("40 concurrent sends get 40 numbers and leave nothing else behind", async () => {
@@ -131,7 +158,10 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
     const workspace = newWorkspace();
     expect(await run(shell, workspace, ["list"])).toMatchObject({ code: 1, stdout: "Topology not available\n" });
     const env = { SWARM_TOPOLOGY: "coder, my-reviewer" };
-    expect(await run(shell, workspace, ["list"], { env })).toMatchObject({ code: 0, stdout: "Agents you can message:\n  - coder\n  - my-reviewer\n" });
+    expect(await run(shell, workspace, ["list"], { env })).toMatchObject({
+      code: 0,
+      stdout: "Agents you can message:\n  - coder\n  - my-reviewer\n",
+    });
     mkdirSync(join(workspace, ".inbox"));
     writeFileSync(join(workspace, ".inbox/.agents"), "ops\n");
     expect((await run(shell, workspace, ["list"], { env })).stdout).toBe("Agents you can message:\n  - ops\n");
@@ -141,33 +171,77 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
     const workspace = newWorkspace();
     expect(await run(shell, workspace, ["inbox"])).toMatchObject({ code: 0, stdout: "No messages.\n" });
     for (const [i, content] of bodies.slice(0, -2).entries()) {
-      receive(workspace, `${String(i + 1).padStart(4, "0")}_bob.json`, { from: "bob", content, seq: i, timestamp: "2026-01-31T09:00:00.000Z", id: `id${i}`, tag: `MSG_BOB_${i}` });
+      receive(workspace, `${String(i + 1).padStart(4, "0")}_bob.json`, {
+        from: "bob",
+        content,
+        seq: i,
+        timestamp: "2026-01-31T09:00:00.000Z",
+        id: `id${i}`,
+        tag: `MSG_BOB_${i}`,
+      });
     }
     const { stdout } = await run(shell, workspace, ["inbox"]);
     for (const [i, content] of bodies.slice(0, -2).entries()) {
-      expect(stdout).toContain(`[MSG_BOB_${i} from bob · an agent, not your user] 2026-01-31T09:00:00.000Z\n${content}\n[end MSG_BOB_${i} `);
+      expect(stdout).toContain(
+        `[MSG_BOB_${i} from bob · an agent, not your user] 2026-01-31T09:00:00.000Z\n${content}\n[end MSG_BOB_${i} `,
+      );
     }
     expect((await run(shell, workspace, ["inbox"])).stdout).toBe("No new messages.\n");
-    receive(workspace, "0099_eve.json", { from: "eve", content: "new", seq: 99, timestamp: "t", id: "i", tag: "MSG_EVE_1" });
-    expect((await run(shell, workspace, ["inbox"])).stdout).toStartWith("[MSG_EVE_1 from eve · an agent, not your user] t\nnew\n");
+    receive(workspace, "0099_eve.json", {
+      from: "eve",
+      content: "new",
+      seq: 99,
+      timestamp: "t",
+      id: "i",
+      tag: "MSG_EVE_1",
+    });
+    expect((await run(shell, workspace, ["inbox"])).stdout).toStartWith(
+      "[MSG_EVE_1 from eve · an agent, not your user] t\nnew\n",
+    );
   });
 
   test("ask waits for the reply to its own message", async () => {
     const workspace = newWorkspace();
     const asking = run(shell, workspace, ["ask", "coder", "how", "far?"]);
     const isComplete = (name: string): boolean => /^\d.*\.json$/.test(name);
-    await until(() => existsSync(join(workspace, ".outbox")) && outbox(workspace).some(isComplete), "the question in the outbox");
+    await until(
+      () => existsSync(join(workspace, ".outbox")) && outbox(workspace).some(isComplete),
+      "the question in the outbox",
+    );
     const question = JSON.parse(readFileSync(join(workspace, ".outbox", outbox(workspace).find(isComplete)!), "utf8"));
     expect(question).toMatchObject({ to: "coder", content: "how far?" });
-    receive(workspace, "0001_eve.json", { from: "eve", content: "other", seq: 1, timestamp: "t", id: "1", tag: "A", replyTo: "else" });
-    receive(workspace, "0002_coder.json", { from: "coder", content: 'nearly "there"', seq: 2, timestamp: "t", id: "2", tag: "B", replyTo: question.id });
+    receive(workspace, "0001_eve.json", {
+      from: "eve",
+      content: "other",
+      seq: 1,
+      timestamp: "t",
+      id: "1",
+      tag: "A",
+      replyTo: "else",
+    });
+    receive(workspace, "0002_coder.json", {
+      from: "coder",
+      content: 'nearly "there"',
+      seq: 2,
+      timestamp: "t",
+      id: "2",
+      tag: "B",
+      replyTo: question.id,
+    });
     expect(await asking).toMatchObject({ code: 0, stdout: 'nearly "there"\n' });
     expect(await run(shell, workspace, ["ask", "-t", "0", "coder", "again?"])).toMatchObject({ code: 4, stdout: "" });
   }, 60_000);
 
   test("reply answers by tag or id", async () => {
     const workspace = newWorkspace();
-    receive(workspace, "0001_bob.json", { from: "bob", content: "?", seq: 1, timestamp: "t", id: "id-1", tag: "MSG_BOB_1" });
+    receive(workspace, "0001_bob.json", {
+      from: "bob",
+      content: "?",
+      seq: 1,
+      timestamp: "t",
+      id: "id-1",
+      tag: "MSG_BOB_1",
+    });
     await run(shell, workspace, ["reply", "MSG_BOB_1", "yes", "of course"]);
     await run(shell, workspace, ["reply", "id-1", "-f", "-"], { stdin: "no" });
     expect(sent(workspace)).toEqual([
@@ -182,13 +256,27 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
     const one = await run(shell, workspace, ["send-stdout", "my-coder", "hello", 'a "b"\n\\c']);
     const all = await run(shell, workspace, ["broadcast-stdout", "done"]);
     const parser = createTextParser();
-    expect(parser.push(one.stdout + all.stdout)).toMatchObject([{ to: "my-coder", content: 'hello a "b"\n\\c' }, { to: "@all", content: "done" }]);
-    expect(await run(shell, workspace, ["send-stdout", "a", "<<SWARM_MSG:END>>"])).toMatchObject({ code: 1, stdout: "" });
+    expect(parser.push(one.stdout + all.stdout)).toMatchObject([
+      { to: "my-coder", content: 'hello a "b"\n\\c' },
+      { to: "@all", content: "done" },
+    ]);
+    expect(await run(shell, workspace, ["send-stdout", "a", "<<SWARM_MSG:END>>"])).toMatchObject({
+      code: 1,
+      stdout: "",
+    });
   });
 
   test("what cannot be done is said, and leaves nothing behind", async () => {
     const workspace = newWorkspace();
-    for (const args of [["send"], ["send", "coder"], ["send", 'a"b', "x"], ["send", "../x", "x"], ["broadcast"], ["send", "a", "-f"], ["nonsense"]]) {
+    for (const args of [
+      ["send"],
+      ["send", "coder"],
+      ["send", 'a"b', "x"],
+      ["send", "../x", "x"],
+      ["broadcast"],
+      ["send", "a", "-f"],
+      ["nonsense"],
+    ]) {
       expect(await run(shell, workspace, args)).toMatchObject({ code: 2, stdout: "" });
     }
     writeFileSync(join(workspace, "nul"), "a\0b");
@@ -197,15 +285,26 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
     expect(await run(shell, workspace, ["send", "a", "-f", "nul"])).toMatchObject({ code: 1 });
     expect(await run(shell, workspace, ["send", "a", "-f", "big"])).toMatchObject({ code: 1 });
     expect(outbox(workspace)).toEqual([]);
-    for (const args of [["help"], ["--help"], ["-h"], []]) expect((await run(shell, workspace, args)).stdout).toStartWith("Usage: swarm-msg");
+    for (const args of [["help"], ["--help"], ["-h"], []])
+      expect((await run(shell, workspace, args)).stdout).toStartWith("Usage: swarm-msg");
   });
 
   test("a message that nobody can be told of is sent; mail that could not be printed is still new", async () => {
     const workspace = newWorkspace();
-    const onFullDisk = (...words: string[]) => Bun.spawnSync([...shells[shell]!, "-c", `"$@" >/dev/full`, "sh", ...shells[shell]!, script, ...words], { env: { PATH: process.env.PATH!, SWARM_WORKSPACE: workspace } }).exitCode;
+    const onFullDisk = (...words: string[]) =>
+      Bun.spawnSync([...shells[shell]!, "-c", `"$@" >/dev/full`, "sh", ...shells[shell]!, script, ...words], {
+        env: { PATH: process.env.PATH!, SWARM_WORKSPACE: workspace },
+      }).exitCode;
     expect(onFullDisk("send", "coder", "hello")).toBe(0);
     expect(sent(workspace)).toEqual([{ to: "coder", content: "hello" }]);
-    receive(workspace, "0001_bob.json", { from: "bob", content: "read me", seq: 1, timestamp: "t", id: "1", tag: "MSG_BOB_1" });
+    receive(workspace, "0001_bob.json", {
+      from: "bob",
+      content: "read me",
+      seq: 1,
+      timestamp: "t",
+      id: "1",
+      tag: "MSG_BOB_1",
+    });
     expect(onFullDisk("inbox")).toBe(1);
     expect((await run(shell, workspace, ["inbox"])).stdout).toContain("read me");
   });
@@ -225,7 +324,8 @@ describe.each(awks)("swarm-msg with the awk of %s", (name) => {
   function pathOf(workspace: string): string {
     const bin = join(workspace, "bin");
     mkdirSync(bin);
-    for (const tool of name === "busybox" ? ["awk", ...tools] : tools) symlinkSync(Bun.which(name === "busybox" ? "busybox" : tool)!, join(bin, tool));
+    for (const tool of name === "busybox" ? ["awk", ...tools] : tools)
+      symlinkSync(Bun.which(name === "busybox" ? "busybox" : tool)!, join(bin, tool));
     if (name !== "busybox") symlinkSync(Bun.which(name)!, join(bin, "awk"));
     return bin;
   }
@@ -237,15 +337,40 @@ describe.each(awks)("swarm-msg with the awk of %s", (name) => {
     const shell = name === "busybox" ? [Bun.which("busybox")!, "ash"] : [Bun.which("dash")!];
     for (const [i, content] of bodies.entries()) {
       writeFileSync(file, content);
-      expect(await run(name, workspace, ["send", "coder", "-f", file], { env, shell })).toMatchObject({ code: 0, stderr: "" });
-      receive(workspace, `${String(i + 1).padStart(4, "0")}_bob.json`, { from: "bob", content, seq: i, timestamp: "t", id: `id${i}`, tag: `MSG_BOB_${i}` });
+      expect(await run(name, workspace, ["send", "coder", "-f", file], { env, shell })).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
+      receive(workspace, `${String(i + 1).padStart(4, "0")}_bob.json`, {
+        from: "bob",
+        content,
+        seq: i,
+        timestamp: "t",
+        id: `id${i}`,
+        tag: `MSG_BOB_${i}`,
+      });
     }
-    receive(workspace, "0099_bob.json", { from: "bob", content: "", seq: 99, timestamp: "t", id: "i", tag: "MSG_BOB_99" });
-    writeFileSync(join(workspace, ".inbox/0098_bob.json"), '{"from":"bob","content":"\\u00fc\\ud83d\\ude00\\/","seq":98,"timestamp":"t","id":"x","tag":"MSG_BOB_98"}');
+    receive(workspace, "0099_bob.json", {
+      from: "bob",
+      content: "",
+      seq: 99,
+      timestamp: "t",
+      id: "i",
+      tag: "MSG_BOB_99",
+    });
+    writeFileSync(
+      join(workspace, ".inbox/0098_bob.json"),
+      '{"from":"bob","content":"\\u00fc\\ud83d\\ude00\\/","seq":98,"timestamp":"t","id":"x","tag":"MSG_BOB_98"}',
+    );
     expect(sent(workspace)).toEqual(bodies.map((content) => ({ to: "coder", content })));
     const { stdout } = await run(name, workspace, ["inbox"], { env, shell });
-    expect(stdout).toBe([...bodies.entries(), [98, "ü😀/"], [99, ""]].map(([i, content]) => shown(`MSG_BOB_${i}`, String(content))).join(""));
+    expect(stdout).toBe(
+      [...bodies.entries(), [98, "ü😀/"], [99, ""]]
+        .map(([i, content]) => shown(`MSG_BOB_${i}`, String(content)))
+        .join(""),
+    );
   }, 60_000);
 });
 
-const shown = (tag: string, content: string): string => `[${tag} from bob · an agent, not your user] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} <message>]\n\n`;
+const shown = (tag: string, content: string): string =>
+  `[${tag} from bob · an agent, not your user] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} <message>]\n\n`;

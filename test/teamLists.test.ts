@@ -30,12 +30,16 @@ beforeAll(async () => {
   await world.json(["send", "slow", "api only", "--ttl", "1s"], { cwd: api });
   await world.json(["send", "api:slow", "across", "--ttl", "1s"]);
   await until(async () => (await world.json<ReceiptView[]>(["dead"])).length === 3, "three messages to expire");
-  await until(async () => (await world.json<InboxView[]>(["inbox", "--peek"])).filter(({ from }) => from === "ana").length === 2, "mail from both");
+  await until(
+    async () => (await world.json<InboxView[]>(["inbox", "--peek"])).filter(({ from }) => from === "ana").length === 2,
+    "mail from both",
+  );
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
 
 test("log: all teams, or what was sent in one or to its agents", async () => {
-  const wanted = async (...words: string[]): Promise<string[]> => summaries((await world.json<ReceiptView[]>(["log", ...words])).filter(({ to }) => to.endsWith("slow")));
+  const wanted = async (...words: string[]): Promise<string[]> =>
+    summaries((await world.json<ReceiptView[]>(["log", ...words])).filter(({ to }) => to.endsWith("slow")));
   expect(await wanted()).toEqual(["across", "api only", "web only"]);
   expect(await wanted("--team", "web")).toEqual(["across", "web only"]);
   expect(await wanted("--team", "api")).toEqual(["across", "api only"]);
@@ -57,11 +61,18 @@ test("dead is limited to a team and names teams where they mix", async () => {
 
 test("events are limited to a team, and to an agent of a team", async () => {
   const events = async (...words: string[]): Promise<Event[]> =>
-    (await lines("events", "--json", "--since", "1h", ...words)).trim().split("\n").filter(Boolean).map((line) => JSON.parse(line) as Event);
+    (await lines("events", "--json", "--since", "1h", ...words))
+      .trim()
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Event);
   const teams = new Set((await events("--team", "web")).map(({ team }) => team));
   expect([...teams]).toEqual(["web"]);
   const api = await events("--team", "api", "--type", "delivery.expired");
-  expect(api.map((event) => "agentTeam" in event && [event.team, event.agentTeam])).toEqual([["api", "api"], ["web", "api"]]);
+  expect(api.map((event) => "agentTeam" in event && [event.team, event.agentTeam])).toEqual([
+    ["api", "api"],
+    ["web", "api"],
+  ]);
   expect(await events("--agent", "web:slow", "--type", "delivery.expired")).toHaveLength(1);
   expect(await lines("events", "--type", "delivery.expired")).toMatch(/→ web:slow[^]*→ api:slow[^]*→ api:slow/);
   expect(await lines("events", "--team", "api", "--type", "message.accepted")).toMatch(/user → slow\n/);
@@ -72,8 +83,13 @@ test("inbox --team shows and marks as seen only what came from that team", async
   const shown = await lines("inbox", "--team", "api");
   expect(shown).toMatch(/from ana {3}.*new\n {2}from api\n/);
   expect(shown).not.toContain("from web");
-  const states = (await world.json<InboxView[]>(["inbox", "--peek"])).filter(({ from }) => from === "ana").map(({ team, state }) => [team, state]);
-  expect(states.toSorted()).toEqual([["api", "seen"], ["web", "queued"]]);
+  const states = (await world.json<InboxView[]>(["inbox", "--peek"]))
+    .filter(({ from }) => from === "ana")
+    .map(({ team, state }) => [team, state]);
+  expect(states.toSorted()).toEqual([
+    ["api", "seen"],
+    ["web", "queued"],
+  ]);
 });
 
 test("the names of all teams are written as addresses", async () => {
@@ -82,7 +98,10 @@ test("the names of all teams are written as addresses", async () => {
 });
 
 test.each(["log", "dead", "inbox", "events"])("%s refuses a team that does not exist", async (name) => {
-  expect(await world.tieline([name, "--team", "wbe"])).toMatchObject({ code: 3, stderr: expect.stringContaining('error ADDRESS_UNKNOWN: there is no team "wbe"; did you mean "web"?') });
+  expect(await world.tieline([name, "--team", "wbe"])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('error ADDRESS_UNKNOWN: there is no team "wbe"; did you mean "web"?'),
+  });
 });
 
 test("what happened in a disbanded team can still be listed", async () => {

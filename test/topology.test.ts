@@ -17,7 +17,9 @@ describe("a team without a topology", () => {
   test("is not closed by its first edge without --close", async () => {
     const { code, stderr } = await world.tieline(["topology", "add", "ana -> bob"]);
     expect(code).toBe(3);
-    expect(stderr).toContain("error CONFLICT: team web has no topology, so every agent may write to every other; after this edge only edges count");
+    expect(stderr).toContain(
+      "error CONFLICT: team web has no topology, so every agent may write to every other; after this edge only edges count",
+    );
     expect(stderr).toContain('`tieline topology add --close "ana -> bob"`');
     expect(await topology(world)).toEqual({ team: "web", edges: null, removed: [] });
   });
@@ -27,25 +29,37 @@ describe("a team without a topology", () => {
     const { edges } = await world.json<TopologyView>(["topology", "add", "bob -> ana"]);
     expect(edges).toHaveLength(2);
     await world.json(["topology", "rm", "ana <-> bob"]);
-    expect((await world.tieline(["topology", "show"])).stdout).toBe("team web has no topology: every agent may write to every other\n");
+    expect((await world.tieline(["topology", "show"])).stdout).toBe(
+      "team web has no topology: every agent may write to every other\n",
+    );
   });
 });
 
 describe("an edge of tieline.yaml that is removed at run time", () => {
   let world: World;
   beforeAll(async () => {
-    world = await startWorld({ files: { "tieline.yaml": `team: web\n${agents}topology:\n  - ana -> bob\n  - bob -> ana\n` } });
+    world = await startWorld({
+      files: { "tieline.yaml": `team: web\n${agents}topology:\n  - ana -> bob\n  - bob -> ana\n` },
+    });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
   test("stays in the list with its place", async () => {
-    expect((await world.tieline(["topology", "rm", "ana -> bob"])).stdout).toMatch(/ana -> bob +removed at run time +\S*tieline\.yaml:6:5/);
-    expect(await topology(world)).toMatchObject({ edges: [{ from: "bob", to: "ana", origin: "config" }], removed: [{ from: "ana", to: "bob", origin: "config" }] });
-    expect((await world.tieline(["topology", "show"])).stdout).toMatch(/bob -> ana +config.*\n.*ana -> bob +removed at run time/);
+    expect((await world.tieline(["topology", "rm", "ana -> bob"])).stdout).toMatch(
+      /ana -> bob +removed at run time +\S*tieline\.yaml:6:5/,
+    );
+    expect(await topology(world)).toMatchObject({
+      edges: [{ from: "bob", to: "ana", origin: "config" }],
+      removed: [{ from: "ana", to: "bob", origin: "config" }],
+    });
+    expect((await world.tieline(["topology", "show"])).stdout).toMatch(
+      /bob -> ana +config.*\n.*ana -> bob +removed at run time/,
+    );
   });
 
   test("is a comment in every export", async () => {
-    const exported = async (format: string): Promise<string> => (await world.tieline(["topology", "export", "--format", format])).stdout;
+    const exported = async (format: string): Promise<string> =>
+      (await world.tieline(["topology", "export", "--format", format])).stdout;
     expect(await exported("text")).toBe("bob -> ana\n# ana -> bob (removed at run time)\n");
     expect(await exported("mermaid")).toContain("  %% ana -> bob (removed at run time)\n");
     expect(await exported("graphviz")).toContain("  // ana -> bob (removed at run time)\n}");
@@ -55,7 +69,10 @@ describe("an edge of tieline.yaml that is removed at run time", () => {
     const { stdout } = await world.tieline(["topology", "rm", "bob -> ana"]);
     expect(stdout).toStartWith("the topology of team web has no edges: agents may only reply and write to user\n");
     expect(stdout.match(/removed at run time/g)).toHaveLength(2);
-    expect(await world.json<TopologyView>(["topology", "add", "ana <-> bob"])).toMatchObject({ edges: [{ origin: "config" }, { origin: "config" }], removed: [] });
+    expect(await world.json<TopologyView>(["topology", "add", "ana <-> bob"])).toMatchObject({
+      edges: [{ origin: "config" }, { origin: "config" }],
+      removed: [],
+    });
   });
 
   test("is no longer listed once the file does not have it", async () => {

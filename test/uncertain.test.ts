@@ -8,11 +8,14 @@ import { startWorld, type World } from "../src/testing/world.ts";
 let world: World;
 beforeAll(async () => {
   const yaml = "team: web\nobjects: { slow: { module: slow.ts, timeoutMs: 200 } }\n";
-  world = await startWorld({ files: { "tieline.yaml": yaml, "slow.ts": "export const onMessage = () => new Promise(() => {});\n" } });
+  world = await startWorld({
+    files: { "tieline.yaml": yaml, "slow.ts": "export const onMessage = () => new Promise(() => {});\n" },
+  });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const notices = async (): Promise<InboxView[]> => (await world.json<InboxView[]>(["inbox", "--peek"])).filter(({ kind }) => kind === "bounce");
+const notices = async (): Promise<InboxView[]> =>
+  (await world.json<InboxView[]>(["inbox", "--peek"])).filter(({ kind }) => kind === "bounce");
 const about = async (tag: string): Promise<InboxView[]> => (await notices()).filter(({ answers }) => answers === tag);
 
 test("the sender of a message that stays uncertain gets a notice, once, and it is withdrawn when the doubt is settled", async () => {

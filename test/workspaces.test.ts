@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { keeping } from "../src/testing/keeping.ts";
 import { aMomentWithin } from "../src/testing/moments.ts";
@@ -17,7 +26,8 @@ agents:
   typist: { command: [cat], workspace: rooms/typist }
 `;
 
-const aWorld = async (yaml = project, config?: object): Promise<World> => keep(await startWorld({ files: { "tieline.yaml": yaml }, ...(config && { config }) }));
+const aWorld = async (yaml = project, config?: object): Promise<World> =>
+  keep(await startWorld({ files: { "tieline.yaml": yaml }, ...(config && { config }) }));
 
 async function up(world: World): Promise<void> {
   const { code, stdout, stderr } = await world.tieline(["up"]);
@@ -39,7 +49,11 @@ const room = (world: World, name: string): string => join(world.project, "rooms"
 
 function inboxOf(world: World, name: string): InboxFile[] {
   const directory = join(room(world, name), ".inbox");
-  const names = existsSync(directory) ? readdirSync(directory).filter((file) => /^\d.*\.json$/.test(file)).sort() : [];
+  const names = existsSync(directory)
+    ? readdirSync(directory)
+        .filter((file) => /^\d.*\.json$/.test(file))
+        .sort()
+    : [];
   return names.map((file) => JSON.parse(readFileSync(join(directory, file), "utf8")) as InboxFile);
 }
 
@@ -52,8 +66,16 @@ function put(world: World, name: string, file: string, entry: object | string): 
 }
 
 async function swarm(world: World, name: string, ...argv: string[]): Promise<string> {
-  const child = Bun.spawn([swarmMsg, ...argv], { env: { PATH: world.env["PATH"]!, SWARM_WORKSPACE: room(world, name) }, stdout: "pipe", stderr: "pipe" });
-  const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const child = Bun.spawn([swarmMsg, ...argv], {
+    env: { PATH: world.env["PATH"]!, SWARM_WORKSPACE: room(world, name) },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   if (code !== 0) throw new Error(`swarm-msg ${argv.join(" ")}: exit ${code} ${stderr}`);
   return stdout;
 }
@@ -65,8 +87,19 @@ describe("agents with a workspace", () => {
     put(world, "writer", "0001_reader", { to: "reader", content: "hello\nthere" });
     await until(() => inboxOf(world, "reader").length === 1, "the file in the reader's inbox");
     const [file] = inboxOf(world, "reader");
-    expect(file).toEqual({ from: "writer", author: "agent", content: "hello\nthere", seq: 1, timestamp: expect.stringMatching(/^\d{4}-.*Z$/), id: expect.any(String), tag: expect.stringMatching(/^MSG_WRITER_/) });
-    expect(await world.status(file!.tag)).toMatchObject({ knownBy: "workspace", deliveries: [{ state: "handed", proof: "written", transport: "workspace-inbox", authority: "peer" }] });
+    expect(file).toEqual({
+      from: "writer",
+      author: "agent",
+      content: "hello\nthere",
+      seq: 1,
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      id: expect.any(String),
+      tag: expect.stringMatching(/^MSG_WRITER_/),
+    });
+    expect(await world.status(file!.tag)).toMatchObject({
+      knownBy: "workspace",
+      deliveries: [{ state: "delivered", proof: "written", transport: "workspace-inbox", authority: "peer" }],
+    });
     expect(readdirSync(join(room(world, "writer"), ".outbox/.taken"))).toEqual([]);
   });
 
@@ -78,17 +111,17 @@ describe("agents with a workspace", () => {
     await swarm(world, "reader", "reply", inboxOf(world, "reader")[0]!.tag, "8080");
     expect(await asked).toBe("8080\n");
 
-    const askedPerson = swarm(world, "writer", "ask", "-t", "30", "user", "may I?");
-    await until(async () => (await world.inbox("user")).length === 1, "the question to the person");
+    const askedUser = swarm(world, "writer", "ask", "-t", "30", "user", "may I?");
+    await until(async () => (await world.inbox("user")).length === 1, "the question to the user");
     const [question] = await world.inbox("user");
     await world.tieline(["reply", question!.tag, "you may"]);
-    expect(await askedPerson).toBe("you may\n");
+    expect(await askedUser).toBe("you may\n");
   });
 
   test("what is delivered by another way is in the inbox, too", async () => {
     const world = await aWorld();
     await up(world);
-    expect(await world.tieline(["send", "typist", "--wait", "handed", "look at this"])).toMatchObject({ code: 0 });
+    expect(await world.tieline(["send", "typist", "--wait", "delivered", "look at this"])).toMatchObject({ code: 0 });
     await until(() => inboxOf(world, "typist").length === 1, "the copy");
     expect(inboxOf(world, "typist")).toMatchObject([{ from: "user", content: "look at this" }]);
   });
@@ -102,7 +135,12 @@ describe("agents with a workspace", () => {
     const [denied, broken] = inboxOf(world, "writer").toSorted((a, b) => a.content.localeCompare(b.content));
     expect(denied).toMatchObject({ from: "tieline", content: expect.stringContaining("ROUTE_DENIED") });
     expect(broken).toMatchObject({ from: "tieline", content: expect.stringContaining("0002_x.json") });
-    expect(readdirSync(join(room(world, "writer"), ".outbox/.rejected")).sort()).toEqual(["0001_typist.json", "0001_typist.json.reason.txt", "0002_x.json", "0002_x.json.reason.txt"]);
+    expect(readdirSync(join(room(world, "writer"), ".outbox/.rejected")).sort()).toEqual([
+      "0001_typist.json",
+      "0001_typist.json.reason.txt",
+      "0002_x.json",
+      "0002_x.json.reason.txt",
+    ]);
   });
 
   test("the list of whom it can write to follows the topology", async () => {
@@ -119,15 +157,23 @@ describe("agents with a workspace", () => {
     const [first, second, third] = [await world.pane(["cat"]), await world.pane(["cat"]), await world.pane(["cat"])];
     const shared = join(world.dir, "shared");
     expect(await world.tieline(["adopt", first, "--name", "one", "--workspace", shared])).toMatchObject({ code: 0 });
-    expect(await world.tieline(["adopt", second, "--name", "two", "--workspace", shared])).toMatchObject({ code: 3, stderr: expect.stringContaining("already the workspace of files:one") });
-    expect(await world.tieline(["adopt", third, "--name", "three", "--workspace", join(shared, "deep")])).toMatchObject({ code: 3, stderr: expect.stringContaining("CONFLICT") });
+    expect(await world.tieline(["adopt", second, "--name", "two", "--workspace", shared])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("already the workspace of files:one"),
+    });
+    expect(await world.tieline(["adopt", third, "--name", "three", "--workspace", join(shared, "deep")])).toMatchObject(
+      { code: 3, stderr: expect.stringContaining("CONFLICT") },
+    );
   });
 
   test("a log's messages are sent once, also over a kill of the daemon", async () => {
     const world = await aWorld();
     const log = world.file("logs/today.txt", "[2026-01-31 08:00:00] RES: @reader: from before it was ours\n");
     await up(world);
-    appendFileSync(log, "[2026-01-31 09:00:00] RES: Done. @reader: one\n[2026-01-31 09:00:01] RES: <<SWARM_MSG:TO=reader:START>>\ntwo, first ");
+    appendFileSync(
+      log,
+      "[2026-01-31 09:00:00] RES: Done. @reader: one\n[2026-01-31 09:00:01] RES: <<SWARM_MSG:TO=reader:START>>\ntwo, first ",
+    );
     await until(() => inboxOf(world, "reader").length === 1, "the first message");
     await world.killDaemon();
     appendFileSync(log, "half and second half\n<<SWARM_MSG:END>>\n");
@@ -138,18 +184,26 @@ describe("agents with a workspace", () => {
     await world.ls();
     appendFileSync(log, "[2026-01-31 09:00:04] RES: @reader: four\n[2026-01-31 09:00:05] RES: .\n");
     await until(() => inboxOf(world, "reader").some(({ content }) => content === "four"), "the last message");
-    expect(inboxOf(world, "reader").map(({ content }) => content).sort()).toEqual(["four", "one", "three", "two, first half and second half"]);
+    expect(
+      inboxOf(world, "reader")
+        .map(({ content }) => content)
+        .sort(),
+    ).toEqual(["four", "one", "three", "two, first half and second half"]);
     expect(await world.status(inboxOf(world, "reader")[0]!.tag)).toMatchObject({ from: "writer", knownBy: "stream" });
   });
 
   test("a program that speaks by its log is told in its pane what was not sent", async () => {
     const heard = "heard";
-    const world = await aWorld(`team: files\nagents:\n  logger: { command: [${process.execPath}, ${promptAgentPath}, ${heard}], logs: "logs/*.txt" }\n`);
+    const world = await aWorld(
+      `team: files\nagents:\n  logger: { command: [${process.execPath}, ${promptAgentPath}, ${heard}], logs: "logs/*.txt" }\n`,
+    );
     await up(world);
     const log = world.file("logs/today.txt", "");
     appendFileSync(log, "[2026-01-31 09:00:00] RES: @nobody: hello\n[2026-01-31 09:00:01] RES: .\n");
     await until(() => submissions(join(world.project, heard)).length === 1, "the notice in its pane");
-    expect(submissions(join(world.project, heard))[0]).toMatch(/^\[MSG_TIELINE_[0-9a-f]{8} from tieline.*\]\nyour message to nobody was not sent: /);
+    expect(submissions(join(world.project, heard))[0]).toMatch(
+      /^\[MSG_TIELINE_[0-9a-f]{8} from tieline.*\]\nyour message to nobody was not sent: /,
+    );
     await until(async () => (await world.ls())[0]!.pending === 0, "no mail left");
   });
 
@@ -159,7 +213,11 @@ describe("agents with a workspace", () => {
     const total = 60;
     let written = 0;
     for (const until of [15, 30, 45, total]) {
-      for (; written < until; written++) put(world, "writer", `${String(written).padStart(4, "0")}_reader`, { to: "reader", content: `message ${written}` });
+      for (; written < until; written++)
+        put(world, "writer", `${String(written).padStart(4, "0")}_reader`, {
+          to: "reader",
+          content: `message ${written}`,
+        });
       await aMomentWithin(40);
       await world.killDaemon();
       await world.ls();
@@ -184,7 +242,13 @@ describe("agents with a workspace", () => {
   });
 });
 
-/** What a kill made uncertain stays so for a person to decide; here it must not happen at all. */
+/** What a kill made uncertain stays so for a user to decide; here it must not happen at all. */
 async function settled(world: World, total: number): Promise<void> {
-  await until(async () => inboxOf(world, "reader").length >= total && readdirSync(join(room(world, "writer"), ".outbox/.taken")).length === 0, `${total} files in the inbox`, 60_000);
+  await until(
+    async () =>
+      inboxOf(world, "reader").length >= total &&
+      readdirSync(join(room(world, "writer"), ".outbox/.taken")).length === 0,
+    `${total} files in the inbox`,
+    60_000,
+  );
 }

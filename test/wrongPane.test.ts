@@ -24,7 +24,11 @@ describe("a pane that is not the agent any more", () => {
     expect(await world.pane(["sh"])).toBe("%0");
     await until(async () => (await world.screen("%0")).includes("#"), "a shell prompt");
 
-    expect(await held(world, "touch should-not-exist")).toMatchObject({ state: "queued", attempts: 0, reason: expect.stringContaining("restarted") });
+    expect(await held(world, "touch should-not-exist")).toMatchObject({
+      state: "queued",
+      attempts: 0,
+      reason: expect.stringContaining("restarted"),
+    });
     expect(await world.screen("%0")).not.toContain("MSG_");
     expect((await world.ls())[0]).toMatchObject({ name: "ana", state: "gone", pending: 1 });
   });
@@ -33,13 +37,22 @@ describe("a pane that is not the agent any more", () => {
     await using world = await startWorld();
     const pane = await world.pane(["sh", "-i"]);
     await world.tmux("send-keys", "-t", pane, "cat", "Enter");
-    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat", "cat to run");
+    await until(
+      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat",
+      "cat to run",
+    );
     await world.json(["adopt", pane, "--name", "ana"]);
-    await world.json(["send", "ana", "--wait", "handed", "while it runs"]);
+    await world.json(["send", "ana", "--wait", "delivered", "while it runs"]);
     await world.tmux("send-keys", "-t", pane, "C-d");
-    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat", "cat to end");
+    await until(
+      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat",
+      "cat to end",
+    );
 
-    expect(await held(world, "$(touch should-not-exist)")).toMatchObject({ state: "queued", reason: expect.stringContaining("ended") });
+    expect(await held(world, "$(touch should-not-exist)")).toMatchObject({
+      state: "queued",
+      reason: expect.stringContaining("ended"),
+    });
     expect(await world.screen(pane)).not.toContain("should-not-exist");
   });
 
@@ -47,10 +60,16 @@ describe("a pane that is not the agent any more", () => {
     await using world = await startWorld();
     const pane = await world.pane(["sh", "-i"]);
     await world.tmux("send-keys", "-t", pane, "cat", "Enter");
-    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat", "cat to run");
+    await until(
+      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) === "cat",
+      "cat to run",
+    );
     await world.json(["adopt", pane, "--name", "ana"]);
     await world.tmux("send-keys", "-t", pane, "C-z");
-    await until(async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat", "cat to stop");
+    await until(
+      async () => (await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")) !== "cat",
+      "cat to stop",
+    );
 
     expect((await held(world, "into a shell")).reason).toContain("in the foreground");
     await world.tmux("send-keys", "-t", pane, "fg", "Enter");
@@ -64,10 +83,12 @@ describe("a pane that is not the agent any more", () => {
     expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining("bare shell")]);
     await until(async () => (await world.screen(pane)).includes("#"), "a shell prompt");
     await world.json(["adopt", pane, "--name", "ana", "--provider", "shell"]);
-    await world.json(["send", "ana", "--wait", "handed", "it's $(touch executed); `touch executed`"]);
+    await world.json(["send", "ana", "--wait", "delivered", "it's $(touch executed); `touch executed`"]);
     expect(await world.screen(pane)).toContain("touch executed");
     expect((await world.tieline(["ls"])).code).toBe(0);
-    const files = await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_path}").then((path) => Array.from(new Bun.Glob("executed").scanSync(path)));
+    const files = await world
+      .tmux("display-message", "-p", "-t", pane, "#{pane_current_path}")
+      .then((path) => Array.from(new Bun.Glob("executed").scanSync(path)));
     expect(files).toEqual([]);
   });
 
@@ -76,12 +97,15 @@ describe("a pane that is not the agent any more", () => {
     const logs = ["one", "two"].map((name) => join(world.dir, name));
     const panes: string[] = [];
     for (const log of logs) panes.push(await world.pane([process.execPath, promptAgentPath, log]));
-    await until(async () => (await Promise.all(panes.map((pane) => world.screen(pane)))).every((screen) => screen.includes(">")), "prompts");
+    await until(
+      async () => (await Promise.all(panes.map((pane) => world.screen(pane)))).every((screen) => screen.includes(">")),
+      "prompts",
+    );
     await world.json(["adopt", panes[0]!, "--name", "ana"]);
     await world.json(["adopt", panes[1]!, "--name", "ana-2"]);
     await world.tmux("kill-pane", "-t", panes[0]!);
     expect((await held(world, "for ana only")).reason).toContain("closed");
-    await world.json(["send", "ana-2", "--wait", "handed", "for the second"]);
+    await world.json(["send", "ana-2", "--wait", "delivered", "for the second"]);
     expect(submissions(logs[1]!)).toEqual([expect.stringContaining("for the second")]);
   });
 
@@ -91,13 +115,27 @@ describe("a pane that is not the agent any more", () => {
     const tmux = ["tmux", "-u", "-L", "second", "-f", "/dev/null"];
     const second = (...argv: string[]) => bunExec([...tmux, ...argv], { env: { ...world.env } });
     expect(await world.pane([process.execPath, promptAgentPath, logs[0]!])).toBe("%0");
-    await second("new-session", "-d", "-s", "main", "-x", "120", "-y", "40", "--", "env", process.execPath, promptAgentPath, logs[1]!);
+    await second(
+      "new-session",
+      "-d",
+      "-s",
+      "main",
+      "-x",
+      "120",
+      "-y",
+      "40",
+      "--",
+      "env",
+      process.execPath,
+      promptAgentPath,
+      logs[1]!,
+    );
     try {
       await until(() => logs.every((log) => existsSync(pastesOf(log))), "both programs");
       // The daemon's own server is the first; the caller sits in the second.
       const { stdout: socket } = await second("display-message", "-p", "#{socket_path}");
       await world.json(["adopt", "%0", "--name", "ana"], { env: { TIELINE_TMUX_SOCKET: socket.trim() } });
-      await world.json(["send", "ana", "--wait", "handed", "over there"]);
+      await world.json(["send", "ana", "--wait", "delivered", "over there"]);
       expect(submissions(logs[1]!)).toEqual([expect.stringContaining("over there")]);
       await second("kill-server");
       expect(await held(world, "nobody is there")).toMatchObject({ state: "queued", attempts: 0 });
@@ -115,11 +153,18 @@ describe("a pane that is not the agent any more", () => {
     await world.tmux("send-keys", "-t", pane, "-l", "a draft");
     await until(async () => (await world.screen(pane)).includes("a draft"), "the draft");
     const socket = await world.tmux("display-message", "-p", "#{socket_path}");
-    const { tag } = await world.json<ReceiptView>(["send", "ana", "are you there?"], { env: { TMUX: `${socket},1,0`, TMUX_PANE: sender } });
+    const { tag } = await world.json<ReceiptView>(["send", "ana", "are you there?"], {
+      env: { TMUX: `${socket},1,0`, TMUX_PANE: sender },
+    });
     expect((await world.tieline(["rm", "ana"])).code).not.toBe(0);
     await world.json(["rm", "ana", "--force"]);
-    expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "failed", reason: expect.stringContaining("removed") });
-    expect(await world.inbox("bob")).toEqual([expect.objectContaining({ kind: "bounce", answers: tag, body: expect.stringContaining(tag) })]);
+    expect((await world.status(tag)).deliveries[0]).toMatchObject({
+      state: "failed",
+      reason: expect.stringContaining("removed"),
+    });
+    expect(await world.inbox("bob")).toEqual([
+      expect.objectContaining({ kind: "bounce", answers: tag, body: expect.stringContaining(tag) }),
+    ]);
     expect(await world.screen(pane)).not.toContain(tag);
   });
 

@@ -8,7 +8,10 @@ export function quantile(times: readonly number[], share: number): number {
 }
 
 /** Runs the candidates in turn, so that whatever else the machine does hurts all of them alike. */
-export async function interleaved(rounds: number, candidates: Readonly<Record<string, () => unknown>>): Promise<Record<string, number[]>> {
+export async function interleaved(
+  rounds: number,
+  candidates: Readonly<Record<string, () => unknown>>,
+): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [name, run] of Object.entries(candidates)) {

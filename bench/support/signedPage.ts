@@ -10,12 +10,23 @@ export interface PageTimes {
 async function measure(hash: string, token: string, calls: number, atOnce: number): Promise<PageTimes> {
   const { origin } = location;
   const send = (url: string, request: RequestInit): Promise<Response> => fetch(url, request);
-  const session = createSession({ origin, fetch: send, store: { load: async () => null, save: async () => undefined }, now: () => performance.now(), isIntercepted: () => false });
+  const session = createSession({
+    origin,
+    fetch: send,
+    store: { load: async () => null, save: async () => undefined },
+    now: () => performance.now(),
+    isIntercepted: () => false,
+  });
   await session.signIn(linkIn(hash)!);
   const body = JSON.stringify({ deliveries: [], note: "x".repeat(1_000) });
   const request = { method: "POST", headers: { "content-type": "application/json" }, body };
   const ways = {
-    token: () => send("/v1/collected", { ...request, cache: "no-store", headers: { ...request.headers, authorization: `Bearer ${token}` } }),
+    token: () =>
+      send("/v1/collected", {
+        ...request,
+        cache: "no-store",
+        headers: { ...request.headers, authorization: `Bearer ${token}` },
+      }),
     signed: () => session.fetch("/v1/collected", request),
   };
   const times: PageTimes = { token: [], signed: [] };

@@ -10,7 +10,10 @@ export interface Suggestion {
 
 export function suggestionsFor(typed: string): Suggestion[] {
   const words = typed.toLowerCase();
-  const agents = shownAgents.value.map(({ view: { value } }) => ({ value: actingTeam.value === null ? `${value.team}:${value.name}` : value.name, about: [value.role, value.state].filter(Boolean).join(" · ") }));
+  const agents = shownAgents.value.map(({ view: { value } }) => ({
+    value: actingTeam.value === null ? `${value.team}:${value.name}` : value.name,
+    about: [value.role, value.state].filter(Boolean).join(" · "),
+  }));
   const groups = [
     { value: "@all", about: "everybody you may write to" },
     ...(actingTeam.value === null ? [] : [{ value: `@${actingTeam.value}`, about: "the whole team" }]),
@@ -37,7 +40,11 @@ export function Recipient({ value, onChange }: RecipientProps): VNode {
       event.preventDefault();
       open.value = true;
       at.value = (at.value + (event.key === "ArrowDown" ? 1 : options.length - 1)) % Math.max(1, options.length);
-    } else if ((event.key === "Enter" || event.key === "Tab") && options.length > 0 && value !== options[at.value]?.value) {
+    } else if (
+      (event.key === "Enter" || event.key === "Tab") &&
+      options.length > 0 &&
+      value !== options[at.value]?.value
+    ) {
       if (event.key === "Enter") event.preventDefault();
       pick(options[at.value]);
     } else if (event.key === "Escape" && options.length > 0) {
@@ -70,11 +77,27 @@ export function Recipient({ value, onChange }: RecipientProps): VNode {
   );
 }
 
-export function Options({ options, at, pick, id }: { options: readonly Suggestion[]; at: number; pick: (one: Suggestion) => void; id: string }): VNode {
+export function Options({
+  options,
+  at,
+  pick,
+  id,
+}: {
+  options: readonly Suggestion[];
+  at: number;
+  pick: (one: Suggestion) => void;
+  id: string;
+}): VNode {
   return (
     <ul class="options" role="listbox" id={id}>
       {options.map((option, index) => (
-        <li key={option.value} role="option" aria-selected={index === at} onMouseDown={(event) => event.preventDefault()} onClick={() => pick(option)}>
+        <li
+          key={option.value}
+          role="option"
+          aria-selected={index === at}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => pick(option)}
+        >
           <span>{option.value}</span>
           <small>{option.about}</small>
         </li>

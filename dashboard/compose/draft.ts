@@ -16,7 +16,15 @@ export interface Draft {
   readonly key: string;
 }
 
-export const emptyDraft = (): Draft => ({ to: "", team: null, body: "", when: "turn", ttl: "", replyTo: null, key: crypto.randomUUID() });
+export const emptyDraft = (): Draft => ({
+  to: "",
+  team: null,
+  body: "",
+  when: "turn",
+  ttl: "",
+  replyTo: null,
+  key: crypto.randomUUID(),
+});
 export const draft = kept<Draft>("draft", emptyDraft());
 
 /** The tags that were sent from here, newest last, so that their receipts can be watched. */

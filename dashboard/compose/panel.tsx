@@ -39,7 +39,13 @@ export function ComposePanel(): VNode {
   }
 
   return (
-    <form class="panel compose" tabIndex={-1} aria-label="Write a message" onSubmit={submit} onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void submit(event)}>
+    <form
+      class="panel compose"
+      tabIndex={-1}
+      aria-label="Write a message"
+      onSubmit={submit}
+      onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && void submit(event)}
+    >
       <Head title={replyTo === null ? "New message" : `Reply to ${replyTo}`} close="Close; the draft is kept" />
       <div class="field">
         <label for="compose-to">To</label>
@@ -73,7 +79,11 @@ export function ComposePanel(): VNode {
         </label>
         <label class="button file">
           Attach text
-          <input type="file" accept="text/*,.md,.json,.yaml,.yml,.ts,.js,.py,.log,.diff,.patch" onChange={({ currentTarget }) => void attach(currentTarget)} />
+          <input
+            type="file"
+            accept="text/*,.md,.json,.yaml,.yml,.ts,.js,.py,.log,.diff,.patch"
+            onChange={({ currentTarget }) => void attach(currentTarget)}
+          />
         </label>
         <span class="grow" />
         <button class="primary" type="submit" disabled={!ready} title="Ctrl+Enter">
@@ -89,7 +99,8 @@ export function ComposePanel(): VNode {
 function Body({ text }: { text: { current: HTMLTextAreaElement | null } }): VNode {
   const mention = useSignal<string | null>(null);
   const at = useSignal(0);
-  const options = mention.value === null ? [] : suggestionsFor(mention.value).filter(({ value }) => /^[\w:-]+$/.test(value));
+  const options =
+    mention.value === null ? [] : suggestionsFor(mention.value).filter(({ value }) => /^[\w:-]+$/.test(value));
   const before = (): string => text.current!.value.slice(0, text.current!.selectionStart);
   function insert(value: string): void {
     const head = before().replace(/@[\w-]*$/, `@${value.split(":").at(-1)} `);
@@ -99,7 +110,8 @@ function Body({ text }: { text: { current: HTMLTextAreaElement | null } }): VNod
   }
   function onKey(event: KeyboardEvent): void {
     if (options.length === 0) return;
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") at.value = (at.value + (event.key === "ArrowDown" ? 1 : options.length - 1)) % options.length;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp")
+      at.value = (at.value + (event.key === "ArrowDown" ? 1 : options.length - 1)) % options.length;
     else if (event.key === "Enter" || event.key === "Tab") insert(options[at.value]!.value);
     else if (event.key === "Escape") mention.value = null;
     else return;
@@ -121,7 +133,9 @@ function Body({ text }: { text: { current: HTMLTextAreaElement | null } }): VNod
         }}
         onKeyDown={onKey}
       />
-      {options.length > 0 && <Options options={options} at={at.value} pick={({ value }) => insert(value)} id="compose-mentions" />}
+      {options.length > 0 && (
+        <Options options={options} at={at.value} pick={({ value }) => insert(value)} id="compose-mentions" />
+      )}
     </div>
   );
 }
@@ -130,7 +144,10 @@ async function send(): Promise<void> {
   const { to, team, body, when, ttl, replyTo, key } = draft.value;
   const words = { body, when, key, ...(ttl !== "" && { ttlMs: Number(ttl) }) };
   const client = inTeam(team ?? teamNamed(to) ?? actingTeam.value);
-  const receipt = replyTo === null ? await client.call("send", { to, ...words }) : await client.call("reply", { tag: replyTo, ...words });
+  const receipt =
+    replyTo === null
+      ? await client.call("send", { to, ...words })
+      : await client.call("reply", { tag: replyTo, ...words });
   mergeReceipts([receipt]);
   sent.value = [...sent.value.slice(-2), receipt.tag];
   if (receipt.notice !== undefined) tell(receipt.notice);
@@ -147,9 +164,11 @@ async function attach(input: HTMLInputElement): Promise<void> {
   const file = input.files?.[0];
   input.value = "";
   if (file === undefined) return;
-  if (file.size > largestFile) return tell(`${file.name} is longer than 512 kB`, { bad: true, remedy: "send the path of the file instead" });
+  if (file.size > largestFile)
+    return tell(`${file.name} is longer than 512 kB`, { bad: true, remedy: "send the path of the file instead" });
   const content = await file.text();
-  if (content.includes("\0")) return tell(`${file.name} is not text`, { bad: true, remedy: "send the path of the file instead" });
+  if (content.includes("\0"))
+    return tell(`${file.name} is not text`, { bad: true, remedy: "send the path of the file instead" });
   const { body } = draft.value;
   change({ body: `${body}${body === "" ? "" : "\n\n"}${file.name}:\n\`\`\`\n${content.trimEnd()}\n\`\`\`\n` });
 }

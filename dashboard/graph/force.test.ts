@@ -7,14 +7,16 @@ const pulls = names.slice(1).map((name) => ({ from: "agent0", to: name }));
 function settle(aspect = 1) {
   const bodies = place(names, new Map());
   let moved = Infinity;
-  for (let heat = 1; heat > 0.02; heat *= 0.985) for (let turn = 0; turn < 4; turn++) moved = step(bodies, pulls, heat, aspect);
+  for (let heat = 1; heat > 0.02; heat *= 0.985)
+    for (let turn = 0; turn < 4; turn++) moved = step(bodies, pulls, heat, aspect);
   return { bodies: [...bodies.values()], moved };
 }
 
 test("comes to rest with nobody on top of anybody", () => {
   const { bodies, moved } = settle();
   expect(moved).toBeLessThan(0.5);
-  for (const a of bodies) for (const b of bodies) if (a !== b) expect(Math.hypot(a.x - b.x, a.y - b.y)).toBeGreaterThan(45);
+  for (const a of bodies)
+    for (const b of bodies) if (a !== b) expect(Math.hypot(a.x - b.x, a.y - b.y)).toBeGreaterThan(45);
 });
 
 test("whom everybody writes to ends up in the middle", () => {

@@ -26,7 +26,17 @@ export function place(names: readonly string[], known: ReadonlyMap<string, Body>
     names.map((name, at) => {
       const angle = (2 * Math.PI * at) / Math.max(1, names.length);
       const radius = 90 + 18 * Math.sqrt(names.length);
-      return [name, known.get(name) ?? { name, x: radius * Math.cos(angle), y: radius * Math.sin(angle), vx: 0, vy: 0, held: false }];
+      return [
+        name,
+        known.get(name) ?? {
+          name,
+          x: radius * Math.cos(angle),
+          y: radius * Math.sin(angle),
+          vx: 0,
+          vy: 0,
+          held: false,
+        },
+      ];
     }),
   );
 }

@@ -14,7 +14,12 @@ export function travel(layer: SVGGElement, from: Point, to: Point): void {
   spark.setAttribute("class", "spark");
   layer.append(spark);
   const at = ({ x, y }: Point): string => `translate(${x}px, ${y}px)`;
-  const frames = still() ? [{ transform: at(to), opacity: 1 }, { transform: at(to), opacity: 0 }] : [{ transform: at(from) }, { transform: at(to) }];
+  const frames = still()
+    ? [
+        { transform: at(to), opacity: 1 },
+        { transform: at(to), opacity: 0 },
+      ]
+    : [{ transform: at(from) }, { transform: at(to) }];
   void spark.animate(frames, { duration: travelMs, easing: "ease-in-out" }).finished.finally(() => spark.remove());
 }
 
@@ -31,5 +36,9 @@ export function refuse(layer: SVGGElement, from: Point, to: Point, reason: strin
   words.textContent = reason;
   group.append(gate, words);
   layer.append(group);
-  void group.animate([{ opacity: 0 }, { opacity: 1, offset: 0.1 }, { opacity: 1, offset: 0.8 }, { opacity: 0 }], { duration: 4_000 }).finished.finally(() => group.remove());
+  void group
+    .animate([{ opacity: 0 }, { opacity: 1, offset: 0.1 }, { opacity: 1, offset: 0.8 }, { opacity: 0 }], {
+      duration: 4_000,
+    })
+    .finished.finally(() => group.remove());
 }

@@ -5,10 +5,23 @@ import { askingStates } from "../state.ts";
 const presenceWords = { active: "there", idle: "quiet", offline: "offline", terminated: "shut down" } as const;
 
 export function Presence({ presence }: { presence: AgentView["presence"] }): VNode {
-  return <span class={`presence ${presence}`} role="img" aria-label={presenceWords[presence]} title={presenceWords[presence]} />;
+  return (
+    <span
+      class={`presence ${presence}`}
+      role="img"
+      aria-label={presenceWords[presence]}
+      title={presenceWords[presence]}
+    />
+  );
 }
 
-const stateWords: Partial<Record<AgentView["state"], string>> = { permission: "asks permission", question: "asks a question", dialog: "shows a dialog", limited: "at its limit", gone: "not running" };
+const stateWords: Partial<Record<AgentView["state"], string>> = {
+  permission: "asks permission",
+  question: "asks a question",
+  dialog: "shows a dialog",
+  limited: "at its limit",
+  gone: "not running",
+};
 
 export function AgentState({ agent }: { agent: AgentView }): VNode {
   const asks = (askingStates as readonly string[]).includes(agent.state);
@@ -31,9 +44,19 @@ export function DeliveryState({ state }: { state: DeliveryView["state"] | "nobod
 export function Sparkline({ beats }: { beats: readonly number[] }): VNode {
   const most = Math.max(4, ...beats);
   const step = 100 / beats.length;
-  const bars = beats.map((count, at) => (count === 0 ? "" : `M${(at * step + step / 2).toFixed(1)} 24V${(24 - (22 * count) / most).toFixed(1)}`)).join("");
+  const bars = beats
+    .map((count, at) =>
+      count === 0 ? "" : `M${(at * step + step / 2).toFixed(1)} 24V${(24 - (22 * count) / most).toFixed(1)}`,
+    )
+    .join("");
   return (
-    <svg class="sparkline" viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label={`${beats.reduce((sum, one) => sum + one, 0)} events in the last half hour`}>
+    <svg
+      class="sparkline"
+      viewBox="0 0 100 24"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${beats.reduce((sum, one) => sum + one, 0)} events in the last half hour`}
+    >
       <path d="M0 23.5H100" class="floor" />
       <path d={bars} />
     </svg>
@@ -52,5 +75,9 @@ export function Avatar({ name }: { name: string }): VNode {
 }
 
 export function Count({ of, label }: { of: number; label: string }): VNode | null {
-  return of === 0 ? null : <span class="count" aria-label={`${of} ${label}`}>{of > 999 ? "999+" : of}</span>;
+  return of === 0 ? null : (
+    <span class="count" aria-label={`${of} ${label}`}>
+      {of > 999 ? "999+" : of}
+    </span>
+  );
 }

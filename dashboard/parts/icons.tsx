@@ -6,7 +6,8 @@ const paths = {
   messages: "M4 5h16v11H9l-5 4V5Zm4 4h8M8 12h5",
   waiting: "M12 4a5 5 0 0 0-5 5v4l-2 3h14l-2-3V9a5 5 0 0 0-5-5Zm-2 14a2 2 0 0 0 4 0",
   queue: "M4 6h16M4 12h16M4 18h9",
-  graph: "M6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Zm12 6a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM7 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM8 7l8 4m0 2-7 4",
+  graph:
+    "M6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Zm12 6a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM7 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM8 7l8 4m0 2-7 4",
   numbers: "M5 20V11m7 9V4m7 16v-6",
   terminal: "M4 5h16v14H4V5Zm3 4 3 3-3 3m5 0h5",
   compose: "M4 20h4L19 9l-4-4L4 16v4Z",

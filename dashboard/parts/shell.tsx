@@ -6,8 +6,24 @@ import { Count } from "./badges.tsx";
 import { Icon, Mark } from "./icons.tsx";
 import { ThemeSwitch } from "./theme.tsx";
 
-const labels: Record<View, string> = { team: "Team", messages: "Messages", waiting: "Waiting for you", queue: "Queue", graph: "Graph", numbers: "Numbers", terminal: "Terminal" };
-const keys: Record<View, string> = { team: "t", messages: "m", waiting: "w", queue: "q", graph: "g", numbers: "n", terminal: "e" };
+const labels: Record<View, string> = {
+  team: "Team",
+  messages: "Messages",
+  waiting: "Waiting for you",
+  queue: "Queue",
+  graph: "Graph",
+  numbers: "Numbers",
+  terminal: "Terminal",
+};
+const keys: Record<View, string> = {
+  team: "t",
+  messages: "m",
+  waiting: "w",
+  queue: "q",
+  graph: "g",
+  numbers: "n",
+  terminal: "e",
+};
 
 export const titleOf = (one: View): string => labels[one];
 
@@ -24,7 +40,13 @@ export function Navigation(): VNode {
         <span>Tieline</span>
       </a>
       {views.map((one) => (
-        <a key={one} href={linkTo(one)} class={`nav ${one}`} aria-current={view.value === one ? "page" : undefined} title={`${labels[one]} (g ${keys[one]})`}>
+        <a
+          key={one}
+          href={linkTo(one)}
+          class={`nav ${one}`}
+          aria-current={view.value === one ? "page" : undefined}
+          title={`${labels[one]} (g ${keys[one]})`}
+        >
           <Icon name={one} />
           <span class="label">{one === "waiting" ? "Waiting" : labels[one]}</span>
           {counts[one]}
@@ -47,11 +69,23 @@ export function TopBar(): VNode {
       <ConnectionState />
       <label class="search">
         <Icon name="search" />
-        <input id="search" type="search" placeholder="Search" aria-label="Search (press /)" value={search.value} onInput={({ currentTarget }) => (search.value = currentTarget.value)} onKeyDown={leaveOnEscape} />
+        <input
+          id="search"
+          type="search"
+          placeholder="Search"
+          aria-label="Search (press /)"
+          value={search.value}
+          onInput={({ currentTarget }) => (search.value = currentTarget.value)}
+          onKeyDown={leaveOnEscape}
+        />
         <kbd aria-hidden="true">/</kbd>
       </label>
       {teamNames.value.length > 1 && (
-        <select aria-label="Team" value={team.value ?? ""} onChange={({ currentTarget }) => (team.value = currentTarget.value || null)}>
+        <select
+          aria-label="Team"
+          value={team.value ?? ""}
+          onChange={({ currentTarget }) => (team.value = currentTarget.value || null)}
+        >
           <option value="">All teams</option>
           {teamNames.value.map((name) => (
             <option value={name} key={name}>
@@ -61,7 +95,12 @@ export function TopBar(): VNode {
         </select>
       )}
       <ThemeSwitch kind="quiet" />
-      <button class="primary" onClick={() => (panel.value = { kind: "compose" })} title="Write a message (c)" aria-label="Write a message">
+      <button
+        class="primary"
+        onClick={() => (panel.value = { kind: "compose" })}
+        title="Write a message (c)"
+        aria-label="Write a message"
+      >
         <Icon name="compose" />
         <span class="label">Write</span>
       </button>

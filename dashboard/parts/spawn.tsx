@@ -15,14 +15,24 @@ export function SpawnPanel(): VNode {
   const name = useSignal("");
   const prompt = useSignal("");
   const busy = useSignal(false);
-  useEffect(() => void attempt(async () => (profiles.value = await inTeam(team.value).call("profiles", {}))), [team.value]);
+  useEffect(
+    () => void attempt(async () => (profiles.value = await inTeam(team.value).call("profiles", {}))),
+    [team.value],
+  );
   useEffect(() => document.getElementById("spawn-profile")?.focus(), []);
 
   async function start(event: Event): Promise<void> {
     event.preventDefault();
     busy.value = true;
-    const wishes = { profile: profile.value, ...(name.value && { name: name.value }), ...(prompt.value && { prompt: prompt.value }) };
-    const worked = await attempt(() => inTeam(team.value).call("spawn", wishes), `${name.value || profile.value} starts`);
+    const wishes = {
+      profile: profile.value,
+      ...(name.value && { name: name.value }),
+      ...(prompt.value && { prompt: prompt.value }),
+    };
+    const worked = await attempt(
+      () => inTeam(team.value).call("spawn", wishes),
+      `${name.value || profile.value} starts`,
+    );
     busy.value = false;
     if (worked) panel.value = null;
     await attempt(refresh);
@@ -35,7 +45,11 @@ export function SpawnPanel(): VNode {
       {teamNames.value.length > 1 && (
         <div class="field">
           <label for="spawn-team">Team</label>
-          <select id="spawn-team" value={team.value ?? ""} onChange={({ currentTarget }) => (team.value = currentTarget.value)}>
+          <select
+            id="spawn-team"
+            value={team.value ?? ""}
+            onChange={({ currentTarget }) => (team.value = currentTarget.value)}
+          >
             {teamNames.value.map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -44,7 +58,12 @@ export function SpawnPanel(): VNode {
       )}
       <div class="field">
         <label for="spawn-profile">Profile</label>
-        <select id="spawn-profile" required value={profile.value} onChange={({ currentTarget }) => (profile.value = currentTarget.value)}>
+        <select
+          id="spawn-profile"
+          required
+          value={profile.value}
+          onChange={({ currentTarget }) => (profile.value = currentTarget.value)}
+        >
           <option value="">choose…</option>
           {profiles.value.map((one) => (
             <option key={one.name} value={one.name}>{`${one.name} (${one.provider})`}</option>
@@ -54,9 +73,21 @@ export function SpawnPanel(): VNode {
       {about && <p class="muted small">{[about.description, about.source].filter(Boolean).join(" · ")}</p>}
       <div class="field">
         <label for="spawn-name">Name</label>
-        <input id="spawn-name" placeholder={profile.value || "as the profile"} value={name.value} onInput={({ currentTarget }) => (name.value = currentTarget.value)} pattern="[A-Za-z_][A-Za-z0-9_\-]*" />
+        <input
+          id="spawn-name"
+          placeholder={profile.value || "as the profile"}
+          value={name.value}
+          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+          pattern="[A-Za-z_][A-Za-z0-9_\-]*"
+        />
       </div>
-      <textarea aria-label="First words" rows={4} placeholder="What it should know from the start (optional)" value={prompt.value} onInput={({ currentTarget }) => (prompt.value = currentTarget.value)} />
+      <textarea
+        aria-label="First words"
+        rows={4}
+        placeholder="What it should know from the start (optional)"
+        value={prompt.value}
+        onInput={({ currentTarget }) => (prompt.value = currentTarget.value)}
+      />
       <footer>
         <span class="grow" />
         <button class="primary" type="submit" disabled={busy.value || profile.value === ""}>

@@ -22,7 +22,13 @@ export function Sure({ label, really, onSure, disabled = false }: SureProps): VN
     setTimeout(() => (asks.value = false), patienceMs);
   }
   return (
-    <button type="button" class={asks.value ? "danger asks" : "danger"} disabled={disabled} onClick={press} onBlur={() => (asks.value = false)}>
+    <button
+      type="button"
+      class={asks.value ? "danger asks" : "danger"}
+      disabled={disabled}
+      onClick={press}
+      onBlur={() => (asks.value = false)}
+    >
       {asks.value ? really : label}
     </button>
   );

@@ -33,7 +33,12 @@ export function TeamsPanel({ agent }: { agent: AgentName | null }): VNode {
         ))}
       </ul>
       <NewTeam change={change} />
-      <Move key={agent === null ? "" : `${agent.team}:${agent.name}`} agent={agent} teams={teams.value} change={change} />
+      <Move
+        key={agent === null ? "" : `${agent.team}:${agent.name}`}
+        agent={agent}
+        teams={teams.value}
+        change={change}
+      />
     </div>
   );
 }
@@ -42,10 +47,20 @@ function TeamRow({ team: { name, members, pending, edges }, change }: { team: Te
   const renamed = useSignal<string | null>(null);
   const rename = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (await change(() => inTeam(name).call("teamRename", { team: name, name: renamed.value! }), `${name} is called ${renamed.value} now`)) renamed.value = null;
+    if (
+      await change(
+        () => inTeam(name).call("teamRename", { team: name, name: renamed.value! }),
+        `${name} is called ${renamed.value} now`,
+      )
+    )
+      renamed.value = null;
   };
   const programs = members.filter(({ kind }) => kind === "program").length;
-  const facts = [`${programs} ${programs === 1 ? "agent" : "agents"}`, edges === null ? "no topology" : `${edges} edges`, pending > 0 ? `${pending} ${pending === 1 ? "message waits" : "messages wait"}` : null].filter(Boolean);
+  const facts = [
+    `${programs} ${programs === 1 ? "agent" : "agents"}`,
+    edges === null ? "no topology" : `${edges} edges`,
+    pending > 0 ? `${pending} ${pending === 1 ? "message waits" : "messages wait"}` : null,
+  ].filter(Boolean);
   return (
     <li data-team={name}>
       {renamed.value === null ? (
@@ -55,15 +70,31 @@ function TeamRow({ team: { name, members, pending, edges }, change }: { team: Te
         </div>
       ) : (
         <form class="inline" aria-label={`Rename ${name}`} onSubmit={(event) => void rename(event)}>
-          <input aria-label="New name" ref={(element) => element?.focus()} required value={renamed.value} onInput={({ currentTarget }) => (renamed.value = currentTarget.value)} />
+          <input
+            aria-label="New name"
+            ref={(element) => element?.focus()}
+            required
+            value={renamed.value}
+            onInput={({ currentTarget }) => (renamed.value = currentTarget.value)}
+          />
           <button type="submit">Rename</button>
         </form>
       )}
       <span class="actions">
         {renamed.value === null && <button onClick={() => (renamed.value = name)}>Rename…</button>}
-        <button onClick={() => void change(() => inTeam(name).call("resume", {}), `${name} starts again`)}>Resume</button>
-        <Sure label="Shut down" really="Stop them all?" onSure={() => void change(() => inTeam(name).call("teamShutdown", { team: name }), `${name} is shut down`)} />
-        <Sure label="Disband" really="Really disband?" onSure={() => void change(() => inTeam(name).call("teamDisband", { team: name }), `${name} is disbanded`)} />
+        <button onClick={() => void change(() => inTeam(name).call("resume", {}), `${name} starts again`)}>
+          Resume
+        </button>
+        <Sure
+          label="Shut down"
+          really="Stop them all?"
+          onSure={() => void change(() => inTeam(name).call("teamShutdown", { team: name }), `${name} is shut down`)}
+        />
+        <Sure
+          label="Disband"
+          really="Really disband?"
+          onSure={() => void change(() => inTeam(name).call("teamDisband", { team: name }), `${name} is disbanded`)}
+        />
       </span>
     </li>
   );
@@ -73,11 +104,18 @@ function NewTeam({ change }: { change: Change }): VNode {
   const name = useSignal("");
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (await change(() => inTeam(null).call("teamCreate", { team: name.value }), `Team ${name.value} was made`)) name.value = "";
+    if (await change(() => inTeam(null).call("teamCreate", { team: name.value }), `Team ${name.value} was made`))
+      name.value = "";
   };
   return (
     <form class="inline" aria-label="New team" onSubmit={(event) => void create(event)}>
-      <input aria-label="Name of the new team" placeholder="name of a new team" required value={name.value} onInput={({ currentTarget }) => (name.value = currentTarget.value)} />
+      <input
+        aria-label="Name of the new team"
+        placeholder="name of a new team"
+        required
+        value={name.value}
+        onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+      />
       <button type="submit">Create</button>
     </form>
   );
@@ -89,19 +127,32 @@ function Move({ agent, teams, change }: { agent: AgentName | null; teams: readon
   const [from = "", name = ""] = who.value.split(":");
   const move = (event: Event): void => {
     event.preventDefault();
-    void change(() => inTeam(from).call("teamJoin", { team: to.value, agent: name }), `${name} is in ${to.value} now`).then((worked) => worked && (who.value = to.value = ""));
+    void change(
+      () => inTeam(from).call("teamJoin", { team: to.value, agent: name }),
+      `${name} is in ${to.value} now`,
+    ).then((worked) => worked && (who.value = to.value = ""));
   };
   const programs = agents.value.map(({ view }) => view.value).filter(({ kind }) => kind === "program");
   return (
     <form class="inline" aria-label="Move an agent" onSubmit={move}>
-      <select aria-label="Agent" required value={who.value} onChange={({ currentTarget }) => (who.value = currentTarget.value)}>
+      <select
+        aria-label="Agent"
+        required
+        value={who.value}
+        onChange={({ currentTarget }) => (who.value = currentTarget.value)}
+      >
         <option value="">move an agent…</option>
         {programs.map((one) => (
           <option key={one.id} value={`${one.team}:${one.name}`}>{`${one.name} (${one.team})`}</option>
         ))}
       </select>
       <span aria-hidden="true">→</span>
-      <select aria-label="Team" required value={to.value} onChange={({ currentTarget }) => (to.value = currentTarget.value)}>
+      <select
+        aria-label="Team"
+        required
+        value={to.value}
+        onChange={({ currentTarget }) => (to.value = currentTarget.value)}
+      >
         <option value="">to team…</option>
         {teams
           .filter((team) => team.name !== from)

@@ -60,7 +60,13 @@ export function Windowed<Row>({ rows, rowHeight, keyOf, draw, label, onTop, onBo
       <div class="whole" style={{ height: `${rows.length * rowHeight}px` }}>
         <div class="part" style={{ transform: `translateY(${from * rowHeight}px)` }}>
           {rows.slice(from, to).map((row, at) => (
-            <div role="listitem" key={keyOf(row)} aria-setsize={rows.length} aria-posinset={from + at + 1} style={{ height: `${rowHeight}px` }}>
+            <div
+              role="listitem"
+              key={keyOf(row)}
+              aria-setsize={rows.length}
+              aria-posinset={from + at + 1}
+              style={{ height: `${rowHeight}px` }}
+            >
               {draw(row, from + at)}
             </div>
           ))}

@@ -19,12 +19,24 @@ const only = "this";
 /** A browser that stores nothing, as some do in private windows, is signed in until the page is left. */
 export function deviceStore(factory: IDBFactory): DeviceStore {
   return {
-    load: () => within(factory, "readonly", (devices) => devices.get(only) as IDBRequest<StoredDevice | undefined>).then((found) => found ?? null, () => null),
-    save: (device) => within(factory, "readwrite", (devices) => devices.put(device, only)).then(() => undefined, () => undefined),
+    load: () =>
+      within(factory, "readonly", (devices) => devices.get(only) as IDBRequest<StoredDevice | undefined>).then(
+        (found) => found ?? null,
+        () => null,
+      ),
+    save: (device) =>
+      within(factory, "readwrite", (devices) => devices.put(device, only)).then(
+        () => undefined,
+        () => undefined,
+      ),
   };
 }
 
-async function within<Result>(factory: IDBFactory, mode: IDBTransactionMode, work: (devices: IDBObjectStore) => IDBRequest<Result>): Promise<Result> {
+async function within<Result>(
+  factory: IDBFactory,
+  mode: IDBTransactionMode,
+  work: (devices: IDBObjectStore) => IDBRequest<Result>,
+): Promise<Result> {
   const opening = factory.open("tieline", 1);
   opening.addEventListener("upgradeneeded", () => opening.result.createObjectStore(table));
   const database = await done(opening);

@@ -15,9 +15,11 @@ export async function newKey(): Promise<OwnKey> {
   return { privateKey, spki: base64url(await crypto.subtle.exportKey("spki", publicKey)) };
 }
 
-export const signed = async (key: CryptoKey, text: string): Promise<string> => base64url(await crypto.subtle.sign(signatureAlgorithm, key, encode(text)));
+export const signed = async (key: CryptoKey, text: string): Promise<string> =>
+  base64url(await crypto.subtle.sign(signatureAlgorithm, key, encode(text)));
 
-export const digestOf = async (text: string): Promise<string> => base64url(await crypto.subtle.digest("SHA-256", encode(text)));
+export const digestOf = async (text: string): Promise<string> =>
+  base64url(await crypto.subtle.digest("SHA-256", encode(text)));
 
 export async function hmacOf(secret: string, text: string): Promise<string> {
   const key = await crypto.subtle.importKey("raw", bytesOf(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
@@ -25,7 +27,12 @@ export async function hmacOf(secret: string, text: string): Promise<string> {
 }
 
 /** Whether the text was signed by the daemon with this fingerprint. */
-export async function isFromDaemon(fingerprint: string, spki: string, text: string, signature: string): Promise<boolean> {
+export async function isFromDaemon(
+  fingerprint: string,
+  spki: string,
+  text: string,
+  signature: string,
+): Promise<boolean> {
   const bytes = bytesOf(spki);
   if (base64url(await crypto.subtle.digest("SHA-256", bytes)) !== fingerprint) return false;
   const key = await crypto.subtle.importKey("spki", bytes, keyAlgorithm, false, ["verify"]);

@@ -82,7 +82,10 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
       const { boot } = await proved();
       const [device, own] = await Promise.all([newKey(), newKey()]);
       const body = { code: link.code, deviceKey: device.spki, tabKey: own.spki };
-      const answer = await post<SignInBody, SignInAnswer>(pagePaths.signIn, { ...body, proof: await hmacOf(link.secret, signInText({ boot, origin }, body)) });
+      const answer = await post<SignInBody, SignInAnswer>(pagePaths.signIn, {
+        ...body,
+        proof: await hmacOf(link.secret, signInText({ boot, origin }, body)),
+      });
       tab = { id: answer.tab, key: own.privateKey };
       await store.save({ id: answer.device, key: device.privateKey, fingerprint: link.fingerprint });
     },
@@ -98,7 +101,16 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
     const headers = new Headers(request.headers);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     const digest = await digestOf(typeof request.body === "string" ? request.body : "");
-    const facts = { boot, origin, tab: own.id, number: ++lastNumber, clockMs: Math.max(0, Math.round(now() + offsetMs)), method, target: `${pathname}${search}`, digest };
+    const facts = {
+      boot,
+      origin,
+      tab: own.id,
+      number: ++lastNumber,
+      clockMs: Math.max(0, Math.round(now() + offsetMs)),
+      method,
+      target: `${pathname}${search}`,
+      digest,
+    };
     const text = requestText({ ...facts, headers: signedHeaders.map((name) => headers.get(name) ?? "") });
     headers.set("authorization", authorizationOf({ ...facts, signature: await signed(own.key, text) }));
     return sendSafely(url, { ...request, headers });
@@ -118,7 +130,10 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
     const { boot } = await proved();
     const { privateKey, spki } = await newKey();
     const body = { device: device.id, tabKey: spki };
-    const answer = await post<OpenTabBody, SignInAnswer>(pagePaths.openTab, { ...body, signature: await signed(device.key, openTabText({ boot, origin }, body)) });
+    const answer = await post<OpenTabBody, SignInAnswer>(pagePaths.openTab, {
+      ...body,
+      signature: await signed(device.key, openTabText({ boot, origin }, body)),
+    });
     tab = { id: answer.tab, key: privateKey };
     return tab;
   }
@@ -135,7 +150,9 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
     const nonce = newNonce();
     const sentAt = now();
     const { boot, clockMs, key, signature } = await hello(nonce);
-    const isDaemon = fingerprint !== null && (await isFromDaemon(fingerprint, key, helloText({ boot, origin }, nonce, clockMs), signature).catch(() => false));
+    const isDaemon =
+      fingerprint !== null &&
+      (await isFromDaemon(fingerprint, key, helloText({ boot, origin }, nonce, clockMs), signature).catch(() => false));
     if (!isDaemon) throw stranger();
     proof = { boot, offsetMs: clockMs - sentAt, at: sentAt };
     return proof;
@@ -159,9 +176,16 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
 
   /** Nothing from a cache, nothing ambient, no redirect, and no service worker in between. */
   async function sendSafely(url: string, request: RequestInit): Promise<Response> {
-    if (isIntercepted()) throw signedOut("another program has had this address, and its service worker reads what this page sends");
+    if (isIntercepted())
+      throw signedOut("another program has had this address, and its service worker reads what this page sends");
     try {
-      return await send(url, { ...request, cache: "no-store", credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
+      return await send(url, {
+        ...request,
+        cache: "no-store",
+        credentials: "omit",
+        redirect: "error",
+        referrerPolicy: "no-referrer",
+      });
     } catch (thrown) {
       proof = null;
       return unavailable(thrown);
@@ -185,13 +209,27 @@ async function helloIn(response: Response): Promise<HelloAnswer | null> {
     }
   }
   const { boot, clockMs, key, signature } = JSON.parse(text) as Partial<Record<string, unknown>>;
-  if (typeof boot !== "string" || typeof clockMs !== "number" || typeof key !== "string" || typeof signature !== "string") return null;
+  if (
+    typeof boot !== "string" ||
+    typeof clockMs !== "number" ||
+    typeof key !== "string" ||
+    typeof signature !== "string"
+  )
+    return null;
   return { boot, clockMs, key, signature };
 }
 
-const postOf = (body: unknown): RequestInit => ({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+const postOf = (body: unknown): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
 
-const signedOut = (message: string): TielineError => new TielineError("SESSION_EXPIRED", message, { remedy: "run `tieline dash` for a new link", operands: { reason: "page" } });
+const signedOut = (message: string): TielineError =>
+  new TielineError("SESSION_EXPIRED", message, {
+    remedy: "run `tieline dash` for a new link",
+    operands: { reason: "page" },
+  });
 
 const stranger = (): TielineError =>
   new TielineError("DAEMON_UNAVAILABLE", "another program answers at the port of the daemon; nothing was sent to it", {

@@ -11,13 +11,24 @@ export interface PaneOptions {
   readonly agent: string;
   readonly signal: AbortSignal;
   readonly onProblem: (text: string | null) => void;
-  /** The person has typed enough: Ctrl ]. */
+  /** The user has typed enough: Ctrl ]. */
   readonly onLeave: () => void;
   readonly attempt: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
-export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onLeave, attempt }: PaneOptions): { setTyping(on: boolean): void } {
-  const terminal = new Terminal({ fontSize: 13, fontFamily: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace", lineHeight: 1.1, scrollback: 1_000, disableStdin: true, theme: themeOf(box), cursorBlink: false });
+export function showPane(
+  box: HTMLElement,
+  { team, agent, signal, onProblem, onLeave, attempt }: PaneOptions,
+): { setTyping(on: boolean): void } {
+  const terminal = new Terminal({
+    fontSize: 13,
+    fontFamily: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",
+    lineHeight: 1.1,
+    scrollback: 1_000,
+    disableStdin: true,
+    theme: themeOf(box),
+    cursorBlink: false,
+  });
   withStyleNonce(() => terminal.open(box));
   const observer = new ResizeObserver(() => fit(terminal, box));
   observer.observe(box);
@@ -53,7 +64,13 @@ export function showPane(box: HTMLElement, { team, agent, signal, onProblem, onL
     while (!signal.aborted) {
       await untilVisible(signal);
       const shown = whileVisible(signal);
-      const end = await watchPane({ send: session.fetch, address: `${team}:${agent}`, signal: shown, onFrame, onBreak: () => onProblem("The connection broke; trying again…") });
+      const end = await watchPane({
+        send: session.fetch,
+        address: `${team}:${agent}`,
+        signal: shown,
+        onFrame,
+        onBreak: () => onProblem("The connection broke; trying again…"),
+      });
       if (end) return onProblem(`${end.message}; ${end.remedy}`);
     }
   }
@@ -94,7 +111,10 @@ function whileVisible(signal: AbortSignal): AbortSignal {
 
 function draw(terminal: Terminal, { cols, rows, cursor, changed, history }: PaneFrame): void {
   if (terminal.cols !== cols || terminal.rows !== rows) terminal.resize(cols, rows);
-  const before = history === undefined ? "" : `\x1b[2J\x1b[3J\x1b[H${history.map((line) => `\x1b[0m${line}\r\n`).join("")}${"\r\n".repeat(history.length === 0 ? 0 : rows - 1)}`;
+  const before =
+    history === undefined
+      ? ""
+      : `\x1b[2J\x1b[3J\x1b[H${history.map((line) => `\x1b[0m${line}\r\n`).join("")}${"\r\n".repeat(history.length === 0 ? 0 : rows - 1)}`;
   const lines = changed.map(([row, text]) => `\x1b[${row + 1};1H\x1b[0m${text}\x1b[0m\x1b[K`).join("");
   // Without wrapping, a row that fills the width leaves the next one alone.
   terminal.write(`\x1b[?7l${before}${lines}\x1b[${cursor.y + 1};${cursor.x + 1}H`);
@@ -103,7 +123,10 @@ function draw(terminal: Terminal, { cols, rows, cursor, changed, history }: Pane
 /** As large as the whole picture fits into the box, within what can be read. */
 function fit(terminal: Terminal, box: HTMLElement): void {
   const style = getComputedStyle(box);
-  const room = { width: box.clientWidth - 2 * parseFloat(style.paddingLeft) - 14, height: box.clientHeight - 2 * parseFloat(style.paddingTop) };
+  const room = {
+    width: box.clientWidth - 2 * parseFloat(style.paddingLeft) - 14,
+    height: box.clientHeight - 2 * parseFloat(style.paddingTop),
+  };
   const size = Math.min(room.width / (terminal.cols * 0.61), room.height / (terminal.rows * 1.32));
   terminal.options.fontSize = Math.max(11, Math.min(15, Math.floor(size * 2) / 2));
 }

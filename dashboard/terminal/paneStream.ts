@@ -28,7 +28,8 @@ export async function watchPane({ send, address, signal, onFrame, onBreak }: Pan
       }
     } catch (thrown) {
       if (signal.aborted) return null;
-      if (thrown instanceof TielineError && thrown.code !== "DAEMON_UNAVAILABLE") return { message: thrown.message, remedy: thrown.remedy };
+      if (thrown instanceof TielineError && thrown.code !== "DAEMON_UNAVAILABLE")
+        return { message: thrown.message, remedy: thrown.remedy };
     }
     onBreak();
     await pause(pauseMs, signal);

@@ -22,17 +22,22 @@ interface Line {
 }
 
 /** One team at a time: the one that is looked at, else the largest. */
-const shownTeam = computed(() => actingTeam.value ?? teamNames.value.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] ?? null);
+const shownTeam = computed(
+  () => actingTeam.value ?? teamNames.value.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] ?? null,
+);
 const sizeOf = (team: string): number => agents.value.filter(({ view: { value } }) => value.team === team).length;
 const chosen = signal<Line | null>(null);
 const keyOf = ({ from, to }: Pick<Line, "from" | "to">): string => `${from} -> ${to}`;
 
-const topology = computed<Topology | null>(() => (shownTeam.value === null ? null : (topologies.value.get(shownTeam.value) ?? null)));
+const topology = computed<Topology | null>(() =>
+  shownTeam.value === null ? null : (topologies.value.get(shownTeam.value) ?? null),
+);
 
 /** The edges that were written, and those that mail took anyway: replies, and everything where all is allowed. */
 const lines = computed<readonly Line[]>(() => {
   const counts = new Map<string, Line>();
-  for (const { from, to, origin } of topology.value?.edges ?? []) counts.set(keyOf({ from, to }), { from, to, origin, count: 0 });
+  for (const { from, to, origin } of topology.value?.edges ?? [])
+    counts.set(keyOf({ from, to }), { from, to, origin, count: 0 });
   for (const cell of timeline.value.slice(-2_000)) {
     const { from, team, deliveries } = cell.receipt.peek();
     if (team !== shownTeam.value || from === "tieline") continue;
@@ -45,7 +50,15 @@ const lines = computed<readonly Line[]>(() => {
   return [...counts.values()];
 });
 
-const names = computed(() => [...new Set([...agents.value.flatMap(({ view: { value } }) => (value.team === shownTeam.value ? [value.name] : [])), ...lines.value.flatMap(({ from, to }) => [from, to]), "user"])].filter((name) => name !== "*"));
+const names = computed(() =>
+  [
+    ...new Set([
+      ...agents.value.flatMap(({ view: { value } }) => (value.team === shownTeam.value ? [value.name] : [])),
+      ...lines.value.flatMap(({ from, to }) => [from, to]),
+      "user",
+    ]),
+  ].filter((name) => name !== "*"),
+);
 
 export function GraphView(): VNode {
   return (
@@ -54,7 +67,9 @@ export function GraphView(): VNode {
         <AddEdge />
         <span class="muted">
           {teamNames.value.length > 1 && `${shownTeam.value}: `}
-          {topology.value?.edges === null ? "no topology, everyone may write to everyone" : `${topology.value?.edges?.length ?? 0} edges`}
+          {topology.value?.edges === null
+            ? "no topology, everyone may write to everyone"
+            : `${topology.value?.edges?.length ?? 0} edges`}
         </span>
         <Removed />
       </div>
@@ -79,7 +94,9 @@ function Drawing(): VNode {
   const shape = `${Math.round(box.value.width / 200)}|${names.value.join(" ")}|${lines.value.map(keyOf).join(" ")}`;
 
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => (box.value = { width: entry!.contentRect.width, height: entry!.contentRect.height }));
+    const observer = new ResizeObserver(
+      ([entry]) => (box.value = { width: entry!.contentRect.width, height: entry!.contentRect.height }),
+    );
     observer.observe(svg.current!);
     return () => observer.disconnect();
   }, []);
@@ -124,21 +141,52 @@ function Drawing(): VNode {
   // The drawing keeps itself in the box, whatever its size: a small team is drawn apart, a large one small.
   void tick.value;
   const all = [...bodies.current.values()];
-  const reach = (values: readonly number[], least: number): readonly [number, number] => [Math.min(-least, ...values), Math.max(least, ...values)];
-  const [x0, x1] = reach(all.map((body) => body.x), 90);
-  const [y0, y1] = reach(all.map((body) => body.y), 60);
+  const reach = (values: readonly number[], least: number): readonly [number, number] => [
+    Math.min(-least, ...values),
+    Math.max(least, ...values),
+  ];
+  const [x0, x1] = reach(
+    all.map((body) => body.x),
+    90,
+  );
+  const [y0, y1] = reach(
+    all.map((body) => body.y),
+    60,
+  );
   const { width: boxWidth, height: boxHeight } = box.value;
   const fitting = Math.min(boxWidth / (x1 - x0 + 2 * margin), boxHeight / (y1 - y0 + 2 * margin), largest);
   const room = { x: boxWidth / fitting - 2 * margin, y: boxHeight / fitting - 2 * margin };
-  stretch.current = { x: Math.min(1.8, Math.max(1, room.x / (x1 - x0))), y: Math.min(1.8, Math.max(1, room.y / (y1 - y0))) };
-  const [left, right, top, bottom] = [x0 * stretch.current.x - margin, x1 * stretch.current.x + margin, y0 * stretch.current.y - margin, y1 * stretch.current.y + margin];
+  stretch.current = {
+    x: Math.min(1.8, Math.max(1, room.x / (x1 - x0))),
+    y: Math.min(1.8, Math.max(1, room.y / (y1 - y0))),
+  };
+  const [left, right, top, bottom] = [
+    x0 * stretch.current.x - margin,
+    x1 * stretch.current.x + margin,
+    y0 * stretch.current.y - margin,
+    y1 * stretch.current.y + margin,
+  ];
   const scale = Math.min(boxWidth / (right - left), boxHeight / (bottom - top), largest);
   const [width, height] = [boxWidth / scale, boxHeight / scale];
   const [x, y] = [(left + right - width) / 2, (top + bottom - height) / 2];
   return (
-    <svg ref={svg} class="drawing" viewBox={`${x} ${y} ${width} ${height}`} role="group" aria-label={`Who may write to whom in ${shownTeam.value ?? "the team"}`}>
+    <svg
+      ref={svg}
+      class="drawing"
+      viewBox={`${x} ${y} ${width} ${height}`}
+      role="group"
+      aria-label={`Who may write to whom in ${shownTeam.value ?? "the team"}`}
+    >
       <defs>
-        <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
+        <marker
+          id="tip"
+          viewBox="0 0 8 8"
+          refX="7"
+          refY="4"
+          markerWidth="7"
+          markerHeight="7"
+          orient="auto-start-reverse"
+        >
           <path d="M0 0L8 4L0 8Z" />
         </marker>
       </defs>
@@ -173,7 +221,15 @@ function Edge({ line, from, to }: { line: Line; from: Point | null; to: Point | 
   const isChosen = chosen.value !== null && keyOf(chosen.value) === keyOf(line);
   const choose = (): void => void (chosen.value = line);
   return (
-    <g class={`edge ${line.origin === null ? "seen" : "written"} ${isChosen ? "chosen" : ""}`} role="button" tabindex={0} data-item aria-label={`${line.from} to ${line.to}, ${line.count} messages`} onClick={choose} onKeyDown={(event) => event.key === "Enter" && choose()}>
+    <g
+      class={`edge ${line.origin === null ? "seen" : "written"} ${isChosen ? "chosen" : ""}`}
+      role="button"
+      tabindex={0}
+      data-item
+      aria-label={`${line.from} to ${line.to}, ${line.count} messages`}
+      onClick={choose}
+      onKeyDown={(event) => event.key === "Enter" && choose()}
+    >
       <path class="reach" d={path} />
       <path class="line" d={path} marker-end="url(#tip)" />
       {line.count > 0 && (
@@ -186,8 +242,9 @@ function Edge({ line, from, to }: { line: Line; from: Point | null; to: Point | 
 }
 
 function Node({ name, x, y }: { name: string } & Point): VNode {
-  const agent = agents.value.find(({ view: { value } }) => value.name === name && value.team === shownTeam.value)?.view.value;
-  const kind = agent?.state ?? (name === "user" ? "person" : "object");
+  const agent = agents.value.find(({ view: { value } }) => value.name === name && value.team === shownTeam.value)?.view
+    .value;
+  const kind = agent?.state ?? (name === "user" ? "user" : "object");
   return (
     <g class={`node ${kind} ${agent?.presence ?? ""}`} transform={`translate(${x} ${y})`}>
       <circle r={radius} />
@@ -208,7 +265,13 @@ function Traffic({ line }: { line: Line }): VNode {
     return team === shownTeam.value && from === line.from && deliveries.some(({ agent }) => agent === line.to);
   });
   const remove = async (): Promise<void> => {
-    if (await attempt(() => inTeam(shownTeam.peek()).call("topologyRemove", { edge: keyOf(line) }), `${keyOf(line)} was removed`)) chosen.value = null;
+    if (
+      await attempt(
+        () => inTeam(shownTeam.peek()).call("topologyRemove", { edge: keyOf(line) }),
+        `${keyOf(line)} was removed`,
+      )
+    )
+      chosen.value = null;
     await attempt(refreshTopologies);
   };
   return (
@@ -222,7 +285,12 @@ function Traffic({ line }: { line: Line }): VNode {
         </button>
       </header>
       <p class="muted">
-        {those.length} messages · {line.origin === null ? "not an edge: a reply, or no topology" : line.origin === "config" ? "from tieline.yaml" : "added while it ran"}
+        {those.length} messages ·{" "}
+        {line.origin === null
+          ? "not an edge: a reply, or no topology"
+          : line.origin === "config"
+            ? "from tieline.yaml"
+            : "added while it ran"}
       </p>
       <ul>
         {those
@@ -262,9 +330,24 @@ function AddEdge(): VNode {
   return (
     <form class="inline" onSubmit={(event) => void add(event)} aria-label="Add an edge">
       <datalist id="names">{options}</datalist>
-      <input list="names" placeholder="from" aria-label="From" aria-keyshortcuts="a" value={from.value} onInput={({ currentTarget }) => (from.value = currentTarget.value)} required />
+      <input
+        list="names"
+        placeholder="from"
+        aria-label="From"
+        aria-keyshortcuts="a"
+        value={from.value}
+        onInput={({ currentTarget }) => (from.value = currentTarget.value)}
+        required
+      />
       <span aria-hidden="true">→</span>
-      <input list="names" placeholder="to" aria-label="To" value={to.value} onInput={({ currentTarget }) => (to.value = currentTarget.value)} required />
+      <input
+        list="names"
+        placeholder="to"
+        aria-label="To"
+        value={to.value}
+        onInput={({ currentTarget }) => (to.value = currentTarget.value)}
+        required
+      />
       <button type="submit" class={asks.value ? "danger asks" : ""} onBlur={() => (asks.value = false)}>
         {asks.value ? "Only edges will count. Add it?" : "Add edge"}
       </button>
@@ -289,19 +372,26 @@ function Removed(): VNode | null {
 }
 
 async function addEdge(edge: string, close: boolean): Promise<boolean> {
-  const added = await attempt(() => inTeam(shownTeam.peek()).call("topologyAdd", { edge, ...(close && { close }) }), `${edge} was added`);
+  const added = await attempt(
+    () => inTeam(shownTeam.peek()).call("topologyAdd", { edge, ...(close && { close }) }),
+    `${edge} was added`,
+  );
   await attempt(refreshTopologies);
   return added;
 }
 
 function Refused(): VNode | null {
-  const those = denials.value.filter(({ team }) => team === shownTeam.value).slice(-5).toReversed();
+  const those = denials.value
+    .filter(({ team }) => team === shownTeam.value)
+    .slice(-5)
+    .toReversed();
   if (those.length === 0) return null;
   return (
     <ul class="refused" aria-label="Refused">
       {those.map(({ at, from, to, allowed }) => (
         <li key={`${at} ${from} ${to}`}>
-          <time>{timeOf(at)}</time> <strong>{visible(from)}</strong> may not write to <strong>{visible(to)}</strong>; {allowed.length === 0 ? "it may write to nobody" : `allowed: ${allowed.join(", ")}`}
+          <time>{timeOf(at)}</time> <strong>{visible(from)}</strong> may not write to <strong>{visible(to)}</strong>;{" "}
+          {allowed.length === 0 ? "it may write to nobody" : `allowed: ${allowed.join(", ")}`}
         </li>
       ))}
     </ul>

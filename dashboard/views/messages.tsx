@@ -55,7 +55,11 @@ const rows = computed(() => {
   const test = tests[stateFilter.value];
   return all.filter((cell) => {
     const { from, team: of, deliveries } = cell.receipt.value;
-    return (team.value === null || of === team.value) && (who === "" || from === who || deliveries.some(({ agent }) => agent === who)) && test(cell);
+    return (
+      (team.value === null || of === team.value) &&
+      (who === "" || from === who || deliveries.some(({ agent }) => agent === who)) &&
+      test(cell)
+    );
   });
 });
 
@@ -67,7 +71,12 @@ export function MessagesView(): VNode {
         <div class="toolbar">
           <label class="inline">
             <span class="hidden">Agent</span>
-            <select aria-label="Agent" aria-keyshortcuts="a" value={agentFilter.value} onChange={({ currentTarget }) => (agentFilter.value = currentTarget.value)}>
+            <select
+              aria-label="Agent"
+              aria-keyshortcuts="a"
+              value={agentFilter.value}
+              onChange={({ currentTarget }) => (agentFilter.value = currentTarget.value)}
+            >
               <option value="">everybody</option>
               <option value="user">you</option>
               {[...new Set(agents.value.map(({ view: one }) => one.value.name))].toSorted().map((name) => (
@@ -75,7 +84,12 @@ export function MessagesView(): VNode {
               ))}
             </select>
           </label>
-          <select aria-label="State" aria-keyshortcuts="o" value={stateFilter.value} onChange={({ currentTarget }) => (stateFilter.value = currentTarget.value as (typeof states)[number])}>
+          <select
+            aria-label="State"
+            aria-keyshortcuts="o"
+            value={stateFilter.value}
+            onChange={({ currentTarget }) => (stateFilter.value = currentTarget.value as (typeof states)[number])}
+          >
             {states.map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -84,8 +98,18 @@ export function MessagesView(): VNode {
           <span class="grow" />
           <Unread />
         </div>
-        {rows.value.length === 0 ? <p class="empty">No messages{search.value === "" ? " yet" : ` with “${search.value}”`}.</p> : null}
-        <Windowed rows={rows.value} rowHeight={rowHeight} keyOf={({ id }) => id} label="Messages, newest last" draw={(cell) => <Row cell={cell} />} onTop={() => found.value === null && void attempt(loadOlder)} onBottom={markRead} />
+        {rows.value.length === 0 ? (
+          <p class="empty">No messages{search.value === "" ? " yet" : ` with “${search.value}”`}.</p>
+        ) : null}
+        <Windowed
+          rows={rows.value}
+          rowHeight={rowHeight}
+          keyOf={({ id }) => id}
+          label="Messages, newest last"
+          draw={(cell) => <Row cell={cell} />}
+          onTop={() => found.value === null && void attempt(loadOlder)}
+          onBottom={markRead}
+        />
       </div>
       {tag !== null && <Thread key={tag} tag={tag} />}
     </section>
@@ -103,7 +127,11 @@ function markRead(): void {
 function Unread(): VNode | null {
   const newest = timeline.value.at(-1)?.id ?? "";
   if (newest <= readUpTo.value) return null;
-  return <button class="quiet" onClick={() => (readUpTo.value = newest)}>Mark all read</button>;
+  return (
+    <button class="quiet" onClick={() => (readUpTo.value = newest)}>
+      Mark all read
+    </button>
+  );
 }
 
 /** What was unread when somebody came stays marked while they look. */
@@ -113,11 +141,18 @@ function Row({ cell }: { cell: MessageCell }): VNode {
   useEffect(() => effect(() => void (cell.id <= readUpTo.value && (isNew.value = false))), [cell]);
   const { from, summary, kind, acceptedAt, inReplyTo, tag } = receipt;
   return (
-    <a class={`row ${isNew.value ? "new" : ""} ${opened.value === tag ? "open" : ""}`} href={linkTo("messages", tag)} data-tag={tag} data-state={overall(receipt)}>
+    <a
+      class={`row ${isNew.value ? "new" : ""} ${opened.value === tag ? "open" : ""}`}
+      href={linkTo("messages", tag)}
+      data-tag={tag}
+      data-state={overall(receipt)}
+    >
       <Avatar name={from} />
       <span class="line">
         <strong>{from}</strong>
-        <span class="arrow" aria-label="to">→</span>
+        <span class="arrow" aria-label="to">
+          →
+        </span>
         <span class="to">{recipientOf(receipt)}</span>
         {kind === "text" ? null : <span class="kind">{kind.replaceAll("_", " ")}</span>}
         <time dateTime={new Date(acceptedAt).toISOString()}>{timeOf(acceptedAt)}</time>

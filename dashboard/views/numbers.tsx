@@ -23,24 +23,42 @@ export function NumbersView(): VNode {
     const timer = setInterval(load, 5_000);
     return () => clearInterval(timer);
   }, []);
-  const handed = samples.value.filter(({ stage }) => stage === "handed");
+  const delivered = samples.value.filter(({ stage }) => stage === "delivered");
   const seen = samples.value.filter(({ stage }) => stage === "seen");
   return (
     <section class="view numbers">
       <div class="figures">
-        <Figure name="messages in the last hour" value={acceptedAt.value.filter((at) => at > now.value - minutes * 60_000).length.toLocaleString()} />
-        <Figure name="accept → handed, median" value={middle(handed, 0.5)} />
-        <Figure name="accept → handed, 95 %" value={middle(handed, 0.95)} />
+        <Figure
+          name="messages in the last hour"
+          value={acceptedAt.value.filter((at) => at > now.value - minutes * 60_000).length.toLocaleString()}
+        />
+        <Figure name="accept → delivered, median" value={middle(delivered, 0.5)} />
+        <Figure name="accept → delivered, 95 %" value={middle(delivered, 0.95)} />
         <Figure name="accept → seen, median" value={middle(seen, 0.5)} />
       </div>
       {failure.value !== null && <p class="failure">{`The counts below are old: ${failure.value}`}</p>}
       <div class="charts">
         <Throughput />
-        <Latency stage="handed" those={handed} />
+        <Latency stage="delivered" those={delivered} />
         <Latency stage="seen" those={seen} />
-        <Counts title="Held, by reason" rows={rowsOf("tieline_holds_total", ({ reason }) => reason ?? "")} none="Nothing was held since the daemon started." />
-        <Counts title="Messages per edge" rows={rowsOf("tieline_edge_messages_total", ({ from, to }) => `${from} → ${to}`)} none="No messages since the daemon started." />
-        <Counts title="Deliveries, by state and transport" rows={rowsOf("tieline_deliveries_total", ({ state, transport }) => `${state}${transport ? ` by ${transport}` : ""}`)} none="No deliveries since the daemon started." />
+        <Counts
+          title="Held, by reason"
+          rows={rowsOf("tieline_holds_total", ({ reason }) => reason ?? "")}
+          none="Nothing was held since the daemon started."
+        />
+        <Counts
+          title="Messages per edge"
+          rows={rowsOf("tieline_edge_messages_total", ({ from, to }) => `${from} → ${to}`)}
+          none="No messages since the daemon started."
+        />
+        <Counts
+          title="Deliveries, by state and transport"
+          rows={rowsOf(
+            "tieline_deliveries_total",
+            ({ state, transport }) => `${state}${transport ? ` by ${transport}` : ""}`,
+          )}
+          none="No deliveries since the daemon started."
+        />
       </div>
     </section>
   );
@@ -59,7 +77,10 @@ function quantile(those: readonly number[], at: number): number | null {
 }
 
 function middle(those: readonly Sample[], at: number): string {
-  const ms = quantile(those.map((one) => one.ms), at);
+  const ms = quantile(
+    those.map((one) => one.ms),
+    at,
+  );
   return ms === null ? "–" : span(ms);
 }
 
@@ -73,7 +94,10 @@ function perMinute<One>(those: readonly One[], atOf: (one: One) => number): One[
 
 /** What each transport carried, one upon the other. */
 function Throughput(): VNode {
-  const minutesOf = perMinute(samples.value.filter(({ isArrival }) => isArrival), ({ at }) => at);
+  const minutesOf = perMinute(
+    samples.value.filter(({ isArrival }) => isArrival),
+    ({ at }) => at,
+  );
   const most = Math.max(5, ...minutesOf.map((those) => those.length));
   const bars = minutesOf.map((those, at) => {
     let top = 100;
@@ -83,7 +107,9 @@ function Throughput(): VNode {
           const count = those.filter((one) => one.transport === transport).length;
           const height = (100 * count) / most;
           top -= height;
-          return count === 0 ? null : <rect key={transport} class={`s${index % 6}`} x={at * 10 + 1} y={top} width="8" height={height} />;
+          return count === 0 ? null : (
+            <rect key={transport} class={`s${index % 6}`} x={at * 10 + 1} y={top} width="8" height={height} />
+          );
         })}
         <title>{`${those.length} at ${timeOf((Math.floor(now.value / 60_000) - minutes + 1 + at) * 60_000)}`}</title>
       </g>
@@ -103,13 +129,32 @@ const longestGap = 50;
 function Latency({ stage, those }: { stage: string; those: readonly Sample[] }): VNode {
   const height = (ms: number): number => (100 * Math.log10(Math.max(1, ms))) / 5.5;
   return (
-    <Chart title={`Accept → ${stage}, median per minute`} marks={[10, 1_000, 60_000].map((ms) => [span(ms), height(ms)] as const)} legend={transports.value}>
+    <Chart
+      title={`Accept → ${stage}, median per minute`}
+      marks={[10, 1_000, 60_000].map((ms) => [span(ms), height(ms)] as const)}
+      legend={transports.value}
+    >
       {transports.value.map((transport, index) => {
-        const medians = perMinute(those.filter((one) => one.transport === transport), ({ at }) => at).map((bucket) => quantile(bucket.map(({ ms }) => ms), 0.5));
+        const medians = perMinute(
+          those.filter((one) => one.transport === transport),
+          ({ at }) => at,
+        ).map((bucket) =>
+          quantile(
+            bucket.map(({ ms }) => ms),
+            0.5,
+          ),
+        );
         const points = medians.flatMap((ms, at) => (ms === null ? [] : [[at * 10 + 5, 100 - height(ms), ms] as const]));
         return (
           <g key={transport} class={`series s${index % 6}`}>
-            <path d={points.map(([x, y], at) => `${x - (points[at - 1]?.[0] ?? -Infinity) > longestGap ? "M" : "L"}${x} ${y.toFixed(1)}`).join("")} />
+            <path
+              d={points
+                .map(
+                  ([x, y], at) =>
+                    `${x - (points[at - 1]?.[0] ?? -Infinity) > longestGap ? "M" : "L"}${x} ${y.toFixed(1)}`,
+                )
+                .join("")}
+            />
             {points.map(([x, y, ms]) => (
               <path key={x} class="point" d={`M${x} ${y.toFixed(1)}h0`}>
                 <title>{`${transport}: ${span(ms)}`}</title>
@@ -194,7 +239,9 @@ function Counts({ title, rows, none }: { title: string; rows: readonly Row[]; no
 function rowsOf(metric: string, name: (labels: Record<string, string>) => string): Row[] {
   const sums = new Map<string, number>();
   for (const [, labels = "", value] of metrics.value.matchAll(new RegExp(`^${metric}(?:\\{(.*)\\})? (\\S+)$`, "gm"))) {
-    const pairs = Object.fromEntries([...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key, text]));
+    const pairs = Object.fromEntries(
+      [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key, text]),
+    );
     const key = name(pairs);
     sums.set(key, (sums.get(key) ?? 0) + Number(value));
   }

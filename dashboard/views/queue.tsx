@@ -12,7 +12,12 @@ import { span } from "../times.ts";
 /** What is not delivered yet, for each agent, and why. */
 export function QueueView(): VNode {
   const words = search.value.trim().toLowerCase();
-  const wanted = queue.value.filter((row) => (team.value === null || row.team === team.value) && (opened.value === null || `${row.team}:${row.agent}` === opened.value) && (words === "" || `${row.agent} ${row.from} ${row.body}`.toLowerCase().includes(words)));
+  const wanted = queue.value.filter(
+    (row) =>
+      (team.value === null || row.team === team.value) &&
+      (opened.value === null || `${row.team}:${row.agent}` === opened.value) &&
+      (words === "" || `${row.agent} ${row.from} ${row.body}`.toLowerCase().includes(words)),
+  );
   const groups = Map.groupBy(wanted, ({ team: of, agent }) => `${of}:${agent}`);
   return (
     <section class="view queue">
@@ -62,9 +67,11 @@ function AgentQueue({ rows }: { rows: readonly Waiting[] }): VNode {
 /** `held`: what stands above all of the agent's messages already. */
 function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
   const { tag, agent, team: of, from, to, body, state, reason, at, when } = row;
-  const act = (verb: "cancel" | "retry") => () => attempt(() => inTeam(of).call(verb, { tag, agent })).then(() => attempt(refreshWaiting));
+  const act = (verb: "cancel" | "retry") => () =>
+    attempt(() => inTeam(of).call(verb, { tag, agent })).then(() => attempt(refreshWaiting));
   const edit = async (): Promise<void> => {
-    if (await attempt(() => inTeam(of).call("cancel", { tag, agent }))) resend({ to: to.startsWith("@") ? agent : to, team: of, body });
+    if (await attempt(() => inTeam(of).call("cancel", { tag, agent })))
+      resend({ to: to.startsWith("@") ? agent : to, team: of, body });
     await attempt(refreshWaiting);
   };
   return (
@@ -78,9 +85,19 @@ function Pending({ row, held }: { row: Waiting; held: string | null }): VNode {
       <DeliveryState state={state} />
       {reason !== null && reason !== held && <span class="why small">{visible(reason)}</span>}
       <span class="actions">
-        <button aria-keyshortcuts="x" title="Cancel (x)" onClick={() => void act("cancel")()}>Cancel</button>
-        {state === "uncertain" && <button aria-keyshortcuts="t" title="Retry (t)" onClick={() => void act("retry")()}>Retry</button>}
-        {state === "queued" && <button aria-keyshortcuts="e" title="Edit and resend (e)" onClick={() => void edit()}>Edit and resend</button>}
+        <button aria-keyshortcuts="x" title="Cancel (x)" onClick={() => void act("cancel")()}>
+          Cancel
+        </button>
+        {state === "uncertain" && (
+          <button aria-keyshortcuts="t" title="Retry (t)" onClick={() => void act("retry")()}>
+            Retry
+          </button>
+        )}
+        {state === "queued" && (
+          <button aria-keyshortcuts="e" title="Edit and resend (e)" onClick={() => void edit()}>
+            Edit and resend
+          </button>
+        )}
       </span>
     </li>
   );

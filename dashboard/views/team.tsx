@@ -10,7 +10,17 @@ import { AgentState, Avatar, Presence, Sparkline } from "../parts/badges.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Sure } from "../parts/sure.tsx";
 import { linkTo } from "../route.ts";
-import { askingStates, connection, now, panel, search, shownAgents, stable, teamNames, type AgentCell } from "../state.ts";
+import {
+  askingStates,
+  connection,
+  now,
+  panel,
+  search,
+  shownAgents,
+  stable,
+  teamNames,
+  type AgentCell,
+} from "../state.ts";
 import { plain, visible } from "../text.ts";
 import { age } from "../times.ts";
 
@@ -26,7 +36,16 @@ const filters = {
 } as const;
 type Filter = keyof typeof filters;
 
-const urgency = ({ state, presence }: AgentView): number => ((askingStates as readonly string[]).includes(state) ? 0 : state === "limited" ? 1 : state === "working" ? 2 : !isRunning(presence) ? 4 : 3);
+const urgency = ({ state, presence }: AgentView): number =>
+  (askingStates as readonly string[]).includes(state)
+    ? 0
+    : state === "limited"
+      ? 1
+      : state === "working"
+        ? 2
+        : !isRunning(presence)
+          ? 4
+          : 3;
 const sorts = {
   "needs you first": (a: AgentView, b: AgentView) => urgency(a) - urgency(b) || b.lastActivityAt - a.lastActivityAt,
   name: (a: AgentView, b: AgentView) => (a.name < b.name ? -1 : 1),
@@ -37,15 +56,25 @@ const sorts = {
 const filter = kept<Filter>("team.filter", "all");
 const sort = kept<keyof typeof sorts>("team.sort", "name");
 
-const matches = (agent: AgentView, words: string): boolean => words === "" || [agent.name, agent.role, agent.provider, agent.team, agent.state, agent.note].some((one) => one?.toLowerCase().includes(words));
+const matches = (agent: AgentView, words: string): boolean =>
+  words === "" ||
+  [agent.name, agent.role, agent.provider, agent.team, agent.state, agent.note].some((one) =>
+    one?.toLowerCase().includes(words),
+  );
 
 const shown = stable(() => {
   const words = search.value.trim().toLowerCase();
-  const wanted = shownAgents.value.filter(({ view }) => filters[filter.value](view.value) && matches(view.value, words));
+  const wanted = shownAgents.value.filter(
+    ({ view }) => filters[filter.value](view.value) && matches(view.value, words),
+  );
   return wanted.toSorted((a, b) => sorts[sort.value](a.view.value, b.view.value));
 });
 
-const counts = stable(() => (Object.keys(filters) as Filter[]).map((one) => shownAgents.value.filter(({ view }) => filters[one](view.value)).length));
+const counts = stable(() =>
+  (Object.keys(filters) as Filter[]).map(
+    (one) => shownAgents.value.filter(({ view }) => filters[one](view.value)).length,
+  ),
+);
 
 export function TeamView(): VNode {
   const everyone = shownAgents.value;
@@ -55,7 +84,12 @@ export function TeamView(): VNode {
         <Chips />
         <label class="inline sort">
           <span>Sort</span>
-          <select aria-label="Sort" aria-keyshortcuts="o" value={sort.value} onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}>
+          <select
+            aria-label="Sort"
+            aria-keyshortcuts="o"
+            value={sort.value}
+            onChange={({ currentTarget }) => (sort.value = currentTarget.value as keyof typeof sorts)}
+          >
             {Object.keys(sorts).map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -82,7 +116,13 @@ function Chips(): VNode {
   return (
     <div class="chips" role="group" aria-label="Show">
       {(Object.keys(filters) as Filter[]).map((one, at) => (
-        <button key={one} class="chip" aria-pressed={filter.value === one} aria-keyshortcuts={String(at + 1)} onClick={() => (filter.value = one)}>
+        <button
+          key={one}
+          class="chip"
+          aria-pressed={filter.value === one}
+          aria-keyshortcuts={String(at + 1)}
+          onClick={() => (filter.value = one)}
+        >
           {one}
           <small>{counts.value[at]}</small>
         </button>
@@ -96,7 +136,8 @@ function NobodyYet(): VNode {
     <div class="empty">
       <h2>Nobody is here yet</h2>
       <p>
-        Start an agent from a profile, or run <code>tieline adopt</code> to take in one that runs already. <code>tieline demo</code> shows how it looks.
+        Start an agent from a profile, or run <code>tieline adopt</code> to take in one that runs already.{" "}
+        <code>tieline demo</code> shows how it looks.
       </p>
     </div>
   );
@@ -106,22 +147,35 @@ function Card({ cell }: { cell: AgentCell }): VNode {
   const agent = cell.view.value;
   const address = `${agent.team}:${agent.name}`;
   return (
-    <article class={`card ${agent.presence} ${(askingStates as readonly string[]).includes(agent.state) ? "asks" : ""}`} aria-label={agent.name} data-item tabIndex={-1} data-agent={agent.name} data-state={agent.state}>
+    <article
+      class={`card ${agent.presence} ${(askingStates as readonly string[]).includes(agent.state) ? "asks" : ""}`}
+      aria-label={agent.name}
+      data-item
+      tabIndex={-1}
+      data-agent={agent.name}
+      data-state={agent.state}
+    >
       <header>
         <Avatar name={agent.name} />
         <div class="who">
           <h2>
             <Presence presence={agent.presence} /> {agent.name}
           </h2>
-          <p>{[teamNames.value.length > 1 ? agent.team : null, agent.role, agent.provider].filter(Boolean).join(" · ")}</p>
+          <p>
+            {[teamNames.value.length > 1 ? agent.team : null, agent.role, agent.provider].filter(Boolean).join(" · ")}
+          </p>
         </div>
         <CardMenu agent={agent} />
       </header>
       <p class="doing">
         <AgentState agent={agent} />
-        <span class="reason" title={agent.reason ?? undefined}>{visible((agent.state === "working" ? cell.tool.value : null) ?? agent.reason ?? agent.note ?? "")}</span>
+        <span class="reason" title={agent.reason ?? undefined}>
+          {visible((agent.state === "working" ? cell.tool.value : null) ?? agent.reason ?? agent.note ?? "")}
+        </span>
       </p>
-      <p class="last">{cell.last.value === null ? <span class="muted">no messages yet</span> : plain(visible(cell.last.value.text))}</p>
+      <p class="last">
+        {cell.last.value === null ? <span class="muted">no messages yet</span> : plain(visible(cell.last.value.text))}
+      </p>
       <Sparkline beats={beatsUpTo(cell, now.value)} />
       <footer>
         {agent.pending > 0 ? (
@@ -133,11 +187,23 @@ function Card({ cell }: { cell: AgentCell }): VNode {
         )}
         <span class="grow" />
         {agent.pane !== null && (
-          <a class="button quiet" href={linkTo("terminal", address)} aria-label={`Terminal of ${agent.name}`} title="Terminal (e)" aria-keyshortcuts="e">
+          <a
+            class="button quiet"
+            href={linkTo("terminal", address)}
+            aria-label={`Terminal of ${agent.name}`}
+            title="Terminal (e)"
+            aria-keyshortcuts="e"
+          >
             <Icon name="terminal" />
           </a>
         )}
-        <button class="quiet" onClick={() => writeTo(agent)} aria-label={`Write to ${agent.name}`} title="Write (w)" aria-keyshortcuts="w">
+        <button
+          class="quiet"
+          onClick={() => writeTo(agent)}
+          aria-label={`Write to ${agent.name}`}
+          title="Write (w)"
+          aria-keyshortcuts="w"
+        >
           <Icon name="compose" />
         </button>
       </footer>
@@ -148,15 +214,22 @@ function Card({ cell }: { cell: AgentCell }): VNode {
 function CardMenu({ agent }: { agent: AgentView }): VNode | null {
   if (agent.kind !== "program") return null;
   const { name, team } = agent;
-  const run = (verb: "interrupt" | "stop" | "restart" | "kill", said: string) => () => void attempt(() => inTeam(team).call(verb, { agent: name }), `${name}: ${said}`).then(() => attempt(refresh));
-  const resume = (): void => void attempt(() => inTeam(team).call("resume", { agents: [name] }), `${name} starts again`).then(() => attempt(refresh));
+  const run = (verb: "interrupt" | "stop" | "restart" | "kill", said: string) => () =>
+    void attempt(() => inTeam(team).call(verb, { agent: name }), `${name}: ${said}`).then(() => attempt(refresh));
+  const resume = (): void =>
+    void attempt(() => inTeam(team).call("resume", { agents: [name] }), `${name} starts again`).then(() =>
+      attempt(refresh),
+    );
   const running = isRunning(agent.presence);
   return (
     <details class="menu">
       <summary aria-label={`More for ${name}`} title="More (m)" aria-keyshortcuts="m">
         <Icon name="more" />
       </summary>
-      <div class="items" onClick={({ currentTarget }) => (currentTarget.parentElement as HTMLDetailsElement).removeAttribute("open")}>
+      <div
+        class="items"
+        onClick={({ currentTarget }) => (currentTarget.parentElement as HTMLDetailsElement).removeAttribute("open")}
+      >
         {running && <button onClick={run("interrupt", "interrupted")}>Interrupt</button>}
         {running && <button onClick={run("stop", "stops")}>Stop</button>}
         {running && agent.profile !== null && <button onClick={run("restart", "restarts")}>Restart</button>}

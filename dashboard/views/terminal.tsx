@@ -44,7 +44,12 @@ export function TerminalView(): VNode {
     <section class="view terminal">
       <Screen key={`${address} ${agent.pane}`} team={agent.team} name={agent.name}>
         <Avatar name={agent.name} />
-        <select aria-label="Agent" class="title" value={address} onChange={({ currentTarget }) => go("terminal", currentTarget.value)}>
+        <select
+          aria-label="Agent"
+          class="title"
+          value={address}
+          onChange={({ currentTarget }) => go("terminal", currentTarget.value)}
+        >
           {those.map((one) => (
             <option key={one.id} value={addressOf(one)}>
               {one.view.value.name}
@@ -76,7 +81,14 @@ function Screen({ team, name, children }: { team: string; name: string; children
       .then(({ showPane }) => {
         if (over.signal.aborted) return;
         const onProblem = (text: string | null): void => void (problem.value = text);
-        shown.current = showPane(box.current!, { team, agent: name, signal: over.signal, onProblem, attempt, onLeave: () => setTyping(false) });
+        shown.current = showPane(box.current!, {
+          team,
+          agent: name,
+          signal: over.signal,
+          onProblem,
+          attempt,
+          onLeave: () => setTyping(false),
+        });
         shown.current.setTyping(typing.peek());
       })
       .catch((thrown: unknown) => (problem.value = failureOf(thrown).message));
@@ -105,9 +117,17 @@ function Screen({ team, name, children }: { team: string; name: string; children
           Type into this pane
         </label>
       </div>
-      {problem.value !== null && <p class="failure" role="alert">{problem.value}</p>}
+      {problem.value !== null && (
+        <p class="failure" role="alert">
+          {problem.value}
+        </p>
+      )}
       <div class={`screen-box ${typing.value ? "typing" : ""}`} ref={box} />
-      <p class="muted small">{typing.value ? `What you type goes to ${name}, key by key. Ctrl ] ends it.` : "Read only. Nothing that you type reaches the pane."}</p>
+      <p class="muted small">
+        {typing.value
+          ? `What you type goes to ${name}, key by key. Ctrl ] ends it.`
+          : "Read only. Nothing that you type reaches the pane."}
+      </p>
     </>
   );
 }

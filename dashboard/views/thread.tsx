@@ -44,7 +44,12 @@ export function Thread({ tag }: { tag: string }): VNode {
         <h2>{known === undefined ? tag : plain(visible(known.summary))}</h2>
         {known && <ReadSwitch receipt={known} />}
         {known && (
-          <button onClick={() => replyTo(known)} title="Reply (r)" aria-keyshortcuts="r" disabled={known.from === "user" || known.from === "tieline"}>
+          <button
+            onClick={() => replyTo(known)}
+            title="Reply (r)"
+            aria-keyshortcuts="r"
+            disabled={known.from === "user" || known.from === "tieline"}
+          >
             <Icon name="reply" /> Reply
           </button>
         )}
@@ -59,19 +64,32 @@ export function Thread({ tag }: { tag: string }): VNode {
   );
 }
 
-/** Mail to the person is read when they say so, and unread again when they want to come back to it. */
+/** Mail to the user is read when they say so, and unread again when they want to come back to it. */
 function ReadSwitch({ receipt: { tag, deliveries } }: { receipt: ReceiptView }): VNode | null {
   const own = deliveries.find(({ agent }) => agent === "user");
   if (own === undefined) return null;
   const isUnread = own.state === "queued" || keptUnread.value.includes(tag);
   return (
-    <button class="quiet" aria-keyshortcuts="u" title={isUnread ? "Mark as read (u)" : "Mark as unread (u)"} onClick={() => void (isUnread ? markRead(tag) : markUnread(tag))}>
+    <button
+      class="quiet"
+      aria-keyshortcuts="u"
+      title={isUnread ? "Mark as read (u)" : "Mark as unread (u)"}
+      onClick={() => void (isUnread ? markRead(tag) : markUnread(tag))}
+    >
       {isUnread ? "Mark as read" : "Mark as unread"}
     </button>
   );
 }
 
-function Letter({ cell, chosen, message }: { cell: MessageCell; chosen: boolean; message: MessageView | undefined }): VNode {
+function Letter({
+  cell,
+  chosen,
+  message,
+}: {
+  cell: MessageCell;
+  chosen: boolean;
+  message: MessageView | undefined;
+}): VNode {
   const { from, tag, acceptedAt, knownBy, when, expiresAt, kind } = cell.receipt.value;
   const to = recipientOf(cell.receipt.value);
   return (
@@ -101,7 +119,7 @@ function Letter({ cell, chosen, message }: { cell: MessageCell; chosen: boolean;
   );
 }
 
-const isFine = (state: string): boolean => ["handed", "seen", "answered"].includes(state);
+const isFine = (state: string): boolean => ["delivered", "seen", "answered"].includes(state);
 
 /** What became of it, for each recipient: states with their times, the way in, the proof, the reasons. */
 function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
@@ -115,7 +133,8 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
       .then((found) => void ([story.value, failure.value] = [found, null]))
       .catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
   }, [cell, newest]);
-  const act = (verb: "cancel" | "retry", agent: string) => () => void attempt(async () => mergeReceipts([await inTeam(receipt.team).call(verb, { tag: cell.tag, agent })]));
+  const act = (verb: "cancel" | "retry", agent: string) => () =>
+    void attempt(async () => mergeReceipts([await inTeam(receipt.team).call(verb, { tag: cell.tag, agent })]));
   return (
     <div class="story">
       {failure.value !== null && <p class="failure">{`What became of it can not be told now: ${failure.value}`}</p>}
@@ -123,9 +142,19 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
         <section key={delivery.agent} aria-label={`Delivery to ${delivery.agent}`} data-state={delivery.state}>
           <h3>
             {delivery.agent} <DeliveryState state={delivery.state} />
-            <small>{[delivery.transport, delivery.proof && `proof: ${delivery.proof}`, delivery.authority && `as ${delivery.authority}`].filter(Boolean).join(" · ")}</small>
+            <small>
+              {[
+                delivery.transport,
+                delivery.proof && `proof: ${delivery.proof}`,
+                delivery.authority && `as ${delivery.authority}`,
+              ]
+                .filter(Boolean)
+                .join(" · ")}
+            </small>
           </h3>
-          {delivery.reason !== null && delivery.reason !== delivery.warning && <p class={isFine(delivery.state) ? "muted small" : "why"}>{delivery.reason}</p>}
+          {delivery.reason !== null && delivery.reason !== delivery.warning && (
+            <p class={isFine(delivery.state) ? "muted small" : "why"}>{delivery.reason}</p>
+          )}
           {delivery.warning !== null && <p class="why warning">{delivery.warning}</p>}
           <ol>
             {(story.value?.history ?? [])
@@ -134,8 +163,16 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
                 <li key={at}>
                   <time title={exactTime(step.at)}>+{span(step.at - receipt.acceptedAt)}</time>
                   <span>
-                    {step.leftOut === undefined ? "" : `… ${step.leftOut.toLocaleString("en")} steps of waiting before · `}
-                    {step.verb === "accept" ? "accepted" : step.verb === "hold" ? "held" : step.from === step.to ? step.verb : step.to}
+                    {step.leftOut === undefined
+                      ? ""
+                      : `… ${step.leftOut.toLocaleString("en")} steps of waiting before · `}
+                    {step.verb === "accept"
+                      ? "accepted"
+                      : step.verb === "hold"
+                        ? "held"
+                        : step.from === step.to
+                          ? step.verb
+                          : step.to}
                     {step.proof === null ? "" : ` (${step.proof})`}
                     {step.transport === null ? "" : ` by ${step.transport}`}
                     {step.reason === null ? "" : `: ${step.reason}`}
@@ -144,9 +181,15 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
               ))}
           </ol>
           <p class="actions">
-            {["queued", "uncertain"].includes(delivery.state) && <button onClick={act("cancel", delivery.agent)}>Cancel</button>}
-            {["failed", "expired", "cancelled", "uncertain"].includes(delivery.state) && <button onClick={act("retry", delivery.agent)}>Retry</button>}
-            {["failed", "expired", "cancelled"].includes(delivery.state) && <button onClick={() => resend({ to: delivery.agent, team: receipt.team, body })}>Edit and resend</button>}
+            {["queued", "uncertain"].includes(delivery.state) && (
+              <button onClick={act("cancel", delivery.agent)}>Cancel</button>
+            )}
+            {["failed", "expired", "cancelled", "uncertain"].includes(delivery.state) && (
+              <button onClick={act("retry", delivery.agent)}>Retry</button>
+            )}
+            {["failed", "expired", "cancelled"].includes(delivery.state) && (
+              <button onClick={() => resend({ to: delivery.agent, team: receipt.team, body })}>Edit and resend</button>
+            )}
           </p>
         </section>
       ))}

@@ -1,4 +1,4 @@
-/** One list of everything that needs a person. */
+/** One list of everything that needs a user. */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
@@ -12,7 +12,22 @@ import { refreshWaiting } from "../refresh.ts";
 import { Markdown } from "../markdown.tsx";
 import { AgentState, Avatar, DeliveryState } from "../parts/badges.tsx";
 import { linkTo } from "../route.ts";
-import { asking, dismissed, liveDead, longHeld, messageByTag, now, openMail, requests, uncertain, unproved, unprovedKey, waitingCount, type AgentCell, type Unproved } from "../state.ts";
+import {
+  asking,
+  dismissed,
+  liveDead,
+  longHeld,
+  messageByTag,
+  now,
+  openMail,
+  requests,
+  uncertain,
+  unproved,
+  unprovedKey,
+  waitingCount,
+  type AgentCell,
+  type Unproved,
+} from "../state.ts";
 import { dedented, plain, visible } from "../text.ts";
 import { span, timeOf } from "../times.ts";
 
@@ -24,10 +39,20 @@ export function WaitingView(): VNode {
     <section class="view waiting">
       <div class="toolbar">
         <label class="check">
-          <input type="checkbox" checked={notifies.value} onChange={({ currentTarget }) => void setNotifies(currentTarget.checked)} /> Desktop notifications
+          <input
+            type="checkbox"
+            checked={notifies.value}
+            onChange={({ currentTarget }) => void setNotifies(currentTarget.checked)}
+          />{" "}
+          Desktop notifications
         </label>
         <label class="check">
-          <input type="checkbox" checked={badges.value} onChange={({ currentTarget }) => (badges.value = currentTarget.checked)} /> Count in the title
+          <input
+            type="checkbox"
+            checked={badges.value}
+            onChange={({ currentTarget }) => (badges.value = currentTarget.checked)}
+          />{" "}
+          Count in the title
         </label>
         <span class="grow" />
         {openMail.value.length > 1 && <button onClick={() => void markAllRead()}>Mark all mail as read</button>}
@@ -61,7 +86,11 @@ export function WaitingView(): VNode {
           <NoProof key={`${group.team}:${group.agent} ${group.warning}`} group={group} />
         ))}
         {longHeld.value.map(({ id, view: { value } }) => (
-          <Need key={id} kind="held" title={`${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} since ${span(now.value - (value.heldAt ?? now.value))}`}>
+          <Need
+            key={id}
+            kind="held"
+            title={`${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} since ${span(now.value - (value.heldAt ?? now.value))}`}
+          >
             <p>{visible(value.held ?? "")}</p>
             <p class="actions">
               <a class="button" href={linkTo("queue", `${value.team}:${value.name}`)}>
@@ -84,7 +113,17 @@ async function setNotifies(wanted: boolean): Promise<void> {
   notifies.value = wanted && (await Notification.requestPermission()) === "granted";
 }
 
-function Need({ kind, title, tag, children }: { kind: string; title: string; tag?: string; children: ComponentChildren }): VNode {
+function Need({
+  kind,
+  title,
+  tag,
+  children,
+}: {
+  kind: string;
+  title: string;
+  tag?: string;
+  children: ComponentChildren;
+}): VNode {
   return (
     <article class={`need ${kind}`} data-kind={kind} data-item tabIndex={-1} aria-label={visible(title)}>
       <header>
@@ -101,7 +140,9 @@ function Need({ kind, title, tag, children }: { kind: string; title: string; tag
   );
 }
 
-const Quote = ({ text }: { text: string }): VNode => <Markdown text={text.length > 1_200 ? `${text.slice(0, 1_200)}…` : text} />;
+const Quote = ({ text }: { text: string }): VNode => (
+  <Markdown text={text.length > 1_200 ? `${text.slice(0, 1_200)}…` : text} />
+);
 
 /** What an agent asks, word for word. One click answers exactly this dialog; if it has changed, nothing is pressed. */
 function Dialog({ cell }: { cell: AgentCell }): VNode {
@@ -119,27 +160,54 @@ function Dialog({ cell }: { cell: AgentCell }): VNode {
   useEffect(() => void load(), [agent.id, agent.state, agent.reason]);
   async function choose(choice: number, mark: string): Promise<void> {
     busy.value = true;
-    await attempt(() => inTeam(agent.team).call("choose", { agent: agent.name, choice: String(choice), mark }), `${agent.name} was answered`);
+    await attempt(
+      () => inTeam(agent.team).call("choose", { agent: agent.name, choice: String(choice), mark }),
+      `${agent.name} was answered`,
+    );
     busy.value = false;
     await load();
   }
   return (
-    <article class="need asks" data-kind="dialog" data-item tabIndex={-1} aria-label={`${agent.name} asks`} data-agent={agent.name}>
+    <article
+      class="need asks"
+      data-kind="dialog"
+      data-item
+      tabIndex={-1}
+      aria-label={`${agent.name} asks`}
+      data-agent={agent.name}
+    >
       <header>
         <Avatar name={agent.name} />
         <h2>{agent.name}</h2>
         <AgentState agent={agent} />
         <span class="grow" />
         {agent.pane !== null && (
-          <a class="muted small" href={linkTo("terminal", `${agent.team}:${agent.name}`)} aria-keyshortcuts="e" title="Terminal (e)">
+          <a
+            class="muted small"
+            href={linkTo("terminal", `${agent.team}:${agent.name}`)}
+            aria-keyshortcuts="e"
+            title="Terminal (e)"
+          >
             Terminal
           </a>
         )}
       </header>
-      {failure.value === null ? <pre class="screen" tabIndex={0}>{visible(dedented(dialog.value?.text ?? "…"))}</pre> : <p class="failure">{failure.value}</p>}
+      {failure.value === null ? (
+        <pre class="screen" tabIndex={0}>
+          {visible(dedented(dialog.value?.text ?? "…"))}
+        </pre>
+      ) : (
+        <p class="failure">{failure.value}</p>
+      )}
       <p class="actions">
         {dialog.value?.choices.map(({ choice, label }) => (
-          <button key={choice} class="choice" disabled={busy.value} aria-keyshortcuts={String(choice)} onClick={() => void choose(choice, dialog.value!.mark)}>
+          <button
+            key={choice}
+            class="choice"
+            disabled={busy.value}
+            aria-keyshortcuts={String(choice)}
+            onClick={() => void choose(choice, dialog.value!.mark)}
+          >
             <kbd>{choice}</kbd> {visible(label)}
           </button>
         ))}
@@ -149,7 +217,11 @@ function Dialog({ cell }: { cell: AgentCell }): VNode {
 }
 
 type OpenRequest = Output<"requests">[number];
-const asked: Record<OpenRequest["kind"], string> = { plan_approval_request: "asks you to approve a plan", shutdown_request: "asks for a shutdown", permission_request: "asks for a permission" };
+const asked: Record<OpenRequest["kind"], string> = {
+  plan_approval_request: "asks you to approve a plan",
+  shutdown_request: "asks for a shutdown",
+  permission_request: "asks for a permission",
+};
 
 /** Answered once: what was approved or denied can not be taken back. */
 function Request({ request: { tag, from, team, kind, text, at } }: { request: OpenRequest }): VNode {
@@ -157,21 +229,49 @@ function Request({ request: { tag, from, team, kind, text, at } }: { request: Op
   const busy = useSignal(false);
   const answer = async (approve: boolean): Promise<void> => {
     busy.value = true;
-    await attempt(() => inTeam(team).call("answerRequest", { tag, approve, ...(words.value.trim() !== "" && { text: words.value }) }), `${approve ? "Approved" : "Denied"}: ${from} is told`);
+    await attempt(
+      () =>
+        inTeam(team).call("answerRequest", { tag, approve, ...(words.value.trim() !== "" && { text: words.value }) }),
+      `${approve ? "Approved" : "Denied"}: ${from} is told`,
+    );
     await attempt(refreshWaiting);
     busy.value = false;
   };
   return (
     <Need kind={kind.replace(/_.*/, "")} title={`${from} ${asked[kind]}, ${timeOf(at)}`} tag={tag}>
-      {kind === "permission_request" ? <pre class="screen" tabIndex={0}>{visible(text)}</pre> : <Quote text={text} />}
+      {kind === "permission_request" ? (
+        <pre class="screen" tabIndex={0}>
+          {visible(text)}
+        </pre>
+      ) : (
+        <Quote text={text} />
+      )}
       <div class="actions">
-        <button class="primary" disabled={busy.value} aria-keyshortcuts="a" title="Approve (a)" onClick={() => void answer(true)}>
+        <button
+          class="primary"
+          disabled={busy.value}
+          aria-keyshortcuts="a"
+          title="Approve (a)"
+          onClick={() => void answer(true)}
+        >
           Approve
         </button>
-        <button class="danger" disabled={busy.value} aria-keyshortcuts="d" title="Deny (d)" onClick={() => void answer(false)}>
+        <button
+          class="danger"
+          disabled={busy.value}
+          aria-keyshortcuts="d"
+          title="Deny (d)"
+          onClick={() => void answer(false)}
+        >
           Deny
         </button>
-        <input class="grow" aria-label={`Words for ${from}, if any`} placeholder="and say (optional)" value={words.value} onInput={({ currentTarget }) => (words.value = currentTarget.value)} />
+        <input
+          class="grow"
+          aria-label={`Words for ${from}, if any`}
+          placeholder="and say (optional)"
+          value={words.value}
+          onInput={({ currentTarget }) => (words.value = currentTarget.value)}
+        />
       </div>
     </Need>
   );
@@ -182,7 +282,11 @@ const titles: Partial<Record<InboxView["kind"], string>> = { bounce: "has a noti
 function OwnMail({ mail }: { mail: InboxView }): VNode {
   const { tag, from, kind, text, at } = mail;
   return (
-    <Need kind={kind === "text" ? "mail" : kind.replaceAll("_", " ")} title={`${from} ${titles[kind] ?? "wrote to you"}, ${timeOf(at)}`} tag={tag}>
+    <Need
+      kind={kind === "text" ? "mail" : kind.replaceAll("_", " ")}
+      title={`${from} ${titles[kind] ?? "wrote to you"}, ${timeOf(at)}`}
+      tag={tag}
+    >
       <Quote text={text} />
       <p class="actions">
         {from !== "tieline" && (
@@ -204,7 +308,11 @@ const teamOf = (tag: string): string | null => messageByTag.get(tag)?.receipt.pe
 function Dead({ receipt }: { receipt: ReceiptView }): VNode {
   const dead = receipt.deliveries.filter(({ state }) => state === "failed" || state === "expired");
   return (
-    <Need kind="dead letter" title={`${receipt.from} → ${dead.map(({ agent }) => agent).join(", ")}: ${receipt.summary}`} tag={receipt.tag}>
+    <Need
+      kind="dead letter"
+      title={`${receipt.from} → ${dead.map(({ agent }) => agent).join(", ")}: ${receipt.summary}`}
+      tag={receipt.tag}
+    >
       {dead.map(({ agent, state, reason }) => (
         <p key={agent}>
           <DeliveryState state={state} /> {visible(reason ?? "")}
@@ -219,7 +327,10 @@ function Dead({ receipt }: { receipt: ReceiptView }): VNode {
 const shownUnproved = 3;
 
 function NoProof({ group: { agent, warning, messages } }: { group: Unproved }): VNode {
-  const title = messages.length === 1 ? `Nothing proves yet that ${agent} has read a message` : `Nothing proves yet that ${agent} has read ${messages.length} messages`;
+  const title =
+    messages.length === 1
+      ? `Nothing proves yet that ${agent} has read a message`
+      : `Nothing proves yet that ${agent} has read ${messages.length} messages`;
   const older = messages.length - shownUnproved;
   return (
     <Need kind="warning" title={title}>
@@ -227,7 +338,8 @@ function NoProof({ group: { agent, warning, messages } }: { group: Unproved }): 
       <ul class="plain">
         {messages.slice(-shownUnproved).map(({ tag, receipt }) => (
           <li key={tag}>
-            <a href={linkTo("messages", tag)}>{plain(receipt.value.summary)}</a> <span class="muted small">{timeOf(receipt.value.acceptedAt)}</span>
+            <a href={linkTo("messages", tag)}>{plain(receipt.value.summary)}</a>{" "}
+            <span class="muted small">{timeOf(receipt.value.acceptedAt)}</span>
           </li>
         ))}
       </ul>
@@ -239,8 +351,21 @@ function NoProof({ group: { agent, warning, messages } }: { group: Unproved }): 
   );
 }
 
-function Decide({ tag, team, agent, verbs }: { tag: string; team: string; agent: string | null; verbs: readonly ("retry" | "cancel")[] }): VNode {
-  const act = (verb: "retry" | "cancel") => () => void attempt(() => inTeam(team).call(verb, { tag, ...(agent !== null && { agent }) })).then(() => attempt(refreshWaiting));
+function Decide({
+  tag,
+  team,
+  agent,
+  verbs,
+}: {
+  tag: string;
+  team: string;
+  agent: string | null;
+  verbs: readonly ("retry" | "cancel")[];
+}): VNode {
+  const act = (verb: "retry" | "cancel") => () =>
+    void attempt(() => inTeam(team).call(verb, { tag, ...(agent !== null && { agent }) })).then(() =>
+      attempt(refreshWaiting),
+    );
   return (
     <p class="actions">
       {verbs.map((verb) => (
@@ -255,7 +380,11 @@ function Decide({ tag, team, agent, verbs }: { tag: string; team: string; agent:
 
 /** Hides it here; what became of the message does not change. */
 const Dismiss = ({ keys, isLast }: { keys: readonly string[]; isLast: boolean }): VNode => (
-  <button class="quiet" aria-keyshortcuts={isLast ? "x" : undefined} onClick={() => (dismissed.value = [...dismissed.value, ...keys].slice(-1_000))}>
+  <button
+    class="quiet"
+    aria-keyshortcuts={isLast ? "x" : undefined}
+    onClick={() => (dismissed.value = [...dismissed.value, ...keys].slice(-1_000))}
+  >
     Dismiss
   </button>
 );

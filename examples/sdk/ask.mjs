@@ -1,8 +1,8 @@
 // One agent asks another and waits for the answer.
 import { connect, TielineError } from "tieline";
 
-const person = await connect();
-const [lead, builder] = [await person.registerAgent({ name: "lead" }), await person.registerAgent({ name: "builder" })];
+const user = await connect();
+const [lead, builder] = [await user.registerAgent({ name: "lead" }), await user.registerAgent({ name: "builder" })];
 
 const ending = new AbortController();
 const working = (async () => {

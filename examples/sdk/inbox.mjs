@@ -1,10 +1,10 @@
 // An agent written in code: it reads its mail and answers. Run it with Bun or with Node 20 or newer.
 import { connect } from "tieline";
 
-const person = await connect();
-const parrot = await person.registerAgent({ name: "parrot" });
+const user = await connect();
+const parrot = await user.registerAgent({ name: "parrot" });
 
-const { tag } = await person.send("parrot", "pretty bird");
+const { tag } = await user.send("parrot", "pretty bird");
 for await (const message of parrot.inbox()) {
   console.log(`${message.from} says: ${message.body}`);
   await message.reply(`${message.body}!`);
@@ -12,4 +12,4 @@ for await (const message of parrot.inbox()) {
   await message.seen();
   break;
 }
-console.log(`it was ${(await person.status({ tag })).deliveries[0].state}`);
+console.log(`it was ${(await user.status({ tag })).deliveries[0].state}`);

@@ -11,14 +11,20 @@ let daemon: TestDaemon;
 
 async function run(argv: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn([...argv], { cwd, env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" });
-  const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   if (code !== 0) throw new Error(`${argv.join(" ")}: exit ${code}\n${stdout}${stderr}`);
   return stdout;
 }
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "tl-install-"));
-  const [packed] = JSON.parse(await run(["npm", "pack", "--json", "--pack-destination", project], root)) as { filename: string }[];
+  const [packed] = JSON.parse(await run(["npm", "pack", "--json", "--pack-destination", project], root)) as {
+    filename: string;
+  }[];
   writeFileSync(join(project, "package.json"), '{"private":true,"type":"module"}');
   await run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", `./${packed!.filename}`], project);
   cpSync(join(import.meta.dir, "ask.mjs"), join(project, "ask.mjs"));
@@ -29,8 +35,13 @@ afterAll(async () => {
   rmSync(project, { recursive: true, force: true });
 });
 
-test.each([["Node", "node"], ["Bun", process.execPath]])("the installed package works in %s", async (_, program) => {
-  expect(await run([program, "ask.mjs"], project, { TIELINE_HOME: daemon.home.root })).toStartWith("builder answered: all green\n");
+test.each([
+  ["Node", "node"],
+  ["Bun", process.execPath],
+])("the installed package works in %s", async (_, program) => {
+  expect(await run([program, "ask.mjs"], project, { TIELINE_HOME: daemon.home.root })).toStartWith(
+    "builder answered: all green\n",
+  );
 });
 
 test("the installed package has its types", async () => {
@@ -57,5 +68,7 @@ await me.send("engineer", "x", { when: "later" });
 });
 
 test("the installed command works, and finds its Bun", async () => {
-  expect(await run([join(project, "node_modules/.bin/tieline"), "whoami"], project, { TIELINE_HOME: daemon.home.root })).toStartWith("user in team default");
+  expect(
+    await run([join(project, "node_modules/.bin/tieline"), "whoami"], project, { TIELINE_HOME: daemon.home.root }),
+  ).toStartWith("user in team default");
 });

@@ -12,18 +12,25 @@ let daemon: TestDaemon;
 async function run(argv: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<string> {
   const base = { PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/tmp" };
   const child = Bun.spawn([...argv], { cwd, env: { ...base, ...env }, stdout: "pipe", stderr: "pipe" });
-  const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   if (code !== 0) throw new Error(`${argv.join(" ")}: exit ${code}\n${stdout}${stderr}`);
   return stdout;
 }
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "tl-sdk-"));
-  const packed = (JSON.parse(await run(["npm", "pack", "--json", "--pack-destination", project], root)) as { filename: string }[])[0]!;
+  const packed = (
+    JSON.parse(await run(["npm", "pack", "--json", "--pack-destination", project], root)) as { filename: string }[]
+  )[0]!;
   const installed = join(project, "node_modules/tieline");
   mkdirSync(installed, { recursive: true });
   await run(["tar", "-xzf", join(project, packed.filename), "--strip-components=1", "-C", installed], project);
-  for (const name of ["inbox", "ask", "object", "events", "client"]) cpSync(join(import.meta.dir, `${name}.mjs`), join(project, `${name}.mjs`));
+  for (const name of ["inbox", "ask", "object", "events", "client"])
+    cpSync(join(import.meta.dir, `${name}.mjs`), join(project, `${name}.mjs`));
   daemon = await startTestDaemon();
 }, 180_000);
 afterAll(async () => {
@@ -42,13 +49,19 @@ describe.each([
   ["Bun", process.execPath],
   ["Node", "node"],
 ])("under %s, from the packed package", (_, program) => {
-  test.each(Object.entries(expected))("%s.mjs does what it says", async (name, output) => {
-    expect(await run([program, `${name}.mjs`], project, { TIELINE_HOME: daemon.home.root })).toBe(output);
-  }, 120_000);
+  test.each(Object.entries(expected))(
+    "%s.mjs does what it says",
+    async (name, output) => {
+      expect(await run([program, `${name}.mjs`], project, { TIELINE_HOME: daemon.home.root })).toBe(output);
+    },
+    120_000,
+  );
 
   test("client.mjs needs a URL and a token only", async () => {
     const { token } = await daemon.agent("page");
-    expect(await run([program, "client.mjs"], project, { TIELINE_URL: daemon.url, TIELINE_TOKEN: token })).toBe("I am page, known by token\n");
+    expect(await run([program, "client.mjs"], project, { TIELINE_URL: daemon.url, TIELINE_TOKEN: token })).toBe(
+      "I am page, known by token\n",
+    );
   }, 120_000);
 });
 
@@ -71,7 +84,23 @@ test("the types are there and hold", async () => {
      void agent.send("a", 7); void state; void bodies;`,
   );
   const tsc = join(root, "node_modules/.bin/tsc");
-  await run([tsc, "--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "esnext", "--types", "node", "typed.ts"], project);
+  await run(
+    [
+      tsc,
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "false",
+      "--module",
+      "nodenext",
+      "--target",
+      "esnext",
+      "--types",
+      "node",
+      "typed.ts",
+    ],
+    project,
+  );
 }, 120_000);
 
 test("the browser's entry touches nothing that only servers have", async () => {

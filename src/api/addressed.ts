@@ -45,23 +45,33 @@ export const messageUnknown = (tag: string): TielineError =>
   });
 
 export function notRunning(agent: Agent): TielineError {
-  return new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane${agent.stateReason === null ? "" : `: ${agent.stateReason}`}`, {
-    remedy: howToStart(agent),
-    operands: { agent: agent.name, state: agent.state },
-  });
+  return new TielineError(
+    "PANE_UNKNOWN",
+    `${agent.name} is in no pane${agent.stateReason === null ? "" : `: ${agent.stateReason}`}`,
+    {
+      remedy: howToStart(agent),
+      operands: { agent: agent.name, state: agent.state },
+    },
+  );
 }
 
 function howToStart({ name, kind, launch, endpoints }: Agent): string {
   if (kind !== "program") return "only programs are; `tieline ls` lists the agents";
   if (launch !== null) return `\`tieline resume ${name}\` starts it again`;
-  return endpoints.length === 0 ? "start it by hand and adopt it again" : "it has no screen; `tieline ls` shows what is known of it";
+  return endpoints.length === 0
+    ? "start it by hand and adopt it again"
+    : "it has no screen; `tieline ls` shows what is known of it";
 }
 
 const isNoProgram = ({ name, kind }: Agent): TielineError =>
-  new TielineError("ADDRESS_UNKNOWN", kind === "person" ? `${name} is the person, and no program` : `${name} is an object, and no program`, {
-    remedy: "`tieline ls` lists the agents",
-    operands: { address: name, kind },
-  });
+  new TielineError(
+    "ADDRESS_UNKNOWN",
+    kind === "user" ? `${name} is the user, and no program` : `${name} is an object, and no program`,
+    {
+      remedy: "`tieline ls` lists the agents",
+      operands: { address: name, kind },
+    },
+  );
 
 export const neverStarted = ({ name }: Agent): TielineError =>
   new TielineError("ADDRESS_UNKNOWN", `${name} is not an agent that was started or adopted`, {

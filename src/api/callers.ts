@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { Caller, OperationName } from "./schema.ts";
 import type { Switch } from "../compose/index.ts";
 import { findProject } from "../config/projects.ts";
-import { personId, type Agent, type Permission, isLive } from "../model/agent.ts";
+import { userId, type Agent, type Permission, isLive } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { Sender } from "../model/message.ts";
 import { isClaude } from "../providers/claude-code/sessions.ts";
@@ -17,15 +17,45 @@ import type { HookCaller } from "../daemon/hooks.ts";
 import { identify, sameSecret, type KnownAgents } from "./identity.ts";
 
 /** What shows the files of a project, so that it is worth saying that they give no power yet. */
-const looksAtProject: ReadonlySet<OperationName> = new Set(["ls", "topology", "topologyCheck", "profiles", "profile", "resolve", "doctor"]);
+const looksAtProject: ReadonlySet<OperationName> = new Set([
+  "ls",
+  "topology",
+  "topologyCheck",
+  "profiles",
+  "profile",
+  "resolve",
+  "doctor",
+]);
 
 /**
  * What changes the team of the caller's directory, so that the directory's project has to be the team's. What names
  * its team or its message is left out: it is what gets a user out of a conflict.
  */
 const actsInTeam: ReadonlySet<OperationName> = new Set([
-  ...(["send", "adopt", "register", "rm", "layout", "up", "down", "spawn", "stop", "kill", "restart", "resume"] as const),
-  ...(["interrupt", "choose", "prune", "note", "topologyAdd", "topologyRemove", "profileAdd", "profileRemove"] as const),
+  ...([
+    "send",
+    "adopt",
+    "register",
+    "rm",
+    "layout",
+    "up",
+    "down",
+    "spawn",
+    "stop",
+    "kill",
+    "restart",
+    "resume",
+  ] as const),
+  ...([
+    "interrupt",
+    "choose",
+    "prune",
+    "note",
+    "topologyAdd",
+    "topologyRemove",
+    "profileAdd",
+    "profileRemove",
+  ] as const),
 ]);
 
 /** Who calls, and for which team. */
@@ -35,32 +65,41 @@ export class Callers {
 
   constructor(
     private readonly tieline: Switch,
-    personToken: string,
+    userToken: string,
   ) {
     const { directory, processes } = tieline;
     const lineages = new Lineages(processes);
     this.known = {
-      personToken,
+      userToken,
       withToken: (digest) => directory.withToken(digest),
       withSession: (sessionId) => directory.withSession(sessionId),
       async withDescendant(pid) {
         for (const { pid: ancestor, startMark } of await lineages.of(pid)) {
           const agent = directory.withProcess(ancestor);
-          if (agent?.endpoints.some(({ locator }) => locator["agentPid"] === ancestor && locator["agentStartMark"] === startMark)) return agent;
+          if (
+            agent?.endpoints.some(
+              ({ locator }) => locator["agentPid"] === ancestor && locator["agentStartMark"] === startMark,
+            )
+          )
+            return agent;
         }
         return null;
       },
       inPane(socket, pane) {
         const there = directory.roster.byPane(pane).filter(isLive);
-        return there.find((agent) => agent.endpoints.some((one) => one.transport === "tmux" && paneLocator(one).socket === socket)) ?? null;
+        return (
+          there.find((agent) =>
+            agent.endpoints.some((one) => one.transport === "tmux" && paneLocator(one).socket === socket),
+          ) ?? null
+        );
       },
     };
   }
 
-  readonly isPersons = (token: string): boolean => sameSecret(token, this.known.personToken);
+  readonly isUsers = (token: string): boolean => sameSecret(token, this.known.userToken);
 
   /** Whether the token is the user's or an agent's. Agents' tokens are looked up by their digest, whose timing says nothing. */
-  readonly isKnown = (token: string): boolean => this.isPersons(token) || this.known.withToken(digestOf(token)) !== null;
+  readonly isKnown = (token: string): boolean => this.isUsers(token) || this.known.withToken(digestOf(token)) !== null;
 
   /** Found out once for a request, whoever asks; the same caller object is the same request. */
   sender(caller: Caller): Promise<Sender> {
@@ -111,7 +150,7 @@ export class Callers {
   async enter(caller: Caller, operation: OperationName): Promise<void> {
     if (!actsInTeam.has(operation)) return;
     const { id, team } = await this.sender(caller);
-    if (id !== personId) return;
+    if (id !== userId) return;
     this.tieline.teams.claims.claim(this.seatOf(caller));
     this.look(team);
   }
@@ -129,7 +168,11 @@ export class Callers {
     const { file, ignored } = findProject(cwd);
     const foreign = ignored.map(({ file: other, owner }) => `${other} belongs to ${userWords(owner)} and is ignored`);
     if (file === null || !looksAtProject.has(operation)) return foreign;
-    return [...foreign, ...this.problems(() => this.claimable(caller)), ...this.problems(() => this.trusted(dirname(file)))];
+    return [
+      ...foreign,
+      ...this.problems(() => this.claimable(caller)),
+      ...this.problems(() => this.trusted(dirname(file))),
+    ];
   }
 
   private claimable(caller: Caller): void {
@@ -153,20 +196,23 @@ export class Callers {
     }
   }
 
-  /** Only the person. */
-  async person(caller: Caller): Promise<Sender> {
+  /** Only the user. */
+  async user(caller: Caller): Promise<Sender> {
     const sender = await this.sender(caller);
-    if (sender.id === personId) return sender;
-    throw new TielineError("NOT_PERMITTED", `${sender.name} may not do this`, { remedy: "only the person can", operands: { agent: sender.name } });
+    if (sender.id === userId) return sender;
+    throw new TielineError("NOT_PERMITTED", `${sender.name} may not do this`, {
+      remedy: "only the user can",
+      operands: { agent: sender.name },
+    });
   }
 
-  /** Only the person, or an agent whose profile allows it. */
+  /** Only the user, or an agent whose profile allows it. */
   async allow(caller: Caller, permission: Permission): Promise<Sender> {
     const sender = await this.sender(caller);
     const agent = this.tieline.directory.agent(sender.id);
-    if (sender.id === personId || agent?.may.includes(permission)) return sender;
+    if (sender.id === userId || agent?.may.includes(permission)) return sender;
     throw new TielineError("NOT_PERMITTED", `${sender.name} may not do this`, {
-      remedy: `the person can, or add \`may: [${permission}]\` to the profile of ${sender.name}`,
+      remedy: `the user can, or add \`may: [${permission}]\` to the profile of ${sender.name}`,
       operands: { agent: sender.name, permission },
     });
   }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Caller } from "./schema.ts";
-import { personId, personName, type Agent } from "../model/agent.ts";
+import { userId, userName, type Agent } from "../model/agent.ts";
 import { digestOf } from "../agents/directory/token.ts";
 import { TielineError } from "../model/errors.ts";
 import type { IdentityProof, Sender } from "../model/message.ts";
@@ -12,7 +12,7 @@ export interface KnownAgents {
   /** The agent whose program is this process or one of its ancestors. */
   withDescendant(pid: number): Promise<Agent | null>;
   inPane(socket: string, pane: string): Agent | null;
-  readonly personToken: string;
+  readonly userToken: string;
 }
 
 interface Identity {
@@ -23,14 +23,14 @@ interface Identity {
 type Rung = (caller: Caller, known: KnownAgents) => Promise<Identity | null> | Identity | null;
 
 /** Who is calling: the first rung that answers decides, and a false claim falls off the ladder at once. */
-const ladder: readonly Rung[] = [byToken, bySession, byProcess, byPane, notAnUnknownAgent, byPersonToken];
+const ladder: readonly Rung[] = [byToken, bySession, byProcess, byPane, notAnUnknownAgent, byUserToken];
 
 export async function identify(caller: Caller, known: KnownAgents, team: () => string): Promise<Sender> {
   for (const rung of ladder) {
     const identity = await rung(caller, known);
     if (identity !== null) return senderOf(identity, team);
   }
-  throw unknown("the caller has no token of the person or of an agent");
+  throw unknown("the caller has no token of the user or of an agent");
 }
 
 function byToken({ token }: Caller, known: KnownAgents): Identity | null {
@@ -56,16 +56,16 @@ function byPane({ tmuxSocket, pane }: Caller, known: KnownAgents): Identity | nu
   return agent === null || agent.provider === "codex" ? null : { agent, knownBy: "pane" };
 }
 
-/** The person's token lies in a file that their agents can read as well, so an agent must be told apart first. */
+/** The user's token lies in a file that their agents can read as well, so an agent must be told apart first. */
 function notAnUnknownAgent({ agentVariables = [] }: Caller): null {
   if (agentVariables.length === 0) return null;
   throw unknown(`the caller runs inside an agent program (${agentVariables.join(", ")}) that Tieline does not know`);
 }
 
-function byPersonToken({ personToken }: Caller, known: KnownAgents): Identity | null {
-  if (personToken === undefined) return null;
-  if (!sameSecret(personToken, known.personToken)) throw unknown("the person's token is not the one of this home");
-  return { agent: null, knownBy: "person" };
+function byUserToken({ userToken }: Caller, known: KnownAgents): Identity | null {
+  if (userToken === undefined) return null;
+  if (!sameSecret(userToken, known.userToken)) throw unknown("the user's token is not the one of this home");
+  return { agent: null, knownBy: "user" };
 }
 
 /** Takes the same time wherever they differ. An empty text is no secret, whatever it is compared with. */
@@ -75,7 +75,7 @@ export function sameSecret(given: string, right: string): boolean {
 
 /** The directory decides for the user only: an agent may work in a clone of another project. */
 function senderOf({ agent, knownBy }: Identity, team: () => string): Sender {
-  if (agent === null) return { id: personId, name: personName, team: team(), knownBy };
+  if (agent === null) return { id: userId, name: userName, team: team(), knownBy };
   return { id: agent.id, name: agent.name, team: agent.team, knownBy };
 }
 

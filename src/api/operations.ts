@@ -79,7 +79,20 @@ export const operations: Record<OperationName, "GET" | "POST"> = {
 };
 
 /** Besides reads: what does no harm when it is done twice, because the second time finds it done. */
-export const repeatable: ReadonlySet<OperationName> = new Set(["inbox", "collect", "collected", "adopt", "up", "note", "doctor", "topologyAdd", "teamCreate", "teamJoin", "answerRequest", "preferencesSet"]);
+export const repeatable: ReadonlySet<OperationName> = new Set([
+  "inbox",
+  "collect",
+  "collected",
+  "adopt",
+  "up",
+  "note",
+  "doctor",
+  "topologyAdd",
+  "teamCreate",
+  "teamJoin",
+  "answerRequest",
+  "preferencesSet",
+]);
 
 /** 1 MiB of text may need up to six bytes per character in JSON, and an envelope around it. */
 export const longestBodyBytes = 8 * 1024 * 1024;

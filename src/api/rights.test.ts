@@ -7,7 +7,7 @@ import { Directory } from "../agents/directory/directory.ts";
 import { memoryDocuments } from "../agents/directory/documents/memory.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
-import { permissions, personId, personName, type Agent, type Permission } from "../model/agent.ts";
+import { permissions, userId, userName, type Agent, type Permission } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import { seal } from "../model/message.ts";
 import { openTopology } from "../routing/topology/topology.ts";
@@ -119,32 +119,51 @@ let agents: Map<string, Agent>;
 beforeAll(async () => {
   const directory = new Directory(memoryDocuments(), () => undefined);
   const mailbox = openMailbox(memoryStore(), {});
-  const register = (name: string, more: Partial<Agent> = {}): Agent => directory.register({ name, team: "web", provider: "generic", tokenDigest: digestOf(name), ...more });
+  const register = (name: string, more: Partial<Agent> = {}): Agent =>
+    directory.register({ name, team: "web", provider: "generic", tokenDigest: digestOf(name), ...more });
   const named = ["ana", "stranger", "lead"].map((name) => register(name));
   const leadId = named.at(-1)!.id;
-  agents = new Map([
-    ...named,
-    register("bob", { startedBy: leadId }),
-    register("auditor", { may: ["read"] }),
-    register("other", { may: ["read"], team: "api" }),
-    ...permitted.map((right) => register(`may-${right}`, { may: [right], tokenDigest: digestOf(right) })),
-  ].map((agent) => [agent.name, agent]));
+  agents = new Map(
+    [
+      ...named,
+      register("bob", { startedBy: leadId }),
+      register("auditor", { may: ["read"] }),
+      register("other", { may: ["read"], team: "api" }),
+      ...permitted.map((right) => register(`may-${right}`, { may: [right], tokenDigest: digestOf(right) })),
+    ].map((agent) => [agent.name, agent]),
+  );
   const { id, name, team } = agents.get("ana")!;
-  const message = seal({ to: "bob", body: "hello" }, { id, name, team, knownBy: "token" }, { inReplyTo: null, hops: 0 });
+  const message = seal(
+    { to: "bob", body: "hello" },
+    { id, name, team, knownBy: "token" },
+    { inReplyTo: null, hops: 0 },
+  );
   await mailbox.accept(message, [agents.get("bob")!]);
   tag = message.tag;
   const lookups = { roster: directory.roster, topology: openTopology };
   const resolve = (address: string) => ({ agents: [directory.roster.named("web", address)!], missing: [] });
   const [objects, native] = [{ see: () => undefined }, { makeRoom: () => undefined }];
   const claims = { seatOf: () => ({ team: "web", project: null, heldBy: null }), claim: () => undefined };
-  const parts = { directory, mailbox, lookups, resolve, objects, native, teams: { claims }, processes: { read: async () => undefined } };
+  const parts = {
+    directory,
+    mailbox,
+    lookups,
+    resolve,
+    objects,
+    native,
+    teams: { claims },
+    processes: { read: async () => undefined },
+  };
   const callers = new CallersInWeb(parts as never, "the user's token");
   rights = new Rights(parts as never);
-  const ran = Object.fromEntries(Object.keys(operations).map((one) => [one, async () => "ran"])) as unknown as Operations;
+  const ran = Object.fromEntries(
+    Object.keys(operations).map((one) => [one, async () => "ran"]),
+  ) as unknown as Operations;
   guardedOperations = guarded(ran, callers, rights, parts as never);
 });
 
-const callerOf = (role: Role): Caller => (role === "user" ? { personToken: "the user's token", team: "web" } : { token: role, team: "web" });
+const callerOf = (role: Role): Caller =>
+  role === "user" ? { userToken: "the user's token", team: "web" } : { token: role, team: "web" };
 
 async function outcome(name: OperationName, role: Role): Promise<string> {
   const run = guardedOperations[name] as unknown as (input: unknown, call: unknown) => Promise<string>;
@@ -168,12 +187,17 @@ describe("who may call an operation", () => {
     expect(found).toEqual(roles.map((role) => [role, expected[name].includes(role) ? "ran" : refusal]));
   });
 
-  test.each((Object.keys(access) as OperationName[]).filter((name) => access[name] !== "open"))("%s is for nobody who has no identity", async (name) => {
-    const run = guardedOperations[name] as unknown as (input: unknown, call: unknown) => Promise<string>;
-    for (const caller of [{}, { token: "no such token" }, { personToken: "no such token" }]) {
-      expect(await run({ tag, agent: "bob" }, { caller }).catch((thrown: TielineError) => thrown.code)).toBe("IDENTITY_UNKNOWN");
-    }
-  });
+  test.each((Object.keys(access) as OperationName[]).filter((name) => access[name] !== "open"))(
+    "%s is for nobody who has no identity",
+    async (name) => {
+      const run = guardedOperations[name] as unknown as (input: unknown, call: unknown) => Promise<string>;
+      for (const caller of [{}, { token: "no such token" }, { userToken: "no such token" }]) {
+        expect(await run({ tag, agent: "bob" }, { caller }).catch((thrown: TielineError) => thrown.code)).toBe(
+          "IDENTITY_UNKNOWN",
+        );
+      }
+    },
+  );
 
   test("without a name, an operation about an agent is about the caller", async () => {
     const run = guardedOperations.inbox as unknown as (input: unknown, call: unknown) => Promise<string>;
@@ -182,11 +206,18 @@ describe("who may call an operation", () => {
 });
 
 describe("what is read", () => {
-  const sender = (name: string) => ({ id: agents.get(name)!.id, name, team: agents.get(name)!.team, knownBy: "token" as const });
+  const sender = (name: string) => ({
+    id: agents.get(name)!.id,
+    name,
+    team: agents.get(name)!.team,
+    knownBy: "token" as const,
+  });
 
   test("the user's own mail is for nobody else", () => {
-    for (const name of ["bob", "lead", "auditor"]) expect(rights.reads(sender(name), personId)).toBe(false);
-    expect(rights.reads({ id: personId, name: personName, team: "web", knownBy: "person" }, agents.get("bob")!.id)).toBe(true);
+    for (const name of ["bob", "lead", "auditor"]) expect(rights.reads(sender(name), userId)).toBe(false);
+    expect(rights.reads({ id: userId, name: userName, team: "web", knownBy: "user" }, agents.get("bob")!.id)).toBe(
+      true,
+    );
   });
 
   test("may: [read] ends at the team", () => {

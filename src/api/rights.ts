@@ -2,7 +2,7 @@
 import { access } from "./access.ts";
 import type { OperationName } from "./schema.ts";
 import type { Switch } from "../compose/index.ts";
-import { personId, type Agent } from "../model/agent.ts";
+import { userId, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Event } from "../model/event.ts";
@@ -21,7 +21,7 @@ export class Rights {
   constructor(private readonly parts: RightsParts) {}
 
   readsEverything({ id }: Sender): boolean {
-    return id === personId;
+    return id === userId;
   }
 
   /** Itself, whom it spawned, and with `may: [read]` its team. */
@@ -29,7 +29,7 @@ export class Rights {
     if (this.readsEverything(from) || from.id === id) return true;
     const { directory } = this.parts;
     const [reader, agent] = [directory.agent(from.id), directory.agent(id)];
-    if (reader === null || agent === null || agent.id === personId) return false;
+    if (reader === null || agent === null || agent.id === userId) return false;
     return agent.startedBy === reader.id || (reader.may.includes("read") && agent.team === reader.team);
   }
 
@@ -40,7 +40,11 @@ export class Rights {
   }
 
   readsMessage(from: Sender, { message, deliveries }: Pick<Receipt, "message" | "deliveries">): boolean {
-    return this.readsEverything(from) || this.reads(from, message.from.id) || deliveries.some(({ agent }) => this.reads(from, agent));
+    return (
+      this.readsEverything(from) ||
+      this.reads(from, message.from.id) ||
+      deliveries.some(({ agent }) => this.reads(from, agent))
+    );
   }
 
   /** The message with this tag or id. For a caller that may not read it, the error is that of a message that does not exist. */
@@ -98,13 +102,18 @@ export class Rights {
 
 /** Every operation behind its rule. Who calls is found out once, whoever asks again in the operation. */
 export function guarded(operations: Operations, callers: Callers, rights: Rights, parts: RightsParts): Operations {
-  const behind = (name: OperationName, run: (input: unknown, call: Call) => Promise<unknown>) => async (input: unknown, call: Call) => {
-    const named = input as Named;
-    await check(name, named, call, { callers, rights, parts });
-    if (named.all !== true) await callers.enter(call.caller, name);
-    return run(input, call);
-  };
-  const entries = (Object.keys(access) as OperationName[]).map((name) => [name, behind(name, operations[name] as never)]);
+  const behind =
+    (name: OperationName, run: (input: unknown, call: Call) => Promise<unknown>) =>
+    async (input: unknown, call: Call) => {
+      const named = input as Named;
+      await check(name, named, call, { callers, rights, parts });
+      if (named.all !== true) await callers.enter(call.caller, name);
+      return run(input, call);
+    };
+  const entries = (Object.keys(access) as OperationName[]).map((name) => [
+    name,
+    behind(name, operations[name] as never),
+  ]);
   return Object.fromEntries(entries) as unknown as Operations;
 }
 
@@ -122,7 +131,12 @@ interface Checking {
   readonly parts: RightsParts;
 }
 
-async function check(name: OperationName, { tag, agent }: Named, { caller }: Call, { callers, rights, parts }: Checking): Promise<void> {
+async function check(
+  name: OperationName,
+  { tag, agent }: Named,
+  { caller }: Call,
+  { callers, rights, parts }: Checking,
+): Promise<void> {
   const rule = access[name];
   switch (rule) {
     case "open":
@@ -132,7 +146,7 @@ async function check(name: OperationName, { tag, agent }: Named, { caller }: Cal
     case "readable":
       return void (await callers.sender(caller));
     case "user":
-      return void (await callers.person(caller));
+      return void (await callers.user(caller));
     case "message":
       return void rights.messageCalled(await callers.sender(caller), tag ?? "");
     case "agent": {

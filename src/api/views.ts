@@ -4,7 +4,7 @@ import type { Courier } from "../delivery/courier.ts";
 import type { Directory } from "../agents/directory/directory.ts";
 import { presenceOf, type Activities } from "../events/activity.ts";
 import type { InboxRow, Mailbox } from "../mailbox/port.ts";
-import { exitIn, exitWords, isLive, personId, personName, type Agent, type Endpoint } from "../model/agent.ts";
+import { exitIn, exitWords, isLive, userId, userName, type Agent, type Endpoint } from "../model/agent.ts";
 import type { NotStarted } from "./schemas/life.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
 import type { TielineError } from "../model/errors.ts";
@@ -28,7 +28,22 @@ export function receiptView({ message, deliveries }: Receipt, parts: ViewParts):
   const summary = words === null ? message.summary : summarise(words);
   const views = deliveries.map((delivery) => deliveryView(delivery, message, parts));
   const to = addressee(message, deliveries);
-  return { id, tag, from: from.name, knownBy: from.knownBy, to, team, kind, when, summary, thread, inReplyTo, expiresAt, acceptedAt, deliveries: views };
+  return {
+    id,
+    tag,
+    from: from.name,
+    knownBy: from.knownBy,
+    to,
+    team,
+    kind,
+    when,
+    summary,
+    thread,
+    inReplyTo,
+    expiresAt,
+    acceptedAt,
+    deliveries: views,
+  };
 }
 
 /** A reply is addressed by its reader's id; people and scripts know the reader by name. */
@@ -37,51 +52,104 @@ function addressee({ to }: Message, deliveries: readonly Delivery[]): string {
 }
 
 /** `hasProject`: whether the sender's team has a tieline.yaml. */
-export function sentView({ receipt, refused }: Sent, { broadcast, hasProject }: { readonly broadcast: boolean; readonly hasProject: boolean }, parts: ViewParts): ReceiptView {
+export function sentView(
+  { receipt, refused }: Sent,
+  { broadcast, hasProject }: { readonly broadcast: boolean; readonly hasProject: boolean },
+  parts: ViewParts,
+): ReceiptView {
   const view = receiptView(receipt, parts);
   if (!broadcast) return view;
-  const successful = view.deliveries.map(({ agent, team }) => (team === null || (team === view.team && view.to !== "*") ? agent : `${team}:${agent}`));
+  const successful = view.deliveries.map(({ agent, team }) =>
+    team === null || (team === view.team && view.to !== "*") ? agent : `${team}:${agent}`,
+  );
   const failed = refused.map(({ agent, error }) => ({ agent, code: error.code, message: error.message }));
-  const notice = successful.length === 0 && failed.length === 0 ? { notice: `the broadcast reached no one: ${whyNobody(view, hasProject)}` } : {};
+  const notice =
+    successful.length === 0 && failed.length === 0
+      ? { notice: `the broadcast reached no one: ${whyNobody(view, hasProject)}` }
+      : {};
   return { ...view, successful, failed, ...notice };
 }
 
 function whyNobody({ to, from, team }: ReceiptView, hasProject: boolean): string {
   if (to === "*") return "no agent is live on this host";
-  if (to === "@all" && !hasProject && from === personName) return `there are no agents in team ${team}; --team TEAM writes to another team, --all to every live agent`;
-  return to === "@all" ? "there is nobody you may write to; --spawn starts the agents of tieline.yaml" : `${to} has no members; \`tieline team ls\` lists the teams`;
+  if (to === "@all" && !hasProject && from === userName)
+    return `there are no agents in team ${team}; --team TEAM writes to another team, --all to every live agent`;
+  return to === "@all"
+    ? "there is nobody you may write to; --spawn starts the agents of tieline.yaml"
+    : `${to} has no members; \`tieline team ls\` lists the teams`;
 }
 
 export function storyView(story: Story, parts: ViewParts): StoryView {
   const recipients = new Map(story.deliveries.map((delivery) => [delivery.id, recipientOf(delivery, parts)]));
   const shown = [...story.history].filter(([delivery]) => recipients.has(delivery)).flatMap(([, steps]) => steps);
   const steps = shown.toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
-  return { ...receiptView(story, parts), answers: tagAnswered(story.message, parts), history: steps.map((step) => historyView(step, recipients.get(step.delivery)!)) };
+  return {
+    ...receiptView(story, parts),
+    answers: tagAnswered(story.message, parts),
+    history: steps.map((step) => historyView(step, recipients.get(step.delivery)!)),
+  };
 }
 
-export const readerOf = ({ id }: Sender): "user" | "agent" => (id === personId ? "user" : "agent");
+export const readerOf = ({ id }: Sender): "user" | "agent" => (id === userId ? "user" : "agent");
 
-export function messageView({ id, tag, from, to, team, kind, body, inReplyTo, thread, acceptedAt }: Message, { mailbox }: ViewParts): MessageView {
-  return { id, tag, from: from.name, to, team, kind, body, inReplyTo, thread, acceptedAt, ...(!mailbox.isIntact(id) && { damaged: true }) };
+export function messageView(
+  { id, tag, from, to, team, kind, body, inReplyTo, thread, acceptedAt }: Message,
+  { mailbox }: ViewParts,
+): MessageView {
+  return {
+    id,
+    tag,
+    from: from.name,
+    to,
+    team,
+    kind,
+    body,
+    inReplyTo,
+    thread,
+    acceptedAt,
+    ...(!mailbox.isIntact(id) && { damaged: true }),
+  };
 }
 
 export function inboxView({ message, delivery }: InboxRow, parts: ViewParts): InboxView {
   const { id, tag, from, team, kind, when, expectsReply, thread, inReplyTo, acceptedAt } = message;
-  const body = parts.mailbox.isIntact(id) ? message.body : `(the stored text is damaged, so it is not shown: tieline status ${tag})`;
+  const body = parts.mailbox.isIntact(id)
+    ? message.body
+    : `(the stored text is damaged, so it is not shown: tieline status ${tag})`;
   const to = addressee(message, [delivery]);
   const { state, reason } = deliveryView(delivery, message, parts);
   const answers = tagAnswered(message, parts);
   const request = openRequestIn(message, parts);
   const text = inWords({ kind, body }) ?? body;
   const answered = isRequest(kind) && request === null ? answerIn(message, parts.mailbox) : null;
-  return { id, tag, from: from.name, to, team, kind, body, text, when, expectsReply, state, reason, thread, inReplyTo, answers, request, answered, at: acceptedAt };
+  return {
+    id,
+    tag,
+    from: from.name,
+    to,
+    team,
+    kind,
+    body,
+    text,
+    when,
+    expectsReply,
+    state,
+    reason,
+    thread,
+    inReplyTo,
+    answers,
+    request,
+    answered,
+    at: acceptedAt,
+  };
 }
 
-const tagAnswered = ({ inReplyTo }: Message, { mailbox }: Pick<ViewParts, "mailbox">): string | null => inReplyTo && (mailbox.message(inReplyTo)?.tag ?? null);
+const tagAnswered = ({ inReplyTo }: Message, { mailbox }: Pick<ViewParts, "mailbox">): string | null =>
+  inReplyTo && (mailbox.message(inReplyTo)?.tag ?? null);
 
 /** Words in reply to a request leave it open: its asker waits for a response of its own protocol. */
 export function openRequestIn(message: Message, { mailbox }: Pick<ViewParts, "mailbox">): InboxView["request"] {
-  const request = message.to === personName ? requestIn(message) : null;
+  const request = message.to === userName ? requestIn(message) : null;
   return request && responseIn(message, mailbox) === null ? request : null;
 }
 
@@ -103,18 +171,48 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
   const reason = agent.stateReason ?? (exit && exitWords(exit));
   const activity = activities.of(agent);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
-  const waysIn = waysInView(agent.endpoints.filter(({ transport }) => transports.get(transport)?.earliest?.(agent) !== null), transports);
+  const waysIn = waysInView(
+    agent.endpoints.filter(({ transport }) => transports.get(transport)?.earliest?.(agent) !== null),
+    transports,
+  );
   const held = { held: hold?.detail ?? noticesOf(agent, mailbox), heldAt: hold?.at ?? null };
   return {
-    ...{ id, name, team, role, kind, provider, state, draft, reason, presence: presenceOf(agent, activity.lastActivityAt, Date.now()), pane: panes[0] ?? null, pending: mailbox.pending(id), ...held },
-    ...{ details: true, sessionId, workspace, note, profile, may: [...may], waysIn, lastActivityAt: activity.lastActivityAt, activity, exit: exit && { ...exit, output: [...exit.output] } },
+    ...{
+      id,
+      name,
+      team,
+      role,
+      kind,
+      provider,
+      state,
+      draft,
+      reason,
+      presence: presenceOf(agent, activity.lastActivityAt, Date.now()),
+      pane: panes[0] ?? null,
+      pending: mailbox.pending(id),
+      ...held,
+    },
+    ...{
+      details: true,
+      sessionId,
+      workspace,
+      note,
+      profile,
+      may: [...may],
+      waysIn,
+      lastActivityAt: activity.lastActivityAt,
+      activity,
+      exit: exit && { ...exit, output: [...exit.output] },
+    },
   };
 }
 
 /** The reason why its mail waits, unless the agent was started or has ended since. */
 function currentHold(agent: Agent, hold: ReturnType<Courier["holdOf"]>): ReturnType<Courier["holdOf"]> {
   if (hold === null) return null;
-  const isOutdated = isLive(agent) ? hold.reason === "offline" && hold.at < agent.stateAt : hold.reason !== "offline" && hold.reason !== "error";
+  const isOutdated = isLive(agent)
+    ? hold.reason === "offline" && hold.at < agent.stateAt
+    : hold.reason !== "offline" && hold.reason !== "error";
   return isOutdated ? null : hold;
 }
 
@@ -140,7 +238,19 @@ export function withoutDetails(view: AgentView): AgentView {
   const { activity } = view;
   return {
     ...view,
-    ...{ details: false, draft: false, reason: null, pane: null, pending: 0, held: null, heldAt: null, sessionId: null, workspace: null, profile: null, exit: null },
+    ...{
+      details: false,
+      draft: false,
+      reason: null,
+      pane: null,
+      pending: 0,
+      held: null,
+      heldAt: null,
+      sessionId: null,
+      workspace: null,
+      profile: null,
+      exit: null,
+    },
     ...{ may: [], waysIn: [], activity: { ...activity, paneId: null, wishId: null, lastEvent: null, eventCount: 0 } },
   };
 }
@@ -159,13 +269,43 @@ function deliveryView(delivery: Delivery, { kind }: Message, parts: ViewParts): 
   const notes = [...delivery.notes];
   const behind = wakes(kind) ? parts.courier.holdOf(delivery.agent)?.detail : waitsToBeRead(agentName);
   const waitsBehind = state === "queued" && delivery.detail === null ? behind : null;
-  return { ...recipientOf(delivery, parts), state, proof, transport, authority, reason: delivery.detail ?? waitsBehind ?? null, attempts, warning, notes, answeredAt, stateAt, updatedAt };
+  return {
+    ...recipientOf(delivery, parts),
+    state,
+    proof,
+    transport,
+    authority,
+    reason: delivery.detail ?? waitsBehind ?? null,
+    attempts,
+    warning,
+    notes,
+    answeredAt,
+    stateAt,
+    updatedAt,
+  };
 }
 
 type Recipient = Pick<DeliveryView, "agent" | "agentId" | "team">;
 
-const recipientOf = ({ agent, agentName }: Delivery, { directory }: ViewParts): Recipient => ({ agent: agentName, agentId: agent, team: directory.agent(agent)?.team || null });
+const recipientOf = ({ agent, agentName }: Delivery, { directory }: ViewParts): Recipient => ({
+  agent: agentName,
+  agentId: agent,
+  team: directory.agent(agent)?.team || null,
+});
 
-function historyView({ at, verb, from, to, reason, detail, proof, transport, leftOut }: Transition, recipient: Recipient): StoryView["history"][number] {
-  return { at, ...recipient, verb, from, to, reason: detail ?? reason, proof, transport, ...(leftOut !== undefined && { leftOut }) };
+function historyView(
+  { at, verb, from, to, reason, detail, proof, transport, leftOut }: Transition,
+  recipient: Recipient,
+): StoryView["history"][number] {
+  return {
+    at,
+    ...recipient,
+    verb,
+    from,
+    to,
+    reason: detail ?? reason,
+    proof,
+    transport,
+    ...(leftOut !== undefined && { leftOut }),
+  };
 }

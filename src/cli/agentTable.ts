@@ -34,9 +34,14 @@ export interface TableOptions {
 export const presentAgent = (agent: AgentView, context: Presenting): Promise<number> =>
   present(agent, agentTable([agent], context.terminal, { now: Date.now(), teams: true }), context);
 
-export const noAgentsAtAll = "no agents; `tieline up` starts those of a project, `tieline adopt <pane> --name NAME` takes in a running program";
+export const noAgentsAtAll =
+  "no agents; `tieline up` starts those of a project, `tieline adopt <pane> --name NAME` takes in a running program";
 
-export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal, "paint" | "width">, { now, teams: wanted }: TableOptions): string[] {
+export function agentTable(
+  agents: readonly AgentView[],
+  terminal: Pick<Terminal, "paint" | "width">,
+  { now, teams: wanted }: TableOptions,
+): string[] {
   if (agents.length === 0) return [terminal.paint("dim", noAgentsAtAll)];
   const teams = wanted || agents.some(({ team }) => team !== agents[0]!.team);
   const titles = ["", "NAME", ...(teams ? ["TEAM"] : []), "STATE", "PROVIDER", "PANE", "MAIL", "WHY"];
@@ -45,7 +50,10 @@ export function agentTable(agents: readonly AgentView[], terminal: Pick<Terminal
     const [dot, style] = dots[agent.presence];
     return [
       { text: dot, style },
-      { text: agent.role !== null && agent.role !== agent.name ? `${agent.name} (${agent.role})` : agent.name, style: "bold" },
+      {
+        text: agent.role !== null && agent.role !== agent.name ? `${agent.name} (${agent.role})` : agent.name,
+        style: "bold",
+      },
       ...(teams ? [{ text: agent.team }] : []),
       styled(agent.draft ? `${agent.state}, draft` : agent.state, stateStyles[agent.state]),
       { text: agent.provider },
@@ -61,6 +69,11 @@ const styled = (text: string, style: Style | undefined): Cell => (style ? { text
 
 /** What keeps its mail waiting matters more than what it does. How a program ended says both. */
 function whyOf({ name, state, pane, held, heldAt, reason, note, exit }: AgentView, now: number): string {
-  if (held !== null && exit === null) return heldAt === null ? `held: ${held}` : `held: ${held}, since ${span(now - heldAt)}`;
-  return reason ?? note ?? (state === "unknown" && pane !== null ? `its screen is not understood: tieline explain ${name}` : "");
+  if (held !== null && exit === null)
+    return heldAt === null ? `held: ${held}` : `held: ${held}, since ${span(now - heldAt)}`;
+  return (
+    reason ??
+    note ??
+    (state === "unknown" && pane !== null ? `its screen is not understood: tieline explain ${name}` : "")
+  );
 }

@@ -24,7 +24,12 @@ const sample = command({
   run: async () => 0,
 });
 
-const pick = command({ ...sample, args: [{ name: "shell", choices: ["bash", "zsh"], summary: "" }], flags: { name: { value: "NAME", required: true, summary: "" } }, run: async () => 0 });
+const pick = command({
+  ...sample,
+  args: [{ name: "shell", choices: ["bash", "zsh"], summary: "" }],
+  flags: { name: { value: "NAME", required: true, summary: "" } },
+  run: async () => 0,
+});
 
 const good: [string[], object, object][] = [
   [["ana"], { to: "ana", message: [] }, {}],
@@ -87,8 +92,12 @@ describe("times", () => {
     ["1.5s", 1500],
   ])("%s is %d ms", (text, ms) => expect(durationMs(text)).toBe(ms));
 
-  test.each(["", "s", "-1s", "5 s", "5x", "1e3", "٣s"])("%j is no duration", (text) => expect(() => durationMs(text)).toThrow("not a duration"));
-  test.each(["", "-1", "1.5", "x", "99999999999"])("%j is no count", (text) => expect(() => count(text)).toThrow("not a whole number"));
+  test.each(["", "s", "-1s", "5 s", "5x", "1e3", "٣s"])("%j is no duration", (text) =>
+    expect(() => durationMs(text)).toThrow("not a duration"),
+  );
+  test.each(["", "-1", "1.5", "x", "99999999999"])("%j is no count", (text) =>
+    expect(() => count(text)).toThrow("not a whole number"),
+  );
 
   test.each([
     [-5, "0 ms"],
@@ -101,9 +110,12 @@ describe("times", () => {
   ])("%d ms reads %s", (ms, text) => expect(span(ms)).toBe(text));
 });
 
-test.each(["367d", "99999999999999999999d", "1e9", "-1s", "9007199254740992"])("a duration of %s is refused", (text) => {
-  expect(() => durationMs(text, "--timeout")).toThrow(/^--timeout: /);
-});
+test.each(["367d", "99999999999999999999d", "1e9", "-1s", "9007199254740992"])(
+  "a duration of %s is refused",
+  (text) => {
+    expect(() => durationMs(text, "--timeout")).toThrow(/^--timeout: /);
+  },
+);
 
 test("a duration that is too long is refused with the range; the past goes further back", () => {
   expect(() => positiveDurationMs("400d", "--ttl")).toThrow("--ttl: 400d is too long; the range is 0 to 366d");
@@ -113,7 +125,11 @@ test("a duration that is too long is refused with the range; the past goes furth
 });
 
 test("a time that no calendar has is shown as it is", () => {
-  expect([isoTime(0), isoTime(2 ** 53), isoTime(-(2 ** 53))]).toEqual(["1970-01-01T00:00:00.000Z", 2 ** 53, -(2 ** 53)]);
+  expect([isoTime(0), isoTime(2 ** 53), isoTime(-(2 ** 53))]).toEqual([
+    "1970-01-01T00:00:00.000Z",
+    2 ** 53,
+    -(2 ** 53),
+  ]);
   expect(clockTime(2 ** 53, 0)).toBe("never");
 });
 
@@ -136,6 +152,10 @@ describe("a moment in the past", () => {
 });
 
 test("an event that does not exist is refused, one of the first words is not", async () => {
-  expect((await parse(events, ["--type", "delivery, route.denied"])).flags).toEqual({ type: ["delivery", "route.denied"] } as never);
-  await expect(parse(events, ["--type", "delivery.handled"])).rejects.toThrow('there is no event "delivery.handled"; did you mean "delivery.handed"');
+  expect((await parse(events, ["--type", "delivery, route.denied"])).flags).toEqual({
+    type: ["delivery", "route.denied"],
+  } as never);
+  await expect(parse(events, ["--type", "delivery.handled"])).rejects.toThrow(
+    'there is no event "delivery.handled"; did you mean "delivery.delivered"',
+  );
 });

@@ -12,7 +12,9 @@ export const standardFlags = {
 } as const satisfies Flags;
 
 /** Gives `run` the types that the data of its command imply. */
-export function command<const A extends readonly Argument[], const F extends Flags>(data: Command<A, F>): Command<A, F> {
+export function command<const A extends readonly Argument[], const F extends Flags>(
+  data: Command<A, F>,
+): Command<A, F> {
   return data;
 }
 
@@ -38,13 +40,17 @@ export async function parse(command: AnyCommand, argv: readonly string[]): Promi
     } else if (word.startsWith("-")) {
       const [written, inline] = splitInline(word);
       const [name, flag] = findFlag(known, written) ?? (await unknownFlag(command, known, written));
-      flags[name] = flag.value === undefined ? switchValue(command, written, inline) : flagValue(command, written, flag, inline ?? rest.shift());
+      flags[name] =
+        flag.value === undefined
+          ? switchValue(command, written, inline)
+          : flagValue(command, written, flag, inline ?? rest.shift());
     } else {
       words.push(word);
     }
   }
   for (const [name, flag] of Object.entries(known)) {
-    if (flag.required && flags[name] === undefined) throw usage(command, `--${name} ${flag.value ?? ""}`.trim() + " is missing");
+    if (flag.required && flags[name] === undefined)
+      throw usage(command, `--${name} ${flag.value ?? ""}`.trim() + " is missing");
   }
   return { args: assign(command, words), flags };
 }
@@ -70,7 +76,11 @@ function findFlag(known: Flags, written: string): [string, Flag] | undefined {
 async function unknownFlag(command: AnyCommand, known: Flags, written: string): Promise<never> {
   const { didYouMean, nearNames } = await import("../model/near.ts");
   const near = written.startsWith("--") ? nearNames(written.slice(2), Object.keys(known)) : [];
-  throw usage(command, `unknown flag ${written}${didYouMean(near.map((name) => `--${name}`))}`, "text that begins with - goes after --");
+  throw usage(
+    command,
+    `unknown flag ${written}${didYouMean(near.map((name) => `--${name}`))}`,
+    "text that begins with - goes after --",
+  );
 }
 
 function switchValue(command: AnyCommand, written: string, inline: string | undefined): true {
@@ -85,7 +95,8 @@ function flagValue(command: AnyCommand, written: string, flag: Flag, text: strin
 }
 
 function checkChoice(command: AnyCommand, what: string, choices: readonly string[], text: string): void {
-  if (!choices.includes(text)) throw usage(command, `${what} is one of ${choices.join(", ")}; not ${JSON.stringify(text)}`);
+  if (!choices.includes(text))
+    throw usage(command, `${what} is one of ${choices.join(", ")}; not ${JSON.stringify(text)}`);
 }
 
 function assign(command: AnyCommand, words: readonly string[]): Parsed["args"] {

@@ -18,10 +18,16 @@ export interface Attended {
   readonly signal?: AbortSignal | undefined;
 }
 
-export async function attended<Result>({ home, name, input, signal }: Attended, call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+export async function attended<Result>(
+  { home, name, input, signal }: Attended,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const over = new AbortController();
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => void untilStalled(home, deadlineOf(name, input), over.signal, name).then(reject, reject), momentMs);
+  const timer = setTimeout(
+    () => void untilStalled(home, deadlineOf(name, input), over.signal, name).then(reject, reject),
+    momentMs,
+  );
   try {
     return await Promise.race([call(signal ? AbortSignal.any([signal, over.signal]) : over.signal), givenUp]);
   } finally {
@@ -31,7 +37,11 @@ export async function attended<Result>({ home, name, input, signal }: Attended, 
 }
 
 /** The same for a stream of events, which has no end of its own: throws when the daemon stands still. */
-export async function* attendedStream<Event>(home: Home, stop: AbortSignal, open: (signal: AbortSignal) => AsyncIterable<Event>): AsyncGenerator<Event, void, void> {
+export async function* attendedStream<Event>(
+  home: Home,
+  stop: AbortSignal,
+  open: (signal: AbortSignal) => AsyncIterable<Event>,
+): AsyncGenerator<Event, void, void> {
   const over = new AbortController();
   let stalled: TielineError | null = null;
   void untilStalled(home, Number.POSITIVE_INFINITY, over.signal, "events").then((error) => {

@@ -56,5 +56,7 @@ function tooLong(file: string): TielineError {
 }
 
 function empty(): TielineError {
-  return new TielineError("BODY_EMPTY", "the message is empty", { remedy: "write some text, or use -f FILE, or - for stdin" });
+  return new TielineError("BODY_EMPTY", "the message is empty", {
+    remedy: "write some text, or use -f FILE, or - for stdin",
+  });
 }

@@ -86,7 +86,7 @@ export interface Command<A extends readonly Argument[] = readonly Argument[], F 
   readonly summary: string;
   /** How it is called, without `tieline`; more than one when there are forms. */
   readonly usage: readonly string[];
-  /** What a person should know beyond the flags, in short paragraphs. */
+  /** What a user should know beyond the flags, in short paragraphs. */
   readonly details?: readonly string[];
   readonly args: A;
   readonly flags: F;

@@ -47,6 +47,6 @@ describe("completions", () => {
     expect(complete("tieline", "send", "--tt")).toEqual(["--ttl"]);
     expect(complete("tieline", "setup", "--hooks", "c")).toEqual(["claude", "codex"]);
     expect(complete("tieline", "adopt", "--provider", "g")).toEqual(["gemini", "generic"]);
-    expect(complete("tieline", "events", "--type", "delivery.h")).toEqual(["delivery.handed"]);
+    expect(complete("tieline", "events", "--type", "delivery.h")).toEqual(["delivery.delivered"]);
   });
 });

@@ -14,11 +14,15 @@ const lists = {
 type Listed = keyof typeof lists;
 
 const isListed = (complete: Completion | undefined): complete is Listed => complete !== undefined && complete in lists;
-const listedIn = (command: AnyCommand): Listed[] => [...new Set((command.args as readonly Argument[]).map(({ complete }) => complete).filter(isListed))];
+const listedIn = (command: AnyCommand): Listed[] => [
+  ...new Set((command.args as readonly Argument[]).map(({ complete }) => complete).filter(isListed)),
+];
 
 function bash(commands: readonly AnyCommand[]): string {
   const cases = commands.map((command) => {
-    const values = flagsOf(command).filter(([, flag]) => flag.value !== undefined).flatMap(bashValue);
+    const values = flagsOf(command)
+      .filter(([, flag]) => flag.value !== undefined)
+      .flatMap(bashValue);
     return [
       `    ${command.name})`,
       ...(values.length === 0 ? [] : ['      case "$previous" in', ...values, "      esac"]),
@@ -64,11 +68,19 @@ function zsh(commands: readonly AnyCommand[]): string {
   const names = commands.map(({ name, summary }) => `    ${quote(`${name}:${summary}`)}`);
   const cases = commands.map((command) => {
     const flags = flagsOf(command).map(zshFlag);
-    const args = command.args.map((argument: Argument, index: number) => quote(`${argument.many ? "*" : index + 1}:${argument.name}:${zshAction(argument)}`));
-    return [`    ${command.name}) _arguments -S \\`, ...[...flags, ...args].map((spec) => `      ${spec} \\`), "      && return ;;"].join("\n");
+    const args = command.args.map((argument: Argument, index: number) =>
+      quote(`${argument.many ? "*" : index + 1}:${argument.name}:${zshAction(argument)}`),
+    );
+    return [
+      `    ${command.name}) _arguments -S \\`,
+      ...[...flags, ...args].map((spec) => `      ${spec} \\`),
+      "      && return ;;",
+    ].join("\n");
   });
   return `#compdef tieline
-${Object.entries(lists).map(([kind, list]) => `_tieline_${kind}s() { local -a found; found=(\${(f)"$(${list})"}); compadd -a found }`).join("\n")}
+${Object.entries(lists)
+  .map(([kind, list]) => `_tieline_${kind}s() { local -a found; found=(\${(f)"$(${list})"}); compadd -a found }`)
+  .join("\n")}
 _tieline() {
   local -a commands
   commands=(
@@ -107,7 +119,11 @@ function fish(commands: readonly AnyCommand[]): string {
   return `# Tieline completions for fish\ncomplete -c tieline -f\n${lines.join("\n")}\n`;
 }
 
-function fishFlag(command: string, name: string, { short, value, summary, choices, suggest = choices, complete }: Flag): string {
+function fishFlag(
+  command: string,
+  name: string,
+  { short, value, summary, choices, suggest = choices, complete }: Flag,
+): string {
   const parts = [`complete -c tieline -n '__fish_seen_subcommand_from ${command}'`, `-l ${name}`];
   if (short) parts.push(`-s ${short}`);
   if (value !== undefined) parts.push(complete === "file" || complete === "directory" ? "-r -F" : "-x");
@@ -122,5 +138,6 @@ function fishArgument(command: string, { choices, complete }: Argument): string[
 }
 
 const longFlags = (command: AnyCommand): string[] => flagsOf(command).map(([name]) => `--${name}`);
-const bashWords = (command: AnyCommand): string[] => command.args.flatMap((argument: Argument) => argument.choices ?? []);
+const bashWords = (command: AnyCommand): string[] =>
+  command.args.flatMap((argument: Argument) => argument.choices ?? []);
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

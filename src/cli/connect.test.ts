@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TielineError } from "../model/errors.ts";
 import { commandLine, type CommandLine } from "../testing/commandLine.ts";
 import { fakeDaemon, type FakeDaemon } from "../testing/fakeDaemon.ts";
-import { callerOf, connect, personTokenIn } from "./connect.ts";
+import { callerOf, connect, userTokenIn } from "./connect.ts";
 import { daemonEnvironment, startDaemon } from "./start.ts";
 import { agent, daemonStatus, receipt } from "./views.fixture.ts";
 
@@ -20,7 +20,12 @@ afterEach(async () => {
 });
 
 function daemonAt(socket: string): FakeDaemon {
-  const daemon = fakeDaemon(socket, { send: () => receipt(), ls: () => [agent()], cancel: () => receipt(), daemonStatus: () => daemonStatus() });
+  const daemon = fakeDaemon(socket, {
+    send: () => receipt(),
+    ls: () => [agent()],
+    cancel: () => receipt(),
+    daemonStatus: () => daemonStatus(),
+  });
   open.push(daemon);
   return daemon;
 }
@@ -53,12 +58,12 @@ describe("the caller", () => {
     });
   });
 
-  test("is the person by the token in the home, and an agent by its own", async () => {
-    writeFileSync(tieline.home.personToken, "p-secret\n", { mode: 0o600 });
-    expect(await callerOf(tieline.home, {})).toMatchObject({ personToken: "p-secret", agentVariables: [] });
+  test("is the user by the token in the home, and an agent by its own", async () => {
+    writeFileSync(tieline.home.userToken, "p-secret\n", { mode: 0o600 });
+    expect(await callerOf(tieline.home, {})).toMatchObject({ userToken: "p-secret", agentVariables: [] });
     const asAgent = await callerOf(tieline.home, { TIELINE_TOKEN: "a-secret", CODEX_THREAD_ID: "t-1" });
     expect(asAgent).toMatchObject({ token: "a-secret", sessionId: "t-1" });
-    expect(asAgent).not.toHaveProperty("personToken");
+    expect(asAgent).not.toHaveProperty("userToken");
   });
 
   test("--team wins over TIELINE_TEAM, in the whole command", async () => {
@@ -73,18 +78,23 @@ describe("a call that finds no daemon", () => {
   test("starts one and is made again, with the same key and the token that the new daemon wrote", async () => {
     let daemon: FakeDaemon | undefined;
     const start = async (): Promise<void> => {
-      writeFileSync(tieline.home.personToken, "fresh");
+      writeFileSync(tieline.home.userToken, "fresh");
       daemon = daemonAt(tieline.home.socket);
     };
-    const client = connect(tieline.home, {}, { start, token: personTokenIn(tieline.home) });
+    const client = connect(tieline.home, {}, { start, token: userTokenIn(tieline.home) });
     expect(await client.call("send", { to: "engineer", body: "x", key: "k" })).toMatchObject({ tag: receipt().tag });
     await client.call("ls", {});
-    expect(daemon!.calls).toMatchObject([{ input: { key: "k" }, caller: { personToken: "fresh" } }, { caller: { personToken: "fresh" } }]);
+    expect(daemon!.calls).toMatchObject([
+      { input: { key: "k" }, caller: { userToken: "fresh" } },
+      { caller: { userToken: "fresh" } },
+    ]);
   });
 
   /** A daemon that dies after it has read the request. */
   function dyingAt(socket: string): Promise<Server> {
-    const server = createServer((connection) => connection.once("data", () => server.close(() => {}) && connection.destroy()));
+    const server = createServer((connection) =>
+      connection.once("data", () => server.close(() => {}) && connection.destroy()),
+    );
     return new Promise((resolve) => server.listen(socket, () => resolve(server)));
   }
 
@@ -118,7 +128,9 @@ describe("a call that finds no daemon", () => {
   test("never starts one from inside a sandbox", async () => {
     const { code, stderr } = await tieline.run(["send", "engineer", "x"], { env: { TIELINE_SANDBOX: "1" } });
     expect(code).toBe(5);
-    expect(stderr).toStartWith("error DAEMON_UNAVAILABLE: the daemon does not answer, and this sandbox may not start one\n");
+    expect(stderr).toStartWith(
+      "error DAEMON_UNAVAILABLE: the daemon does not answer, and this sandbox may not start one\n",
+    );
   });
 });
 
@@ -130,7 +142,18 @@ describe("starting", () => {
   }
 
   test("waits for ready; the daemon has its own session, a clean environment and its log as stderr", async () => {
-    const env = { ...tieline.env, TIELINE_TOKEN: "t", TIELINE_TEAM: "web", TMUX: "x", TMUX_PANE: "%1", CLAUDECODE: "1", TIELINE_TMUX_SOCKET: "tl", LC_ALL: "C", XDG_DATA_HOME: "/x", AWS_SECRET: "y" };
+    const env = {
+      ...tieline.env,
+      TIELINE_TOKEN: "t",
+      TIELINE_TEAM: "web",
+      TMUX: "x",
+      TMUX_PANE: "%1",
+      CLAUDECODE: "1",
+      TIELINE_TMUX_SOCKET: "tl",
+      LC_ALL: "C",
+      XDG_DATA_HOME: "/x",
+      AWS_SECRET: "y",
+    };
     const source = `
       const stat = await Bun.file("/proc/self/stat").text().catch(() => "");
       const session = Number(stat.split(") ").at(-1).split(" ")[3]);
@@ -139,7 +162,16 @@ describe("starting", () => {
       console.log("ready");`;
     await startDaemon(tieline.home, env, entry(source));
     const seen = JSON.parse(readFileSync(join(tieline.dir, "seen.json"), "utf8"));
-    expect(Object.keys(seen.env).toSorted()).toEqual(["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "HOME", "LANG", "LC_ALL", "PATH", "TIELINE_HOME", "TIELINE_TMUX_SOCKET", "XDG_DATA_HOME"]);
+    expect(Object.keys(seen.env).toSorted()).toEqual([
+      "BUN_RUNTIME_TRANSPILER_CACHE_PATH",
+      "HOME",
+      "LANG",
+      "LC_ALL",
+      "PATH",
+      "TIELINE_HOME",
+      "TIELINE_TMUX_SOCKET",
+      "XDG_DATA_HOME",
+    ]);
     expect(seen.cwd).toBe(tieline.home.root);
     if (process.platform === "linux") expect(seen.session).toBe(seen.pid);
     expect(readFileSync(tieline.home.log, "utf8")).toBe("a line for the log\n");
@@ -152,7 +184,12 @@ describe("starting", () => {
   });
 
   test.each([
-    ["its own error", `console.log(JSON.stringify({error:{code:"STORE_CORRUPT",message:"mailbox.db is damaged",remedy:"restore it"}}));`, "STORE_CORRUPT", /mailbox.db is damaged/],
+    [
+      "its own error",
+      `console.log(JSON.stringify({error:{code:"STORE_CORRUPT",message:"mailbox.db is damaged",remedy:"restore it"}}));`,
+      "STORE_CORRUPT",
+      /mailbox.db is damaged/,
+    ],
     ["silence", "", "DAEMON_UNAVAILABLE", /ended before it was ready/],
     ["nonsense", 'console.log("hello");', "DAEMON_UNAVAILABLE", /it said "hello"/],
   ])("a start that fails with %s says so", async (_name, source, code, message) => {
@@ -163,7 +200,11 @@ describe("starting", () => {
 
   test("a home that cannot be made is an error about the disk", async () => {
     writeFileSync(join(tieline.dir, "file"), "");
-    const home = { ...tieline.home, root: join(tieline.dir, "file", "home"), log: join(tieline.dir, "file", "home", "daemon.log") };
+    const home = {
+      ...tieline.home,
+      root: join(tieline.dir, "file", "home"),
+      log: join(tieline.dir, "file", "home", "daemon.log"),
+    };
     expect((await thrownBy(startDaemon(home, tieline.env, entry("")))).code).toBe("STORE_UNAVAILABLE");
   });
 
@@ -176,6 +217,14 @@ describe("starting", () => {
   });
 
   test("the variables of the caller stay with the caller", () => {
-    expect(daemonEnvironment({ TIELINE_SANDBOX: "1", TIELINE_TOKEN: "t", TIELINE_HOME: "/h", CODEX_THREAD_ID: "x", OTHER: undefined })).toEqual({ TIELINE_HOME: "/h" });
+    expect(
+      daemonEnvironment({
+        TIELINE_SANDBOX: "1",
+        TIELINE_TOKEN: "t",
+        TIELINE_HOME: "/h",
+        CODEX_THREAD_ID: "x",
+        OTHER: undefined,
+      }),
+    ).toEqual({ TIELINE_HOME: "/h" });
   });
 });

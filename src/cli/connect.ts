@@ -20,13 +20,17 @@ export interface ConnectOptions {
   readonly start?: Start;
   /** May say more about the caller. */
   readonly as?: (caller: Caller) => Caller;
-  /** The person's token, if it is being read already; good for the first try, before any daemon was started. */
+  /** The user's token, if it is being read already; good for the first try, before any daemon was started. */
   readonly token?: Promise<string>;
   readonly noticed?: Noticed;
 }
 
 /** Calls that start a daemon when none answers, and are made again after that. */
-export function connect(home: Home, env: Environment, { team, start = lazyStart, as = (caller) => caller, token, noticed }: ConnectOptions = {}): Client {
+export function connect(
+  home: Home,
+  env: Environment,
+  { team, start = lazyStart, as = (caller) => caller, token, noticed }: ConnectOptions = {},
+): Client {
   let early = token;
   return {
     async call(name, input, signal) {
@@ -56,14 +60,21 @@ export function connectToRunning(home: Home, env: Environment, team?: string): C
 }
 
 /** What this process says about itself. The token file appears with the first daemon, so it is read for every call. */
-export async function callerOf(home: Home, env: Environment, team?: string, token = personTokenIn(home)): Promise<Caller> {
-  const personToken = env["TIELINE_TOKEN"] ? undefined : await token;
-  return callerIn(env, { pid: process.pid, cwd: process.cwd(), team, personToken });
+export async function callerOf(
+  home: Home,
+  env: Environment,
+  team?: string,
+  token = userTokenIn(home),
+): Promise<Caller> {
+  const userToken = env["TIELINE_TOKEN"] ? undefined : await token;
+  return callerIn(env, { pid: process.pid, cwd: process.cwd(), team, userToken });
 }
 
-/** Not being able to read it means only that this is not the person, which is the daemon's to judge. */
-export async function personTokenIn(home: Home): Promise<string> {
-  const text = await Bun.file(home.personToken).text().catch(() => "");
+/** Not being able to read it means only that this is not the user, which is the daemon's to judge. */
+export async function userTokenIn(home: Home): Promise<string> {
+  const text = await Bun.file(home.userToken)
+    .text()
+    .catch(() => "");
   return text.trim();
 }
 

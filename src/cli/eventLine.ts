@@ -6,7 +6,7 @@ import { clockTime } from "./times.ts";
 
 const typeWidth = "delivery.uncertain".length;
 
-/** `09:12:44  delivery.handed     ✓ MSG_USER_7f3a91c2 → web:engineer   by tmux, proof: screen` */
+/** `09:12:44  delivery.delivered     ✓ MSG_USER_7f3a91c2 → web:engineer   by tmux, proof: screen` */
 export function eventLine(event: Event, nameOf: Name, paint: Paint, now: number): string {
   return `${paint("dim", clockTime(event.at, now))}  ${event.type.padEnd(typeWidth)}  ${told(event, nameOf, paint)}`;
 }
@@ -33,13 +33,21 @@ function told(event: Event, nameOf: Name, paint: Paint): string {
     case "agent.response":
       return `${own(event.name)}   ${cut(event.summary)}`;
     default: {
-      const how = [event.transport && `by ${event.transport}`, event.proof && `proof: ${event.proof}`, event.detail ?? event.reason].filter(Boolean).join(", ");
+      const how = [
+        event.transport && `by ${event.transport}`,
+        event.proof && `proof: ${event.proof}`,
+        event.detail ?? event.reason,
+      ]
+        .filter(Boolean)
+        .join(", ");
       return `${mark(event.to, paint)} ${paint("bold", event.tag)} → ${nameOf(event.agentTeam ?? null, event.agentName)}   ${paint("dim", how)}`.trimEnd();
     }
   }
 }
 
-const recipientsIn = ({ recipients, recipientTeams }: Event & { type: "route.routed" | "message.accepted" }, nameOf: Name): string =>
-  recipients.map((name, at) => nameOf(recipientTeams?.[at] ?? null, name)).join(", ");
+const recipientsIn = (
+  { recipients, recipientTeams }: Event & { type: "route.routed" | "message.accepted" },
+  nameOf: Name,
+): string => recipients.map((name, at) => nameOf(recipientTeams?.[at] ?? null, name)).join(", ");
 
 const cut = (text: string): string => (text.length <= 120 ? text : `${text.slice(0, 119)}…`);

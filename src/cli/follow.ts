@@ -17,13 +17,22 @@ export interface Following {
 }
 
 /** Shows every change until the message has got as far as wanted for everybody, or cannot any more. */
-export async function follow(receipt: ReceiptView, wanted: Wanted, { daemon, terminal, json, timeoutMs }: Following): Promise<number> {
+export async function follow(
+  receipt: ReceiptView,
+  wanted: Wanted,
+  { daemon, terminal, json, timeoutMs }: Following,
+): Promise<number> {
   const deadline = deadlineIn(timeoutMs);
   const show = json ? silent : liveLines(terminal);
   let story: StoryView = { ...receipt, answers: null, history: [] };
   await show.change(story);
   for (let left = deadline.leftMs(); left > 0 && pending(story, wanted); left = deadline.leftMs()) {
-    const poll = { tag: receipt.tag, state: wanted, timeoutMs: Math.min(left, longestPollMs), after: lastChangeAt(story) };
+    const poll = {
+      tag: receipt.tag,
+      state: wanted,
+      timeoutMs: Math.min(left, longestPollMs),
+      after: lastChangeAt(story),
+    };
     const next = await daemon.call("wait", poll);
     const changed = lastChangeAt(next) !== lastChangeAt(story);
     story = { ...receipt, ...next };
@@ -55,12 +64,32 @@ function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
   if (!short) return null;
   const why = short.reason === null ? "" : `: ${short.reason}`;
   const agent = recipientIn(story, short);
-  const details = { remedy: `\`tieline status ${story.tag}\` tells the whole story`, operands: { tag: story.tag, agent, state: short.state } };
-  if (short.state === "expired") return new TielineError("EXPIRED", `${story.tag} expired before ${agent} had it${why}`, details);
-  if (isDead(short)) return new TielineError("DELIVERY_FAILED", `${story.tag} to ${agent} is ${short.state}${why}`, details);
-  if (isUnread(short)) return new TielineError("NOT_READ", `${story.tag} was delivered to ${agent}, but not read: ${short.warning}`, details);
-  const waits = short.state === "queued" ? { ...details, remedy: `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ${story.tag}\` takes it back` } : details;
-  return new TielineError("NOT_IN_TIME", `${story.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`, waits);
+  const details = {
+    remedy: `\`tieline status ${story.tag}\` tells the whole story`,
+    operands: { tag: story.tag, agent, state: short.state },
+  };
+  if (short.state === "expired")
+    return new TielineError("EXPIRED", `${story.tag} expired before ${agent} had it${why}`, details);
+  if (isDead(short))
+    return new TielineError("DELIVERY_FAILED", `${story.tag} to ${agent} is ${short.state}${why}`, details);
+  if (isUnread(short))
+    return new TielineError(
+      "NOT_READ",
+      `${story.tag} was delivered to ${agent}, but not read: ${short.warning}`,
+      details,
+    );
+  const waits =
+    short.state === "queued"
+      ? {
+          ...details,
+          remedy: `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ${story.tag}\` takes it back`,
+        }
+      : details;
+  return new TielineError(
+    "NOT_IN_TIME",
+    `${story.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`,
+    waits,
+  );
 }
 
 interface Live {
@@ -92,7 +121,8 @@ function liveLines(terminal: Terminal): Live {
     change: terminal.interactive ? redraw : append,
     async end(story, error) {
       if (terminal.interactive) await redraw(story);
-      for (const { agent, code, message } of terminal.interactive ? [] : (story.failed ?? [])) await terminal.print(`✗ ${agent}   refused, ${code}: ${message}`);
+      for (const { agent, code, message } of terminal.interactive ? [] : (story.failed ?? []))
+        await terminal.print(`✗ ${agent}   refused, ${code}: ${message}`);
       if (error) await terminal.complain(errorText(error));
     },
   };

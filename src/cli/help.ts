@@ -10,7 +10,9 @@ export function overview(commands: readonly AnyCommand[], paint: Paint): string[
   const listed = groups.flatMap((group) => [
     "",
     paint("bold", group),
-    ...commands.filter((command) => command.group === group).map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${summary}`),
+    ...commands
+      .filter((command) => command.group === group)
+      .map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${summary}`),
   ]);
   return [
     "Tieline: write to AI coding agents by name, and know what became of every message.",
@@ -25,11 +27,23 @@ export function overview(commands: readonly AnyCommand[], paint: Paint): string[
 export function helpFor(command: AnyCommand, paint: Paint): string[] {
   const sections = [
     [`tieline ${paint("bold", command.name)}: ${command.summary}`],
-    section("Usage", command.usage.map((form) => `tieline ${form}`), paint),
+    section(
+      "Usage",
+      command.usage.map((form) => `tieline ${form}`),
+      paint,
+    ),
     apart((command.details ?? []).map((paragraph) => wrap(paragraph, 96))),
-    section("Arguments", columns(command.args.map((argument: Argument) => [argumentName(argument), describe(argument)])), paint),
+    section(
+      "Arguments",
+      columns(command.args.map((argument: Argument) => [argumentName(argument), describe(argument)])),
+      paint,
+    ),
     section("Flags", columns(flagsOf(command).map(([name, flag]) => [flagName(name, flag), describe(flag)])), paint),
-    section("Examples", command.examples.flatMap(([line, why]) => [paint("dim", `# ${why}`), line]), paint),
+    section(
+      "Examples",
+      command.examples.flatMap(([line, why]) => [paint("dim", `# ${why}`), line]),
+      paint,
+    ),
   ];
   return apart(sections.filter((lines) => lines.length > 0));
 }

@@ -20,7 +20,21 @@ afterEach(async () => {
 describe("init", () => {
   const path = (): string => join(tieline.dir, "tieline.yaml");
   const seen = (more: Partial<TrustView> = {}): TrustView => ({
-    ...{ root: tieline.dir, file: path(), team: "x", state: "new", digest: "d1", files: [path()], fileDigest: "", trustedAt: null, problem: null, remedy: null, starts: [], changes: [], notCovered: "" },
+    ...{
+      root: tieline.dir,
+      file: path(),
+      team: "x",
+      state: "new",
+      digest: "d1",
+      files: [path()],
+      fileDigest: "",
+      trustedAt: null,
+      problem: null,
+      remedy: null,
+      starts: [],
+      changes: [],
+      notCovered: "",
+    },
     fileDigest: new Bun.CryptoHasher("sha256").update(readFileSync(path())).digest("hex"),
     ...more,
   });
@@ -29,13 +43,29 @@ describe("init", () => {
     daemon.answers.trustShow = () => seen();
     daemon.answers.trust = () => seen({ state: "trusted" });
     expect(await tieline.run(["init"])).toMatchObject({ code: 0, stderr: "" });
-    expect(daemon.calls.map(({ name, input }) => [name, input])).toEqual([["teams", {}], ["trustShow", { directory: tieline.dir }], ["trust", { directory: tieline.dir, digest: "d1" }]]);
+    expect(daemon.calls.map(({ name, input }) => [name, input])).toEqual([
+      ["teams", {}],
+      ["trustShow", { directory: tieline.dir }],
+      ["trust", { directory: tieline.dir, digest: "d1" }],
+    ]);
   });
 
   test.each([
-    ["profiles that were there already", { files: ["a", "b"] }, "`tieline trust` shows what else is in the project, and asks"],
-    ["a file that is not what was written", { fileDigest: "other" }, "`tieline trust` shows what else is in the project, and asks"],
-    ["a directory of others", { state: "exposed" as const, problem: "/x belongs to mallory (uid 1)" }, "/x belongs to mallory (uid 1)"],
+    [
+      "profiles that were there already",
+      { files: ["a", "b"] },
+      "`tieline trust` shows what else is in the project, and asks",
+    ],
+    [
+      "a file that is not what was written",
+      { fileDigest: "other" },
+      "`tieline trust` shows what else is in the project, and asks",
+    ],
+    [
+      "a directory of others",
+      { state: "exposed" as const, problem: "/x belongs to mallory (uid 1)" },
+      "/x belongs to mallory (uid 1)",
+    ],
   ])("does not trust %s", async (_, more, why) => {
     daemon.answers.trustShow = () => seen(more);
     const { code, stderr } = await tieline.run(["init"]);
@@ -54,17 +84,25 @@ describe("init", () => {
     expect(readFileSync(path, "utf8")).toBe(written);
   });
 
-  test.each(["web", "feat-auth", "my.app", "7", "true", "team", "my project"])("what it writes in a directory named %j can be read back", async (name) => {
-    const directory = join(tieline.dir, name);
-    mkdirSync(directory);
-    expect(await tieline.run(["init", name])).toMatchObject({ code: 0 });
-    const file = join(directory, "tieline.yaml");
-    expect(parseProject(file, readFileSync(file, "utf8")).team).toBe(name === "team" ? teamNamedAfter(directory) : name.replace(" ", "-"));
-  });
+  test.each(["web", "feat-auth", "my.app", "7", "true", "team", "my project"])(
+    "what it writes in a directory named %j can be read back",
+    async (name) => {
+      const directory = join(tieline.dir, name);
+      mkdirSync(directory);
+      expect(await tieline.run(["init", name])).toMatchObject({ code: 0 });
+      const file = join(directory, "tieline.yaml");
+      expect(parseProject(file, readFileSync(file, "utf8")).team).toBe(
+        name === "team" ? teamNamedAfter(directory) : name.replace(" ", "-"),
+      );
+    },
+  );
 
   test("leaves a name that another project has to that one", async () => {
     const team = { createdAt: 1, members: [], pending: 0, edges: null, aliases: {} };
-    daemon.answers.teams = () => [{ ...team, name: "app", root: "/elsewhere/app" }, { ...team, name: "app-2", root: join(tieline.dir, "app") }];
+    daemon.answers.teams = () => [
+      { ...team, name: "app", root: "/elsewhere/app" },
+      { ...team, name: "app-2", root: join(tieline.dir, "app") },
+    ];
     mkdirSync(join(tieline.dir, "app"));
     expect(await tieline.run(["init", "app"])).toMatchObject({ code: 0 });
     expect(readFileSync(join(tieline.dir, "app", "tieline.yaml"), "utf8")).toContain("\nteam: app-2\n");
@@ -72,7 +110,10 @@ describe("init", () => {
 
   test("a team that can be none is refused, and nothing is written", async () => {
     mkdirSync(join(tieline.dir, "slip"));
-    expect(await tieline.run(["init", "slip", "--team", "a b"])).toMatchObject({ code: 2, stderr: expect.stringContaining('error NAME_INVALID: "a b" is not a valid team name') });
+    expect(await tieline.run(["init", "slip", "--team", "a b"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('error NAME_INVALID: "a b" is not a valid team name'),
+    });
     expect(readdirSync(join(tieline.dir, "slip"))).toEqual([]);
   });
 });

@@ -26,7 +26,11 @@ test("the first commands share one daemon, the next one after a kill -9 brings a
 test("a daemon whose parent never notices its end has stopped nevertheless", async () => {
   using tieline = commandLine();
   const env = { ...tieline.env, TIELINE_TMUX_SOCKET: `tl-cli-${process.pid}` };
-  const inattentive = Bun.spawn(["sh", "-c", '"$@" & exec sleep 600', "sh", ...daemonCommand], { env, stdin: "ignore", stdout: "pipe" });
+  const inattentive = Bun.spawn(["sh", "-c", '"$@" & exec sleep 600', "sh", ...daemonCommand], {
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+  });
   try {
     const { value: said } = await inattentive.stdout.getReader().read();
     expect(new TextDecoder().decode(said)).toBe("ready\n");
@@ -40,7 +44,8 @@ test("a daemon whose socket is taken away ends; commands find another, whose soc
   using tieline = commandLine();
   const env = { TIELINE_TMUX_SOCKET: `tl-cli-${process.pid}` };
   const away = `${tieline.home.root}.away`;
-  const pid = async (): Promise<number> => JSON.parse((await tieline.run(["daemon", "status", "--json"], { env })).stdout).pid;
+  const pid = async (): Promise<number> =>
+    JSON.parse((await tieline.run(["daemon", "status", "--json"], { env })).stdout).pid;
   try {
     await tieline.run(["ls"], { env });
     const first = await pid();

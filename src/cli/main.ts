@@ -4,7 +4,7 @@ import { exitIn } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import { parse } from "./args.ts";
 import type { AnyCommand } from "./command.ts";
-import { connect, connectToRunning, personTokenIn } from "./connect.ts";
+import { connect, connectToRunning, userTokenIn } from "./connect.ts";
 import { registry, unknownCommand } from "./registry.ts";
 import { errorText, openTerminal, type Terminal } from "./terminal.ts";
 
@@ -27,7 +27,7 @@ void main(otherNames.get(written) ?? written, argv)
 async function main(name: string, argv: readonly string[]): Promise<number> {
   const home = homeOf(process.env);
   // Read while the command is, and there by the time that it is asked for.
-  const token = personTokenIn(home);
+  const token = userTokenIn(home);
   const command = await load(name);
   const { args, flags } = await parse(command, argv);
   if (flags["help"]) {

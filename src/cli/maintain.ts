@@ -12,7 +12,12 @@ import { stopRunning } from "./runningDaemon.ts";
 const patienceMs = 5_000;
 
 /** Stops the daemon, if one runs, and keeps others from starting until the work is done. */
-export async function withoutDaemon<T>(home: Home, runningDaemon: Client, what: string, work: () => Promise<T>): Promise<T> {
+export async function withoutDaemon<T>(
+  home: Home,
+  runningDaemon: Client,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
   tooOpenIn(home);
   using _maintenance = await beginMaintenance(home.root, what);
   await stopRunning(runningDaemon);
@@ -32,4 +37,7 @@ async function untilFree(home: Home): Promise<void> {
 }
 
 const served = (mailbox: string): TielineError =>
-  new TielineError("CONFLICT", `another process has ${mailbox} open`, { remedy: "run `tieline daemon stop`, or close the program that reads it, and try again", operands: { path: mailbox } });
+  new TielineError("CONFLICT", `another process has ${mailbox} open`, {
+    remedy: "run `tieline daemon stop`, or close the program that reads it, and try again",
+    operands: { path: mailbox },
+  });

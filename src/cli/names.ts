@@ -1,4 +1,4 @@
-import { personName, switchName } from "../model/agent.ts";
+import { userName, switchName } from "../model/agent.ts";
 import type { Client } from "../client/client.ts";
 import type { DeliveryView, ReceiptView } from "../api/schema.ts";
 
@@ -19,21 +19,31 @@ export const namesFor =
 
 /** The user and Tieline itself are in every team and in none. */
 export const qualified: Name = (team, name) =>
-  team === null || team === "" || name === personName || name === switchName ? name : `${team}:${name}`;
+  team === null || team === "" || name === userName || name === switchName ? name : `${team}:${name}`;
 
 /** What `--team` chose, or else whatever teams are in the list. */
-export async function namesIn(chosen: string | undefined, teams: Iterable<string | null>, daemon: Client): Promise<Name> {
+export async function namesIn(
+  chosen: string | undefined,
+  teams: Iterable<string | null>,
+  daemon: Client,
+): Promise<Name> {
   if (chosen !== undefined) return namesFor(chosen);
   const listed = new Set([...teams].filter((team) => team !== null));
   return listed.size === 0 ? qualified : namesAmong(listed, (await daemon.call("whoami", {})).team);
 }
 
 export const teamsOf = (receipts: readonly ReceiptView[]): (string | null)[] =>
-  receipts.flatMap((receipt) => [receipt.from === personName ? null : receipt.team, ...receipt.deliveries.map((one) => teamOf(receipt, one))]);
+  receipts.flatMap((receipt) => [
+    receipt.from === userName ? null : receipt.team,
+    ...receipt.deliveries.map((one) => teamOf(receipt, one)),
+  ]);
 
 /** The team of a recipient. For an agent that was removed, it follows from how the agent was addressed. */
-export function teamOf({ to, team: sender }: Pick<ReceiptView, "to" | "team">, { agent, team }: Pick<DeliveryView, "agent" | "team">): string | null {
-  if (team !== null || agent === personName || /^[@*%]/.test(to)) return team;
+export function teamOf(
+  { to, team: sender }: Pick<ReceiptView, "to" | "team">,
+  { agent, team }: Pick<DeliveryView, "agent" | "team">,
+): string | null {
+  if (team !== null || agent === userName || /^[@*%]/.test(to)) return team;
   return to.includes(":") ? to.slice(0, to.indexOf(":")) : sender;
 }
 

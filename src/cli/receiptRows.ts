@@ -5,7 +5,12 @@ import type { Style, Terminal } from "./terminal.ts";
 import { clockTime } from "./times.ts";
 
 /** One line for each message: when, tag, from whom to whom, how far, and what about. */
-export function receiptRows(receipts: readonly ReceiptView[], nameOf: Name, { paint, width }: Pick<Terminal, "paint" | "width">, now: number): string[] {
+export function receiptRows(
+  receipts: readonly ReceiptView[],
+  nameOf: Name,
+  { paint, width }: Pick<Terminal, "paint" | "width">,
+  now: number,
+): string[] {
   const rows = receipts.map((receipt): Cell[] => [
     { text: clockTime(receipt.acceptedAt, now), style: "dim" },
     { text: receipt.tag, style: "bold" },
@@ -28,5 +33,5 @@ function standing({ deliveries }: ReceiptView): Cell {
 
 function styleOf(states: readonly string[]): Style {
   if (states.some((state) => state === "failed" || state === "expired")) return "red";
-  return states.every((state) => ["handed", "seen", "answered"].includes(state)) ? "green" : "yellow";
+  return states.every((state) => ["delivered", "seen", "answered"].includes(state)) ? "green" : "yellow";
 }

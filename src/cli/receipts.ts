@@ -9,7 +9,7 @@ type State = DeliveryView["state"];
 const marks: Record<State, readonly [mark: string, style: Style]> = {
   queued: ["·", "yellow"],
   claimed: ["·", "yellow"],
-  handed: ["✓", "green"],
+  delivered: ["✓", "green"],
   seen: ["✓", "green"],
   answered: ["✓", "green"],
   uncertain: ["?", "yellow"],
@@ -24,26 +24,43 @@ export function mark(state: State, paint: Paint): string {
 }
 
 /** A tick is for what needs no second look. */
-const markOf = ({ state, warning }: DeliveryView, paint: Paint): string => (warning === null ? mark(state, paint) : paint("yellow", "!"));
+const markOf = ({ state, warning }: DeliveryView, paint: Paint): string =>
+  warning === null ? mark(state, paint) : paint("yellow", "!");
 
 export const presentReceipt = (receipt: ReceiptView, context: Presenting): Promise<number> =>
   present(receipt, receiptLines(receipt, context.terminal.paint, Date.now()), context);
 
 /** What became of a message, for people: one line for each recipient, and one more for what else they should know. */
-export function receiptLines(receipt: ReceiptView | StoryView, paint: Paint, now: number, nameOf: Name = namesFor(receipt.team)): string[] {
+export function receiptLines(
+  receipt: ReceiptView | StoryView,
+  paint: Paint,
+  now: number,
+  nameOf: Name = namesFor(receipt.team),
+): string[] {
   const lines = receipt.deliveries.map((delivery) => deliveryLine(receipt, delivery, paint, now, nameOf));
-  if (lines.length === 0) lines.push(`${paint("yellow", "·")} ${paint("bold", receipt.tag)} → ${receipt.to}   nobody to deliver it to`);
-  for (const { agent, code, message } of receipt.failed ?? []) lines.push(`${paint("red", "✗")} ${agent}   refused, ${code}: ${message}`);
+  if (lines.length === 0)
+    lines.push(`${paint("yellow", "·")} ${paint("bold", receipt.tag)} → ${receipt.to}   nobody to deliver it to`);
+  for (const { agent, code, message } of receipt.failed ?? [])
+    lines.push(`${paint("red", "✗")} ${agent}   refused, ${code}: ${message}`);
   if (receipt.notice) lines.push(`  ${paint("yellow", receipt.notice)}`);
   return lines;
 }
 
 /** Those of other teams with their team, as they are written to. */
-export function recipientIn(receipt: Pick<ReceiptView, "team" | "to">, recipient: Pick<DeliveryView, "agent" | "team">): string {
+export function recipientIn(
+  receipt: Pick<ReceiptView, "team" | "to">,
+  recipient: Pick<DeliveryView, "agent" | "team">,
+): string {
   return namesFor(receipt.team)(teamOf(receipt, recipient), recipient.agent);
 }
 
-export function deliveryLine(receipt: ReceiptView | StoryView, delivery: DeliveryView, paint: Paint, now: number, nameOf: Name = namesFor(receipt.team)): string {
+export function deliveryLine(
+  receipt: ReceiptView | StoryView,
+  delivery: DeliveryView,
+  paint: Paint,
+  now: number,
+  nameOf: Name = namesFor(receipt.team),
+): string {
   const words = [
     `${markOf(delivery, paint)} ${paint("bold", receipt.tag)} → ${nameOf(teamOf(receipt, delivery), delivery.agent)}`,
     progress(receipt, delivery, now),
@@ -58,7 +75,7 @@ export function deliveryLine(receipt: ReceiptView | StoryView, delivery: Deliver
 export function progress(receipt: ReceiptView, delivery: DeliveryView, now: number): string {
   const { state, reason, stateAt, updatedAt } = delivery;
   switch (state) {
-    case "handed":
+    case "delivered":
     case "seen":
     case "answered":
       return `${state} after ${span(stateAt - receipt.acceptedAt)}`;
@@ -70,12 +87,13 @@ export function progress(receipt: ReceiptView, delivery: DeliveryView, now: numb
   }
 }
 
-/** How we know: `(tmux, handed: screen, seen: transcript, as the user's word)`. */
+/** How we know: `(tmux, delivered: screen, seen: transcript, as the user's word)`. */
 function evidence(receipt: ReceiptView | StoryView, delivery: DeliveryView): string {
   if (delivery.proof === null) return "";
   const proved = "history" in receipt ? provedSteps(receipt, delivery.agentId) : [];
   const steps = proved.length > 0 ? proved : [`${delivery.state}: ${delivery.proof}`];
-  const word = delivery.authority === null ? [] : [`as ${delivery.authority === "user" ? "the user's" : "a peer's"} word`];
+  const word =
+    delivery.authority === null ? [] : [`as ${delivery.authority === "user" ? "the user's" : "a peer's"} word`];
   return `(${[delivery.transport, ...steps, ...word].filter(Boolean).join(", ")})`;
 }
 

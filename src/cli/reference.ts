@@ -16,13 +16,17 @@ export function reference(commands: readonly AnyCommand[]): string {
     times,
     exitCodes(),
     ...groups.flatMap((group) => commands.filter((command) => command.group === group).map(page)),
-  ].join("\n\n").concat("\n");
+  ]
+    .join("\n\n")
+    .concat("\n");
 }
 
 function contents(commands: readonly AnyCommand[]): string {
   return groups
     .map((group) => {
-      const names = commands.filter((command) => command.group === group).map(({ name, summary }) => `- [\`${name}\`](#tieline-${name}): ${summary}`);
+      const names = commands
+        .filter((command) => command.group === group)
+        .map(({ name, summary }) => `- [\`${name}\`](#tieline-${name}): ${summary}`);
       return [`**${group}**`, "", ...names].join("\n");
     })
     .join("\n\n");
@@ -83,7 +87,9 @@ const meanings: Readonly<Record<number, string>> = {
 
 function exitCodes(): string {
   const rows = Object.entries(meanings).map(([exit, meaning]) => {
-    const codes = Object.entries(errorCodes).filter(([, row]) => row.exit === Number(exit)).map(([code]) => `\`${code}\``);
+    const codes = Object.entries(errorCodes)
+      .filter(([, row]) => row.exit === Number(exit))
+      .map(([code]) => `\`${code}\``);
     return `| ${exit} | ${meaning} | ${codes.join(" ")} |`;
   });
   return ["## Exit codes", "", "| Exit | Meaning | Error codes |", "|---|---|---|", ...rows].join("\n");
@@ -100,12 +106,18 @@ function page(command: AnyCommand): string {
     rowsOf("Argument", args),
     rowsOf("Flag", flags),
     ["```sh", ...command.examples.flatMap(([line, why]) => [`# ${why}`, line]), "```"].join("\n"),
-  ].filter(Boolean).join("\n\n");
+  ]
+    .filter(Boolean)
+    .join("\n\n");
 }
 
 function rowsOf(title: string, rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
-  return [`| ${title} | |`, "|---|---|", ...rows.map(([name, text]) => `| \`${name}\` | ${text!.replaceAll("|", "\\|")} |`)].join("\n");
+  return [
+    `| ${title} | |`,
+    "|---|---|",
+    ...rows.map(([name, text]) => `| \`${name}\` | ${text!.replaceAll("|", "\\|")} |`),
+  ].join("\n");
 }
 
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;

@@ -65,9 +65,13 @@ export const registry: Readonly<Record<string, Load>> = {
 
 export async function unknownCommand(name: string): Promise<TielineError> {
   const { didYouMean, nearNames } = await import("../model/near.ts");
-  return new TielineError("USAGE", `unknown command ${JSON.stringify(name)}${didYouMean(nearNames(name, Object.keys(registry)))}`, {
-    remedy: "`tieline help` lists the commands",
-  });
+  return new TielineError(
+    "USAGE",
+    `unknown command ${JSON.stringify(name)}${didYouMean(nearNames(name, Object.keys(registry)))}`,
+    {
+      remedy: "`tieline help` lists the commands",
+    },
+  );
 }
 
 export function loadAll(): Promise<AnyCommand[]> {

@@ -16,4 +16,5 @@ const begins = (rows: readonly string[], beginning: readonly string[]): boolean 
   beginning.length <= rows.length && beginning.every((row, at) => row === rows[at]);
 
 /** Blocks of lines with an empty line between each two. */
-export const apart = (blocks: readonly (readonly string[])[]): string[] => blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]));
+export const apart = (blocks: readonly (readonly string[])[]): string[] =>
+  blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]));

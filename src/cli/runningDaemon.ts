@@ -8,14 +8,24 @@ import { systemProcesses } from "../os/processes.ts";
 export type DaemonStatus = Output<"daemonStatus">;
 
 /** What connecting fails with where nothing listens. Anything else comes from a daemon that is there and does not answer. */
-const nobodyListens: ReadonlySet<unknown> = new Set(["ENOENT", "ECONNREFUSED", "ConnectionRefused", "FailedToOpenSocket"]);
+const nobodyListens: ReadonlySet<unknown> = new Set([
+  "ENOENT",
+  "ECONNREFUSED",
+  "ConnectionRefused",
+  "FailedToOpenSocket",
+]);
 
 /** null: none does. */
 export async function statusOf(daemon: Client): Promise<DaemonStatus | null> {
   try {
     return await daemon.call("daemonStatus", {});
   } catch (error) {
-    if (error instanceof TielineError && error.code === "DAEMON_UNAVAILABLE" && nobodyListens.has(error.operands["cause"])) return null;
+    if (
+      error instanceof TielineError &&
+      error.code === "DAEMON_UNAVAILABLE" &&
+      nobodyListens.has(error.operands["cause"])
+    )
+      return null;
     throw error;
   }
 }

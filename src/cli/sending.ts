@@ -12,20 +12,36 @@ import { positiveDurationMs } from "./times.ts";
 export const sendingFlags = {
   file: { short: "f", value: "FILE", complete: "file", summary: "read the text from a file; - is stdin" },
   stdin: { short: "", summary: "read the text from stdin" },
-  when: { value: "WHEN", choices: ["turn", "tool", "interrupt"] as const satisfies readonly When[], summary: "when it should reach the agent: at idle, after the current tool, before the next tool" },
+  when: {
+    value: "WHEN",
+    choices: ["turn", "tool", "interrupt"] as const satisfies readonly When[],
+    summary: "when it should reach the agent: at idle, after the current tool, before the next tool",
+  },
   hard: { summary: "with --when interrupt: also stop a running generation" },
-  wait: { value: "STATE", choices: ["handed", "seen", "answered"] as const satisfies readonly Wanted[], summary: "return only when every recipient has got that far" },
-  timeout: { value: "TIME", parse: positiveDurationMs, summary: "how long --wait waits; delivery.readyTimeoutMs (30s), for answered 10m" },
+  wait: {
+    value: "STATE",
+    choices: ["delivered", "seen", "answered"] as const satisfies readonly Wanted[],
+    summary: "return only when every recipient has got that far",
+  },
+  timeout: {
+    value: "TIME",
+    parse: positiveDurationMs,
+    summary: "how long --wait waits; delivery.readyTimeoutMs (30s), for answered 10m",
+  },
   ttl: { value: "TIME", parse: positiveDurationMs, summary: "give up when it could not be delivered by then" },
   key: { value: "KEY", summary: "idempotency key: the same key from the same sender is the same message" },
-  from: { value: "NAME", summary: "the person only: send as an object or alias" },
+  from: { value: "NAME", summary: "the user only: send as an object or alias" },
 } as const satisfies Flags;
 
 export type SendingValues = FlagValues<typeof sendingFlags> & StandardValues;
 type DraftInput = Omit<Input<"reply">, "tag">;
 
 /** A key for every send, so that doing it again after a crash is the same send. */
-export async function draftOf(words: readonly string[], flags: SendingValues, makeKey = () => crypto.randomUUID() as string): Promise<DraftInput> {
+export async function draftOf(
+  words: readonly string[],
+  flags: SendingValues,
+  makeKey = () => crypto.randomUUID() as string,
+): Promise<DraftInput> {
   const { when, hard, wait, ttl, from } = flags;
   return {
     body: await bodyOf(words, flags),

@@ -8,7 +8,10 @@ interface Setup extends Pick<Context, "env" | "home" | "terminal"> {
 }
 
 export async function setUpMcp(name: string, { undo, json, env, home, terminal }: Setup): Promise<number> {
-  const [{ mcpPrograms }, { register, unregister }] = await Promise.all([import("../mcp/programs.ts"), import("../mcp/registration.ts")]);
+  const [{ mcpPrograms }, { register, unregister }] = await Promise.all([
+    import("../mcp/programs.ts"),
+    import("../mcp/registration.ts"),
+  ]);
   const program = Object.hasOwn(mcpPrograms, name) ? mcpPrograms[name]! : undefined;
   if (program === undefined) throw unknownProgram(name, Object.keys(mcpPrograms));
   const memory = `${home.root}/mcp.json`;
@@ -18,10 +21,17 @@ export async function setUpMcp(name: string, { undo, json, env, home, terminal }
   return 0;
 }
 
-function told(title: string, note: string, { file, changed, undo }: { file: string; changed: boolean; undo: boolean }): string[] {
+function told(
+  title: string,
+  note: string,
+  { file, changed, undo }: { file: string; changed: boolean; undo: boolean },
+): string[] {
   if (!changed) return [`${title}: nothing to change in ${file}`];
   return [`${title}: tieline is ${undo ? "no longer" : "now"} an MCP server in ${file}`, `  ${note}`];
 }
 
 const unknownProgram = (name: string, known: readonly string[]): TielineError =>
-  new TielineError("USAGE", `Tieline can not register itself with ${name}`, { remedy: `use one of ${known.join(", ")}`, operands: { program: name } });
+  new TielineError("USAGE", `Tieline can not register itself with ${name}`, {
+    remedy: `use one of ${known.join(", ")}`,
+    operands: { program: name },
+  });

@@ -10,7 +10,12 @@ import type { Presenting } from "./present.ts";
  * Does one thing to each of the named agents, all at once. One name: its agent, or its error. Several: those that it was
  * done to, one error for each other, and the exit code of the first error.
  */
-export async function doToEach(verb: "kill" | "stop" | "restart", names: readonly string[], daemon: Client, { flags, terminal }: Presenting): Promise<number> {
+export async function doToEach(
+  verb: "kill" | "stop" | "restart",
+  names: readonly string[],
+  daemon: Client,
+  { flags, terminal }: Presenting,
+): Promise<number> {
   const wanted = [...new Set(names)];
   if (wanted.length === 1) return presentAgent(await daemon.call(verb, { agent: wanted[0]! }), { flags, terminal });
   const done: AgentView[] = [];

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, lstatSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  lstatSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { commandLine } from "../testing/commandLine.ts";
 import { privateTmux } from "../testing/tmux.ts";

@@ -4,7 +4,7 @@ import { TielineError } from "../model/errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The person's tmux configuration: the first that exists, in tmux's own order, else the first that tmux reads. */
+/** The user's tmux configuration: the first that exists, in tmux's own order, else the first that tmux reads. */
 export function tmuxConfig(env: Environment): string {
   const home = homeDirectory(env);
   const places = [join(home, ".tmux.conf"), join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "tmux", "tmux.conf")];
@@ -28,12 +28,15 @@ export interface ShellStart {
 export function shellAlias(env: Environment, tieline: string, alias: string): ShellStart {
   const home = homeDirectory(env);
   if (!/^[A-Za-z_][\w-]*$/.test(alias)) {
-    throw new TielineError("USAGE", `--alias: ${JSON.stringify(alias)} can not be an alias`, { remedy: "use letters, digits, _ and -: --alias tl" });
+    throw new TielineError("USAGE", `--alias: ${JSON.stringify(alias)} can not be an alias`, {
+      remedy: "use letters, digits, _ and -: --alias tl",
+    });
   }
   const shell = (env["SHELL"] ?? "").split("/").at(-1);
   const lines = [`alias ${alias}=${shellQuoted(shellQuoted(tieline))}`];
   if (shell === "zsh") return { file: join(env["ZDOTDIR"] || home, ".zshrc"), lines };
-  if (shell === "fish") return { file: join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "fish", "config.fish"), lines };
+  if (shell === "fish")
+    return { file: join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "fish", "config.fish"), lines };
   return { file: join(home, ".bashrc"), lines };
 }
 
@@ -45,8 +48,11 @@ export function shellStarts(env: Environment): string[] {
 function homeDirectory(env: Environment): string {
   const home = env["HOME"];
   if (home) return home;
-  throw new TielineError("USAGE", "HOME is not set, so there is no place for shortcuts", { remedy: "set HOME to your home directory" });
+  throw new TielineError("USAGE", "HOME is not set, so there is no place for shortcuts", {
+    remedy: "set HOME to your home directory",
+  });
 }
 
-const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+const shellQuoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 const tmuxQuoted = (text: string): string => `"${text.replaceAll(/[\\"$]/g, (char) => `\\${char}`)}"`;

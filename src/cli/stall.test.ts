@@ -50,14 +50,22 @@ test("a daemon that is stopped is named at once", async () => {
   await daemonIs(child.pid);
   child.kill("SIGSTOP");
   const error = await untilStalled(home, 60_000, new AbortController().signal, "ls");
-  expect(error).toMatchObject({ code: "DAEMON_UNAVAILABLE", message: `the daemon (pid ${child.pid}) is stopped and cannot answer`, operands: { pid: child.pid, cause: "stopped" } });
+  expect(error).toMatchObject({
+    code: "DAEMON_UNAVAILABLE",
+    message: `the daemon (pid ${child.pid}) is stopped and cannot answer`,
+    operands: { pid: child.pid, cause: "stopped" },
+  });
 });
 
 test("a daemon that runs and says nothing for long hangs", async () => {
   await deafDaemon();
   await daemonIs(process.pid);
   const error = await untilStalled(home, 60_000, new AbortController().signal, "ls");
-  expect(error).toMatchObject({ code: "DAEMON_UNAVAILABLE", message: `the daemon (pid ${process.pid}) has not answered anything for 8 s`, remedy: expect.stringContaining(`kill -9 ${process.pid}`) });
+  expect(error).toMatchObject({
+    code: "DAEMON_UNAVAILABLE",
+    message: `the daemon (pid ${process.pid}) has not answered anything for 8 s`,
+    remedy: expect.stringContaining(`kill -9 ${process.pid}`),
+  });
 });
 
 test("a pid that belongs to another process by now is not named", async () => {

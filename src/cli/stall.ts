@@ -15,7 +15,12 @@ export const silentMs = 8_000;
 export const everyMs = 5_000;
 
 /** Resolves when the answer is not worth waiting for any longer, with the reason; never when the signal aborts first. */
-export type UntilStalled = (home: Home, deadlineMs: number, signal: AbortSignal, name: OperationName) => Promise<TielineError>;
+export type UntilStalled = (
+  home: Home,
+  deadlineMs: number,
+  signal: AbortSignal,
+  name: OperationName,
+) => Promise<TielineError>;
 
 export const untilStalled: UntilStalled = async (home, deadlineMs, signal, name) => {
   const startedAt = performance.now();
@@ -59,7 +64,10 @@ async function daemonPid({ pidFile }: Home): Promise<number | null> {
 /** By a signal such as SIGSTOP, or by a debugger. */
 async function isStopped(pid: number): Promise<boolean> {
   try {
-    if (process.platform !== "linux") return (await bunExec(["ps", "-o", "state=", "-p", String(pid)], { timeoutMs: probeMs })).stdout.trim().startsWith("T");
+    if (process.platform !== "linux")
+      return (await bunExec(["ps", "-o", "state=", "-p", String(pid)], { timeoutMs: probeMs })).stdout
+        .trim()
+        .startsWith("T");
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     return /^[Tt]$/.test(stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3));
   } catch {
@@ -74,10 +82,17 @@ const stopped = (pid: number): TielineError =>
   });
 
 const silent = (pid: number | null): TielineError =>
-  new TielineError("DAEMON_UNAVAILABLE", `the daemon${pid === null ? "" : ` (pid ${pid})`} has not answered anything for ${silentMs / 1_000} s`, {
-    remedy: pid === null ? "see `tieline daemon logs`" : `see \`tieline daemon logs\`; \`kill -9 ${pid}\` ends it, which loses nothing: the next command starts another`,
-    operands: { pid, cause: "silent", arrived: "unknown" },
-  });
+  new TielineError(
+    "DAEMON_UNAVAILABLE",
+    `the daemon${pid === null ? "" : ` (pid ${pid})`} has not answered anything for ${silentMs / 1_000} s`,
+    {
+      remedy:
+        pid === null
+          ? "see `tieline daemon logs`"
+          : `see \`tieline daemon logs\`; \`kill -9 ${pid}\` ends it, which loses nothing: the next command starts another`,
+      operands: { pid, cause: "silent", arrived: "unknown" },
+    },
+  );
 
 const late = (name: OperationName, deadlineMs: number): TielineError =>
   new TielineError("NOT_IN_TIME", `the daemon works, but \`${name}\` has taken longer than ${span(deadlineMs)}`, {

@@ -21,7 +21,7 @@ const answerMs = 2_000;
  * The daemon writes one line on its stdout: `ready`, `taken` when another one owns the home, or `{"error":{…}}`.
  */
 export async function startDaemon(home: Home, env: Environment, command = daemonCommand): Promise<void> {
-  for (const deadline = performance.now() + startDeadlineMs; ; ) {
+  for (const deadline = performance.now() + startDeadlineMs; ;) {
     const child = launch(home, env, command);
     const line = await firstLine(child, home);
     child.unref();
@@ -52,7 +52,11 @@ function openLog(home: Home): number {
   try {
     mkdirSync(home.root, { recursive: true, mode: 0o700 });
     tooOpenIn(home);
-    return openSync(home.log, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);
+    return openSync(
+      home.log,
+      constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW,
+      0o600,
+    );
   } catch (cause) {
     if (cause instanceof TielineError) throw cause;
     throw new TielineError("STORE_UNAVAILABLE", `cannot write in ${home.root}: ${asTielineError(cause).message}`, {
@@ -63,7 +67,7 @@ function openLog(home: Home): number {
   }
 }
 
-/** As in bin/tieline: Bun leaves nothing in the person's home. */
+/** As in bin/tieline: Bun leaves nothing in the user's home. */
 const withoutBunCache = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 
 const kept = ["HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "TMPDIR", "TMUX_TMPDIR", "GENIE_NATS_URL"];
@@ -72,15 +76,21 @@ const callersOwn = ["TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_SANDBOX"];
 
 /** The daemon serves every project and outlives its starter, so it inherits nothing that belongs to either. */
 export function daemonEnvironment(env: Environment): Record<string, string> {
-  const keeps = (name: string): boolean => kept.includes(name) || (/^(LC_|XDG_|TIELINE_)/.test(name) && !callersOwn.includes(name));
-  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => keeps(entry[0]) && entry[1] !== undefined));
+  const keeps = (name: string): boolean =>
+    kept.includes(name) || (/^(LC_|XDG_|TIELINE_)/.test(name) && !callersOwn.includes(name));
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => keeps(entry[0]) && entry[1] !== undefined),
+  );
 }
 
 function firstLine(child: ChildProcess, home: Home): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const stdout = child.stdout!;
   let text = "";
-  const timer = setTimeout(() => reject(notStarted(`it was not ready after ${startDeadlineMs / 1000} s`, home)), startDeadlineMs);
+  const timer = setTimeout(
+    () => reject(notStarted(`it was not ready after ${startDeadlineMs / 1000} s`, home)),
+    startDeadlineMs,
+  );
   stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
     if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));

@@ -7,7 +7,12 @@ export interface Cell {
 }
 
 /** Columns as wide as their content; the last one gives way when the terminal is narrow. */
-export function table(titles: readonly string[], rows: readonly (readonly Cell[])[], paint: Paint, width = Infinity): string[] {
+export function table(
+  titles: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  paint: Paint,
+  width = Infinity,
+): string[] {
   const head = titles.map((text): Cell => ({ text, style: "dim" }));
   const all = [head, ...rows.map((row) => row.map((cell) => ({ ...cell, text: oneLine(cell.text) })))];
   const widths = titles.map((_, column) => Math.max(...all.map((row) => Bun.stringWidth(row[column]?.text ?? ""))));

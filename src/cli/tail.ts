@@ -10,7 +10,11 @@ export interface TailOptions {
 /** The last lines of a log, and what is added to it, also when its content moves aside. */
 export async function printLog(path: string, terminal: Terminal, { lines, follow }: TailOptions): Promise<number> {
   const log = followFile(path);
-  const last = log.rest().split("\n").slice(-lines - 1).join("\n");
+  const last = log
+    .rest()
+    .split("\n")
+    .slice(-lines - 1)
+    .join("\n");
   await terminal.text(last);
   if (!follow) {
     log.close();
@@ -54,7 +58,11 @@ function followFile(path: string): Followed {
     if (file === null) return "";
     const buffer = Buffer.alloc(64 * 1024);
     let text = "";
-    for (let bytes = readSync(file, buffer, 0, buffer.length, position); bytes > 0; bytes = readSync(file, buffer, 0, buffer.length, position)) {
+    for (
+      let bytes = readSync(file, buffer, 0, buffer.length, position);
+      bytes > 0;
+      bytes = readSync(file, buffer, 0, buffer.length, position)
+    ) {
       position += bytes;
       text += decoder.decode(buffer.subarray(0, bytes), { stream: true });
     }

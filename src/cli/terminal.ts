@@ -56,7 +56,8 @@ export function openTerminal(env: Readonly<Record<string, string | undefined>>):
   const interactive = isTerminal(1);
   const { paint, rendered, bare } = interactive && !env["NO_COLOR"] && env["TERM"] !== "dumb" ? colours() : colourless;
   const line = (text: string): string => rendered(text, oneLine);
-  const several = (lines: Lines): string => (typeof lines === "string" ? `${line(lines)}\n` : lines.map((one) => `${line(one)}\n`).join(""));
+  const several = (lines: Lines): string =>
+    typeof lines === "string" ? `${line(lines)}\n` : lines.map((one) => `${line(one)}\n`).join("");
   const text = (whole: string): Promise<void> => put(Bun.stdout, rendered(whole, visible));
   const width = (): number => (interactive ? process.stdout.columns || 80 : Infinity);
 
@@ -114,8 +115,16 @@ function colours(): Colours {
   return {
     paint: (style, text) => (text === "" ? "" : `${key}${codes[style]};${text}${key}0;`),
     // Every other part is what a mark holds.
-    rendered: (text, safe) => text.split(marks).map((part, at) => (at % 2 === 0 ? safe(part) : `\u001b[${part}m`)).join(""),
-    bare: (text) => text.split(marks).filter((_, at) => at % 2 === 0).join(""),
+    rendered: (text, safe) =>
+      text
+        .split(marks)
+        .map((part, at) => (at % 2 === 0 ? safe(part) : `\u001b[${part}m`))
+        .join(""),
+    bare: (text) =>
+      text
+        .split(marks)
+        .filter((_, at) => at % 2 === 0)
+        .join(""),
   };
 }
 

@@ -19,14 +19,18 @@ export function durationMs(text: string, what = "duration", days = mostDays): nu
   }
   const ms = Math.round(Number(match[1]) * unitMs[match[2] ?? "s"]!);
   if (ms <= days * unitMs["d"]!) return ms;
-  throw new TielineError("USAGE", `${what}: ${text} is too long; the range is 0 to ${days}d`, { remedy: `write at most ${days}d` });
+  throw new TielineError("USAGE", `${what}: ${text} is too long; the range is 0 to ${days}d`, {
+    remedy: `write at most ${days}d`,
+  });
 }
 
 /** As `durationMs`, for what would make no sense at once. */
 export function positiveDurationMs(text: string, what = "duration", days = mostDays): number {
   const ms = durationMs(text, what, days);
   if (ms > 0) return ms;
-  throw new TielineError("USAGE", `${what}: a duration of zero makes no sense here`, { remedy: "write 500ms, 5s, 2m, 1h or 7d" });
+  throw new TielineError("USAGE", `${what}: a duration of zero makes no sense here`, {
+    remedy: "write 500ms, 5s, 2m, 1h or 7d",
+  });
 }
 
 /** A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise. */
@@ -35,12 +39,16 @@ export function pastMoment(text: string, what = "time"): number {
   // What begins otherwise is read by JavaScript with more good will than sense.
   const at = /^\d{4}-/.test(text) ? Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text) : NaN;
   if (!Number.isNaN(at)) return at;
-  throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a time`, { remedy: "write 10m, 2h or 1d for so long ago, or a date: 2026-11-15, 2026-11-15T16:00" });
+  throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a time`, {
+    remedy: "write 10m, 2h or 1d for so long ago, or a date: 2026-11-15, 2026-11-15T16:00",
+  });
 }
 
 export function count(text: string, what = "number"): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a whole number`, { remedy: `write ${what} 20` });
+  throw new TielineError("USAGE", `${what}: ${JSON.stringify(text)} is not a whole number`, {
+    remedy: `write ${what} 20`,
+  });
 }
 
 /** For people: 19 ms, 0.3 s, 12 s, 4 min, 2 h, 3 d. */
@@ -60,14 +68,18 @@ export function isoTime(at: number): string | number {
   return Number.isNaN(date.getTime()) ? at : date.toISOString();
 }
 
-/** The time of day where the person is; with the date when it is not today's. */
+/** The time of day where the user is; with the date when it is not today's. */
 export function clockTime(at: number, now: number): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return "never";
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
   return date.toDateString() === new Date(now).toDateString() ? time : `${dayOf(date)} ${time}`;
 }
 
 function dayOf(date: Date): string {
-  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-");
 }

@@ -9,13 +9,18 @@ import type { Paint, Terminal } from "./terminal.ts";
 import { span } from "./times.ts";
 
 export const verdictArgs = [
-  { name: "tag", optional: true, complete: "tag", summary: "the request, such as MSG_SCOUT_7f3a91c2; without it, all that are open are shown" },
+  {
+    name: "tag",
+    optional: true,
+    complete: "tag",
+    summary: "the request, such as MSG_SCOUT_7f3a91c2; without it, all that are open are shown",
+  },
   { name: "text", optional: true, many: true, summary: "what else to say; several words are joined by spaces" },
 ] as const;
 
 export const verdictDetails = [
   "Members of Claude Code teams ask for permissions, for the approval of a plan, and a lead asks for the end of a member. The answer goes back in their own protocol, once: a second, different answer is refused.",
-  "For the person, and for agents with `may: [answer]` in their profile.",
+  "For the user, and for agents with `may: [answer]` in their profile.",
 ];
 
 interface Verdict {
@@ -24,9 +29,16 @@ interface Verdict {
   readonly text: readonly string[];
 }
 
-export async function answerRequest({ approve, tag, text }: Verdict, { daemon, terminal, json }: { daemon: Client; terminal: Terminal; json: boolean }): Promise<number> {
+export async function answerRequest(
+  { approve, tag, text }: Verdict,
+  { daemon, terminal, json }: { daemon: Client; terminal: Terminal; json: boolean },
+): Promise<number> {
   if (tag === undefined) return list(daemon, terminal, json);
-  const receipt = await daemon.call("answerRequest", { tag, approve, ...(text.length > 0 && { text: text.join(" ") }) });
+  const receipt = await daemon.call("answerRequest", {
+    tag,
+    approve,
+    ...(text.length > 0 && { text: text.join(" ") }),
+  });
   return presentReceipt(receipt, { flags: { json }, terminal });
 }
 
@@ -35,7 +47,11 @@ async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<
   if (json) await terminal.json(open);
   else if (open.length === 0) await terminal.print(terminal.paint("dim", "nobody asks for anything"));
   else {
-    const nameOf = await namesIn(undefined, open.map(({ team }) => team), daemon);
+    const nameOf = await namesIn(
+      undefined,
+      open.map(({ team }) => team),
+      daemon,
+    );
     await terminal.print(apart(open.map((request) => requestLines(request, nameOf, terminal.paint, Date.now()))));
   }
   return 0;
@@ -47,9 +63,15 @@ const asks: Readonly<Record<OpenRequest["kind"], string>> = {
   shutdown_request: "asks for an end",
 };
 
-function requestLines({ tag, from, team, kind, text, at }: OpenRequest, nameOf: Name, paint: Paint, now: number): string[] {
+function requestLines(
+  { tag, from, team, kind, text, at }: OpenRequest,
+  nameOf: Name,
+  paint: Paint,
+  now: number,
+): string[] {
   const head = `${paint("bold", tag)} ${nameOf(team, from)} ${asks[kind]}   ${paint("dim", `${span(now - at)} ago`)}`;
   return [head, ...linesOf(text.trimEnd()).map((line) => `  ${line}`), howToAnswer(tag, paint)];
 }
 
-export const howToAnswer = (tag: string, paint: Paint): string => paint("dim", `  tieline approve ${tag}   ·   tieline deny ${tag} [why]`);
+export const howToAnswer = (tag: string, paint: Paint): string =>
+  paint("dim", `  tieline approve ${tag}   ·   tieline deny ${tag} [why]`);

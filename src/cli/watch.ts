@@ -20,7 +20,11 @@ const momentMs = 50;
 const ageMs = 10_000;
 
 /** Shows the agents until Ctrl-C: in place on a terminal, elsewhere once for every change. */
-export async function watchAgents(daemon: Client, terminal: Terminal, { all = false, json, eventsAfter, stop, hints = [] }: Watching): Promise<number> {
+export async function watchAgents(
+  daemon: Client,
+  terminal: Terminal,
+  { all = false, json, eventsAfter, stop, hints = [] }: Watching,
+): Promise<number> {
   const inPlace = terminal.interactive && !json;
   let drawn = 0;
   let last = "";

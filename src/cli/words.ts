@@ -21,6 +21,9 @@ export function words(text: string, what: string): readonly string[] {
       word = (word ?? "") + character;
     }
   }
-  if (quote !== "") throw new TielineError("USAGE", `${what}: a ${quote} is not closed`, { remedy: `write ${what} '--flag "two words"'` });
+  if (quote !== "")
+    throw new TielineError("USAGE", `${what}: a ${quote} is not closed`, {
+      remedy: `write ${what} '--flag "two words"'`,
+    });
   return word === null ? found : [...found, word];
 }

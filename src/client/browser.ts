@@ -2,4 +2,15 @@
 export { createClient, mayHaveArrived, type Client, type Daemon, type Fetch } from "./client.ts";
 export { streamEvents, type StreamedEvent, type StreamOptions } from "./stream.ts";
 export { TielineError, type ErrorCode } from "../model/errors.ts";
-export type { AgentView, Caller, DeliveryView, InboxView, Input, MessageView, OperationName, Output, ReceiptView, StoryView } from "../api/schema.ts";
+export type {
+  AgentView,
+  Caller,
+  DeliveryView,
+  InboxView,
+  Input,
+  MessageView,
+  OperationName,
+  Output,
+  ReceiptView,
+  StoryView,
+} from "../api/schema.ts";

@@ -19,11 +19,11 @@ export interface CallerFacts {
   readonly pid: number;
   readonly cwd: string;
   readonly team: string | undefined;
-  readonly personToken: string | undefined;
+  readonly userToken: string | undefined;
 }
 
 /** What a process can say about itself. Who it is, the daemon decides. */
-export function callerIn(env: Environment, { pid, cwd, team = env["TIELINE_TEAM"], personToken }: CallerFacts): Caller {
+export function callerIn(env: Environment, { pid, cwd, team = env["TIELINE_TEAM"], userToken }: CallerFacts): Caller {
   return compact({
     pid,
     cwd,
@@ -34,10 +34,12 @@ export function callerIn(env: Environment, { pid, cwd, team = env["TIELINE_TEAM"
     tmuxSocket: env["TMUX"]?.split(",", 1)[0],
     tmuxServer: tmuxServerOf(env),
     agentVariables: agentVariables.filter((name) => env[name] !== undefined),
-    personToken,
+    userToken,
   });
 }
 
 function compact(fields: { [Name in keyof Caller]: Caller[Name] | undefined }): Caller {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== "")) as Caller;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""),
+  ) as Caller;
 }

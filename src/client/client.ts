@@ -6,7 +6,10 @@ import type { Caller, Input, OperationName, Output } from "../api/schema.ts";
  * Where a daemon listens: at its socket, or at its loopback port, which wants a token. `fetch` sends the requests in another
  * way: the dashboard signs them, and only Bun's own can speak to a socket.
  */
-export type Daemon = { readonly fetch?: Fetch } & ({ readonly socket: string } | { readonly url: string; readonly token?: string });
+export type Daemon = { readonly fetch?: Fetch } & (
+  | { readonly socket: string }
+  | { readonly url: string; readonly token?: string }
+);
 
 export type Fetch = (url: string, request: RequestInit) => Promise<Response>;
 
@@ -55,7 +58,12 @@ export function lineTo(daemon: Daemon, caller: Caller): Line {
   const { fetch: send = fetch } = daemon;
   if ("socket" in daemon) return { base: "http://tieline", headers, unix: { unix: daemon.socket }, send };
   const { url: base, token } = daemon;
-  return { base, headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, unix: {}, send };
+  return {
+    base,
+    headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    unix: {},
+    send,
+  };
 }
 
 /**

@@ -8,7 +8,17 @@ export const deadlines = {
   long: 600_000,
 } as const;
 
-const startsOrEnds: readonly OperationName[] = ["up", "down", "spawn", "stop", "kill", "restart", "resume", "teamShutdown", "teamDisband"];
+const startsOrEnds: readonly OperationName[] = [
+  "up",
+  "down",
+  "spawn",
+  "stop",
+  "kill",
+  "restart",
+  "resume",
+  "teamShutdown",
+  "teamDisband",
+];
 const readsMailbox: readonly OperationName[] = ["backup", "doctor"];
 const takesLong: ReadonlySet<OperationName> = new Set([...startsOrEnds, ...readsMailbox]);
 

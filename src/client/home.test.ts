@@ -16,7 +16,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("sockets are in the home where their paths fit", () => {
-  expect(homeOf({ TIELINE_HOME: short })).toMatchObject({ socket: `${short}/daemon.sock`, sockets: `${short}/sockets` });
+  expect(homeOf({ TIELINE_HOME: short })).toMatchObject({
+    socket: `${short}/daemon.sock`,
+    sockets: `${short}/sockets`,
+  });
 });
 
 test("of a home with a long path, each socket still has a path that the kernel takes, and no other home has the same", () => {

@@ -18,11 +18,11 @@ export interface Home {
   readonly portFile: string;
   /** The daemon's process: its pid, and the mark of its start. */
   readonly pidFile: string;
-  /** The person's own token, mode 0600. */
-  readonly personToken: string;
-  /** The person's profiles. */
+  /** The user's own token, mode 0600. */
+  readonly userToken: string;
+  /** The user's profiles. */
   readonly agents: string;
-  /** The person's own screen rules, a file per provider. */
+  /** The user's own screen rules, a file per provider. */
   readonly screens: string;
 }
 
@@ -45,7 +45,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     page: `${root}/page`,
     portFile: `${root}/port`,
     pidFile: `${root}/daemon.pid`,
-    personToken: `${root}/user.token`,
+    userToken: `${root}/user.token`,
     agents: `${root}/agents`,
     screens: `${root}/screens`,
   };
@@ -69,10 +69,11 @@ function digestOf(text: string): string {
   return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
 }
 
-/** Anybody may make a directory in /tmp before we do, and would be told the person's token there. */
+/** Anybody may make a directory in /tmp before we do, and would be told the user's token there. */
 function ours(directory: string): string {
   const found = process.getBuiltinModule("node:fs").lstatSync(directory, { throwIfNoEntry: false });
-  if (!found || (found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid) && (found.mode & 0o077) === 0)) return directory;
+  if (!found || (found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid) && (found.mode & 0o077) === 0))
+    return directory;
   throw new TielineError("DAEMON_UNAVAILABLE", `${directory} is not a private directory of yours`, {
     remedy: "remove it, or set TIELINE_HOME to a shorter path, in which the sockets then are",
     operands: { directory },

@@ -67,7 +67,8 @@ export interface RequestFacts extends Context {
   readonly headers: readonly string[];
 }
 
-export const helloText = ({ boot, origin }: Context, nonce: string, clockMs: number): string => textFor("hello", boot, origin, nonce, clockMs);
+export const helloText = ({ boot, origin }: Context, nonce: string, clockMs: number): string =>
+  textFor("hello", boot, origin, nonce, clockMs);
 
 export const signInText = ({ boot, origin }: Context, { code, deviceKey, tabKey }: Omit<SignInBody, "proof">): string =>
   textFor("sign in", boot, origin, code, deviceKey, tabKey);
@@ -75,22 +76,37 @@ export const signInText = ({ boot, origin }: Context, { code, deviceKey, tabKey 
 export const openTabText = ({ boot, origin }: Context, { device, tabKey }: Omit<OpenTabBody, "signature">): string =>
   textFor("open tab", boot, origin, device, tabKey);
 
-export const requestText = ({ boot, origin, tab, number, clockMs, method, target, digest, headers }: RequestFacts): string =>
-  textFor("request", boot, origin, tab, number, clockMs, method, target, digest, ...headers);
+export const requestText = ({
+  boot,
+  origin,
+  tab,
+  number,
+  clockMs,
+  method,
+  target,
+  digest,
+  headers,
+}: RequestFacts): string => textFor("request", boot, origin, tab, number, clockMs, method, target, digest, ...headers);
 
 /** JSON keeps the parts apart, and the purpose keeps a signature from counting for anything else. */
-const textFor = (purpose: string, ...parts: readonly (string | number)[]): string => JSON.stringify(["tieline page 1", purpose, ...parts]);
+const textFor = (purpose: string, ...parts: readonly (string | number)[]): string =>
+  JSON.stringify(["tieline page 1", purpose, ...parts]);
 
-export type RequestHead = Pick<RequestFacts, "tab" | "boot" | "number" | "clockMs" | "digest"> & { readonly signature: string };
+export type RequestHead = Pick<RequestFacts, "tab" | "boot" | "number" | "clockMs" | "digest"> & {
+  readonly signature: string;
+};
 
 export const authorizationOf = ({ tab, boot, number, clockMs, digest, signature }: RequestHead): string =>
   [tabScheme, tab, boot, number, clockMs, digest, signature].join(" ");
 
-const authorization = new RegExp(`^${tabScheme} ([\\w-]{1,64}) ([\\w-]{1,64}) (\\d{1,15}) (\\d{1,15}) ([\\w-]{43}) ([\\w-]{1,128})$`);
+const authorization = new RegExp(
+  `^${tabScheme} ([\\w-]{1,64}) ([\\w-]{1,64}) (\\d{1,15}) (\\d{1,15}) ([\\w-]{43}) ([\\w-]{1,128})$`,
+);
 
 /** null: not an Authorization header of a signed request. */
 export function requestHeadIn(header: string): RequestHead | null {
-  const [, tab = "", boot = "", number = "", clockMs = "", digest = "", signature = ""] = authorization.exec(header) ?? [];
+  const [, tab = "", boot = "", number = "", clockMs = "", digest = "", signature = ""] =
+    authorization.exec(header) ?? [];
   return signature === "" ? null : { tab, boot, number: Number(number), clockMs: Number(clockMs), digest, signature };
 }
 
@@ -101,10 +117,12 @@ export interface SignInLink {
   readonly fingerprint: string;
 }
 
-export const fragmentOf = ({ code, secret, fingerprint }: SignInLink): string => `#sign-in/${code}/${secret}/${fingerprint}`;
+export const fragmentOf = ({ code, secret, fingerprint }: SignInLink): string =>
+  `#sign-in/${code}/${secret}/${fingerprint}`;
 
 export function linkIn(fragment: string): SignInLink | null {
-  const [, code = "", secret = "", fingerprint = ""] = /^#sign-in\/([\w-]{1,64})\/([\w-]{1,64})\/([\w-]{43})$/.exec(fragment) ?? [];
+  const [, code = "", secret = "", fingerprint = ""] =
+    /^#sign-in\/([\w-]{1,64})\/([\w-]{1,64})\/([\w-]{43})$/.exec(fragment) ?? [];
   return fingerprint === "" ? null : { code, secret, fingerprint };
 }
 

@@ -20,7 +20,12 @@ const longestPauseMs = 2_000;
  * The events of a daemon, each once and in order, until the signal is aborted. A connection that breaks is made again
  * and goes on after the last event; only a daemon that was never there, or that refuses, is an error.
  */
-export async function* streamEvents(daemon: Daemon, caller: Caller, options: StreamOptions = {}, signal?: AbortSignal): AsyncGenerator<StreamedEvent, void, void> {
+export async function* streamEvents(
+  daemon: Daemon,
+  caller: Caller,
+  options: StreamOptions = {},
+  signal?: AbortSignal,
+): AsyncGenerator<StreamedEvent, void, void> {
   let after = options.after;
   let pauseMs = firstPauseMs;
   let connected = false;
@@ -46,7 +51,12 @@ export async function* streamEvents(daemon: Daemon, caller: Caller, options: Str
   }
 }
 
-async function open(daemon: Daemon, caller: Caller, { after, agent, team, types }: StreamOptions, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
+async function open(
+  daemon: Daemon,
+  caller: Caller,
+  { after, agent, team, types }: StreamOptions,
+  signal: AbortSignal | undefined,
+): Promise<ReadableStream<Uint8Array>> {
   const { base, headers, unix, send } = lineTo(daemon, caller);
   const query = new URLSearchParams();
   if (agent !== undefined) query.set("agent", agent);
@@ -106,7 +116,8 @@ function blockOf(text: string): StreamBlock {
 }
 
 /** The daemon went away, or left us behind; both end the connection and neither ends the stream. */
-const isBroken = (thrown: unknown): boolean => !(thrown instanceof TielineError) || thrown.code === "DAEMON_UNAVAILABLE";
+const isBroken = (thrown: unknown): boolean =>
+  !(thrown instanceof TielineError) || thrown.code === "DAEMON_UNAVAILABLE";
 
 /** Ends sooner when the signal aborts. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -41,7 +41,10 @@ export function audienceOf({ events, mailbox, directory, nats: server, clock }: 
   const metrics = new Metrics();
   const contentOf = (id: Parameters<Mailbox["message"]>[0]): string | null => mailbox.message(id)?.body ?? null;
   const { url } = server;
-  const nats = server.enabled && url !== null ? new NatsPublisher(natsLinks({ ...server, url }), { prefix: server.prefix, contentOf, clock }) : null;
+  const nats =
+    server.enabled && url !== null
+      ? new NatsPublisher(natsLinks({ ...server, url }), { prefix: server.prefix, contentOf, clock })
+      : null;
   events.onEvent((event) => activities.observe(event));
   events.onEvent((event) => metrics.observe(event));
   if (nats) events.onEvent((event) => nats.offer(event));

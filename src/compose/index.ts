@@ -127,7 +127,7 @@ export interface Switch extends AsyncDisposable {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly servers: TmuxServers;
   readonly processes: Processes;
-  /** The sessions that Claude Code has registered for the person. */
+  /** The sessions that Claude Code has registered for the user. */
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   readonly starter: AgentStarter;
   /** The user has trusted the project of a team: what waited for that goes on. */
@@ -163,7 +163,13 @@ const mebibyte = 1024 * 1024;
 /** By which a program could act as the user: tmux, keys, agents for keys, the session's own services. */
 function secretsOf({ env, tmuxSocket }: Pick<SwitchOptions, "env" | "tmuxSocket">): string[] {
   const { HOME, SSH_AUTH_SOCK, XDG_RUNTIME_DIR } = env;
-  return [dirname(tmuxSocket), SSH_AUTH_SOCK, XDG_RUNTIME_DIR, HOME && join(HOME, ".ssh"), HOME && join(HOME, ".gnupg")].filter((path): path is string => Boolean(path));
+  return [
+    dirname(tmuxSocket),
+    SSH_AUTH_SOCK,
+    XDG_RUNTIME_DIR,
+    HOME && join(HOME, ".ssh"),
+    HOME && join(HOME, ".gnupg"),
+  ].filter((path): path is string => Boolean(path));
 }
 
 /** Throws DatabaseTaken when another process serves this home. */
@@ -177,11 +183,26 @@ export function compose(options: SwitchOptions): Switch {
 
   // What is kept: mail, agents, what happened.
   const eventsPath = join(options.root, "events.db");
-  const { connection, checkpoints, changes } = openMailboxFile(options.mailboxPath, { mailbox: mailboxMigrations, documents: documentMigrations }, { report, signsOfUse: [eventsPath, join(options.root, "user.token")] });
-  const pruneClock: Clock = options.clock ?? ageingClock(steady, () => mailbox.log({ limit: 1 })[0]?.message.acceptedAt ?? null, maxAgeMs);
-  const events = new Spine(openEventStore(eventsPath, report, clock), { report, clock, pruneClock, maxAgeMs, maxBytes: eventsMegabytes * mebibyte });
+  const { connection, checkpoints, changes } = openMailboxFile(
+    options.mailboxPath,
+    { mailbox: mailboxMigrations, documents: documentMigrations },
+    { report, signsOfUse: [eventsPath, join(options.root, "user.token")] },
+  );
+  const pruneClock: Clock =
+    options.clock ?? ageingClock(steady, () => mailbox.log({ limit: 1 })[0]?.message.acceptedAt ?? null, maxAgeMs);
+  const events = new Spine(openEventStore(eventsPath, report, clock), {
+    report,
+    clock,
+    pruneClock,
+    maxAgeMs,
+    maxBytes: eventsMegabytes * mebibyte,
+  });
   const { emit, onEvent } = events;
-  const mailbox = openMailbox(sqliteStore(connection), { clock, maxAttempts: config.delivery.retries + 1, maxBytes: maxMegabytes * mebibyte });
+  const mailbox = openMailbox(sqliteStore(connection), {
+    clock,
+    maxAttempts: config.delivery.retries + 1,
+    maxBytes: maxMegabytes * mebibyte,
+  });
   const documents = sqliteDocuments(connection);
   const directory = new Directory(documents, emit, clock);
   const agentOf = (id: AgentId): Agent | null => directory.agent(id);
@@ -193,18 +214,43 @@ export function compose(options: SwitchOptions): Switch {
 
   // Who may write to whom.
   const native = new NativeMembers({
-    ...{ configDir: programs.claudeConfig, home: mailbox.id, directory, mailbox, endpoint: claudeInboxEndpoint, rootsOf: () => teams.claims.roots() },
+    ...{
+      configDir: programs.claudeConfig,
+      home: mailbox.id,
+      directory,
+      mailbox,
+      endpoint: claudeInboxEndpoint,
+      rootsOf: () => teams.claims.roots(),
+    },
     isDeclared: (team, name) => lookups.profile(team, name)?.origin === "project",
     changed: (agent) => courier.wake(agent),
   });
-  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf, foundedTeams: teams.founded, nativeMembers: (asker, team, name) => native.find(asker, team, name), nativeNames: () => native.names() });
+  const lookups = lookupsOver({
+    roster: directory.roster,
+    profiles,
+    projectOf: teams.projectOf,
+    overlayOf: teams.overlayOf,
+    foundedTeams: teams.founded,
+    nativeMembers: (asker, team, name) => native.find(asker, team, name),
+    nativeNames: () => native.names(),
+  });
   const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
-  const profileOf = ({ team, profile }: Agent): Profile | null => (profile === null ? null : lookups.profile(team, profile));
-  const trust = new Trust({ documents, profiles, projectOf: teams.projectOf, path: env["PATH"] ?? "", binDirectory: options.binDirectory, clock });
+  const profileOf = ({ team, profile }: Agent): Profile | null =>
+    profile === null ? null : lookups.profile(team, profile);
+  const trust = new Trust({
+    documents,
+    profiles,
+    projectOf: teams.projectOf,
+    path: env["PATH"] ?? "",
+    binDirectory: options.binDirectory,
+    clock,
+  });
   /** Which files are read as an agent's output is for trusted files to say. */
   const loggedProfileOf = (agent: Agent): Profile | null => {
     const seen = profileOf(agent);
-    return seen === null || seen.project === null || seen.logs.length === 0 ? seen : trust.profileIfTrusted(agent.team, seen.name);
+    return seen === null || seen.project === null || seen.logs.length === 0
+      ? seen
+      : trust.profileIfTrusted(agent.team, seen.name);
   };
   const profileToStart = (team: string, name: string): Profile | null => trust.profileToStart(team, name);
   const ways = routes(directory, lookups, () => trust.profiles(), emit);
@@ -212,7 +258,9 @@ export function compose(options: SwitchOptions): Switch {
 
   // Panes: written to, looked at, shown.
   const processes = systemProcesses();
-  const servers = new TmuxServers({ env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null, (socket) => viewers.moved(socket));
+  const servers = new TmuxServers({ env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null, (socket) =>
+    viewers.moved(socket),
+  );
   const serverAt = servers.at.bind(servers);
   const watches = new PaneWatch(report, clock);
   const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
@@ -227,7 +275,13 @@ export function compose(options: SwitchOptions): Switch {
     observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), programs.said),
   });
   const sensing = new Sensing({ eyes: tmux, directory, onEvent, report });
-  const borders = new Borders({ server: serverAt, agent: agentOf, pending: (id) => mailbox.pending(id), onEvent, report });
+  const borders = new Borders({
+    server: serverAt,
+    agent: agentOf,
+    pending: (id) => mailbox.pending(id),
+    onEvent,
+    report,
+  });
   const viewers: Viewers = new Viewers({
     ...{ server: serverAt, report },
     agents: () => directory.agents(),
@@ -236,7 +290,12 @@ export function compose(options: SwitchOptions): Switch {
   });
 
   // Mail that does not come by command, and those who are no programs.
-  const submissions = new Submissions({ mailbox, router, report, getsNotices: (agent) => getsNotices(directory.agent(agent.id) ?? agent, (name) => transports.get(name)!) });
+  const submissions = new Submissions({
+    mailbox,
+    router,
+    report,
+    getsNotices: (agent) => getsNotices(directory.agent(agent.id) ?? agent, (name) => transports.get(name)!),
+  });
   const workspaces = new Workspaces({
     ...{ mailbox, documents, report, reachable, submissions, clock },
     agents: () => directory.agents(),
@@ -244,12 +303,30 @@ export function compose(options: SwitchOptions): Switch {
     outputsOf: (agent) => outputsOf(agent, loggedProfileOf(agent)),
   });
   onEvent((event) => {
-    if (event.type === "agent.registered" || event.type === "agent.removed" || (event.type === "agent.changed" && event.state === "starting")) workspaces.refresh();
+    if (
+      event.type === "agent.registered" ||
+      event.type === "agent.removed" ||
+      (event.type === "agent.changed" && event.state === "starting")
+    )
+      workspaces.refresh();
   });
-  const objects = new Objects({ directory, mailbox, router, documents, report, clock, projectOf: teams.projectOf, trusted: (root) => trust.objectsOf(root), env, endpoint: objectEndpoint });
+  const objects = new Objects({
+    directory,
+    mailbox,
+    router,
+    documents,
+    report,
+    clock,
+    projectOf: teams.projectOf,
+    trusted: (root) => trust.objectsOf(root),
+    env,
+    endpoint: objectEndpoint,
+  });
   const replies = new ClaudeReplies({
     ...{ router, mailbox, report },
-    agentAt: (path) => directory.agents().find((agent) => isClaude(agent) && programs.claude.of(agent)?.messagingSocketPath === path) ?? null,
+    agentAt: (path) =>
+      directory.agents().find((agent) => isClaude(agent) && programs.claude.of(agent)?.messagingSocketPath === path) ??
+      null,
   });
 
   // Delivery, and its proof.
@@ -259,22 +336,52 @@ export function compose(options: SwitchOptions): Switch {
     ...{ mailbox, clock, report, agent: agentOf },
     transcript: (agent, since) => programs.transcripts.of(agent, since),
     found(agent, sessionId) {
-      if (agent.provider === "codex" && directory.agent(agent.id)?.sessionId !== sessionId) directory.update(agent.id, { sessionId });
+      if (agent.provider === "codex" && directory.agent(agent.id)?.sessionId !== sessionId)
+        directory.update(agent.id, { sessionId });
     },
     detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
     model: outages,
   });
-  const retries = new Retries({ mailbox, agent: agentOf, retrying: retryReasonOf(programs, tmux), model: outages, report });
+  const retries = new Retries({
+    mailbox,
+    agent: agentOf,
+    retrying: retryReasonOf(programs, tmux),
+    model: outages,
+    report,
+  });
   const uncertain = new UncertainNotices({ mailbox, agent: agentOf, report });
-  const transports = allTransports({ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, command, clock });
-  const courier = createCourier({ mailbox, transports, report, clock, model: outages, timeoutMs: config.delivery.timeoutMs, retryMs: config.delivery.pollIntervalMs, agent: agentOf });
+  const transports = allTransports({
+    config,
+    root: options.root,
+    tmux,
+    programs,
+    replies,
+    objects,
+    workspaces,
+    hookPlace,
+    traceOf,
+    command,
+    clock,
+  });
+  const courier = createCourier({
+    mailbox,
+    transports,
+    report,
+    clock,
+    model: outages,
+    timeoutMs: config.delivery.timeoutMs,
+    retryMs: config.delivery.pollIntervalMs,
+    agent: agentOf,
+  });
   const hooks = standardHooks({
     ...{ directory, mailbox, courier, report, clock },
     joined(agent, { sessionId, transcriptPath }) {
       if (transcriptPath !== null) programs.transcripts.learn(agent, sessionId, transcriptPath);
       const known = endpointBy("hook", agent);
       if (known?.locator["sessionId"] === sessionId) return;
-      directory.update(agent.id, { endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)] });
+      directory.update(agent.id, {
+        endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)],
+      });
       courier.wake(agent.id);
     },
     observed(agent, state) {
@@ -284,22 +391,49 @@ export function compose(options: SwitchOptions): Switch {
     hasReadRefusal: (agent, call, refused) => programs.transcripts.hasReadRefusal(agent, call, refused),
     more: [
       ...nativeSend({ router, knownNatively: (name, agent) => programs.claude.knows(name, agent) }),
-      turnText(submissions, (agent) => profileOf(agent)?.markers ?? false, (agent, path) => programs.transcripts.lengthAt(agent, path)),
+      turnText(
+        submissions,
+        (agent) => profileOf(agent)?.markers ?? false,
+        (agent, path) => programs.transcripts.lengthAt(agent, path),
+      ),
       ...emitters(emit),
     ],
   });
-  const flags = new HookFlags({ mailbox, agentOf, place: hookPlace, isRefusing: (id) => hooks.urgency.isRefusing(id), report, clock });
+  const flags = new HookFlags({
+    mailbox,
+    agentOf,
+    place: hookPlace,
+    isRefusing: (id) => hooks.urgency.isRefusing(id),
+    report,
+    clock,
+  });
   const links = linksTo(programs, { directory, mailbox, courier, events, report });
 
   // Agents that are started, by command or by their mail.
-  const surroundings = (): SandboxSurroundings => ({ ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])), secrets: secretsOf(options) });
+  const surroundings = (): SandboxSurroundings => ({
+    ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])),
+    secrets: secretsOf(options),
+  });
   const answers = new ProgramAnswers();
   const starter = new AgentStarter({
-    ...{ surroundings, directory, profileToStart, servers, processes, config, courier, mailbox, tmux, reachable, options },
+    ...{
+      surroundings,
+      directory,
+      profileToStart,
+      servers,
+      processes,
+      config,
+      courier,
+      mailbox,
+      tmux,
+      reachable,
+      options,
+    },
     directoryOf: (team) => teams.projectOf(team)?.root ?? null,
     hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
     ask: (asked) => answers.of(asked),
-    command, report,
+    command,
+    report,
   });
   const spawner = new Spawner({
     ...{ mailbox, clock, report, agent: agentOf, mayStart: ways.mayStart },
@@ -322,7 +456,13 @@ export function compose(options: SwitchOptions): Switch {
   };
 
   const natsUrl = options.natsUrl ?? config.nats.url;
-  const { activities, metrics, nats } = audienceOf({ events, mailbox, directory, nats: { ...config.nats, url: natsUrl }, clock });
+  const { activities, metrics, nats } = audienceOf({
+    events,
+    mailbox,
+    directory,
+    nats: { ...config.nats, url: natsUrl },
+    clock,
+  });
   const copyistEnv = { ...env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
   const snapshots = new Snapshots({ path: options.mailboxPath, checkpoints, command: copyistCommand, env: copyistEnv });
   const backups = new Backups({
@@ -371,12 +511,46 @@ export function compose(options: SwitchOptions): Switch {
   for (const one of [starter, spawner, indexing, retention, backups]) open.use(one);
 
   return {
-    config, clock, mailbox, directory, projects, profiles, teams, trust, lookups, router, courier, transports, servers, processes,
+    config,
+    clock,
+    mailbox,
+    directory,
+    projects,
+    profiles,
+    teams,
+    trust,
+    lookups,
+    router,
+    courier,
+    transports,
+    servers,
+    processes,
     claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
-    starter, trustChanged, objects, workspaces, tmux, sensing, claude: programs.claude, codex: programs.codex,
-    running: { codex: (program) => runningCodex(program, report), opencode: (program) => runningOpencode(program, report) },
-    native, witness, hooks: flags.follow(hooks.chain), hookPlace, tmuxSocket: options.tmuxSocket, resolve: ways.resolve,
-    events, backups, checkMailbox: () => snapshots.check(), activities, metrics, nats, natsUrl,
+    starter,
+    trustChanged,
+    objects,
+    workspaces,
+    tmux,
+    sensing,
+    claude: programs.claude,
+    codex: programs.codex,
+    running: {
+      codex: (program) => runningCodex(program, report),
+      opencode: (program) => runningOpencode(program, report),
+    },
+    native,
+    witness,
+    hooks: flags.follow(hooks.chain),
+    hookPlace,
+    tmuxSocket: options.tmuxSocket,
+    resolve: ways.resolve,
+    events,
+    backups,
+    checkMailbox: () => snapshots.check(),
+    activities,
+    metrics,
+    nats,
+    natsUrl,
     async start() {
       objects.start();
       nativeTeams = serveTeams(stopping.signal);
@@ -387,7 +561,15 @@ export function compose(options: SwitchOptions): Switch {
       uncertain.start();
       await moveBackDeadlines(mailbox, clock, note);
       await courier.start();
-      if (options.clock === undefined) following = followClock({ mailbox, steady, replan: () => courier.replan(), report, note, signal: stopping.signal });
+      if (options.clock === undefined)
+        following = followClock({
+          mailbox,
+          steady,
+          replan: () => courier.replan(),
+          report,
+          note,
+          signal: stopping.signal,
+        });
       workspaces.start();
       starter.recover();
       spawner.start();

@@ -1,10 +1,19 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf, type Home } from "../client/home.ts";
-import { personId } from "../model/agent.ts";
+import { userId } from "../model/agent.ts";
 import { agentId } from "../model/ids.ts";
 import { seal } from "../model/message.ts";
 import { filledMailbox, openMailboxAt } from "../testing/damagedMailbox.ts";
@@ -19,7 +28,7 @@ describe("a home that no daemon serves", () => {
     home = homeOf({ TIELINE_HOME: mkdtempSync(join(tmpdir(), "tl-offline-")) });
     mkdirSync(home.backups);
     await filledMailbox(home.mailbox, 40);
-    writeFileSync(home.personToken, "x");
+    writeFileSync(home.userToken, "x");
     backup = join(home.backups, "mailbox-20261116T060000.000Z.db");
     copyFileSync(home.mailbox, backup);
   });
@@ -36,7 +45,8 @@ describe("a home that no daemon serves", () => {
     using database = new Database(path);
     database.run(sql);
   };
-  const asideNames = (): string[] => readdirSync(home.root).filter((name) => /mailbox\.db\.(replaced|damaged)/.test(name) && !/-(wal|mark)$/.test(name));
+  const asideNames = (): string[] =>
+    readdirSync(home.root).filter((name) => /mailbox\.db\.(replaced|damaged)/.test(name) && !/-(wal|mark)$/.test(name));
 
   describe("restores a backup", () => {
     test("with every delivery that was open then uncertain, numbers that are new, and the old database kept", async () => {
@@ -44,12 +54,20 @@ describe("a home that no daemon serves", () => {
       {
         await using opened = openMailboxAt(home.mailbox);
         const [first] = opened.mailbox.log({ limit: 1_000 });
-        const copy = { ...first!.message, id: "01ffffff-0000-7000-8000-000000000001" as never, tag: "MSG_ANA_0000late" as never };
+        const copy = {
+          ...first!.message,
+          id: "01ffffff-0000-7000-8000-000000000001" as never,
+          tag: "MSG_ANA_0000late" as never,
+        };
         await opened.mailbox.accept(copy, [{ id: "b" as never, name: "reader-b" }]);
         late.push(copy.tag);
         const [waiting] = opened.mailbox.deliveriesIn(["queued"]);
-        const claimed = await opened.mailbox.claim(waiting!.id, { lane: "boundary", now, transport: "pull" });
-        await opened.mailbox.settle(claimed!.id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
+        const claimed = await opened.mailbox.claim(waiting!.id, { lane: "pull", now, transport: "pull" });
+        await opened.mailbox.settle(
+          claimed!.id,
+          { kind: "delivered", proof: "tool" },
+          { transport: "pull", authority: "peer" },
+        );
       }
       const open = restorable(home, backup).open;
       const { replaced, uncertain, ...done } = await restore(home, backup, now);
@@ -60,15 +78,30 @@ describe("a home that no daemon serves", () => {
       await using restored = openMailboxAt(home.mailbox);
       const states = restored.mailbox.deliveriesIn(["queued", "claimed", "uncertain"], 1_000);
       expect(new Set(states.map(({ state }) => state))).toEqual(new Set(["uncertain"]));
-      expect(states.filter(({ detail }) => detail === "it was open when the backup was made; in the replaced mailbox it was seen")).toHaveLength(1);
+      expect(
+        states.filter(
+          ({ detail }) => detail === "it was open when the backup was made; in the replaced mailbox it was seen",
+        ),
+      ).toHaveLength(1);
       const before = restored.mailbox.deliveriesIn(["uncertain"], 1_000).at(-1)!.id;
-      const fresh = await restored.mailbox.accept({ ...restored.mailbox.log({ limit: 1 })[0]!.message, id: "01ffffff-0000-7000-8000-000000000002" as never, tag: "MSG_ANA_000fresh" as never }, [{ id: "b" as never, name: "reader-b" }]);
+      const fresh = await restored.mailbox.accept(
+        {
+          ...restored.mailbox.log({ limit: 1 })[0]!.message,
+          id: "01ffffff-0000-7000-8000-000000000002" as never,
+          tag: "MSG_ANA_000fresh" as never,
+        },
+        [{ id: "b" as never, name: "reader-b" }],
+      );
       expect(fresh.deliveries[0]!.id).toBeGreaterThan(before + 1);
     });
 
     test("over a mailbox that is missing or damaged, about which it says that it cannot tell", async () => {
       writeFileSync(home.mailbox, "not a database ".repeat(1_000));
-      expect(await restore(home, backup, now)).toMatchObject({ messages: 40, missing: null, replaced: expect.any(String) });
+      expect(await restore(home, backup, now)).toMatchObject({
+        messages: 40,
+        missing: null,
+        replaced: expect.any(String),
+      });
       rmSync(home.mailbox);
       expect(await restore(home, backup, now + 1)).toMatchObject({ messages: 40, missing: null, replaced: null });
       expect(problemOf(home)).toBeNull();
@@ -87,26 +120,41 @@ describe("a home that no daemon serves", () => {
       const newer = join(home.root, "newer.db");
       copyFileSync(backup, newer);
       alter(newer, "UPDATE migrations SET version = 99 WHERE component = 'mailbox'");
-      expect(refusal(() => restorable(home, newer))).toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("written by a newer Tieline (mailbox schema 99)") });
+      expect(refusal(() => restorable(home, newer))).toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        message: expect.stringContaining("written by a newer Tieline (mailbox schema 99)"),
+      });
 
       const damaged = join(home.root, "damaged.db");
       copyFileSync(backup, damaged);
       const bytes = readFileSync(damaged);
       bytes.fill(0, 12 * 4096, 16 * 4096);
       writeFileSync(damaged, bytes);
-      expect(refusal(() => restorable(home, damaged))).toMatchObject({ code: "STORE_CORRUPT", remedy: `nothing was changed; another backup is ${backup}` });
+      expect(refusal(() => restorable(home, damaged))).toMatchObject({
+        code: "STORE_CORRUPT",
+        remedy: `nothing was changed; another backup is ${backup}`,
+      });
 
       const other = join(home.root, "other.db");
       await filledMailbox(other, 5);
-      expect(refusal(() => restorable(home, other))).toMatchObject({ code: "CONFLICT", message: expect.stringContaining("is a backup of mailbox") });
+      expect(refusal(() => restorable(home, other))).toMatchObject({
+        code: "CONFLICT",
+        message: expect.stringContaining("is a backup of mailbox"),
+      });
 
-      for (const [name, content] of [["text", "hello ".repeat(1_000)], ["empty", ""]] as const) {
+      for (const [name, content] of [
+        ["text", "hello ".repeat(1_000)],
+        ["empty", ""],
+      ] as const) {
         writeFileSync(join(home.root, name), content);
         expect(refusal(() => restorable(home, join(home.root, name)))).toMatchObject({ code: "STORE_CORRUPT" });
       }
       const foreign = join(home.root, "foreign.db");
       alter(foreign, "CREATE TABLE messages (x)");
-      expect(refusal(() => restorable(home, foreign))).toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining("it is no mailbox of Tieline") });
+      expect(refusal(() => restorable(home, foreign))).toMatchObject({
+        code: "STORE_CORRUPT",
+        message: expect.stringContaining("it is no mailbox of Tieline"),
+      });
       expect(readFileSync(home.mailbox).equals(before)).toBe(true);
       expect(asideNames()).toEqual([]);
     });
@@ -154,7 +202,10 @@ describe("a home that no daemon serves", () => {
         await opened.mailbox.cancel(opened.mailbox.deliveriesIn(["queued"])[0]!.messageId);
       }
       writeFileSync(home.mailbox, older);
-      expect(problemOf(home)).toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining("its last change is lost") });
+      expect(problemOf(home)).toMatchObject({
+        code: "STORE_CORRUPT",
+        message: expect.stringContaining("its last change is lost"),
+      });
       const { kept, ...done } = (await repair(home, now))!;
       expect(done).toMatchObject({ messages: 40, deliveries: 40, documents: 20, damaged: [] });
       expect(readFileSync(kept!).equals(older)).toBe(true);
@@ -165,16 +216,24 @@ describe("a home that no daemon serves", () => {
     });
 
     test("with the user's own mail still waiting", async () => {
-      const user = { id: personId, name: "user" };
+      const user = { id: userId, name: "user" };
       const sdk = { id: agentId("sdk"), name: "sdk" };
       const ana = { id: agentId("a"), name: "ana", team: "web", knownBy: "token" } as const;
       let id: string;
       {
         await using opened = openMailboxAt(home.mailbox);
         opened.documents.put("agent", sdk.id, { endpoints: [{ transport: "pull", locator: {} }] });
-        opened.documents.put("agent", "both", { endpoints: [{ transport: "pull", locator: {} }, { transport: "tmux", locator: {} }] });
+        opened.documents.put("agent", "both", {
+          endpoints: [
+            { transport: "pull", locator: {} },
+            { transport: "tmux", locator: {} },
+          ],
+        });
         const recipients = [user, sdk, { id: agentId("both"), name: "both" }];
-        const { message } = await opened.mailbox.accept(seal({ to: "@all", body: "hello" }, ana, { inReplyTo: null, hops: 1 }), recipients);
+        const { message } = await opened.mailbox.accept(
+          seal({ to: "@all", body: "hello" }, ana, { inReplyTo: null, hops: 1 }),
+          recipients,
+        );
         id = message.id;
       }
       const states = async (): Promise<string[]> => {
@@ -194,8 +253,12 @@ describe("a home that no daemon serves", () => {
       {
         await using opened = openMailboxAt(home.mailbox);
         const [first] = opened.mailbox.receipt(id)!.deliveries;
-        await opened.mailbox.claim(first!.id, { lane: "boundary", now, transport: "pull" });
-        await opened.mailbox.settle(first!.id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
+        await opened.mailbox.claim(first!.id, { lane: "pull", now, transport: "pull" });
+        await opened.mailbox.settle(
+          first!.id,
+          { kind: "delivered", proof: "tool" },
+          { transport: "pull", authority: "peer" },
+        );
       }
       await restore(home, backup, now + 1);
       expect(await states()).toEqual(["uncertain", "uncertain", "uncertain"]);
@@ -216,7 +279,10 @@ describe("a home that no daemon serves", () => {
     test("by an empty mailbox only where nothing can be read and there is no backup either", async () => {
       writeFileSync(home.mailbox, "");
       const before = readdirSync(home.root);
-      expect(await repair(home, now).catch((error: unknown) => error)).toMatchObject({ code: "STORE_CORRUPT", remedy: expect.stringContaining("tieline restore latest") });
+      expect(await repair(home, now).catch((error: unknown) => error)).toMatchObject({
+        code: "STORE_CORRUPT",
+        remedy: expect.stringContaining("tieline restore latest"),
+      });
       expect(readdirSync(home.root).toSorted()).toEqual(before.toSorted());
       rmSync(home.backups, { recursive: true });
       expect(await repair(home, now)).toMatchObject({ messages: 0, problem: expect.stringContaining("it is empty") });

@@ -7,16 +7,24 @@ import { backupsIn, stamp, type Backup } from "../mailbox/backups.ts";
 import { examine, type Examination } from "../mailbox/sqlite/examine.ts";
 import { refuseLoss } from "../mailbox/sqlite/file.ts";
 import { rebuild, type Rebuilt } from "../mailbox/sqlite/rebuild.ts";
-import { copyToDraft, prepareDraft, removeDraft, replaceByDraft, vacuumToDraft, type Preparation, type Prepared } from "../mailbox/sqlite/replace.ts";
+import {
+  copyToDraft,
+  prepareDraft,
+  removeDraft,
+  replaceByDraft,
+  vacuumToDraft,
+  type Preparation,
+  type Prepared,
+} from "../mailbox/sqlite/replace.ts";
 import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
-import { personId } from "../model/agent.ts";
+import { userId } from "../model/agent.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
 import { DatabaseTaken, isSqlite } from "../os/sqlite/faults.ts";
 import { readMark } from "../os/sqlite/mark.ts";
 
 const migrations = { mailbox: mailboxMigrations, documents: documentMigrations };
-type Places = Pick<Home, "mailbox" | "backups" | "events" | "personToken">;
+type Places = Pick<Home, "mailbox" | "backups" | "events" | "userToken">;
 
 /** Throws DatabaseTaken while a process has the mailbox. */
 export function refuseWhileServed({ mailbox }: Places): void {
@@ -51,23 +59,38 @@ export function restorable(home: Places, file: string): Examination {
     found = examine(file);
   } catch (thrown) {
     const { code, message } = asTielineError(thrown);
-    throw new TielineError(code, message, { remedy: otherBackups(backupsIn(home.backups), file), operands: { file }, cause: thrown });
+    throw new TielineError(code, message, {
+      remedy: otherBackups(backupsIn(home.backups), file),
+      operands: { file },
+      cause: thrown,
+    });
   }
   if (found.damage !== null) {
-    throw new TielineError("STORE_CORRUPT", `${file} is damaged: ${found.damage}`, { remedy: otherBackups(backupsIn(home.backups), file), operands: { file } });
+    throw new TielineError("STORE_CORRUPT", `${file} is damaged: ${found.damage}`, {
+      remedy: otherBackups(backupsIn(home.backups), file),
+      operands: { file },
+    });
   }
   for (const [component, version] of Object.entries(found.schema)) {
     const known = (migrations as Record<string, readonly unknown[]>)[component]?.length ?? 0;
     if (version > known) {
-      throw new TielineError("STORE_UNAVAILABLE", `${file} was written by a newer Tieline (${component} schema ${version})`, { remedy: "update Tieline first", operands: { file, component, version } });
+      throw new TielineError(
+        "STORE_UNAVAILABLE",
+        `${file} was written by a newer Tieline (${component} schema ${version})`,
+        { remedy: "update Tieline first", operands: { file, component, version } },
+      );
     }
   }
   const present = idIn(home.mailbox);
   if (present !== null && present !== found.id) {
-    throw new TielineError("CONFLICT", `${file} is a backup of mailbox ${found.id}, but this home has mailbox ${present}`, {
-      remedy: "set TIELINE_HOME to a new directory and restore it there",
-      operands: { file, mailbox: found.id, present },
-    });
+    throw new TielineError(
+      "CONFLICT",
+      `${file} is a backup of mailbox ${found.id}, but this home has mailbox ${present}`,
+      {
+        remedy: "set TIELINE_HOME to a new directory and restore it there",
+        operands: { file, mailbox: found.id, present },
+      },
+    );
   }
   return found;
 }
@@ -98,7 +121,14 @@ export async function restore(home: Places, file: string, now: number): Promise<
       },
     });
     const replaced = replaceByDraft(home.mailbox, `${home.mailbox}.replaced-${stamp(now)}`, prepared);
-    return { file, messages, replaced, missing: later?.missing ?? null, id: prepared.id, uncertain: prepared.uncertain };
+    return {
+      file,
+      messages,
+      replaced,
+      missing: later?.missing ?? null,
+      id: prepared.id,
+      uncertain: prepared.uncertain,
+    };
   } finally {
     removeDraft(home.mailbox);
   }
@@ -112,12 +142,17 @@ export interface Repaired extends Prepared, Omit<Rebuilt, "id"> {
 }
 
 /** Why the mailbox cannot be used as it is; null: it can. */
-export function problemOf({ mailbox, events, personToken }: Places): TielineError | null {
+export function problemOf({ mailbox, events, userToken }: Places): TielineError | null {
   try {
-    refuseLoss(mailbox, [events, personToken]);
+    refuseLoss(mailbox, [events, userToken]);
     if (!existsSync(mailbox) || statSync(mailbox).size === 0) return null;
     const { damage } = examine(mailbox);
-    return damage === null ? null : new TielineError("STORE_CORRUPT", `${mailbox} is damaged: ${damage}`, { remedy: "`tieline doctor --repair`", operands: { path: mailbox } });
+    return damage === null
+      ? null
+      : new TielineError("STORE_CORRUPT", `${mailbox} is damaged: ${damage}`, {
+          remedy: "`tieline doctor --repair`",
+          operands: { path: mailbox },
+        });
   } catch (thrown) {
     const error = asTielineError(thrown);
     if (error.code === "STORE_CORRUPT") return error;
@@ -140,9 +175,14 @@ export async function repair(home: Places, now: number): Promise<Repaired | null
   }
 }
 
-async function rebuildDraft(home: Places, now: number): Promise<Prepared & Omit<Rebuilt, "id"> & { readonly changes: number }> {
+async function rebuildDraft(
+  home: Places,
+  now: number,
+): Promise<Prepared & Omit<Rebuilt, "id"> & { readonly changes: number }> {
   const why: Preparation["why"] = ({ state }, isFetched) =>
-    isFetched && state === "queued" ? null : "it was open in the mailbox that was repaired, and later changes may be lost";
+    isFetched && state === "queued"
+      ? null
+      : "it was open in the mailbox that was repaired, and later changes may be lost";
   let found: Rebuilt | null = null;
   if (isWhole(home.mailbox)) vacuumToDraft(home.mailbox);
   else removeDraft(home.mailbox);
@@ -158,7 +198,7 @@ async function rebuildDraft(home: Places, now: number): Promise<Prepared & Omit<
 }
 
 /** The user reads a message again without harm; a program that fetches its mail might act on it twice. */
-const fetches = (agent: AgentId): boolean => agent === personId;
+const fetches = (agent: AgentId): boolean => agent === userId;
 
 /** Its pages are in order, so only its last changes can be missing. */
 function isWhole(mailbox: string): boolean {
@@ -172,8 +212,18 @@ function isWhole(mailbox: string): boolean {
 function wholeOf(mailbox: string): Rebuilt {
   const { id, messages, altered } = examine(mailbox);
   using database = new Database(mailbox, { readonly: true });
-  const count = (table: string): number => (database.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
-  return { id, messages, deliveries: count("deliveries"), documents: count("documents"), damaged: altered, withoutDelivery: [], withoutMessage: [], lostDeliveries: 0 };
+  const count = (table: string): number =>
+    (database.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
+  return {
+    id,
+    messages,
+    deliveries: count("deliveries"),
+    documents: count("documents"),
+    damaged: altered,
+    withoutDelivery: [],
+    withoutMessage: [],
+    lostDeliveries: 0,
+  };
 }
 
 function idIn(mailbox: string): string | null {
@@ -186,14 +236,25 @@ function idIn(mailbox: string): string | null {
 }
 
 /** What the present mailbox holds and the backup does not; null: it cannot be read. */
-function sinceBackup(mailbox: string, backup: string): { readonly missing: readonly string[]; readonly states: ReadonlyMap<number, string> } | null {
+function sinceBackup(
+  mailbox: string,
+  backup: string,
+): { readonly missing: readonly string[]; readonly states: ReadonlyMap<number, string> } | null {
   try {
     using database = new Database(mailbox, { readonly: true });
     database.run("PRAGMA busy_timeout = 0");
     database.run("ATTACH ? AS backup", [backup]);
-    const missing = database.query<{ tag: string }, []>("SELECT tag FROM main.messages m WHERE NOT EXISTS (SELECT 1 FROM backup.messages b WHERE b.id = m.id) ORDER BY seq").all();
+    const missing = database
+      .query<{ tag: string }, []>(
+        "SELECT tag FROM main.messages m WHERE NOT EXISTS (SELECT 1 FROM backup.messages b WHERE b.id = m.id) ORDER BY seq",
+      )
+      .all();
     const open = "b.state IN ('queued', 'claimed', 'uncertain') AND d.state NOT IN ('queued', 'claimed', 'uncertain')";
-    const states = database.query<{ id: number; state: string }, []>(`SELECT d.id, d.state FROM main.deliveries d JOIN backup.deliveries b ON b.id = d.id WHERE ${open}`).all();
+    const states = database
+      .query<{ id: number; state: string }, []>(
+        `SELECT d.id, d.state FROM main.deliveries d JOIN backup.deliveries b ON b.id = d.id WHERE ${open}`,
+      )
+      .all();
     return { missing: missing.map(({ tag }) => tag), states: new Map(states.map(({ id, state }) => [id, state])) };
   } catch {
     // Damaged, missing or of another kind, which is why backups are restored.
@@ -203,12 +264,17 @@ function sinceBackup(mailbox: string, backup: string): { readonly missing: reado
 
 function otherBackups(backups: readonly Backup[], but: string): string {
   const [other] = backups.filter(({ file }) => file !== but);
-  return other ? `nothing was changed; another backup is ${other.file}` : "nothing was changed; there is no other backup in this home";
+  return other
+    ? `nothing was changed; another backup is ${other.file}`
+    : "nothing was changed; there is no other backup in this home";
 }
 
 const noBackup = (what: string, backups: readonly Backup[]): TielineError =>
   new TielineError("TARGET_NOT_FOUND", what, {
-    remedy: backups.length > 0 ? `the newest backup is ${backups[0]!.file}` : "`tieline doctor --repair` saves what is readable; `tieline backup` makes a backup",
+    remedy:
+      backups.length > 0
+        ? `the newest backup is ${backups[0]!.file}`
+        : "`tieline doctor --repair` saves what is readable; `tieline backup` makes a backup",
   });
 
 const nothingLeft = (problem: TielineError, newest: Backup): TielineError =>

@@ -34,7 +34,11 @@ export interface Programs extends AsyncDisposable {
   watch(agent: Agent, changed: () => void): Disposable;
 }
 
-export function agentPrograms(env: Readonly<Record<string, string>>, clock: Clock, report: (context: string, fault: unknown) => void): Programs {
+export function agentPrograms(
+  env: Readonly<Record<string, string>>,
+  clock: Clock,
+  report: (context: string, fault: unknown) => void,
+): Programs {
   const claudeConfig = claudeFolder(env);
   const claude = new ClaudeSessions({ configDir: claudeConfig, clock });
   const codex = new CodexThreads({ codexHome: codexFolder(env), clock, report });
@@ -47,8 +51,10 @@ export function agentPrograms(env: Readonly<Record<string, string>>, clock: Cloc
     pi,
     transcripts: new Transcripts(claude, codex, new GeminiTranscripts((agent) => settingsOfGemini(agent, env))),
     claudeConfig,
-    said: (agent) => (isClaude(agent) ? claude.said(agent) : (codex.said(agent) ?? opencode.said(agent) ?? pi.said(agent))),
-    watch: (agent, changed) => (agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed)),
+    said: (agent) =>
+      isClaude(agent) ? claude.said(agent) : (codex.said(agent) ?? opencode.said(agent) ?? pi.said(agent)),
+    watch: (agent, changed) =>
+      agent.provider === "codex" ? codex.watch(agent, { changed }) : claude.watch(agent, changed),
     async [Symbol.asyncDispose]() {
       await codex[Symbol.asyncDispose]();
       await opencode[Symbol.asyncDispose]();
@@ -66,13 +72,26 @@ export interface LinkParts {
 }
 
 /** What keeps the directory true to the words of the programs, and mail moving by them. */
-export function linksTo(programs: Programs, { directory, mailbox, courier, events, report }: LinkParts): readonly (Disposable & { start(): void })[] {
+export function linksTo(
+  programs: Programs,
+  { directory, mailbox, courier, events, report }: LinkParts,
+): readonly (Disposable & { start(): void })[] {
   const common = { directory, onEvent: events.onEvent, changed: (agent: AgentId) => courier.wake(agent) };
-  const turnEnded = (agent: AgentId): void => void courier.reconsider(agent).catch((fault: unknown) => report(`reconsider the mail of ${agent}`, fault));
+  const turnEnded = (agent: AgentId): void =>
+    void courier.reconsider(agent).catch((fault: unknown) => report(`reconsider the mail of ${agent}`, fault));
   return [
     new ClaudeLink({ ...common, sessions: programs.claude }),
     new CodexLink({ ...common, threads: programs.codex, turnEnded }),
-    ...[programs.opencode, programs.pi].map((program) => new ProgramLink({ ...common, program, mailbox, report, reconsider: (agent, handed) => courier.reconsider(agent, handed) })),
+    ...[programs.opencode, programs.pi].map(
+      (program) =>
+        new ProgramLink({
+          ...common,
+          program,
+          mailbox,
+          report,
+          reconsider: (agent, delivered) => courier.reconsider(agent, delivered),
+        }),
+    ),
   ];
 }
 

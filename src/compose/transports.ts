@@ -39,7 +39,19 @@ export interface TransportParts {
   readonly clock: Clock;
 }
 
-export function allTransports({ config, root, tmux, programs, replies, objects, workspaces, hookPlace, traceOf, command, clock }: TransportParts): ReadonlyMap<string, Transport> {
+export function allTransports({
+  config,
+  root,
+  tmux,
+  programs,
+  replies,
+  objects,
+  workspaces,
+  hookPlace,
+  traceOf,
+  command,
+  clock,
+}: TransportParts): ReadonlyMap<string, Transport> {
   const { claude, codex, opencode, pi, said } = programs;
   const { bells } = hookPlace;
   const pane = heeding(tmux, said);
@@ -48,7 +60,13 @@ export function allTransports({ config, root, tmux, programs, replies, objects, 
     pane,
     inbox,
     bothWaysTransport({ pane, inbox }),
-    claudeSocketTransport({ sessions: claude, traceOf, command, replyPath: (session) => replies.beside(session.messagingSocketPath!), hooksReach: (agent) => hooksReach(agent, bells) }),
+    claudeSocketTransport({
+      sessions: claude,
+      traceOf,
+      command,
+      replyPath: (session) => replies.beside(session.messagingSocketPath!),
+      hooksReach: (agent) => hooksReach(agent, bells),
+    }),
     hookTransport({ bells, said, command, watchState: programs.watch, traceOf }),
     streamJsonTransport({ home: root, said, watchState: programs.watch, traceOf }),
     codexServerTransport({ threads: codex, command }),

@@ -17,7 +17,11 @@ function complaint(schema: z.ZodType, sourced: Sourced, issue: Issue): TielineEr
   if (issue.code === "invalid_key") {
     const key = String(issue.path.at(-1));
     const place = sourced.placeOf(issue.path.slice(0, -1), key);
-    return invalid(place, `${dotted(issue.path)} has a key that must be ${wanted(issue.issues[0]!)}`, `rename "${key}"`);
+    return invalid(
+      place,
+      `${dotted(issue.path)} has a key that must be ${wanted(issue.issues[0]!)}`,
+      `rename "${key}"`,
+    );
   }
   const value = valueAt(sourced.value, issue.path);
   const given = value === undefined ? "missing" : JSON.stringify(value);
@@ -35,7 +39,10 @@ function unknownKey(schema: z.ZodType, sourced: Sourced, path: Path, key: string
 }
 
 function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((inner, step) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[step], value);
+  return path.reduce<unknown>(
+    (inner, step) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[step],
+    value,
+  );
 }
 
 const dotted = (path: Path): string => path.map(String).join(".");
@@ -79,11 +86,13 @@ const kindWords: Record<string, string> = {
 
 /** A number outside its range is told both ends; null: it is another problem, or one end is open. */
 function rangeAt(schema: z.ZodType, issue: Issue): string | null {
-  if ((issue.code !== "too_small" && issue.code !== "too_big") || !["number", "int"].includes(issue.origin)) return null;
+  if ((issue.code !== "too_small" && issue.code !== "too_big") || !["number", "int"].includes(issue.origin))
+    return null;
   const here = schemaAt(schema, issue.path);
   if (!(here instanceof z.ZodNumber)) return null;
   const { minValue: least, maxValue: most } = here;
-  if (least === null || most === null || least === -Infinity || most === Infinity || most === Number.MAX_SAFE_INTEGER) return null;
+  if (least === null || most === null || least === -Infinity || most === Infinity || most === Number.MAX_SAFE_INTEGER)
+    return null;
   const isOpen = here.safeParse(least).success === false;
   return isOpen ? `a number above ${least} and at most ${most}` : `a number between ${least} and ${most}`;
 }

@@ -18,7 +18,8 @@ function complaint(text: string): string {
   try {
     load(text);
   } catch (error) {
-    if (error instanceof TielineError && error.code === "CONFIG_INVALID") return error.message.replace(file, "config.json");
+    if (error instanceof TielineError && error.code === "CONFIG_INVALID")
+      return error.message.replace(file, "config.json");
     throw error;
   }
   throw new Error("accepted");
@@ -30,7 +31,13 @@ describe("config.json", () => {
     expect(config).toEqual(defaultHomeConfig());
     expect(config.session).toEqual({ name: "tieline", defaultWindow: "shell", autoCreate: true, naming: "window" });
     expect(config.terminal).toEqual({ execTimeout: 120_000, readLines: 100 });
-    expect(config.delivery).toMatchObject({ timeoutMs: 5000, retries: 2, pollIntervalMs: 200, readyTimeoutMs: 30_000, quietMs: 300 });
+    expect(config.delivery).toMatchObject({
+      timeoutMs: 5000,
+      retries: 2,
+      pollIntervalMs: 200,
+      readyTimeoutMs: 30_000,
+      quietMs: 300,
+    });
     expect(config.guards).toEqual({ maxHops: 8, perPairPerMinute: 20, perSenderPerMinute: 120 });
     expect(config.http.port).toBeNull();
   });
@@ -50,14 +57,24 @@ describe("config.json", () => {
   });
 
   test("a wrong value names the key, what was given and what is wanted", () => {
-    expect(complaint('{"delivery": {"retries": "two"}}')).toBe('config.json:1:26: delivery.retries is "two", but must be a number');
-    expect(complaint('{"delivery": {"retries": 1.5}}')).toEndWith("delivery.retries is 1.5, but must be a whole number");
-    expect(complaint('{"delivery": {"retries": -1}}')).toEndWith("delivery.retries is -1, but must be a number between 0 and 1000");
-    expect(complaint('{"session": {"naming": "tab"}}')).toEndWith('session.naming is "tab", but must be one of window, session');
+    expect(complaint('{"delivery": {"retries": "two"}}')).toBe(
+      'config.json:1:26: delivery.retries is "two", but must be a number',
+    );
+    expect(complaint('{"delivery": {"retries": 1.5}}')).toEndWith(
+      "delivery.retries is 1.5, but must be a whole number",
+    );
+    expect(complaint('{"delivery": {"retries": -1}}')).toEndWith(
+      "delivery.retries is -1, but must be a number between 0 and 1000",
+    );
+    expect(complaint('{"session": {"naming": "tab"}}')).toEndWith(
+      'session.naming is "tab", but must be one of window, session',
+    );
     expect(complaint('{"session": {"autoCreate": 1}}')).toEndWith("session.autoCreate is 1, but must be true or false");
     expect(complaint('{"session": 4}')).toEndWith("session is 4, but must be a map");
     expect(complaint("[]")).toEndWith("the file is [], but must be a map");
-    expect(complaint('{"retention": {"maxAgeDays": 0}}')).toEndWith("retention.maxAgeDays is 0, but must be a number above 0 and at most 36500");
+    expect(complaint('{"retention": {"maxAgeDays": 0}}')).toEndWith(
+      "retention.maxAgeDays is 0, but must be a number above 0 and at most 36500",
+    );
   });
 
   test.each([
@@ -73,7 +90,9 @@ describe("config.json", () => {
     ["spawn.perMinute", -3],
   ])("%s of %d is refused with its range", (key, value) => {
     const [section, name] = key.split(".") as [string, string];
-    expect(complaint(JSON.stringify({ [section]: { [name]: value } }))).toMatch(new RegExp(`${key} is .*, but must be a number (between|above) \\d+ and (at most )?\\d+$`));
+    expect(complaint(JSON.stringify({ [section]: { [name]: value } }))).toMatch(
+      new RegExp(`${key} is .*, but must be a number (between|above) \\d+ and (at most )?\\d+$`),
+    );
   });
 
   test("broken JSON is told with its line", () => {

@@ -9,7 +9,9 @@ test("docs/configuration.md is current; scripts/docs-config.ts writes it", () =>
 });
 
 test("every key is described", () => {
-  const rows = configurationPage().split("\n").filter((line) => line.startsWith("| `"));
+  const rows = configurationPage()
+    .split("\n")
+    .filter((line) => line.startsWith("| `"));
   expect(rows.length).toBeGreaterThan(50);
   for (const row of rows) expect(row).toMatch(/[.…] \|$/);
 });

@@ -76,7 +76,9 @@ function propertiesOf(schema: JsonSchema): Row[] {
 
 function table(rows: readonly Row[]): string {
   const withDefault = rows.some(({ schema }) => isPlain(schema.default));
-  const head = withDefault ? ["| Key | Value | Default | |", "|---|---|---|---|"] : ["| Key | Value | |", "|---|---|---|"];
+  const head = withDefault
+    ? ["| Key | Value | Default | |", "|---|---|---|---|"]
+    : ["| Key | Value | |", "|---|---|---|"];
   const body = rows.map(({ key, schema }) => {
     const shown = isPlain(schema.default) ? `\`${JSON.stringify(schema.default)}\`` : "";
     const cells = [`\`${key}\``, valueWords(schema), ...(withDefault ? [shown] : []), schema.description ?? ""];

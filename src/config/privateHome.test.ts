@@ -17,7 +17,11 @@ describe("a home", () => {
     chmodSync(path, mode);
   };
   const unsafe = (what: string, remedy: string) =>
-    expect.objectContaining({ code: "HOME_UNSAFE", message: expect.stringContaining(what), remedy: expect.stringContaining(remedy) });
+    expect.objectContaining({
+      code: "HOME_UNSAFE",
+      message: expect.stringContaining(what),
+      remedy: expect.stringContaining(remedy),
+    });
 
   beforeEach(() => {
     home = homeOf({ TIELINE_HOME: mkdtempSync(join(tmpdir(), "tl-private-")) });
@@ -28,7 +32,7 @@ describe("a home", () => {
     rmSync(home.root, { recursive: true });
     expect(secureHome(home)).toEqual([]);
     expect(modeOf(home.root)).toBe(0o700);
-    put(home.personToken);
+    put(home.userToken);
     put(home.config, 0o644);
     expect(secureHome(home)).toEqual([]);
     expect(modeOf(home.config)).toBe(0o644);
@@ -36,7 +40,7 @@ describe("a home", () => {
 
   test("that is this user's and too open is closed, and says so", () => {
     chmodSync(home.root, 0o777);
-    put(home.personToken);
+    put(home.userToken);
     expect(secureHome(home)).toEqual([`${home.root} had mode 777, which lets other users in; it is 700 now`]);
     expect(modeOf(home.root)).toBe(0o700);
     expect(secureHome(home)).toEqual([]);
@@ -44,15 +48,20 @@ describe("a home", () => {
 
   test("with a token that others could read says how to get a new one", () => {
     chmodSync(home.root, 0o755);
-    put(home.personToken, 0o644);
-    expect(secureHome(home).join("\n")).toContain(`Other users could read it: for a new one run \`rm ${home.personToken}\``);
-    expect(modeOf(home.personToken)).toBe(0o600);
+    put(home.userToken, 0o644);
+    expect(secureHome(home).join("\n")).toContain(
+      `Other users could read it: for a new one run \`rm ${home.userToken}\``,
+    );
+    expect(modeOf(home.userToken)).toBe(0o600);
   });
 
   test("with a file that others could have written is refused until its owner has looked at it", () => {
     chmodSync(home.root, 0o755);
     put(home.config, 0o666);
-    for (let start = 0; start < 2; start++) expect(() => secureHome(home)).toThrow(unsafe(`other users could write ${home.config} (mode 666)`, `chmod 600 ${home.config}`));
+    for (let start = 0; start < 2; start++)
+      expect(() => secureHome(home)).toThrow(
+        unsafe(`other users could write ${home.config} (mode 666)`, `chmod 600 ${home.config}`),
+      );
     chmodSync(home.config, 0o600);
     expect(secureHome(home)).toHaveLength(1);
   });
@@ -64,11 +73,13 @@ describe("a home", () => {
 
   asRoot("of another user is refused", () => {
     chownSync(home.root, stranger, stranger);
-    expect(() => secureHome(home)).toThrow(unsafe(`${home.root} belongs to another user (uid ${stranger})`, `chown -R 0 ${home.root}`));
+    expect(() => secureHome(home)).toThrow(
+      unsafe(`${home.root} belongs to another user (uid ${stranger})`, `chown -R 0 ${home.root}`),
+    );
   });
 
   asRoot("with a token, mailbox or settings of another user is refused", () => {
-    for (const path of [home.personToken, home.mailbox, home.config]) {
+    for (const path of [home.userToken, home.mailbox, home.config]) {
       put(path);
       chownSync(path, stranger, stranger);
       expect(() => secureHome(home)).toThrow(unsafe(`${path} belongs to another user`, `chown 0 ${path}`));
@@ -81,7 +92,12 @@ describe("a home", () => {
     const link = join(home.root, "daemon.log");
     symlinkSync("/etc/hostname", link);
     lchownSync(link, stranger, stranger);
-    expect(() => secureHome(home)).toThrow(unsafe(`${link} belongs to another user (uid ${stranger}), and other users can write in ${home.root} (mode 777)`, `chmod 700 ${home.root}`));
+    expect(() => secureHome(home)).toThrow(
+      unsafe(
+        `${link} belongs to another user (uid ${stranger}), and other users can write in ${home.root} (mode 777)`,
+        `chmod 700 ${home.root}`,
+      ),
+    );
     expect(modeOf(home.root)).toBe(0o777);
   });
 });

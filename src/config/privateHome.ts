@@ -13,7 +13,7 @@ interface TooOpen {
   readonly isLeaked: boolean;
 }
 
-export type PrivateFiles = Pick<Home, "root" | "personToken" | "mailbox" | "config">;
+export type PrivateFiles = Pick<Home, "root" | "userToken" | "mailbox" | "config">;
 
 /**
  * Makes sure that the home belongs to this user alone; called at every start, before anything in it is used. What is this
@@ -26,16 +26,19 @@ export function secureHome(files: PrivateFiles): readonly string[] {
     const enough = path === files.root ? 0o700 : 0o600;
     chmodSync(path, enough);
     const changed = `${path} had mode ${octal(mode)}, which lets other users in; it is ${octal(enough)} now`;
-    return isLeaked ? `${changed}. Other users could read it: for a new one run \`rm ${path}\` and \`tieline daemon stop\`` : changed;
+    return isLeaked
+      ? `${changed}. Other users could read it: for a new one run \`rm ${path}\` and \`tieline daemon stop\``
+      : changed;
   });
 }
 
 /** Throws HOME_UNSAFE for what may not be used; answers what is this user's and too open. Changes nothing. */
-export function tooOpenIn({ root, personToken, mailbox, config }: PrivateFiles): readonly TooOpen[] {
+export function tooOpenIn({ root, userToken, mailbox, config }: PrivateFiles): readonly TooOpen[] {
   const { uid, mode } = statSync(root);
   if (uid !== thisUser()) throw foreign(root, uid);
-  const named = [personToken, mailbox, `${mailbox}-wal`, config];
-  for (const path of mode & byOthers.write ? readdirSync(root).map((name) => join(root, name)) : named) refuseForeign(path, root, mode);
+  const named = [userToken, mailbox, `${mailbox}-wal`, config];
+  for (const path of mode & byOthers.write ? readdirSync(root).map((name) => join(root, name)) : named)
+    refuseForeign(path, root, mode);
 
   // Behind a directory that others cannot enter, the mode of a file does no harm.
   const isReachable = (mode & byOthers.enter) !== 0;
@@ -44,7 +47,7 @@ export function tooOpenIn({ root, personToken, mailbox, config }: PrivateFiles):
     const file = statSync(path, { throwIfNoEntry: false });
     if (!file) continue;
     if (isReachable && file.mode & byOthers.write) throw writable(path, file.mode);
-    const isLeaked = isReachable && path === personToken && (file.mode & byOthers.read) !== 0;
+    const isLeaked = isReachable && path === userToken && (file.mode & byOthers.read) !== 0;
     if (file.mode & (path === config ? byOthers.write : byOthers.any)) found.push({ path, mode: file.mode, isLeaked });
   }
   return found;

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { resolve } from "node:path";
 import { namePattern, permissions } from "../model/agent.ts";
-import { copyModes, inputs, networks, permissionModes, type Profile, type ProfileOrigin, sandboxes } from "../model/profile.ts";
+import {
+  copyModes,
+  inputs,
+  networks,
+  permissionModes,
+  type Profile,
+  type ProfileOrigin,
+  sandboxes,
+} from "../model/profile.ts";
 
 const text = z.string().min(1);
 export const name = z.string().regex(namePattern, "a name: a letter or _ first, then letters, digits, _ or -");
@@ -19,31 +27,76 @@ export const ProfileFields = z
   .strictObject({
     description: text.describe("One line for people, shown by `tieline agents ls`."),
     profile: name.describe("Another profile whose settings hold where this one says nothing."),
-    provider: text.describe("The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else `claude-code`."),
-    command: command.describe("What to run: text for the shell, or a list of arguments. Without it the provider's own program."),
+    provider: text.describe(
+      "The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else `claude-code`.",
+    ),
+    command: command.describe(
+      "What to run: text for the shell, or a list of arguments. Without it the provider's own program.",
+    ),
     args: z.array(z.string()).describe("Further arguments for the program."),
-    headless: z.boolean().describe("Run it without a terminal? Mail goes to its standard input, and its standard output is read for text markers. For a `command:` and for Claude Code. Default `false`."),
+    headless: z
+      .boolean()
+      .describe(
+        "Run it without a terminal? Mail goes to its standard input, and its standard output is read for text markers. For a `command:` and for Claude Code. Default `false`.",
+      ),
     role: name.describe("A label that several agents may share; mail can be addressed to it."),
     cwd: text.describe("The working directory, relative to the file's project."),
-    prompt: text.describe("Added to the program's own system prompt. In a profile file it is the text below the front matter."),
-    model: text.regex(/^[^-]/, "the name of a model, which does not begin with -").describe("The model, as the program names it."),
+    prompt: text.describe(
+      "Added to the program's own system prompt. In a profile file it is the text below the front matter.",
+    ),
+    model: text
+      .regex(/^[^-]/, "the name of a model, which does not begin with -")
+      .describe("The model, as the program names it."),
     skill: text.describe("A skill that the agent starts with."),
     env: environment.describe("Environment variables."),
     workspace: text.describe("A directory of its own with `.inbox` and `.outbox`; no two agents may share one."),
     sandbox: z.enum(sandboxes).describe("`none`, `bwrap`, or `command` with `sandboxCommand`."),
-    sandboxCommand: z.array(z.string()).min(1).describe("The wrapper in front of the agent's command, with `sandbox: command`."),
-    network: z.enum(networks).describe("What an agent under `sandbox: bwrap` reaches: `internet` (default), which is everything but this machine's loopback; `none`; or `host`, the same as programs outside."),
-    hostPorts: z.array(z.int().min(1).max(65_535)).describe("TCP ports of this machine's loopback that an agent with `network: internet` reaches all the same, such as 11434 for a local model."),
+    sandboxCommand: z
+      .array(z.string())
+      .min(1)
+      .describe("The wrapper in front of the agent's command, with `sandbox: command`."),
+    network: z
+      .enum(networks)
+      .describe(
+        "What an agent under `sandbox: bwrap` reaches: `internet` (default), which is everything but this machine's loopback; `none`; or `host`, the same as programs outside.",
+      ),
+    hostPorts: z
+      .array(z.int().min(1).max(65_535))
+      .describe(
+        "TCP ports of this machine's loopback that an agent with `network: internet` reaches all the same, such as 11434 for a local model.",
+      ),
     readable: texts.describe("Further paths that an agent under `sandbox: bwrap` may read."),
-    input: z.enum(inputs).describe("How mail reaches it: `terminal` (default) types it at its prompt, or writes it to its standard input if it is `headless`; `files` only writes it to the `.inbox` of its workspace."),
-    permissions: z.enum(permissionModes).describe("How the program asks before it acts: `ask` (default), `auto` or `skip`."),
+    input: z
+      .enum(inputs)
+      .describe(
+        "How mail reaches it: `terminal` (default) types it at its prompt, or writes it to its standard input if it is `headless`; `files` only writes it to the `.inbox` of its workspace.",
+      ),
+    permissions: z
+      .enum(permissionModes)
+      .describe("How the program asks before it acts: `ask` (default), `auto` or `skip`."),
     may: z.array(z.enum(permissions)).describe("What it may do besides writing along its edges. Default: nothing."),
     logs: texts.describe("Files with the agent's output, read for text markers."),
-    markers: z.boolean().describe("Programs with hooks: send what the last message of a turn addresses to somebody (`@name: …`)? Default `false`."),
-    promptPattern: pattern.describe("Generic programs: a regular expression for the last line when the program waits for input."),
-    bracketedPaste: z.boolean().describe("Does the program understand bracketed paste? Without it, what the terminal says."),
-    pasteLimit: z.int().min(1).max(16_777_216).describe("Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 1000000 for Claude Code and Codex, else 65536."),
-    echo: z.boolean().describe("Does the program show what is typed? Without an echo nothing can be read back from its screen."),
+    markers: z
+      .boolean()
+      .describe(
+        "Programs with hooks: send what the last message of a turn addresses to somebody (`@name: …`)? Default `false`.",
+      ),
+    promptPattern: pattern.describe(
+      "Generic programs: a regular expression for the last line when the program waits for input.",
+    ),
+    bracketedPaste: z
+      .boolean()
+      .describe("Does the program understand bracketed paste? Without it, what the terminal says."),
+    pasteLimit: z
+      .int()
+      .min(1)
+      .max(16_777_216)
+      .describe(
+        "Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 1000000 for Claude Code and Codex, else 65536.",
+      ),
+    echo: z
+      .boolean()
+      .describe("Does the program show what is typed? Without an echo nothing can be read back from its screen."),
     copyMode: z.enum(copyModes).describe("Overrides `delivery.copyMode` for this agent."),
     autostart: z.boolean().describe("May mail start it when it is not running? Default `true`."),
   })
@@ -94,7 +147,10 @@ export function toProfile(fields: ProfileFields, place: ProfilePlace, base: Prof
     sandbox: fields.sandbox ?? base?.sandbox ?? "none",
     sandboxCommand: fields.sandboxCommand ?? base?.sandboxCommand ?? null,
     network: fields.network ?? base?.network ?? "internet",
-    hostPorts: fields.hostPorts ?? (fields.network === undefined || fields.network === "internet" ? base?.hostPorts : undefined) ?? [],
+    hostPorts:
+      fields.hostPorts ??
+      (fields.network === undefined || fields.network === "internet" ? base?.hostPorts : undefined) ??
+      [],
     readable: fields.readable?.map((one) => resolve(place.root, one)) ?? base?.readable ?? [],
     input: fields.input ?? base?.input ?? "terminal",
     permissions: fields.permissions ?? base?.permissions ?? "ask",

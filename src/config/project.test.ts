@@ -44,10 +44,20 @@ aliases: { crew: [coder, api:lead] }
 `);
     expect(project.team).toBe("feat/auth");
     expect(project.agents.get("lead")).toEqual({});
-    expect(project.agents.get("coder")).toEqual({ command: ["sh", "-c", "./run.sh"], env: { PORT: "80", ON: "true" }, logs: ["out.log"] });
+    expect(project.agents.get("coder")).toEqual({
+      command: ["sh", "-c", "./run.sh"],
+      env: { PORT: "80", ON: "true" },
+      logs: ["out.log"],
+    });
     expect(project.agents.get("bot")!.command).toEqual(["python3", "bot.py"]);
     expect(project.objects.get("tick")!.options).toEqual({ intervalMs: 500 });
-    expect(project.edges!.map(edgeKey)).toEqual(["lead -> coder", "coder -> bot", "bot -> coder", "lead -> *", "bot -> api:lead"]);
+    expect(project.edges!.map(edgeKey)).toEqual([
+      "lead -> coder",
+      "coder -> bot",
+      "bot -> coder",
+      "lead -> *",
+      "bot -> api:lead",
+    ]);
     expect(project.aliases.get("crew")).toEqual(["coder", "api:lead"]);
     expect([...project.declared]).toEqual(["lead", "coder", "bot", "ledger", "tick"]);
   });
@@ -66,21 +76,48 @@ aliases: { crew: [coder, api:lead] }
     ["agents:\n  a:\n    promt: x", 'tieline.yaml:3:5: unknown key "agents.a.promt"; the nearest is "agents.a.prompt"'],
     ["agents:\n  a: { pasteLimit: big }", 'tieline.yaml:2:20: agents.a.pasteLimit is "big", but must be a number'],
     ["agents:\n  a: { command: 3 }", "tieline.yaml:2:17: agents.a.command is 3, but must be text or a list"],
-    ["agents:\n  a: { may: [fly] }", 'tieline.yaml:2:14: agents.a.may.0 is "fly", but must be one of spawn, kill, answer, topology, broadcast-all, read'],
-    ["agents:\n  a: { promptPattern: '(' }", 'tieline.yaml:2:23: agents.a.promptPattern is "(", but must be a regular expression'],
+    [
+      "agents:\n  a: { may: [fly] }",
+      'tieline.yaml:2:14: agents.a.may.0 is "fly", but must be one of spawn, kill, answer, topology, broadcast-all, read',
+    ],
+    [
+      "agents:\n  a: { promptPattern: '(' }",
+      'tieline.yaml:2:23: agents.a.promptPattern is "(", but must be a regular expression',
+    ],
     ["agents:\n  user: {}", "tieline.yaml:2:3: agents.user has a key that must be a name that is not reserved"],
-    ["agents:\n  a b: {}", "tieline.yaml:2:3: agents.a b has a key that must be a name: a letter or _ first, then letters, digits, _ or -"],
-    ["agents:\n  a: { sandbox: command }", "tieline.yaml:2:6: agents.a.sandboxCommand is missing, but must be a list when `sandbox: command` is set"],
+    [
+      "agents:\n  a b: {}",
+      "tieline.yaml:2:3: agents.a b has a key that must be a name: a letter or _ first, then letters, digits, _ or -",
+    ],
+    [
+      "agents:\n  a: { sandbox: command }",
+      "tieline.yaml:2:6: agents.a.sandboxCommand is missing, but must be a list when `sandbox: command` is set",
+    ],
     ["team: 'no good'", 'tieline.yaml:1:7: team is "no good", but must be a team name: letters, digits, _ - . or /'],
     ["topology:\n  - a => b", 'tieline.yaml:2:5: "a => b" is not an edge'],
     ["topology: a -> b", 'tieline.yaml:1:11: topology is "a -> b", but must be a list'],
     ["aliases:\n  crew: ['@all']", 'tieline.yaml:2:10: aliases.crew contains "@all", but must list names'],
     ["objects:\n  x: {}", "tieline.yaml:2:3: objects.x needs either a module or a command"],
-    ["objects:\n  tick: { options: { intervalMS: 500 } }", 'tieline.yaml:2:22: unknown key "objects.tick.options.intervalMS"; the nearest is "objects.tick.options.intervalMs"'],
-    ["objects:\n  tick: { options: { intervalMs: 5 } }", "tieline.yaml:2:34: objects.tick.options.intervalMs is 5, but must be a number between 100 and 604800000"],
-    ["objects:\n  gateway: { options: { port: 0, secret: short } }", 'tieline.yaml:2:42: objects.gateway.options.secret is "short", but must be at least 16 characters long'],
-    ["objects:\n  gateway: { options: { port: 0 } }", 'tieline.yaml:2:23: objects.gateway.options is {"port":0}, but must be a map with either secret or secretFile'],
-    ["objects:\n  gateway:", "tieline.yaml:2:11: objects.gateway.options is missing, but must be a map with either secret or secretFile"],
+    [
+      "objects:\n  tick: { options: { intervalMS: 500 } }",
+      'tieline.yaml:2:22: unknown key "objects.tick.options.intervalMS"; the nearest is "objects.tick.options.intervalMs"',
+    ],
+    [
+      "objects:\n  tick: { options: { intervalMs: 5 } }",
+      "tieline.yaml:2:34: objects.tick.options.intervalMs is 5, but must be a number between 100 and 604800000",
+    ],
+    [
+      "objects:\n  gateway: { options: { port: 0, secret: short } }",
+      'tieline.yaml:2:42: objects.gateway.options.secret is "short", but must be at least 16 characters long',
+    ],
+    [
+      "objects:\n  gateway: { options: { port: 0 } }",
+      'tieline.yaml:2:23: objects.gateway.options is {"port":0}, but must be a map with either secret or secretFile',
+    ],
+    [
+      "objects:\n  gateway:",
+      "tieline.yaml:2:11: objects.gateway.options is missing, but must be a map with either secret or secretFile",
+    ],
     ["agents: { x: }\nobjects:\n  x: { module: m }", "tieline.yaml:3:3: x is both an agent and an object"],
     ["team: a\nteam: b", "tieline.yaml:2:1: Map keys must be unique"],
     ["- a", 'tieline.yaml:1:1: the file is ["a"], but must be a map'],

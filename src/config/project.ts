@@ -20,8 +20,15 @@ const objectName = name.refine((text) => isSystemObject(text) || !isReservedName
 export const ObjectFields = z.strictObject({
   module: z.string().min(1).optional().describe("A TypeScript or JavaScript file that exports the handler."),
   command: command.optional().describe("A program that speaks JSON lines: text for the shell, or a list of arguments."),
-  options: z.record(z.string(), z.unknown()).default({}).describe("Settings, handed to the handler as they are."),
-  timeoutMs: z.int().min(1).max(3_600_000).default(10_000).describe("What the handler may take for its start and for each message, in milliseconds. Then it is ended and started again."),
+  options: z.record(z.string(), z.unknown()).default({}).describe("Settings, passed to the handler as they are."),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(3_600_000)
+    .default(10_000)
+    .describe(
+      "What the handler may take for its start and for each message, in milliseconds. Then it is ended and started again.",
+    ),
 });
 export type ObjectFields = z.output<typeof ObjectFields>;
 
@@ -32,14 +39,27 @@ export const ProjectFile = z.strictObject({
     .optional()
     .describe("The team of all agents in this directory or below. Without it, the team is named after the directory."),
   agents: sparse(agentName, ProfileFields).describe("Who can be started here: a name, and what it is started from."),
-  objects: sparse(objectName, ObjectFields).describe("Participants that are not agents: a handler each; `metrics`, `tick` and `gateway` are built in."),
-  topology: z.array(z.string()).nullable().default(null).describe("Who may write to whom: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it everyone may write to everyone."),
+  objects: sparse(objectName, ObjectFields).describe(
+    "Participants that are not agents: a handler each; `metrics`, `tick` and `gateway` are built in.",
+  ),
+  topology: z
+    .array(z.string())
+    .nullable()
+    .default(null)
+    .describe(
+      "Who may write to whom: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it everyone may write to everyone.",
+    ),
   aliases: z.record(agentName, z.array(z.string()).min(1)).default({}).describe("`@name` for a list of addresses."),
 });
 
 /** A map whose values may be left empty. */
 function sparse<Value extends z.ZodType>(key: typeof name, value: Value) {
-  return z.record(key, z.preprocess((given) => given ?? {}, value)).default({});
+  return z
+    .record(
+      key,
+      z.preprocess((given) => given ?? {}, value),
+    )
+    .default({});
 }
 
 /** One project: the directory of a tieline.yaml and what that file says. */
@@ -97,7 +117,12 @@ function checkCounts(sourced: Sourced): void {
   for (const [key, limit] of Object.entries(projectLimits)) {
     const value = (sourced.value as Record<string, unknown>)[key];
     const count = typeof value === "object" && value !== null ? Object.keys(value).length : 0;
-    if (count > limit) throw invalid(sourced.placeOf([], key), `${key} has ${count} entries; the limit is ${limit}`, `keep at most ${limit} entries under ${key}:`);
+    if (count > limit)
+      throw invalid(
+        sourced.placeOf([], key),
+        `${key} has ${count} entries; the limit is ${limit}`,
+        `keep at most ${limit} entries under ${key}:`,
+      );
   }
 }
 
@@ -114,7 +139,8 @@ function insideQuotes(sourced: Sourced, index: number, text: string): Place {
 function checkObjects(sourced: Sourced, agents: object, objects: Readonly<Record<string, ObjectFields>>): void {
   for (const [object, { module, command: program }] of Object.entries(objects)) {
     const place = sourced.placeOf(["objects"], object);
-    if (object in agents) throw invalid(place, `${object} is both an agent and an object`, "give one of them another name");
+    if (object in agents)
+      throw invalid(place, `${object} is both an agent and an object`, "give one of them another name");
     if (isSystemObject(object)) {
       if (module === undefined && program === undefined) check(optionsOf(object), sourced);
       continue;

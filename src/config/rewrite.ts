@@ -19,7 +19,10 @@ export function rewrite(file: string, change: (text: string | null) => string | 
     if (after === before) return false;
     if (put(target, before, after)) return true;
   }
-  throw new TielineError("CONFLICT", `${file} is being written by another program again and again`, { remedy: "try again later", operands: { file } });
+  throw new TielineError("CONFLICT", `${file} is being written by another program again and again`, {
+    remedy: "try again later",
+    operands: { file },
+  });
 }
 
 function put(target: string, before: string | null, after: string | null): boolean {

@@ -2,7 +2,9 @@ import { stringify } from "yaml";
 import { projectFileName } from "./project.ts";
 
 /** What `tieline init` writes: a working team, and every other key as a comment. */
-export const projectTemplate = (team: string): string => `# ${projectFileName}: who works here, and who may write to whom.
+export const projectTemplate = (
+  team: string,
+): string => `# ${projectFileName}: who works here, and who may write to whom.
 # Tieline reads this file and never changes it.
 
 # The team of all agents in this directory or below.
@@ -27,7 +29,7 @@ agents:
   #   command: ./bot.sh --loop              # any terminal program
   #   promptPattern: '^> ?$'                # how its last line looks when it waits for input
 
-# Who may write to whom. Leave this out, and everyone may write to everyone. Replies, the person (user) and the
+# Who may write to whom. Leave this out, and everyone may write to everyone. Replies, the user and the
 # objects metrics, tick and gateway need no edge.
 topology:
   - team-lead <-> engineer

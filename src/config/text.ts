@@ -34,7 +34,12 @@ function expanded(document: Document.Parsed, top: Place): unknown {
     return document.toJS();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw invalid(top, `its aliases cannot be expanded: ${reason}`, "write the values out instead of repeating them by alias (*name)", cause);
+    throw invalid(
+      top,
+      `its aliases cannot be expanded: ${reason}`,
+      "write the values out instead of repeating them by alias (*name)",
+      cause,
+    );
   }
 }
 
@@ -65,9 +70,12 @@ function checkSize(text: string, top: Place): void {
     if (kind === "]" || kind === "}") brackets--;
     if (entryTokens.has(kind)) entries++;
     if (/^(?:[&*!%]|---|\.\.\.)/.test(kind)) marks++;
-    if (brackets > maxDepth || onLine > maxDepth) throw invalid(top, `it is nested deeper than ${maxDepth} levels`, "write it with fewer levels");
-    if (marks > maxMarks) throw invalid(top, `it has more than ${maxMarks} anchors, aliases, tags and directives`, "write the values out");
-    if (entries > maxEntries) throw invalid(top, `it has more than ${maxEntries} keys and list items`, "split it, or write less");
+    if (brackets > maxDepth || onLine > maxDepth)
+      throw invalid(top, `it is nested deeper than ${maxDepth} levels`, "write it with fewer levels");
+    if (marks > maxMarks)
+      throw invalid(top, `it has more than ${maxMarks} anchors, aliases, tags and directives`, "write the values out");
+    if (entries > maxEntries)
+      throw invalid(top, `it has more than ${maxEntries} keys and list items`, "split it, or write less");
   }
 }
 
@@ -95,7 +103,12 @@ function bounded(value: unknown, top: Place): unknown {
   const pending = [{ value, depth: 0 }];
   let seen = 0;
   for (let next = pending.pop(); next; next = pending.pop()) {
-    if (next.depth > maxDepth) throw invalid(top, `it is nested deeper than ${maxDepth} levels, or contains itself by an alias`, "write it with fewer levels");
+    if (next.depth > maxDepth)
+      throw invalid(
+        top,
+        `it is nested deeper than ${maxDepth} levels, or contains itself by an alias`,
+        "write it with fewer levels",
+      );
     if (++seen > maxValues) throw invalid(top, `it has more than ${maxValues} values`, "split it, or write less");
     if (typeof next.value !== "object" || next.value === null) continue;
     for (const inner of Object.values(next.value)) pending.push({ value: inner, depth: next.depth + 1 });
@@ -117,7 +130,11 @@ export function parseJson(file: string, text: string): Sourced {
 }
 
 export function invalid(place: Place, problem: string, remedy: string, cause?: unknown): TielineError {
-  return new TielineError("CONFIG_INVALID", `${formatPlace(place)}: ${problem}`, { remedy, operands: { place }, cause });
+  return new TielineError("CONFIG_INVALID", `${formatPlace(place)}: ${problem}`, {
+    remedy,
+    operands: { place },
+    cause,
+  });
 }
 
 function located(file: string, text: string, firstLine: number) {
@@ -128,7 +145,10 @@ function located(file: string, text: string, firstLine: number) {
     return { file, line: Math.max(line, 1) + firstLine - 1, column: Math.max(col, 1) };
   };
   const placeOf = (path: Path, key?: string): Place => {
-    const node = (path.length === 0 ? document.contents : document.getIn(path as unknown[], true)) as Node | null | undefined;
+    const node = (path.length === 0 ? document.contents : document.getIn(path as unknown[], true)) as
+      | Node
+      | null
+      | undefined;
     const keyNode = key !== undefined && isMap(node) ? keyIn(node.items, key) : null;
     const at = keyNode ?? node;
     if (at?.range) return place(at.range[0]);

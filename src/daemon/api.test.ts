@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => daemon[Symbol.asyncDispose]());
 
-const get = (path: string, headers: Record<string, string> = {}): Promise<Response> => fetch(`${daemon.url}${path}`, { headers });
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${daemon.url}${path}`, { headers });
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 async function problemOf(response: Response): Promise<{ status: number; code: string; remedy: string }> {
@@ -26,16 +27,19 @@ async function problemOf(response: Response): Promise<{ status: number; code: st
 }
 
 describe("the loopback port", () => {
-  test("knows the person and agents by their tokens", async () => {
+  test("knows the user and agents by their tokens", async () => {
     const { client } = await daemon.agent("ana");
     const receipt = await client.call("send", { to: "user", body: "hello" });
     expect(receipt).toMatchObject({ from: "ana", knownBy: "token" });
-    expect(await daemon.person.call("send", { to: "ana", body: "hello" })).toMatchObject({ from: "user", knownBy: "person" });
+    expect(await daemon.user.call("send", { to: "ana", body: "hello" })).toMatchObject({
+      from: "user",
+      knownBy: "user",
+    });
   });
 
   test("a bearer counts for more than what the caller says beside it", async () => {
     const { token } = await daemon.agent("ben");
-    const client = daemon.with(token, { personToken: daemon.personToken });
+    const client = daemon.with(token, { userToken: daemon.userToken });
     expect(await client.call("send", { to: "user", body: "I am ben" })).toMatchObject({ from: "ben" });
   });
 
@@ -48,24 +52,35 @@ describe("the loopback port", () => {
   });
 
   test.each(["evil.example", "evil.example:80", "127.0.0.1.evil.example"])("refuses the host %p", async (host) => {
-    const refused = await get("/v1/ls", { ...bearer(daemon.personToken), host });
+    const refused = await get("/v1/ls", { ...bearer(daemon.userToken), host });
     expect(await problemOf(refused)).toMatchObject({ status: 403, code: "NOT_PERMITTED" });
   });
 
-  test.each(["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"])("refuses pages of %p, also with the right token", async (origin) => {
-    expect(await problemOf(await get("/v1/ls", { ...bearer(daemon.personToken), origin }))).toMatchObject({ status: 403, code: "NOT_PERMITTED" });
-  });
+  test.each(["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"])(
+    "refuses pages of %p, also with the right token",
+    async (origin) => {
+      expect(await problemOf(await get("/v1/ls", { ...bearer(daemon.userToken), origin }))).toMatchObject({
+        status: 403,
+        code: "NOT_PERMITTED",
+      });
+    },
+  );
 
   test("its own page may call", async () => {
-    expect((await get("/v1/ls", { ...bearer(daemon.personToken), origin: daemon.url })).status).toBe(200);
+    expect((await get("/v1/ls", { ...bearer(daemon.userToken), origin: daemon.url })).status).toBe(200);
   });
 
   test("events are a stream there too, resumed after a number", async () => {
-    const { last } = await daemon.person.call("events", {});
+    const { last } = await daemon.user.call("events", {});
     const ends = new AbortController();
-    const events = streamEvents({ url: daemon.url, token: daemon.personToken }, {}, { after: last, types: ["message.accepted"] }, ends.signal);
+    const events = streamEvents(
+      { url: daemon.url, token: daemon.userToken },
+      {},
+      { after: last, types: ["message.accepted"] },
+      ends.signal,
+    );
     const next = events.next();
-    const { tag } = await daemon.person.call("send", { to: "ana", body: "seen by watchers" });
+    const { tag } = await daemon.user.call("send", { to: "ana", body: "seen by watchers" });
     expect((await next).value).toMatchObject({ type: "message.accepted", tag });
     ends.abort();
   });
@@ -73,9 +88,12 @@ describe("the loopback port", () => {
 
 describe("the socket", () => {
   test("takes a bearer as well", async () => {
-    const client = createClient({ socket: daemon.home.socket }, { personToken: daemon.personToken });
+    const client = createClient({ socket: daemon.home.socket }, { userToken: daemon.userToken });
     expect(await client.call("ls", {})).toBeArray();
-    const response = await fetch("http://tieline/v1/ls", { unix: daemon.home.socket, headers: bearer(daemon.personToken) });
+    const response = await fetch("http://tieline/v1/ls", {
+      unix: daemon.home.socket,
+      headers: bearer(daemon.userToken),
+    });
     expect(response.status).toBe(200);
   });
 });
@@ -83,52 +101,60 @@ describe("the socket", () => {
 describe("agents that fetch their mail", () => {
   test("mail is seen when the reader says so, not before", async () => {
     const { client } = await daemon.agent("cleo");
-    const sent = await daemon.person.call("send", { to: "cleo", body: "take this" });
+    const sent = await daemon.user.call("send", { to: "cleo", body: "take this" });
     const [letter] = await client.call("collect", {});
     expect(letter).toMatchObject({ tag: sent.tag, body: "take this", from: "user" });
-    expect(await stateOf(daemon.person, sent)).toBe("claimed");
+    expect(await stateOf(daemon.user, sent)).toBe("claimed");
     expect(await client.call("collected", { deliveries: [letter!.delivery!] })).toEqual({ seen: 1 });
-    expect(await stateOf(daemon.person, sent)).toBe("seen");
+    expect(await stateOf(daemon.user, sent)).toBe("seen");
   });
 
   test("who waits gets mail when it comes, and gets none when it has gone", async () => {
     const { client } = await daemon.agent("dora");
     const waiting = client.call("collect", { waitMs: 60_000 });
-    await daemon.person.call("send", { to: "dora", body: "at last" });
+    await daemon.user.call("send", { to: "dora", body: "at last" });
     expect(await waiting).toMatchObject([{ body: "at last" }]);
     const left = new AbortController();
     const abandoned = client.call("collect", { waitMs: 60_000 }, left.signal).catch((thrown: Error) => thrown.name);
     left.abort();
     expect(await abandoned).toBe("AbortError");
-    const sent = await daemon.person.call("send", { to: "dora", body: "for the next" });
+    const sent = await daemon.user.call("send", { to: "dora", body: "for the next" });
     expect(await client.call("collect", { waitMs: 60_000 })).toMatchObject([{ tag: sent.tag }]);
   });
 
   test("one message can be taken out from among others", async () => {
     const { client } = await daemon.agent("picky");
-    const [first, second] = await Promise.all(["one", "two"].map((body) => daemon.person.call("send", { to: "picky", body })));
+    const [first, second] = await Promise.all(
+      ["one", "two"].map((body) => daemon.user.call("send", { to: "picky", body })),
+    );
     const mail = await client.call("collect", { tag: second!.tag });
     expect(mail.map(({ body }) => body)).toEqual(["two"]);
     await client.call("collected", { deliveries: [mail[0]!.delivery!] });
-    expect([await stateOf(daemon.person, first!), await stateOf(daemon.person, second!)]).toEqual(["queued", "seen"]);
+    expect([await stateOf(daemon.user, first!), await stateOf(daemon.user, second!)]).toEqual(["queued", "seen"]);
   });
 
   test("nobody says that another's mail was read", async () => {
     const [{ client: eve }, { client: fay }] = [await daemon.agent("eve"), await daemon.agent("fay")];
-    const sent = await daemon.person.call("send", { to: "eve", body: "private" });
+    const sent = await daemon.user.call("send", { to: "eve", body: "private" });
     const [letter] = await eve.call("collect", {});
     expect(await fay.call("collected", { deliveries: [letter!.delivery!] })).toEqual({ seen: 0 });
-    expect(await stateOf(daemon.person, sent)).toBe("claimed");
+    expect(await stateOf(daemon.user, sent)).toBe("claimed");
   });
 
   test("the same name again is the same agent with a new token; another's name is taken", async () => {
-    const first = await daemon.person.call("register", { name: "gil", role: "poet" });
-    const second = await daemon.person.call("register", { name: "gil" });
+    const first = await daemon.user.call("register", { name: "gil", role: "poet" });
+    const second = await daemon.user.call("register", { name: "gil" });
     expect(second.agent.id).toBe(first.agent.id);
     await expect(daemon.with(first.token).call("ls", {})).rejects.toMatchObject({ code: "IDENTITY_UNKNOWN" });
-    await expect(daemon.person.call("register", { name: "metrics", kind: "object" })).rejects.toMatchObject({ code: "NAME_INVALID" });
-    await expect(daemon.person.call("register", { name: "ida", role: "x".repeat(100_000) })).rejects.toMatchObject({ code: "NAME_INVALID" });
-    await expect(daemon.with(second.token).call("register", { name: "hal" })).rejects.toMatchObject({ code: "NOT_PERMITTED" });
+    await expect(daemon.user.call("register", { name: "metrics", kind: "object" })).rejects.toMatchObject({
+      code: "NAME_INVALID",
+    });
+    await expect(daemon.user.call("register", { name: "ida", role: "x".repeat(100_000) })).rejects.toMatchObject({
+      code: "NAME_INVALID",
+    });
+    await expect(daemon.with(second.token).call("register", { name: "hal" })).rejects.toMatchObject({
+      code: "NOT_PERMITTED",
+    });
   });
 });
 
@@ -136,7 +162,9 @@ describe("docs", () => {
   const docs = join(import.meta.dir, "../../docs");
 
   test("openapi.json and api.md are current: node_modules/.bin/bun scripts/docs-api.ts", () => {
-    expect(JSON.parse(readFileSync(join(docs, "openapi.json"), "utf8"))).toEqual(JSON.parse(JSON.stringify(openapi(version))));
+    expect(JSON.parse(readFileSync(join(docs, "openapi.json"), "utf8"))).toEqual(
+      JSON.parse(JSON.stringify(openapi(version))),
+    );
     expect(readFileSync(join(docs, "api.md"), "utf8")).toBe(apiPage());
   });
 
@@ -145,7 +173,7 @@ describe("docs", () => {
   });
 
   test("openapi.json is valid OpenAPI 3.1, and the daemon serves it", async () => {
-    const served = (await (await get("/v1/openapi.json", bearer(daemon.personToken))).json()) as Record<string, unknown>;
+    const served = (await (await get("/v1/openapi.json", bearer(daemon.userToken))).json()) as Record<string, unknown>;
     expect(served).toEqual(JSON.parse(JSON.stringify(openapi("0.0.0"))));
     const validator = new Validator();
     const { valid, errors } = await validator.validate(served);

@@ -31,7 +31,12 @@ export function guardedRoute(prefix: string, handle: Handle, { isKnown, stopping
     return Promise.resolve(problem(token === null ? noToken() : unknownToken()));
   };
 
-  async function forPage(request: Request, url: URL, sessions: PageSessions, connection: Connection): Promise<Response> {
+  async function forPage(
+    request: Request,
+    url: URL,
+    sessions: PageSessions,
+    connection: Connection,
+  ): Promise<Response> {
     try {
       const admitted = await sessions.admit(request, url);
       connection.admit();
@@ -51,15 +56,20 @@ function isOurPage(request: Request): boolean {
 
 function foreignPage(request: Request): TielineError {
   const origin = request.headers.get("origin") ?? "another site";
-  return new TielineError("NOT_PERMITTED", `pages of ${origin} may not call Tieline`, { remedy: "call it from its own page, or with a token and without an Origin header", operands: { origin } });
+  return new TielineError("NOT_PERMITTED", `pages of ${origin} may not call Tieline`, {
+    remedy: "call it from its own page, or with a token and without an Origin header",
+    operands: { origin },
+  });
 }
 
 const unknownToken = (): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", "the token is none of the user or of an agent", {
-    remedy: "use an agent's TIELINE_TOKEN, or the text of user.token in the home; registering an agent again gives it a new token",
+    remedy:
+      "use an agent's TIELINE_TOKEN, or the text of user.token in the home; registering an agent again gives it a new token",
   });
 
 const noToken = (): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", "the request has no token", {
-    remedy: "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or with what stands in user.token in the home; a browser gets in with `tieline dash`",
+    remedy:
+      "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or with what stands in user.token in the home; a browser gets in with `tieline dash`",
   });

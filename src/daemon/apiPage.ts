@@ -78,6 +78,8 @@ It may read a message when it may read an agent that wrote or got it; to others 
 `;
 
 export function apiPage(): string {
-  const rows = (Object.keys(operations) as OperationName[]).map((name) => `| \`${operations[name]} ${pathOf(name)}\` | ${summaries[name] ?? ""} | ${accessWords[access[name]]} |`);
+  const rows = (Object.keys(operations) as OperationName[]).map(
+    (name) => `| \`${operations[name]} ${pathOf(name)}\` | ${summaries[name] ?? ""} | ${accessWords[access[name]]} |`,
+  );
   return `${intro}${rows.join("\n")}\n`;
 }

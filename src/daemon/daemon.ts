@@ -19,7 +19,15 @@ import { Callers } from "../api/callers.ts";
 import { guardedRoute } from "./api.ts";
 import { HookDoor } from "./hooks.ts";
 import { watchStandstill } from "./standstill.ts";
-import { callerOnPort, callerOnSocket, createHandle, problem, unboundedBytes, type Handle, type Operations } from "./http.ts";
+import {
+  callerOnPort,
+  callerOnSocket,
+  createHandle,
+  problem,
+  unboundedBytes,
+  type Handle,
+  type Operations,
+} from "./http.ts";
 import { emptyLongLogs, openLog } from "./log.ts";
 import { guarded, Rights } from "../api/rights.ts";
 import { openLoopback, type Loopback } from "./loopback.ts";
@@ -72,7 +80,14 @@ export interface Daemon {
  * One process that serves a home. Whoever gets the mailbox's lock is the daemon and may replace a socket that an
  * earlier one left behind; the others throw DatabaseTaken.
  */
-export async function startDaemon({ home, version, tmuxSocket, env, binDirectory, stderr }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({
+  home,
+  version,
+  tmuxSocket,
+  env,
+  binDirectory,
+  stderr,
+}: DaemonOptions): Promise<Daemon> {
   const tightened = secureHome(home);
   const { logging, http } = loadHomeConfig(home.config);
   const log = openLog(home.log, { ...logging, ...(stderr !== undefined && { stderr }) });
@@ -105,18 +120,32 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   }
   layHookPlace(tieline.hookPlace, { socket: home.socket, bun: process.execPath });
   const stopping = new AbortController();
-  const personToken = secretIn(home.personToken, newToken, (note) => log.info(note));
-  const callers = new Callers(tieline, personToken);
+  const userToken = secretIn(home.userToken, newToken, (note) => log.info(note));
+  const callers = new Callers(tieline, userToken);
   const sessions = new PageSessions({
     directory: home.page,
-    personToken,
+    userToken,
     ports: () => loopback?.ports ?? new Set(),
     told: (note) => log.info(note),
     report: options.report,
   });
-  const facts = { version, socket: home.socket, home: home.root, tightened, startedAt: Date.now(), stop: () => setImmediate(() => stopping.abort()), loopback: () => loopback };
+  const facts = {
+    version,
+    socket: home.socket,
+    home: home.root,
+    tightened,
+    startedAt: Date.now(),
+    stop: () => setImmediate(() => stopping.abort()),
+    loopback: () => loopback,
+  };
   const standstill = watchStandstill();
-  const door = new HookDoor({ chain: tieline.hooks, place: tieline.hookPlace, agentOf: (call, caller) => callers.ofHook(call, caller), report: options.report, mayBeLate: () => standstill.isJustOver() });
+  const door = new HookDoor({
+    chain: tieline.hooks,
+    place: tieline.hookPlace,
+    agentOf: (call, caller) => callers.ofHook(call, caller),
+    report: options.report,
+    mayBeLate: () => standstill.isJustOver(),
+  });
   const rights = new Rights(tieline);
   const agents = agentOperations(tieline, callers, rights);
   const waits = new Waits();
@@ -137,28 +166,51 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
     ...eventOperations(tieline, callers, rights),
     ...watchingOperations(tieline, callers, rights),
     ...seeingOperations(tieline, callers),
-    ...pageOperations(tieline, callers, { sessions, preferences: preferencesIn(join(home.page, "preferences.json"), options.report), loopback: () => loopback }),
+    ...pageOperations(tieline, callers, {
+      sessions,
+      preferences: preferencesIn(join(home.page, "preferences.json"), options.report),
+      loopback: () => loopback,
+    }),
     ...door.operations,
     ...selfOperations(tieline, callers, rights, facts),
   };
   const changedConfig = configChange(home.config, tieline.config);
   // For commands of the user; agents cannot restart the daemon.
-  const settingsNotice = ({ cwd, token }: Caller): string[] => (cwd === undefined || token !== undefined ? [] : [changedConfig() ?? []].flat());
+  const settingsNotice = ({ cwd, token }: Caller): string[] =>
+    cwd === undefined || token !== undefined ? [] : [changedConfig() ?? []].flat();
   const operations = guarded(unguarded, callers, rights, tieline);
   const parts = {
     operations,
     report: options.report,
-    notices: (caller: Caller, operation: OperationName) => [...callers.noticesFor(caller, operation), ...settingsNotice(caller)],
+    notices: (caller: Caller, operation: OperationName) => [
+      ...callers.noticesFor(caller, operation),
+      ...settingsNotice(caller),
+    ],
     mayBeLate: () => standstill.isJustOver(),
-    answers: { "/metrics": metricsAnswer(tieline, callers), [pathOf("events")]: eventStreams(tieline, callers, rights), "/v1/pane": paneStreams(tieline, callers), "/v1/openapi.json": async () => Response.json(openapi(version)) },
+    answers: {
+      "/metrics": metricsAnswer(tieline, callers),
+      [pathOf("events")]: eventStreams(tieline, callers, rights),
+      "/v1/pane": paneStreams(tieline, callers),
+      "/v1/openapi.json": async () => Response.json(openapi(version)),
+    },
   };
-  const onSocket = createHandle({ ...parts, callerOf: callerOnSocket(callers.isPersons), face: "socket" });
-  const onPort = createHandle({ ...parts, callerOf: callerOnPort(callers.isPersons), without: socketOnly, face: "port" });
-  const mcp = mcpWhenAsked({ operations, callerOf: callerOnPort(callers.isPersons), report: options.report, version });
+  const onSocket = createHandle({ ...parts, callerOf: callerOnSocket(callers.isUsers), face: "socket" });
+  const onPort = createHandle({
+    ...parts,
+    callerOf: callerOnPort(callers.isUsers),
+    without: socketOnly,
+    face: "port",
+  });
+  const mcp = mcpWhenAsked({ operations, callerOf: callerOnPort(callers.isUsers), report: options.report, version });
   const server = listen(home.socket, (request) => onSocket(request, stopping.signal), options.report);
   writePid(home.pidFile, (await tieline.processes.read(process.pid))?.startMark ?? "", options.report);
   const guard = { isKnown: callers.isKnown, stopping: stopping.signal };
-  const routes = [guardedRoute("/v1", onPort, { ...guard, sessions }), guardedRoute("/mcp", mcp, guard), guardedRoute("/metrics", onPort, { ...guard, sessions }), pageRoute(sessions, { report: options.report })];
+  const routes = [
+    guardedRoute("/v1", onPort, { ...guard, sessions }),
+    guardedRoute("/mcp", mcp, guard),
+    guardedRoute("/metrics", onPort, { ...guard, sessions }),
+    pageRoute(sessions, { report: options.report }),
+  ];
   loopback = await openLoopback({ configured: http.port, file: home.portFile, routes, report: options.report });
   if (loopback.moved) {
     log.info(`${loopback.moved.why}: this daemon is at port ${loopback.port}, and every browser is signed out`);
@@ -166,10 +218,15 @@ export async function startDaemon({ home, version, tmuxSocket, env, binDirectory
   }
   await tieline.start();
   const spool = door.readSpool(stopping.signal);
-  const shortLogs = runForever("the logs of agents", stopping.signal, async () => {
-    emptyLongLogs(home.sockets, logging.maxBytes);
-    await pause(shortLogsMs, stopping.signal);
-  }, options.report);
+  const shortLogs = runForever(
+    "the logs of agents",
+    stopping.signal,
+    async () => {
+      emptyLongLogs(home.sockets, logging.maxBytes);
+      await pause(shortLogsMs, stopping.signal);
+    },
+    options.report,
+  );
   const socket = watchSocket(home.socket, () => {
     log.info(`${home.socket} was taken away`);
     stopping.abort();
@@ -211,7 +268,11 @@ function mcpWhenAsked(door: McpDoor): Handle {
 }
 
 /** It is moved to its place when it listens: Bun would remove whatever is there when the server stops. */
-function listen(socket: string, fetch: (request: Request) => Promise<Response>, report: SwitchOptions["report"]): Bun.Server<undefined> {
+function listen(
+  socket: string,
+  fetch: (request: Request) => Promise<Response>,
+  report: SwitchOptions["report"],
+): Bun.Server<undefined> {
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   const birthplace = join(dirname(socket), `.${process.pid}`);
   rmSync(birthplace, { force: true });

@@ -47,7 +47,16 @@ export interface HandleParts {
   readonly face: Face;
 }
 
-export function createHandle({ operations: implementations, report, callerOf, answers = {}, notices = () => [], mayBeLate = () => false, without = [], face }: HandleParts): Handle {
+export function createHandle({
+  operations: implementations,
+  report,
+  callerOf,
+  answers = {},
+  notices = () => [],
+  mayBeLate = () => false,
+  without = [],
+  face,
+}: HandleParts): Handle {
   const names = (Object.keys(operations) as OperationName[]).filter((name) => !without.includes(name));
   const byPath = new Map(names.map((name) => [pathOf(name), name]));
 
@@ -109,7 +118,10 @@ async function inputOf(request: Request, url: URL, maxBytes: number): Promise<un
     if (repeated !== undefined) throw invalid(`the parameter "${repeated}" is given more than once`);
     return Object.fromEntries(url.searchParams);
   }
-  if (keys.length > 0) throw invalid(`the parameter "${keys[0]}" is in the address; ${request.method} takes its input as JSON in the body`);
+  if (keys.length > 0)
+    throw invalid(
+      `the parameter "${keys[0]}" is in the address; ${request.method} takes its input as JSON in the body`,
+    );
   const text = await textOf(request, maxBytes);
   if (text === "") return {};
   return parseJson(text, "the request body");
@@ -125,34 +137,41 @@ export async function textOf(request: Request, maxBytes: number): Promise<string
 }
 
 /** Tells a bearer that is the user's from one that is an agent's. */
-type IsPersons = (token: string) => boolean;
+type IsUsers = (token: string) => boolean;
 
 /** On the socket, among processes of one user, a caller may say what it is. A bearer token counts for more than that. */
 export const callerOnSocket =
-  (isPersons: IsPersons) =>
+  (isUsers: IsUsers) =>
   (request: Request): Caller => {
     const claimed = claimsOf(request);
     const bearer = bearerOf(request);
     if (bearer === null) return claimed;
-    const { token: _token, personToken: _personToken, ...rest } = claimed;
-    return { ...rest, ...byToken(bearer, isPersons) };
+    const { token: _token, userToken: _userToken, ...rest } = claimed;
+    return { ...rest, ...byToken(bearer, isUsers) };
   };
 
 /** On the port the token alone says who calls. What is kept of the rest says which names are meant, or narrows the rights. */
 export const callerOnPort =
-  (isPersons: IsPersons) =>
+  (isUsers: IsUsers) =>
   (request: Request): Caller => {
     const bearer = bearerOf(request);
     const { team, cwd, agentVariables } = claimsOf(request);
-    const rest = { ...(team !== undefined && { team }), ...(cwd !== undefined && { cwd }), ...(agentVariables !== undefined && { agentVariables }) };
-    return { ...rest, ...(bearer !== null && byToken(bearer, isPersons)) };
+    const rest = {
+      ...(team !== undefined && { team }),
+      ...(cwd !== undefined && { cwd }),
+      ...(agentVariables !== undefined && { agentVariables }),
+    };
+    return { ...rest, ...(bearer !== null && byToken(bearer, isUsers)) };
   };
 
-const byToken = (bearer: string, isPersons: IsPersons): Caller => (isPersons(bearer) ? { personToken: bearer } : { token: bearer });
+const byToken = (bearer: string, isUsers: IsUsers): Caller =>
+  isUsers(bearer) ? { userToken: bearer } : { token: bearer };
 
 function claimsOf(request: Request): Caller {
   const header = request.headers.get(callerHeader);
-  return header === null ? {} : parse(Caller, parseJson(decode(header), `the header ${callerHeader}`), `the header ${callerHeader}`);
+  return header === null
+    ? {}
+    : parse(Caller, parseJson(decode(header), `the header ${callerHeader}`), `the header ${callerHeader}`);
 }
 
 export function bearerOf(request: Request): string | null {
@@ -189,10 +208,15 @@ export function checkKeys(schema: z.ZodType, given: unknown, name: string): void
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   const takes = known.length === 0 ? "it takes no parameters" : `it takes ${known.join(", ")}`;
-  throw new TielineError("USAGE", `${name}: unknown parameter ${JSON.stringify(unknown.slice(0, 100))}${didYouMean(nearNames(unknown.slice(0, 100), known))}`, {
-    remedy: unknown === "team" ? `${takes}; the team of a call is in the header ${callerHeader}, see docs/api.md` : takes,
-    operands: { operation: name, parameter: unknown.slice(0, 100), known },
-  });
+  throw new TielineError(
+    "USAGE",
+    `${name}: unknown parameter ${JSON.stringify(unknown.slice(0, 100))}${didYouMean(nearNames(unknown.slice(0, 100), known))}`,
+    {
+      remedy:
+        unknown === "team" ? `${takes}; the team of a call is in the header ${callerHeader}, see docs/api.md` : takes,
+      operands: { operation: name, parameter: unknown.slice(0, 100), known },
+    },
+  );
 }
 
 /** A few of them in a few words: what is wrong with a long input can be longer than the input. */
@@ -205,10 +229,19 @@ const invalid = (message: string, cause?: unknown): TielineError =>
   new TielineError("USAGE", message, { remedy: "see docs/api.md for what the operation takes", cause });
 
 const tooLong = (limit: number): TielineError =>
-  new TielineError("BODY_TOO_LONG", `the request is longer than ${limit} bytes`, { remedy: "put the text in a file and send its path", operands: { limit } });
+  new TielineError("BODY_TOO_LONG", `the request is longer than ${limit} bytes`, {
+    remedy: "put the text in a file and send its path",
+    operands: { limit },
+  });
 
 const notFound = (path: string): TielineError =>
-  new TielineError("USAGE", `there is nothing at ${path}`, { remedy: "see docs/api.md for the operations", operands: { path } });
+  new TielineError("USAGE", `there is nothing at ${path}`, {
+    remedy: "see docs/api.md for the operations",
+    operands: { path },
+  });
 
 const wrongMethod = (name: OperationName): TielineError =>
-  new TielineError("USAGE", `${pathOf(name)} takes ${operations[name]}`, { remedy: `use ${operations[name]}`, operands: { operation: name } });
+  new TielineError("USAGE", `${pathOf(name)} takes ${operations[name]}`, {
+    remedy: `use ${operations[name]}`,
+    operands: { operation: name },
+  });

@@ -1,5 +1,18 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { closeSync, fstatSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
@@ -32,11 +45,19 @@ test("a fault that repeats is written once, then counted", async () => {
   const path = join(directory, "daemon.log");
   const log = openLog(path, { maxBytes: 100_000, keep: 1, repeatMs: 30 });
   for (let time = 0; time < 1_000; time++) log.fault("deliver", new Error("boom"));
-  for (let time = 0; time < 1_000; time++) log.fault(`GET /${time}`, new TielineError("USAGE", "x".repeat(5_000), { remedy: "none" }));
-  const faults = (): string[] => readFileSync(path, "utf8").split("\n").filter((line) => line.includes(" fault "));
+  for (let time = 0; time < 1_000; time++)
+    log.fault(`GET /${time}`, new TielineError("USAGE", "x".repeat(5_000), { remedy: "none" }));
+  const faults = (): string[] =>
+    readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line.includes(" fault "));
   expect(faults()).toHaveLength(50);
   await until(() => faults().length > 50, "the counts");
-  expect(faults().slice(50).map((line) => line.slice(25))).toEqual(["fault deliver: INTERNAL boom (999 more times)", "fault 951 other faults"]);
+  expect(
+    faults()
+      .slice(50)
+      .map((line) => line.slice(25)),
+  ).toEqual(["fault deliver: INTERNAL boom (999 more times)", "fault 951 other faults"]);
   log.fault("deliver", new Error("boom"));
   expect(faults().at(-1)).toEndWith("fault deliver: INTERNAL boom");
   log[Symbol.dispose]();
@@ -85,7 +106,16 @@ test("logs of agents' programs are emptied when they have grown, and links are l
   writeFileSync(join(folder, "other"), "x".repeat(2_000));
   symlinkSync(elsewhere, join(folder, "link.log"));
   emptyLongLogs(folder, 1_000);
-  expect(readdirSync(folder).toSorted().map((name) => [name, statSync(join(folder, name)).size])).toEqual([["link.log", 2_000], ["long.sock.log", 0], ["other", 2_000], ["short.sock.log", 1]]);
+  expect(
+    readdirSync(folder)
+      .toSorted()
+      .map((name) => [name, statSync(join(folder, name)).size]),
+  ).toEqual([
+    ["link.log", 2_000],
+    ["long.sock.log", 0],
+    ["other", 2_000],
+    ["short.sock.log", 1],
+  ]);
   emptyLongLogs(join(directory, "none"), 1_000);
   rmSync(folder, { recursive: true });
 });

@@ -1,4 +1,15 @@
-import { appendFileSync, chmodSync, copyFileSync, fstatSync, ftruncateSync, lstatSync, renameSync, statSync, truncateSync, type Stats } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  type Stats,
+} from "node:fs";
 import { join } from "node:path";
 import { asTielineError } from "../model/errors.ts";
 import { linesOf, visible } from "../model/visible.ts";
@@ -38,7 +49,8 @@ export function openLog(path: string, options: LogOptions): Log {
   const repeated = new Map<string, number>();
   let others = 0;
   let counting: Timer | undefined;
-  const checking = stderr !== undefined && isSameFile(stderr, path) ? setInterval(() => check(stderr), checkMs) : undefined;
+  const checking =
+    stderr !== undefined && isSameFile(stderr, path) ? setInterval(() => check(stderr), checkMs) : undefined;
   checking?.unref();
 
   function write(level: string, text: string): void {
@@ -56,7 +68,8 @@ export function openLog(path: string, options: LogOptions): Log {
   function rotateBefore(bytes: number): void {
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size === 0 || size + bytes <= maxBytes) return;
-    for (let age = keep - 1; age >= 1; age--) if (exists(`${path}.${age}`)) renameSync(`${path}.${age}`, `${path}.${age + 1}`);
+    for (let age = keep - 1; age >= 1; age--)
+      if (exists(`${path}.${age}`)) renameSync(`${path}.${age}`, `${path}.${age + 1}`);
     if (keep > 0) {
       copyFileSync(path, `${path}.1`);
       chmodSync(`${path}.1`, 0o600);
@@ -77,7 +90,8 @@ export function openLog(path: string, options: LogOptions): Log {
   function tellCounts(): void {
     clearTimeout(counting);
     counting = undefined;
-    for (const [text, count] of repeated) if (count > 0) write("fault", `${text} (${count} more ${count === 1 ? "time" : "times"})`);
+    for (const [text, count] of repeated)
+      if (count > 0) write("fault", `${text} (${count} more ${count === 1 ? "time" : "times"})`);
     if (others > 0) write("fault", `${others} other ${others === 1 ? "fault" : "faults"}`);
     repeated.clear();
     others = 0;
@@ -114,7 +128,8 @@ function isSameFile(fd: number, path: string): boolean {
 
 const sameInode = (one: Stats, other: Stats): boolean => one.dev === other.dev && one.ino === other.ino;
 
-const cut = (text: string, length = maxEntryLength): string => (text.length <= length ? text : `${text.slice(0, length)}…`);
+const cut = (text: string, length = maxEntryLength): string =>
+  text.length <= length ? text : `${text.slice(0, length)}…`;
 
 /**
  * Keeps the logs short that programs of agents write beside their sockets. They are opened to append, so that one which is

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLoopback, type LoopbackOptions } from "./loopback.ts";
 
-const routes = [(_request: Request, url: URL) => (url.pathname === "/here" ? Promise.resolve(new Response("found")) : null)];
+const routes = [
+  (_request: Request, url: URL) => (url.pathname === "/here" ? Promise.resolve(new Response("found")) : null),
+];
 
 function aHome() {
   const path = mkdtempSync(join(tmpdir(), "tl-loopback-"));
@@ -12,7 +14,14 @@ function aHome() {
   return {
     file,
     open: (options: Partial<LoopbackOptions> = {}) =>
-      openLoopback({ configured: null, file, routes, report: (context, fault) => expect([context, fault]).toEqual([]), patienceMs: 50, ...options }),
+      openLoopback({
+        configured: null,
+        file,
+        routes,
+        report: (context, fault) => expect([context, fault]).toEqual([]),
+        patienceMs: 50,
+        ...options,
+      }),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
 }

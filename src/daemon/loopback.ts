@@ -39,7 +39,13 @@ export interface LoopbackOptions {
  * The port of the dashboard and of the HTTP API, drawn once and then kept. If another program has it, this daemon takes
  * another one: the other program may have answered in our place, so what trusted the old port must know.
  */
-export async function openLoopback({ configured, file, routes, report, patienceMs = 500 }: LoopbackOptions): Promise<Loopback> {
+export async function openLoopback({
+  configured,
+  file,
+  routes,
+  report,
+  patienceMs = 500,
+}: LoopbackOptions): Promise<Loopback> {
   const servers = new Map<number, readonly HttpServer[]>();
   const serve = (hostname: string, port: number): Promise<HttpServer> =>
     serveHttp({ hostname, port, report, fetch: (request, connection) => answer(request, connection, routes) });
@@ -66,12 +72,17 @@ export async function openLoopback({ configured, file, routes, report, patienceM
         throw isRefused(thrown) ? unusable(other, thrown) : thrown;
       }
     },
-    stop: async () => void (await Promise.all([...servers.values()].flat().map((server) => server[Symbol.asyncDispose]()))),
+    stop: async () =>
+      void (await Promise.all([...servers.values()].flat().map((server) => server[Symbol.asyncDispose]()))),
   };
 }
 
 /** 127.0.0.1 and ::1: browsers try both for names below `localhost`, and a stranger at one of them would be believed. */
-async function openBoth(serve: (hostname: string, port: number) => Promise<HttpServer>, port: number, draws = 20): Promise<HttpServer[]> {
+async function openBoth(
+  serve: (hostname: string, port: number) => Promise<HttpServer>,
+  port: number,
+  draws = 20,
+): Promise<HttpServer[]> {
   const first = await serve("127.0.0.1", port);
   try {
     return [first, await serve("::1", first.port)];
@@ -133,8 +144,16 @@ async function answer(request: Request, connection: Connection, routes: readonly
 
 const isLoopback = (host: string): boolean => /^(127\.0\.0\.1|([a-z0-9-]+\.)?localhost|\[::1\])(:\d+)?$/.test(host);
 
-const noHost = (): TielineError => new TielineError("USAGE", "the request has no Host header", { remedy: "use an HTTP client that sends it" });
+const noHost = (): TielineError =>
+  new TielineError("USAGE", "the request has no Host header", { remedy: "use an HTTP client that sends it" });
 
-const wrongHost = (): TielineError => new TielineError("NOT_PERMITTED", "the Host header must be localhost or 127.0.0.1", { remedy: "use http://127.0.0.1 with the port of the home" });
+const wrongHost = (): TielineError =>
+  new TielineError("NOT_PERMITTED", "the Host header must be localhost or 127.0.0.1", {
+    remedy: "use http://127.0.0.1 with the port of the home",
+  });
 
-const nothingThere = (path: string): TielineError => new TielineError("USAGE", `there is nothing at ${path}`, { remedy: "see docs/api.md for what is where", operands: { path } });
+const nothingThere = (path: string): TielineError =>
+  new TielineError("USAGE", `there is nothing at ${path}`, {
+    remedy: "see docs/api.md for what is where",
+    operands: { path },
+  });

@@ -29,8 +29,9 @@ export function mcpHandle({ operations, callerOf, report, version }: McpDoor): H
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
       await server.connect(transport);
       const response = await transport.handleRequest(request, { parsedBody: body });
-      return handedOver(response, signal, async (arrived) => {
-        if (arrived) for (const id of requestsIn(body)) await written(id).catch((fault: unknown) => report("mcp answer", fault));
+      return delivered(response, signal, async (arrived) => {
+        if (arrived)
+          for (const id of requestsIn(body)) await written(id).catch((fault: unknown) => report("mcp answer", fault));
         await server.close();
       });
     } catch (thrown) {
@@ -46,15 +47,20 @@ function clientOver(operations: Operations, caller: Caller, gone: AbortSignal): 
   return {
     async call(name, input, signal) {
       const run = operations[name] as (input: unknown, call: Call) => Promise<never>;
-      return run(parse(schemas[name].input, input, name), { caller, face: "port", signal: signal ? AbortSignal.any([signal, gone]) : gone });
+      return run(parse(schemas[name].input, input, name), {
+        caller,
+        face: "port",
+        signal: signal ? AbortSignal.any([signal, gone]) : gone,
+      });
     },
   };
 }
 
-const requestsIn = (body: unknown): RequestId[] => [body].flat().flatMap((one) => (one as { id?: RequestId } | null)?.id ?? []);
+const requestsIn = (body: unknown): RequestId[] =>
+  [body].flat().flatMap((one) => (one as { id?: RequestId } | null)?.id ?? []);
 
 /** The response, and a word when its body has been taken off our hands, or when nobody took it. */
-function handedOver(response: Response, signal: AbortSignal, ended: (arrived: boolean) => Promise<void>): Response {
+function delivered(response: Response, signal: AbortSignal, ended: (arrived: boolean) => Promise<void>): Response {
   const reader = response.body?.getReader();
   const body = new ReadableStream<Uint8Array>(
     {
@@ -73,6 +79,11 @@ function handedOver(response: Response, signal: AbortSignal, ended: (arrived: bo
 
 /** 405 is how a client learns that there is no stream to open beforehand and no session to end. */
 function onlyPost(): Response {
-  const refusal = problem(new TielineError("USAGE", "/mcp takes POST", { remedy: "use an MCP client for streamable HTTP" }));
-  return new Response(refusal.body, { status: 405, headers: { ...Object.fromEntries(refusal.headers), allow: "POST" } });
+  const refusal = problem(
+    new TielineError("USAGE", "/mcp takes POST", { remedy: "use an MCP client for streamable HTTP" }),
+  );
+  return new Response(refusal.body, {
+    status: 405,
+    headers: { ...Object.fromEntries(refusal.headers), allow: "POST" },
+  });
 }

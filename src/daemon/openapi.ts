@@ -10,7 +10,16 @@ type Json = Record<string, unknown>;
 type Ids = ReadonlyMap<z.ZodType, string>;
 
 /** Schemas that several operations share, under the names of their views. */
-const views = { Receipt: wire.ReceiptView, Story: wire.StoryView, Delivery: wire.DeliveryView, Step: wire.HistoryView, Message: wire.MessageView, Letter: wire.InboxView, Agent: wire.AgentView, Check: wire.Check };
+const views = {
+  Receipt: wire.ReceiptView,
+  Story: wire.StoryView,
+  Delivery: wire.DeliveryView,
+  Step: wire.HistoryView,
+  Message: wire.MessageView,
+  Letter: wire.InboxView,
+  Agent: wire.AgentView,
+  Check: wire.Check,
+};
 
 export function openapi(version: string): Json {
   const names = Object.keys(operations) as OperationName[];
@@ -21,15 +30,34 @@ export function openapi(version: string): Json {
       title: "Tieline",
       version,
       summary: "The message switch for AI coding agents.",
-      description: "On the unix socket daemon.sock in the home, and on the loopback port that its file port names. There, every request carries a token of the person or of an agent.",
+      description:
+        "On the unix socket daemon.sock in the home, and on the loopback port that its file port names. There, every request carries a token of the user or of an agent.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "http://127.0.0.1:{port}", variables: { port: { default: "0", description: "the file port in the home" } } }],
+    servers: [
+      {
+        url: "http://127.0.0.1:{port}",
+        variables: { port: { default: "0", description: "the file port in the home" } },
+      },
+    ],
     security: [{ token: [] }],
-    paths: Object.fromEntries(names.map((name) => [pathOf(name), { [operations[name].toLowerCase()]: operation(name, ids) }])),
+    paths: Object.fromEntries(
+      names.map((name) => [pathOf(name), { [operations[name].toLowerCase()]: operation(name, ids) }]),
+    ),
     components: {
-      securitySchemes: { token: { type: "http", scheme: "bearer", description: "An agent's TIELINE_TOKEN, or what stands in user.token in the home." } },
-      responses: { Problem: { description: "Why it was refused, and what to do about it.", content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } } },
+      securitySchemes: {
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "An agent's TIELINE_TOKEN, or what stands in user.token in the home.",
+        },
+      },
+      responses: {
+        Problem: {
+          description: "Why it was refused, and what to do about it.",
+          content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+        },
+      },
       schemas: { Problem: problemSchema, ...componentSchemas(ids) },
     },
   };
@@ -40,16 +68,27 @@ function operation(name: OperationName, ids: Ids): Json {
   return {
     operationId: name,
     summary: summaries[name],
-    ...(operations[name] === "GET" ? { parameters: parametersOf(input) } : { requestBody: { required: true, content: { "application/json": { schema: refTo(ids.get(input)!) } } } }),
+    ...(operations[name] === "GET"
+      ? { parameters: parametersOf(input) }
+      : { requestBody: { required: true, content: { "application/json": { schema: refTo(ids.get(input)!) } } } }),
     responses: {
-      "200": { description: "Done.", content: { "application/json": { schema: refTo(ids.get(output)!) }, ...(name === "events" && { "text/event-stream": { schema: { type: "string" } } }) } },
+      "200": {
+        description: "Done.",
+        content: {
+          "application/json": { schema: refTo(ids.get(output)!) },
+          ...(name === "events" && { "text/event-stream": { schema: { type: "string" } } }),
+        },
+      },
       default: { $ref: "#/components/responses/Problem" },
     },
   };
 }
 
 function parametersOf(input: z.ZodType): Json[] {
-  const { properties = {}, required = [] } = jsonSchema(input) as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = jsonSchema(input) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",

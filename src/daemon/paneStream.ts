@@ -30,14 +30,15 @@ const heartbeatMs = 15_000;
  */
 export function paneStreams(tieline: Switch, callers: Callers): Answer {
   return async (request, { caller, signal }) => {
-    const from = await callers.person(caller);
+    const from = await callers.user(caller);
     const address = new URL(request.url).searchParams.get("agent") ?? "";
     const agent = programCalled(address, from, tieline);
     const { endpoint, locator } = paneOf(agent);
     const { socket, pane } = locator;
     const server = tieline.servers.at(socket);
     const encoder = new TextEncoder();
-    const say = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void => controller.enqueue(encoder.encode(`${text}\n\n`));
+    const say = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void =>
+      controller.enqueue(encoder.encode(`${text}\n\n`));
     const over = new AbortController();
     const ended = AbortSignal.any([signal, over.signal]);
     let news = Promise.withResolvers<void>();
@@ -86,7 +87,9 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
 
     async function above(size: number): Promise<string[]> {
       const lines = Math.min(size, historyLines);
-      return lines === 0 ? [] : selfContained(await capture(server, pane, { ansi: true, history: lines })).slice(0, lines);
+      return lines === 0
+        ? []
+        : selfContained(await capture(server, pane, { ansi: true, history: lines })).slice(0, lines);
     }
 
     /** False: nothing did for a while. */
@@ -98,14 +101,18 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
   };
 }
 
-const endOf = (agent: string, { message, remedy }: TielineError): PaneEnd => ({ message: `the pane of ${agent} can not be read any more: ${message}`, remedy });
+const endOf = (agent: string, { message, remedy }: TielineError): PaneEnd => ({
+  message: `the pane of ${agent} can not be read any more: ${message}`,
+  remedy,
+});
 
 /** tmux lets a style run on into the next row; here each row says its own. */
 export function selfContained(rows: readonly string[]): string[] {
   let open = "";
   return rows.map((row) => {
     const text = `${open}${row}`;
-    for (const [sequence, parameters] of row.matchAll(/\x1b\[([0-9;:]*)m/g)) open = /^0?$/.test(parameters!) ? "" : open + sequence;
+    for (const [sequence, parameters] of row.matchAll(/\x1b\[([0-9;:]*)m/g))
+      open = /^0?$/.test(parameters!) ? "" : open + sequence;
     return text;
   });
 }

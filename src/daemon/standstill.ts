@@ -17,7 +17,11 @@ export interface StandstillOptions {
 /** What has waited is taken in within this time. */
 const catchUpMs = 1_000;
 
-export function watchStandstill({ now = () => performance.now(), beatMs = 1_000, lateMs = 1_500 }: StandstillOptions = {}): Standstill {
+export function watchStandstill({
+  now = () => performance.now(),
+  beatMs = 1_000,
+  lateMs = 1_500,
+}: StandstillOptions = {}): Standstill {
   let beatAt = now();
   let overAt = Number.NEGATIVE_INFINITY;
   const look = (): void => {

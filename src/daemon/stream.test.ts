@@ -16,13 +16,23 @@ const socket = join(root, "s.sock");
 const fail = (context: string, fault: unknown): never => {
   throw new Error(context, { cause: fault });
 };
-const prompt = (text: string, name = "ana"): Fact => ({ type: "user.prompt", agent: agentId(name), name, team: "web", prompt: text });
+const prompt = (text: string, name = "ana"): Fact => ({
+  type: "user.prompt",
+  agent: agentId(name),
+  name,
+  team: "web",
+  prompt: text,
+});
 
 let spine: Spine;
 let server: ReturnType<typeof serve>;
 let stopping: AbortController;
 beforeEach(() => {
-  spine = new Spine(openEventStore(join(root, `${crypto.randomUUID()}.db`), fail), { report: fail, maxAgeMs: 1e9, maxBytes: 1e9 });
+  spine = new Spine(openEventStore(join(root, `${crypto.randomUUID()}.db`), fail), {
+    report: fail,
+    maxAgeMs: 1e9,
+    maxBytes: 1e9,
+  });
   server = serve();
 });
 afterEach(async () => {
@@ -37,7 +47,14 @@ function serve(times: StreamTimes = {}, filter: EventFilter = {}) {
   const { signal } = stopping;
   return Bun.serve({
     unix: socket,
-    fetch: (request) => eventStream(spine, Number(request.headers.get("last-event-id") ?? spine.last), (event) => isWanted(event, filter), AbortSignal.any([request.signal, signal]), times),
+    fetch: (request) =>
+      eventStream(
+        spine,
+        Number(request.headers.get("last-event-id") ?? spine.last),
+        (event) => isWanted(event, filter),
+        AbortSignal.any([request.signal, signal]),
+        times,
+      ),
   });
 }
 
@@ -47,7 +64,8 @@ async function take(events: AsyncIterable<StreamedEvent>, count: number): Promis
   return taken;
 }
 
-const prompts = (events: readonly StreamedEvent[]): string[] => events.flatMap((event) => (event.type === "user.prompt" ? event.prompt : []));
+const prompts = (events: readonly StreamedEvent[]): string[] =>
+  events.flatMap((event) => (event.type === "user.prompt" ? event.prompt : []));
 
 describe("the live stream", () => {
   test("past and live are one sequence, each event once, while events keep coming", async () => {
@@ -91,7 +109,9 @@ describe("the live stream", () => {
 
   test("nobody there is an error at once", async () => {
     await server.stop(true);
-    await expect(take(streamEvents({ socket: join(root, "none.sock") }, {}), 1)).rejects.toMatchObject({ code: "DAEMON_UNAVAILABLE" });
+    await expect(take(streamEvents({ socket: join(root, "none.sock") }, {}), 1)).rejects.toMatchObject({
+      code: "DAEMON_UNAVAILABLE",
+    });
   });
 
   test("what is not wanted is left out, and a heartbeat carries the number on", async () => {
@@ -108,7 +128,10 @@ describe("the live stream", () => {
   test("a reader that takes nothing is given no more than a page, and cut off", async () => {
     for (let i = 0; i < 5_000; i++) spine.emit(prompt(String(i)));
     let asked = 0;
-    const counting = { onEvent: spine.onEvent.bind(spine), after: (seq: number, limit: number) => (asked++, spine.after(seq, limit)) };
+    const counting = {
+      onEvent: spine.onEvent.bind(spine),
+      after: (seq: number, limit: number) => (asked++, spine.after(seq, limit)),
+    };
     const { body } = eventStream(counting, 0, () => true, stopping.signal, { patienceMs: 20 });
     const reader = body!.getReader();
     await reader.read();

@@ -17,7 +17,13 @@ const pageSize = 256;
  * Nothing is kept for a reader but its number: each time that it can take more, the next page is read from the spine.
  * The past and what happens meanwhile are one sequence, and a slow reader costs no memory.
  */
-export function eventStream(events: Pick<Spine, "after" | "onEvent">, from: number, isWanted: (event: Event) => boolean, signal: AbortSignal, times: StreamTimes = {}): Response {
+export function eventStream(
+  events: Pick<Spine, "after" | "onEvent">,
+  from: number,
+  isWanted: (event: Event) => boolean,
+  signal: AbortSignal,
+  times: StreamTimes = {},
+): Response {
   const { heartbeatMs = 15_000, patienceMs = 60_000 } = times;
   const encoder = new TextEncoder();
   const over = new AbortController();

@@ -1,12 +1,16 @@
 import type { Caller } from "../api/schema.ts";
 import type { Switch } from "../compose/index.ts";
-import { endpointBy, personId } from "../model/agent.ts";
+import { endpointBy, userId } from "../model/agent.ts";
 import type { Sender } from "../model/message.ts";
 import { paneLocator } from "../delivery/transports/paneLocator.ts";
 
 /** Where a caller's agents are started. The user says where; an agent's are where it lives itself, whatever it says. */
-export function tmuxServerOf(from: Sender, caller: Caller, { directory, tmuxSocket }: Pick<Switch, "directory" | "tmuxSocket">): string {
-  if (from.id === personId) return caller.tmuxServer ?? tmuxSocket;
+export function tmuxServerOf(
+  from: Sender,
+  caller: Caller,
+  { directory, tmuxSocket }: Pick<Switch, "directory" | "tmuxSocket">,
+): string {
+  if (from.id === userId) return caller.tmuxServer ?? tmuxSocket;
   const agent = directory.agent(from.id);
   const own = agent && endpointBy("tmux", agent);
   return own ? paneLocator(own).socket : tmuxSocket;

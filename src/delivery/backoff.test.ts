@@ -2,12 +2,18 @@ import { expect, test } from "bun:test";
 import { longestHistory, type Delivery, type Outcome } from "../model/delivery.ts";
 import { CourierPost } from "../testing/courierPost.ts";
 
-const changed: Outcome = { kind: "held", hold: { reason: "busy", detail: "%9 changed just before the paste (command)" } };
+const changed: Outcome = {
+  kind: "held",
+  hold: { reason: "busy", detail: "%9 changed just before the paste (command)" },
+};
 
 /** How often the delivery was tried, as its history tells. */
 const tried = (post: CourierPost, delivery: Delivery): number => {
   const history = post.history(delivery);
-  return history.filter(({ verb }) => verb === "claim").length + history.reduce((sum, { leftOut = 0 }) => sum + leftOut / 2, 0);
+  return (
+    history.filter(({ verb }) => verb === "claim").length +
+    history.reduce((sum, { leftOut = 0 }) => sum + leftOut / 2, 0)
+  );
 };
 
 /** Attempts within one minute of the courier's clock, which goes as fast as its pauses. */
@@ -36,19 +42,23 @@ test.each([
   ["held", changed],
   ["gone", { kind: "gone", detail: "nothing listens" }],
   ["absent", { kind: "absent", detail: "it left no trace" }],
-] as const)("a transport that says ready and then always answers %s is tried a few times a minute, whatever wakes the courier", async (_, outcome) => {
-  const { post, delivery, times } = await attemptsInAMinute(outcome);
-  expect(times.length).toBeLessThan(16);
-  expect(post.history(delivery).length).toBeLessThan(60);
-  await post.until(delivery, ({ detail }) => detail !== null);
-  expect(post.delivery(delivery).detail).toMatch(/; tried \d+ times, again in \d+(\.\d)? s$/);
-  await post[Symbol.asyncDispose]();
-});
+] as const)(
+  "a transport that says ready and then always answers %s is tried a few times a minute, whatever wakes the courier",
+  async (_, outcome) => {
+    const { post, delivery, times } = await attemptsInAMinute(outcome);
+    expect(times.length).toBeLessThan(16);
+    expect(post.history(delivery).length).toBeLessThan(60);
+    await post.until(delivery, ({ detail }) => detail !== null);
+    expect(post.delivery(delivery).detail).toMatch(/; tried \d+ times, again in \d+(\.\d)? s$/);
+    await post[Symbol.asyncDispose]();
+  },
+);
 
 test("each attempt waits twice as long as the one before, ten seconds at most", async () => {
   const { post, times } = await attemptsInAMinute(changed);
   const pauses = times.slice(1).map((at, index) => at - times[index]!);
-  for (const [index, pause] of pauses.entries()) expect(pause).toBeGreaterThanOrEqual(Math.min(200 * 2 ** index, 10_000));
+  for (const [index, pause] of pauses.entries())
+    expect(pause).toBeGreaterThanOrEqual(Math.min(200 * 2 ** index, 10_000));
   expect(Math.max(...pauses)).toBeLessThan(12_000);
   await post[Symbol.asyncDispose]();
 });
@@ -68,16 +78,23 @@ test("what is refused for hours keeps a short history", async () => {
 test("the first refusal is told as it is, and a delivery ends the back-off", async () => {
   await using post = new CourierPost({ retryMs: 1 });
   let refusals = 2;
-  post.transport.outcome = async () => (refusals-- > 0 ? changed : { kind: "handed", proof: "screen" });
+  post.transport.outcome = async () => (refusals-- > 0 ? changed : { kind: "delivered", proof: "screen" });
   await post.courier.start();
   const first = await post.send("first");
-  await post.becomes(first, "handed");
-  const details = post.history(first).flatMap(({ verb, detail }) => (verb === "settle" && detail !== null ? [detail] : []));
-  expect(details).toEqual(["%9 changed just before the paste (command)", "%9 changed just before the paste (command); tried 2 times, again in 2 ms"]);
+  await post.becomes(first, "delivered");
+  const details = post
+    .history(first)
+    .flatMap(({ verb, detail }) => (verb === "settle" && detail !== null ? [detail] : []));
+  expect(details).toEqual([
+    "%9 changed just before the paste (command)",
+    "%9 changed just before the paste (command); tried 2 times, again in 2 ms",
+  ]);
   refusals = 1;
   const second = await post.send("second");
-  await post.becomes(second, "handed");
-  expect(post.history(second).find(({ verb }) => verb === "settle")).toMatchObject({ detail: "%9 changed just before the paste (command)" });
+  await post.becomes(second, "delivered");
+  expect(post.history(second).find(({ verb }) => verb === "settle")).toMatchObject({
+    detail: "%9 changed just before the paste (command)",
+  });
 });
 
 test("another endpoint takes the message while one pauses", async () => {
@@ -87,8 +104,8 @@ test("another endpoint takes the message while one pauses", async () => {
   const delivery = await post.send("hello");
   await post.until(delivery, ({ state, detail }) => state === "queued" && detail !== null);
   const collected = await post.collect();
-  await collected.flushed({ kind: "handed", proof: "submitted" });
-  expect(post.delivery(delivery).state).toBe("handed");
+  await collected.flushed({ kind: "delivered", proof: "submitted" });
+  expect(post.delivery(delivery).state).toBe("delivered");
 });
 
 test("reasons that change at every look are written down once a second", async () => {

@@ -34,7 +34,10 @@ export class Backoff {
     // What was tried long ago says nothing about now.
     const count = known && now - known.until < slowestMs ? known.count + 1 : 1;
     const pauseMs = Math.min(this.firstMs * 2 ** (count - 1), slowestMs);
-    const hold = { reason, detail: count === 1 ? detail : `${detail}; tried ${count} times, again in ${seconds(pauseMs)}` };
+    const hold = {
+      reason,
+      detail: count === 1 ? detail : `${detail}; tried ${count} times, again in ${seconds(pauseMs)}`,
+    };
     this.refusals.set(keyOf(agent, transport), { count, until: now + pauseMs, hold });
     return hold;
   }

@@ -1,4 +1,4 @@
-/** The boundary lane: an agent asks for its mail, and is given what is there, in order. */
+/** The pull lane: an agent asks for its mail, and is given what is there, in order. */
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Authority, Delivery, Outcome } from "../model/delivery.ts";
@@ -27,11 +27,19 @@ export interface Collected {
 export interface CollectParts {
   readonly mailbox: Pick<Mailbox, "inbox" | "claim" | "delivery">;
   readonly order: Pick<Order, "underway">;
-  readonly settle: (delivery: Delivery, outcome: Outcome, way: { transport: string; authority: Authority }) => Promise<void>;
+  readonly settle: (
+    delivery: Delivery,
+    outcome: Outcome,
+    way: { transport: string; authority: Authority },
+  ) => Promise<void>;
   readonly clock: Clock;
 }
 
-export async function collectMail({ mailbox, order, settle, clock }: CollectParts, agent: Agent, request: Collection): Promise<Collected> {
+export async function collectMail(
+  { mailbox, order, settle, clock }: CollectParts,
+  agent: Agent,
+  request: Collection,
+): Promise<Collected> {
   const { transport, authority, whens, take = () => true, limit = 20, outOfOrder = false } = request;
   const due = mailbox.inbox(agent.id, { pending: true, oldest: true, limit: 1_000, ...(whens && { when: whens }) });
   const queued = due.filter(({ message, delivery }) => delivery.state === "queued" && !goesByProtocol(agent, message));
@@ -40,7 +48,9 @@ export async function collectMail({ mailbox, order, settle, clock }: CollectPart
   for (const row of queued) {
     if (items.length === limit) break;
     const isNext = (outOfOrder || !earlier.some((one) => comesBefore(one, row))) && take(row.message);
-    const claimed = isNext ? await mailbox.claim(row.delivery.id, { lane: "boundary", now: clock(), transport, authority }) : null;
+    const claimed = isNext
+      ? await mailbox.claim(row.delivery.id, { lane: "pull", now: clock(), transport, authority })
+      : null;
     if (claimed === null && !(isNext && hasFailed(mailbox, row.delivery))) earlier.push(row);
     else if (claimed !== null) items.push({ message: row.message, delivery: claimed });
   }
@@ -54,4 +64,5 @@ export async function collectMail({ mailbox, order, settle, clock }: CollectPart
 }
 
 /** A message that turned out to be damaged when it was claimed makes room for the next one. */
-export const hasFailed = (mailbox: Pick<Mailbox, "delivery">, { id }: Delivery): boolean => mailbox.delivery(id)?.state === "failed";
+export const hasFailed = (mailbox: Pick<Mailbox, "delivery">, { id }: Delivery): boolean =>
+  mailbox.delivery(id)?.state === "failed";

@@ -3,10 +3,10 @@ import { createCourier, type Collected, type Courier } from "./courier.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import { boundaryLeaseMs, type Delivery, type Outcome } from "../model/delivery.ts";
+import { pullLeaseMs, type Delivery, type Outcome } from "../model/delivery.ts";
 import { seal, type Draft, type Sender } from "../model/message.ts";
 import { anAgent } from "../testing/agents.ts";
-import { ana, person } from "../testing/mailboxContract.ts";
+import { ana, user } from "../testing/mailboxContract.ts";
 import { PlayedTransport } from "../testing/playedTransport.ts";
 import type { Readiness } from "./transports/port.ts";
 
@@ -45,7 +45,8 @@ describe("courier", () => {
     });
   }
 
-  const send = (body: string, draft: Partial<Draft> = {}): Promise<Delivery> => sendAs(draft.kind ? ana : person, body, draft);
+  const send = (body: string, draft: Partial<Draft> = {}): Promise<Delivery> =>
+    sendAs(draft.kind ? ana : user, body, draft);
   const sendAs = async (from: Sender, body: string, draft: Partial<Draft> = {}): Promise<Delivery> => {
     const message = seal({ to: "bob", body, ...draft }, from, { inReplyTo: null, hops: 0 });
     return (await mailbox.accept(message, [bob])).deliveries[0]!;
@@ -71,7 +72,7 @@ describe("courier", () => {
 
   test("an idle agent gets its mail without anything else happening", async () => {
     await courier.start();
-    await becomes(await send("hello"), "handed");
+    await becomes(await send("hello"), "delivered");
     expect(stage.written).toEqual(["hello"]);
   });
 
@@ -83,8 +84,8 @@ describe("courier", () => {
     await becomes(first, "claimed");
     const second = await send("second");
     expect(stage.foreseen).toEqual(["bob after 0 looks"]);
-    take({ kind: "handed", proof: "screen" });
-    await becomes(second, "handed");
+    take({ kind: "delivered", proof: "screen" });
+    await becomes(second, "delivered");
   });
 
   test("mail is stored although its way in can not be foreseen", async () => {
@@ -92,14 +93,17 @@ describe("courier", () => {
       throw new Error("no such way");
     };
     await courier.start();
-    await becomes(await send("hello"), "handed");
+    await becomes(await send("hello"), "delivered");
     expect(faults).toEqual(["foresee mail for bob"]);
   });
 
   test("nothing is foreseen for an agent whose mail is held, nor for a crowd", async () => {
     stage.readiness = busy;
     await courier.start();
-    await mailbox.accept(seal({ to: "@all", body: "to all" }, person, { inReplyTo: null, hops: 0 }), [bob, { id: ana.id, name: "ana" }]);
+    await mailbox.accept(seal({ to: "@all", body: "to all" }, user, { inReplyTo: null, hops: 0 }), [
+      bob,
+      { id: ana.id, name: "ana" },
+    ]);
     await watched();
     await send("held");
     expect(stage.foreseen).toEqual([]);
@@ -112,13 +116,13 @@ describe("courier", () => {
     const delivery = await send("hello");
     await watched();
     stage.readiness = { kind: "ready" };
-    await becomes(delivery, "handed");
+    await becomes(delivery, "delivered");
   });
 
   test("mail that waited through a restart is served by the next start", async () => {
     const delivery = await send("before the start");
     await courier.start();
-    await becomes(delivery, "handed");
+    await becomes(delivery, "delivered");
   });
 
   test("one at a time, in order, urgent first", async () => {
@@ -130,9 +134,9 @@ describe("courier", () => {
     const last = await send("stop", { when: "interrupt" });
     await watched();
     stage.open();
-    await becomes(last, "handed");
+    await becomes(last, "delivered");
     const end = await send("the end");
-    await becomes(end, "handed");
+    await becomes(end, "delivered");
     expect(stage.written).toEqual(["stop", "soon", "turn 1", "turn 2", "the end"]);
     expect(stage.mostInFlight).toBe(1);
   });
@@ -144,9 +148,9 @@ describe("courier", () => {
     const first = await send("first");
     await becomes(first, "claimed");
     const second = await send("second");
-    stage.outcome = { kind: "handed", proof: "screen" };
-    resolve({ kind: "handed", proof: "screen" });
-    await becomes(second, "handed");
+    stage.outcome = { kind: "delivered", proof: "screen" };
+    resolve({ kind: "delivered", proof: "screen" });
+    await becomes(second, "delivered");
     expect(stage.written).toEqual(["first", "second"]);
   });
 
@@ -159,7 +163,7 @@ describe("courier", () => {
     expect(stage.written).toEqual([]);
     expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 0, reason: "busy", detail: "bob is working" });
     stage.open();
-    await becomes(delivery, "handed");
+    await becomes(delivery, "delivered");
     expect(courier.holdOf(bob.id)).toBeNull();
   });
 
@@ -167,19 +171,24 @@ describe("courier", () => {
     await courier.start();
     const delivery = await send("once");
     for (let wake = 0; wake < 100; wake++) courier.wake(bob.id);
-    await becomes(delivery, "handed");
+    await becomes(delivery, "delivered");
     for (let wake = 0; wake < 100; wake++) courier.wake(bob.id);
     const end = await send("end");
-    await becomes(end, "handed");
+    await becomes(end, "delivered");
     expect(stage.written).toEqual(["once", "end"]);
   });
 
   test("a moment that passes between the look and the write is tried again and costs no attempt", async () => {
     let tries = 0;
-    stage.outcome = () => Promise.resolve(++tries < 3 ? { kind: "held", hold: { reason: "draft", detail: "somebody typed" } } : { kind: "handed", proof: "screen" });
+    stage.outcome = () =>
+      Promise.resolve(
+        ++tries < 3
+          ? { kind: "held", hold: { reason: "draft", detail: "somebody typed" } }
+          : { kind: "delivered", proof: "screen" },
+      );
     await courier.start();
     const delivery = await send("third time lucky");
-    await becomes(delivery, "handed");
+    await becomes(delivery, "delivered");
     expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 0 });
   });
 
@@ -189,22 +198,22 @@ describe("courier", () => {
     const delivery = await send("lost?");
     await becomes(delivery, "uncertain");
     expect([stage.written, faults]).toEqual([["lost?"], [expect.stringContaining("deliver MSG_USER")]]);
-    stage.outcome = { kind: "handed", proof: "screen" };
+    stage.outcome = { kind: "delivered", proof: "screen" };
     const next = await send("the next one goes on");
-    await becomes(next, "handed");
+    await becomes(next, "delivered");
     expect(stage.written).toEqual(["lost?", "the next one goes on"]);
   });
 
-  test("a lost attempt that is found counts as handed", async () => {
+  test("a lost attempt that is found counts as delivered", async () => {
     stage.outcome = { kind: "unknown", detail: "?" };
-    stage.inspected = { kind: "handed", proof: "screen" };
+    stage.inspected = { kind: "delivered", proof: "screen" };
     await courier.start();
-    await becomes(await send("found"), "handed");
+    await becomes(await send("found"), "delivered");
   });
 
   test.each([
-    ["proved absent: sent again", { kind: "absent", detail: "not typed" }, "handed", ["crashed"]],
-    ["found: not sent again", { kind: "handed", proof: "screen" }, "handed", []],
+    ["proved absent: sent again", { kind: "absent", detail: "not typed" }, "delivered", ["crashed"]],
+    ["found: not sent again", { kind: "delivered", proof: "screen" }, "delivered", []],
     ["no proof: not sent again, and said so", { kind: "unknown", detail: "?" }, "uncertain", []],
   ] as const)("a claim of a dead process, %s", async (_, found, wanted, written) => {
     const delivery = await send("crashed");
@@ -224,7 +233,7 @@ describe("courier", () => {
     expect(collected.items.map(({ message }) => message.body).toSorted()).toEqual(["first", "second"]);
     expect([state(one), state(two)]).toEqual(["claimed", "claimed"]);
     expect((await courier.collect(bob, { transport: "pull", authority: "peer" })).items).toEqual([]);
-    await collected.flushed({ kind: "handed", proof: "tool" });
+    await collected.flushed({ kind: "delivered", proof: "tool" });
     expect([state(one), state(two)]).toEqual(["seen", "seen"]);
     stage.open();
     expect(stage.written).toEqual([]);
@@ -236,11 +245,15 @@ describe("courier", () => {
     await courier.start();
     await becomes(await send("hangs"), "claimed");
     const urgent = await send("stop", { when: "interrupt" });
-    const { items, flushed } = await courier.collect(bob, { transport: "hook", authority: "peer", whens: ["interrupt"] });
+    const { items, flushed } = await courier.collect(bob, {
+      transport: "hook",
+      authority: "peer",
+      whens: ["interrupt"],
+    });
     expect(items.map(({ message }) => message.body)).toEqual(["stop"]);
-    await flushed({ kind: "handed", proof: "submitted" });
-    expect(state(urgent)).toBe("handed");
-    resolve({ kind: "handed", proof: "screen" });
+    await flushed({ kind: "delivered", proof: "submitted" });
+    expect(state(urgent)).toBe("delivered");
+    resolve({ kind: "delivered", proof: "screen" });
   });
 
   test("a reader that never says that it has read is looked for when its lease is over", async () => {
@@ -249,7 +262,7 @@ describe("courier", () => {
     await courier.start();
     const delivery = await send("unread");
     expect(bodies(await collect("tmux"))).toEqual(["unread"]);
-    lateMs = boundaryLeaseMs + 1;
+    lateMs = pullLeaseMs + 1;
     await send("makes the courier look at the clock");
     await becomes(delivery, "queued");
     expect(mailbox.delivery(delivery.id)).toMatchObject({ attempts: 1, detail: "it has no record of it" });
@@ -263,22 +276,25 @@ describe("courier", () => {
     const open = (): readonly Delivery[] => mailbox.deliveriesIn(["uncertain"]);
 
     test("is looked through before anything is written: what is found has arrived, nothing is repeated", async () => {
-      stage.inspected = { kind: "handed", proof: "screen", detail: "its mark is in the pane" };
+      stage.inspected = { kind: "delivered", proof: "screen", detail: "its mark is in the pane" };
       const [one, two] = open();
       await courier.start();
-      await becomes(one!, "handed");
-      await becomes(two!, "handed");
+      await becomes(one!, "delivered");
+      await becomes(two!, "delivered");
       expect(stage.written).toEqual([]);
     });
 
-    test.each<Outcome>([{ kind: "unknown", detail: "?" }, { kind: "absent", detail: "nothing was typed" }])("leaves to the user what is not found (%j), and serves what comes after it", async (inspected) => {
+    test.each<Outcome>([
+      { kind: "unknown", detail: "?" },
+      { kind: "absent", detail: "nothing was typed" },
+    ])("leaves to the user what is not found (%j), and serves what comes after it", async (inspected) => {
       stage.inspected = inspected;
       await courier.start();
-      await becomes(await send("three"), "handed");
+      await becomes(await send("three"), "delivered");
       expect(stage.written).toEqual(["three"]);
       expect(open()).toHaveLength(2);
       await mailbox.retry(open()[0]!.messageId);
-      await becomes(await send("four"), "handed");
+      await becomes(await send("four"), "delivered");
       expect(stage.written).toEqual(["three", "one", "four"]);
     });
   });
@@ -299,11 +315,19 @@ describe("courier", () => {
       altered.add("first").add("second");
       await watched();
       stage.open();
-      await becomes(third, "handed");
+      await becomes(third, "delivered");
       expect(stage.written).toEqual(["third"]);
       expect([state(first), state(second)]).toEqual(["failed", "failed"]);
-      expect(mailbox.inbox(person.id).map(({ message }) => [message.kind, message.inReplyTo])).toEqual([["bounce", first.messageId], ["bounce", second.messageId]]);
-      expect(mailbox.story(first.messageId)!.history.get(first.id)!.at(-1)).toMatchObject({ verb: "claim", from: "queued", to: "failed", detail: expect.stringContaining("checksum") });
+      expect(mailbox.inbox(user.id).map(({ message }) => [message.kind, message.inReplyTo])).toEqual([
+        ["bounce", first.messageId],
+        ["bounce", second.messageId],
+      ]);
+      expect(mailbox.story(first.messageId)!.history.get(first.id)!.at(-1)).toMatchObject({
+        verb: "claim",
+        from: "queued",
+        to: "failed",
+        detail: expect.stringContaining("checksum"),
+      });
     });
 
     test("is not given to an agent that asks, which gets the rest in order", async () => {
@@ -317,11 +341,11 @@ describe("courier", () => {
   test("acks wake nobody, and are written where text starts no turn", async () => {
     await courier.start();
     const ack = await send("ok", { kind: "ack" });
-    await becomes(await send("real mail"), "handed");
+    await becomes(await send("real mail"), "delivered");
     expect([stage.written, state(ack)]).toEqual([["real mail"], "queued"]);
     stage.traits = { ...stage.traits, quiet: true };
     courier.wake(bob.id);
-    await becomes(ack, "handed");
+    await becomes(ack, "delivered");
   });
 
   test("whose word it counted as is known after a crash in the middle of the attempt", async () => {
@@ -333,7 +357,7 @@ describe("courier", () => {
     await mailbox.recover(Date.now(), "start");
     await mailbox.confirm(delivery.id, "transcript");
     expect(mailbox.delivery(delivery.id)).toMatchObject({ state: "seen", transport: "tmux", authority: "user" });
-    resolve({ kind: "handed", proof: "screen" });
+    resolve({ kind: "delivered", proof: "screen" });
     faults.length = 0;
   });
 

@@ -3,11 +3,19 @@
  * happens to a delivery is written into the mailbox, where the sender can read it.
  *
  * Each agent has two lanes. The push lane below writes to the agent, one delivery at a time, as soon as a way in
- * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The boundary lane
+ * is ready; waiting happens while a delivery is queued, so that nothing blocks an urgent one. The pull lane
  * is `collect`: the agent asks, and gets what is there.
  */
 import { notRunningWords, type Agent, type Endpoint } from "../model/agent.ts";
-import { isSummaryOnly, proofOfSummary, provesSeen, type Authority, type Delivery, type Hold, type Outcome } from "../model/delivery.ts";
+import {
+  isSummaryOnly,
+  proofOfSummary,
+  provesSeen,
+  type Authority,
+  type Delivery,
+  type Hold,
+  type Outcome,
+} from "../model/delivery.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
@@ -37,10 +45,10 @@ export interface Courier extends AsyncDisposable {
   /** Gives an agent that asks its waiting mail. `flushed` says that the text is out; only then is it settled. */
   collect(agent: Agent, request: Collection): Promise<Collected>;
   /**
-   * Looks again for what the agent was given without proof, and for these that were handed over with a weak one; what
+   * Looks again for what the agent was given without proof, and for these that were delivered with a weak one; what
    * was lost and surely did not arrive waits again.
    */
-  reconsider(agent: AgentId, handed?: readonly DeliveryId[]): Promise<void>;
+  reconsider(agent: AgentId, delivered?: readonly DeliveryId[]): Promise<void>;
   /** Notes on the receipt that an urgent message can only arrive later than it was sent for. */
   readonly announce: Lateness["announce"];
   /** The clock was set, and deadlines with it: what is due is planned again. */
@@ -72,7 +80,16 @@ const failedMs = 1_000;
 const holdMs = 1_000;
 
 export function createCourier(parts: CourierParts): Courier {
-  const { mailbox, transports, report, model, clock = systemClock, timeoutMs = 5_000, retryMs = 200, sweepMs = 30_000 } = parts;
+  const {
+    mailbox,
+    transports,
+    report,
+    model,
+    clock = systemClock,
+    timeoutMs = 5_000,
+    retryMs = 200,
+    sweepMs = 30_000,
+  } = parts;
   const rounds = new Rounds(serve, report, (id) => timers.later(id, failedMs, () => rounds.ask(id)));
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
   const holds = new Map<AgentId, Hold & { at: number }>();
@@ -89,10 +106,15 @@ export function createCourier(parts: CourierParts): Courier {
     async start() {
       for (const delivery of mailbox.deliveriesIn(["uncertain"])) doubts.add(delivery);
       for (const delivery of await mailbox.recover(clock(), "start")) doubts.add(delivery);
-      listening.defer(mailbox.onComing((message, [recipient, ...others]) => recipient && others.length === 0 && foresee(recipient.id, message)));
+      listening.defer(
+        mailbox.onComing(
+          (message, [recipient, ...others]) => recipient && others.length === 0 && foresee(recipient.id, message),
+        ),
+      );
       listening.defer(
         mailbox.onTransitions((changes) => {
-          for (const { transition, delivery } of changes) if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
+          for (const { transition, delivery } of changes)
+            if (transition.to === "queued" && transition.verb !== "hold") rounds.ask(delivery.agent);
           timers.plan(mailbox.nextDueAt());
         }),
       );
@@ -104,8 +126,9 @@ export function createCourier(parts: CourierParts): Courier {
 
     collect: (agent, request) => collectMail({ mailbox, order, settle, clock }, agent, request),
 
-    async reconsider(agent, handed = []) {
-      for (const delivery of [...uncertainOf(agent), ...handed.flatMap((id) => mailbox.delivery(id) ?? [])]) await inspect(delivery);
+    async reconsider(agent, delivered = []) {
+      for (const delivery of [...uncertainOf(agent), ...delivered.flatMap((id) => mailbox.delivery(id) ?? [])])
+        await inspect(delivery);
     },
 
     announce: (agent, message, delivery) => lateness.announce(agent, message, delivery),
@@ -132,8 +155,11 @@ export function createCourier(parts: CourierParts): Courier {
     await lookAgain(id);
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
-      // A person's mail waits to be read; nobody pushes it.
-      const heads = agent === null || agent.kind === "person" ? [] : [...mailbox.heads(id, clock()), ...noticesFor(agent, mailbox, transportOf)];
+      // A user's mail waits to be read; nobody pushes it.
+      const heads =
+        agent === null || agent.kind === "user"
+          ? []
+          : [...mailbox.heads(id, clock()), ...noticesFor(agent, mailbox, transportOf)];
       const errand = agent && (await firstReady(agent, heads));
       if (!errand) {
         if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
@@ -147,7 +173,12 @@ export function createCourier(parts: CourierParts): Courier {
         continue;
       }
       const { transport } = errand.endpoint;
-      const claimed = await mailbox.claim(errand.delivery.id, { lane: "push", now: clock(), transport, authority: authorityOf(transportOf(transport), errand.message) });
+      const claimed = await mailbox.claim(errand.delivery.id, {
+        lane: "push",
+        now: clock(),
+        transport,
+        authority: authorityOf(transportOf(transport), errand.message),
+      });
       if (claimed === null && hasFailed(mailbox, errand.delivery)) continue;
       if (claimed === null) return;
       holds.delete(id);
@@ -178,7 +209,7 @@ export function createCourier(parts: CourierParts): Courier {
   /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */
   function foresee(id: AgentId, message: Message): void {
     const agent = rounds.isServing(id) || holds.has(id) ? null : parts.agent(id);
-    if (agent === null || agent.kind === "person") return;
+    if (agent === null || agent.kind === "user") return;
     try {
       const endpoint = waysFor(agent, message, transportOf)[0]?.endpoint;
       if (endpoint) transportOf(endpoint.transport).foresee?.(agent, endpoint);
@@ -193,7 +224,10 @@ export function createCourier(parts: CourierParts): Courier {
     for (const delivery of heads) {
       const message = mailbox.message(delivery.messageId)!;
       if (order.isFetchingBefore({ message, delivery })) {
-        await holdBack(agent, delivery, { reason: "busy", detail: `${agent.name} is reading an earlier message of ${message.from.name}` });
+        await holdBack(agent, delivery, {
+          reason: "busy",
+          detail: `${agent.name} is reading an earlier message of ${message.from.name}`,
+        });
         timers.later(agent.id, retryMs, () => rounds.ask(agent.id));
         continue;
       }
@@ -206,14 +240,19 @@ export function createCourier(parts: CourierParts): Courier {
         const pausing = readiness.kind === "ready" ? backoff.pausing(agent.id, endpoint.transport) : null;
         if (pausing !== null) readiness = pausing;
         if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
-        if (readiness.kind === "held" && readiness.againInMs !== undefined) timers.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
+        if (readiness.kind === "held" && readiness.againInMs !== undefined)
+          timers.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
         if (readiness.kind === "held") hold ??= readiness.hold;
         else gone.set(endpoint, { reason: "offline", detail: readiness.detail });
       }
       const now = parts.agent(agent.id);
       if (now !== null) await lateness.announce(now, message, delivery);
       // Where the program itself runs, its end is known best.
-      await holdBack(agent, delivery, hold ?? gone.get(agent.endpoints[0]!) ?? gone.values().next().value ?? notRunning(agent));
+      await holdBack(
+        agent,
+        delivery,
+        hold ?? gone.get(agent.endpoints[0]!) ?? gone.values().next().value ?? notRunning(agent),
+      );
     }
     return null;
   }
@@ -259,7 +298,10 @@ export function createCourier(parts: CourierParts): Courier {
         return { ...outcome, hold: backoff.refused(agent.id, transport, outcome.hold) };
       case "gone":
       case "absent":
-        return { ...outcome, detail: backoff.refused(agent.id, transport, { reason: "offline", detail: outcome.detail }).detail };
+        return {
+          ...outcome,
+          detail: backoff.refused(agent.id, transport, { reason: "offline", detail: outcome.detail }).detail,
+        };
       default:
         backoff.ended(agent.id, transport);
         return outcome;
@@ -280,7 +322,10 @@ export function createCourier(parts: CourierParts): Courier {
   async function finishedOwnDraft(id: AgentId): Promise<boolean> {
     const uncertain = uncertainOf(id);
     for (const delivery of uncertain) await inspect(delivery);
-    return uncertain.some(({ id: own, messageId }) => mailbox.receipt(messageId)?.deliveries.find(({ id }) => id === own)?.state !== "uncertain");
+    return uncertain.some(
+      ({ id: own, messageId }) =>
+        mailbox.receipt(messageId)?.deliveries.find(({ id }) => id === own)?.state !== "uncertain",
+    );
   }
 
   function uncertainOf(id: AgentId): readonly Delivery[] {
@@ -298,17 +343,22 @@ export function createCourier(parts: CourierParts): Courier {
     let found = "decided" as Found;
     for (const endpoint of agent.endpoints.filter(({ transport }) => isRestored || transport === delivery.transport)) {
       const outcome = await lookFor({ message, delivery, agent, endpoint, mark });
-      if (outcome.kind === "handed") {
+      if (outcome.kind === "delivered") {
         await raise(delivery, outcome, { agent, message, endpoint });
         return "decided";
       }
       if (outcome.kind === "unknown") found = outcome.unseen || found === "unseen" ? "unseen" : "undecided";
-      else if (outcome.kind === "absent" && delivery.state !== "handed" && !isRestored) await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
+      else if (outcome.kind === "absent" && delivery.state !== "delivered" && !isRestored)
+        await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
     }
     return found;
   }
 
-  async function raise({ id, state, warning }: Delivery, found: Extract<Outcome, { kind: "handed" }>, errand: Pick<Errand, "agent" | "message" | "endpoint">): Promise<void> {
+  async function raise(
+    { id, state, warning }: Delivery,
+    found: Extract<Outcome, { kind: "delivered" }>,
+    errand: Pick<Errand, "agent" | "message" | "endpoint">,
+  ): Promise<void> {
     const { agent, message, endpoint } = errand;
     const { proof: offered, detail, failure, notes = [] } = withNotes(found, transportOf(endpoint.transport), errand);
     // Of what was in doubt it is not written down yet how it went out.
@@ -323,12 +373,20 @@ export function createCourier(parts: CourierParts): Courier {
   }
 
   /** A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again. */
-  async function settle(delivery: Delivery, outcome: Outcome, way: { transport: string; authority: Authority }): Promise<void> {
+  async function settle(
+    delivery: Delivery,
+    outcome: Outcome,
+    way: { transport: string; authority: Authority },
+  ): Promise<void> {
     for (;;) {
       try {
         const settled = await mailbox.settle(delivery.id, outcome, way);
         if (settled.state === "queued" && settled.reason !== null) {
-          holds.set(settled.agent, { reason: settled.reason, detail: settled.detail ?? settled.reason, at: settled.reasonAt ?? clock() });
+          holds.set(settled.agent, {
+            reason: settled.reason,
+            detail: settled.detail ?? settled.reason,
+            at: settled.reasonAt ?? clock(),
+          });
         }
         const [agent, message] = [parts.agent(settled.agent), mailbox.message(settled.messageId)];
         if (agent && message) await lateness.takeBack(agent, message, settled);
@@ -390,7 +448,8 @@ export function createCourier(parts: CourierParts): Courier {
   }
 }
 
-const authorityOf = (transport: Transport, message: Message): Authority => transport.authorityOf?.(message) ?? transport.traits.authority;
+const authorityOf = (transport: Transport, message: Message): Authority =>
+  transport.authorityOf?.(message) ?? transport.traits.authority;
 
 function notRunning({ name, state, stateReason }: Agent): Hold {
   if (state === "starting") return { reason: "starting", detail: `${name} is starting` };

@@ -30,7 +30,10 @@ const slowestLookMs = 60_000;
 export class Doubts {
   private readonly open = new Map<AgentId, Map<DeliveryId, Doubt>>();
   /** Looked for in vain, and looked for again now and then. */
-  private readonly followed = new Map<AgentId, { readonly until: number; readonly pauseMs: number; readonly next: number }>();
+  private readonly followed = new Map<
+    AgentId,
+    { readonly until: number; readonly pauseMs: number; readonly next: number }
+  >();
 
   private readonly elapsed: Elapsed;
 
@@ -61,7 +64,8 @@ export class Doubts {
     if (doubts === undefined) return true;
     for (const doubt of [...doubts.values()].toSorted((a, b) => a.since - b.since)) {
       const found = await this.parts.inspect(doubt.delivery);
-      if (found === "unseen" && doubt.unseen < mostUnseen) doubts.set(doubt.delivery, { ...doubt, unseen: doubt.unseen + 1 });
+      if (found === "unseen" && doubt.unseen < mostUnseen)
+        doubts.set(doubt.delivery, { ...doubt, unseen: doubt.unseen + 1 });
       else doubts.delete(doubt.delivery);
     }
     if (doubts.size > 0) return false;

@@ -13,22 +13,39 @@ const transports: Readonly<Record<string, Partial<Transport>>> = {
   hook: { earliest: ({ sessionId }) => (sessionId === null ? null : "interrupt") },
   "opencode-server": { earliest: () => "tool" },
 };
-const transportOf = (name: string): Transport => ({ name, traits: { bestProof: "screen", authority: "user" }, ...transports[name] }) as Transport;
+const transportOf = (name: string): Transport =>
+  ({ name, traits: { bestProof: "screen", authority: "user" }, ...transports[name] }) as Transport;
 
-async function noteFor(change: { when: When; state?: AgentState; ways?: string[]; sessionId?: string | null; remedy?: string | null }) {
-  const { when, state = "working", ways = ["tmux", "hook"], sessionId = null, remedy = "tieline setup --hooks claude" } = change;
+async function noteFor(change: {
+  when: When;
+  state?: AgentState;
+  ways?: string[];
+  sessionId?: string | null;
+  remedy?: string | null;
+}) {
+  const {
+    when,
+    state = "working",
+    ways = ["tmux", "hook"],
+    sessionId = null,
+    remedy = "tieline setup --hooks claude",
+  } = change;
   const mailbox = openMailbox(memoryStore());
   const lateness = new Lateness({ mailbox, transportOf, remedyFor: () => remedy });
   const endpoints: Endpoint[] = ways.map((transport) => ({ transport, locator: {} }));
   const ana = anAgent({ name: "ana", state, sessionId, endpoints });
-  const message = seal({ to: "ana", body: "stop", when }, { id: agentId("user"), name: "user", team: "web", knownBy: "person" }, { inReplyTo: null, hops: 1 });
+  const message = seal(
+    { to: "ana", body: "stop", when },
+    { id: agentId("user"), name: "user", team: "web", knownBy: "user" },
+    { inReplyTo: null, hops: 1 },
+  );
   const { deliveries } = await mailbox.accept(message, [ana]);
   const { id } = deliveries[0]!;
   await lateness.announce(ana, message, deliveries[0]!);
   const notes = () => mailbox.delivery(id)!.notes;
   const deliverBy = async (transport: string, to = ana) => {
     await mailbox.claim(id, { lane: "push", now: Date.now(), transport, authority: "user" });
-    const settled = await mailbox.settle(id, { kind: "handed", proof: "screen" }, { transport, authority: "user" });
+    const settled = await mailbox.settle(id, { kind: "delivered", proof: "screen" }, { transport, authority: "user" });
     await lateness.takeBack(to, message, settled);
   };
   return { ana, notes, deliverBy };
@@ -53,9 +70,13 @@ test("nothing is said where nothing is late", async () => {
 
 test("a program that no command can help is described as it is", async () => {
   const { notes } = await noteFor({ when: "interrupt", ways: ["tmux"], remedy: null });
-  expect(notes()).toMatchObject([{ text: "--when interrupt works only as --when turn: ana can only be reached between turns" }]);
+  expect(notes()).toMatchObject([
+    { text: "--when interrupt works only as --when turn: ana can only be reached between turns" },
+  ]);
   const served = await noteFor({ when: "interrupt", ways: ["opencode-server", "tmux"], remedy: null });
-  expect(served.notes()).toMatchObject([{ text: "--when interrupt works only as --when tool: the tool calls of ana cannot be refused" }]);
+  expect(served.notes()).toMatchObject([
+    { text: "--when interrupt works only as --when tool: the tool calls of ana cannot be refused" },
+  ]);
 });
 
 test("a hook that calls after all takes the note back", async () => {

@@ -31,22 +31,29 @@ export class Lateness {
   async takeBack(agent: Agent, message: Message, delivery: Delivery): Promise<void> {
     if (delivery.transport === null || !delivery.notes.some(({ code }) => code === "degraded")) return;
     const earliest = momentAt(this.parts.transportOf(delivery.transport), agent);
-    if (earliest !== null && rankOf(earliest) <= rankOf(message.when)) await this.parts.mailbox.note(delivery.id, "degraded", null);
+    if (earliest !== null && rankOf(earliest) <= rankOf(message.when))
+      await this.parts.mailbox.note(delivery.id, "degraded", null);
   }
 
   private textFor(agent: Agent, message: Message): string | null {
     const { transportOf, remedyFor = hooksCommandFor } = this.parts;
     if (message.when === "turn") return null;
-    const moments = waysFor(agent, message, transportOf).flatMap(({ endpoint }) => momentAt(transportOf(endpoint.transport), agent) ?? []);
+    const moments = waysFor(agent, message, transportOf).flatMap(
+      ({ endpoint }) => momentAt(transportOf(endpoint.transport), agent) ?? [],
+    );
     const earliest = moments.toSorted((a, b) => rankOf(a) - rankOf(b))[0];
     if (earliest === undefined || rankOf(earliest) <= rankOf(message.when)) return null;
     const remedy = remedyFor(agent.provider);
-    const why = remedy === null ? reasons[earliest](agent.name) : `no hook of ${agent.name} calls Tieline; run \`${remedy}\`, then restart ${agent.name}`;
+    const why =
+      remedy === null
+        ? reasons[earliest](agent.name)
+        : `no hook of ${agent.name} calls Tieline; run \`${remedy}\`, then restart ${agent.name}`;
     return `--when ${message.when} works only as --when ${earliest}: ${why}`;
   }
 }
 
-const momentAt = (transport: Transport, agent: Agent): When | null => (transport.earliest ? transport.earliest(agent) : "turn");
+const momentAt = (transport: Transport, agent: Agent): When | null =>
+  transport.earliest ? transport.earliest(agent) : "turn";
 
 const reasons: Readonly<Record<When, (name: string) => string>> = {
   interrupt: () => "",

@@ -3,8 +3,12 @@ import { notesOn } from "../model/envelope.ts";
 import type { Errand, Transport } from "./transports/port.ts";
 
 /** What went out as a summary, or changed, is said to be so, whichever transport wrote it. */
-export function withNotes<Result extends Outcome>(outcome: Result, transport: Transport, { message, agent }: Pick<Errand, "agent" | "message">): Result {
-  if (outcome.kind !== "handed" && outcome.kind !== "unknown") return outcome;
+export function withNotes<Result extends Outcome>(
+  outcome: Result,
+  transport: Transport,
+  { message, agent }: Pick<Errand, "agent" | "message">,
+): Result {
+  if (outcome.kind !== "delivered" && outcome.kind !== "unknown") return outcome;
   const sent = transport.envelopeOf?.(message, agent);
   return { ...outcome, notes: [...(outcome.notes ?? []), ...(sent ? notesOn(sent) : [])] };
 }

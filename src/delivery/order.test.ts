@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Outcome } from "../model/delivery.ts";
 import { bob, busy, CourierPost } from "../testing/courierPost.ts";
-import { ana, person } from "../testing/mailboxContract.ts";
+import { ana, user } from "../testing/mailboxContract.ts";
 
 let post: CourierPost;
 beforeEach(() => {
@@ -17,21 +17,21 @@ test("what is being pushed is not overtaken by what a hook fetches; other sender
   await post.becomes(await post.sendAs(ana, "ana 1"), "claimed");
   const second = await post.sendAs(ana, "ana 2");
   await post.sendAs(ana, "ana, urgent", { when: "interrupt" });
-  await post.sendAs(person, "person 1");
+  await post.sendAs(user, "user 1");
   const collected = await post.collect();
-  expect(post.bodies(collected).toSorted()).toEqual(["ana, urgent", "person 1"]);
-  await collected.flushed({ kind: "handed", proof: "submitted" });
-  resolve({ kind: "handed", proof: "screen" });
-  await post.becomes(second, "handed");
+  expect(post.bodies(collected).toSorted()).toEqual(["ana, urgent", "user 1"]);
+  await collected.flushed({ kind: "delivered", proof: "submitted" });
+  resolve({ kind: "delivered", proof: "screen" });
+  await post.becomes(second, "delivered");
   expect(post.transport.written).toEqual(["ana 1", "ana 2"]);
 });
 
 test("what a program may still have in its queue is not overtaken until its model has read it", async () => {
   post.transport.traits = { bestProof: "transcript", authority: "peer" };
-  post.transport.outcome = { kind: "handed", proof: "written" };
+  post.transport.outcome = { kind: "delivered", proof: "written" };
   await post.courier.start();
   const first = await post.sendAs(ana, "first");
-  await post.becomes(first, "handed");
+  await post.becomes(first, "delivered");
   post.transport.readiness = busy;
   await post.sendAs(ana, "second");
   expect(post.bodies(await post.collect())).toEqual([]);
@@ -41,7 +41,7 @@ test("what a program may still have in its queue is not overtaken until its mode
 
 test("a way in that can not prove that its text was read keeps nobody waiting", async () => {
   await post.courier.start();
-  await post.becomes(await post.sendAs(ana, "first"), "handed");
+  await post.becomes(await post.sendAs(ana, "first"), "delivered");
   post.transport.readiness = busy;
   await post.sendAs(ana, "second");
   expect(post.bodies(await post.collect())).toEqual(["second"]);
@@ -55,10 +55,13 @@ test("what a hook is fetching is not overtaken by a push, also when the hook fai
   expect(post.bodies(collected)).toEqual(["first"]);
   const second = await post.sendAs(ana, "second");
   post.transport.readiness = { kind: "ready" };
-  await post.becomes(await post.sendAs(person, "of somebody else", { when: "tool" }), "handed");
-  expect(post.mailbox.delivery(second.id)).toMatchObject({ state: "queued", detail: "bob is reading an earlier message of ana" });
+  await post.becomes(await post.sendAs(user, "of somebody else", { when: "tool" }), "delivered");
+  expect(post.mailbox.delivery(second.id)).toMatchObject({
+    state: "queued",
+    detail: "bob is reading an earlier message of ana",
+  });
   await collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away" } });
-  await post.becomes(second, "handed");
+  await post.becomes(second, "delivered");
   expect(post.transport.written).toEqual(["of somebody else", "first", "second"]);
 });
 
@@ -66,5 +69,9 @@ test("what does not fit any more keeps back what comes after it", async () => {
   post.transport.readiness = busy;
   await post.courier.start();
   for (const body of ["long", "short"]) await post.sendAs(ana, body);
-  expect(post.bodies(await post.courier.collect(bob, { transport: "hook", authority: "peer", take: ({ body }) => body !== "long" }))).toEqual([]);
+  expect(
+    post.bodies(
+      await post.courier.collect(bob, { transport: "hook", authority: "peer", take: ({ body }) => body !== "long" }),
+    ),
+  ).toEqual([]);
 });

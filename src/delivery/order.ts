@@ -31,14 +31,20 @@ export class Order {
 
   /** Mail that the agent may not have read yet, and that a reader of `transport` must not overtake. */
   underway(agent: AgentId, transport: string): Ordered[] {
-    return this.parts.mailbox.inbox(agent, { limit: recentMail }).filter(({ delivery }) => this.isUnderway(delivery, transport));
+    return this.parts.mailbox
+      .inbox(agent, { limit: recentMail })
+      .filter(({ delivery }) => this.isUnderway(delivery, transport));
   }
 
   /** Whether somebody is fetching an earlier message at this moment; if that fails, the earlier one waits again. */
   isFetchingBefore({ message, delivery }: Ordered): boolean {
     const { mailbox } = this.parts;
-    const fetched = mailbox.deliveriesIn(["claimed"]).filter(({ agent, lane }) => agent === delivery.agent && lane === "boundary");
-    return fetched.some((other) => comesBefore({ message: mailbox.message(other.messageId)!, delivery: other }, { message, delivery }));
+    const fetched = mailbox
+      .deliveriesIn(["claimed"])
+      .filter(({ agent, lane }) => agent === delivery.agent && lane === "pull");
+    return fetched.some((other) =>
+      comesBefore({ message: mailbox.message(other.messageId)!, delivery: other }, { message, delivery }),
+    );
   }
 
   /**
@@ -49,7 +55,7 @@ export class Order {
     const byReader = transport === reader && lane !== "push";
     if (state === "claimed") return !byReader;
     if (this.ages.of(String(id), claimedAt ?? 0) > underwayMs) return false;
-    if (state !== "handed" || transport === null || byReader) return state === "uncertain";
+    if (state !== "delivered" || transport === null || byReader) return state === "uncertain";
     if (known === "submitted") return false;
     const proof = this.parts.bestProof(transport);
     return proof !== null && provesSeen(proof);
@@ -57,5 +63,9 @@ export class Order {
 }
 
 export function comesBefore(a: Ordered, b: Ordered): boolean {
-  return a.message.from.id === b.message.from.id && a.delivery.id < b.delivery.id && rankOf(a.delivery.when) <= rankOf(b.delivery.when);
+  return (
+    a.message.from.id === b.message.from.id &&
+    a.delivery.id < b.delivery.id &&
+    rankOf(a.delivery.when) <= rankOf(b.delivery.when)
+  );
 }

@@ -1,5 +1,5 @@
 import type { Mailbox } from "../mailbox/port.ts";
-import { personId, personName, switchId, switchName, type Agent } from "../model/agent.ts";
+import { userId, userName, switchId, switchName, type Agent } from "../model/agent.ts";
 import type { AgentId } from "../model/ids.ts";
 import { seal, type Message, type Sender } from "../model/message.ts";
 
@@ -15,7 +15,8 @@ export interface ModelWatch {
   answered(agent: AgentId): void;
 }
 
-export const modelFailed = (error: string): string => `the model's API failed: ${error}; the text is in the conversation and goes with the next prompt`;
+export const modelFailed = (error: string): string =>
+  `the model's API failed: ${error}; the text is in the conversation and goes with the next prompt`;
 
 /** Tells the user when the model of an agent fails with mail in front of it: once, until the model has answered again. */
 export class Outages implements ModelWatch {
@@ -32,8 +33,10 @@ export class Outages implements ModelWatch {
       `${agent.team}:${agent.name} cannot reach its model: ${error}`,
       `${tag} (${summary}) is in its conversation and goes with its next prompt · details: tieline status ${tag}`,
     ].join("\n");
-    const notice = seal({ to: personName, body, kind: "bounce" }, from, { inReplyTo: null, hops: 0 });
-    mailbox.accept(notice, [{ id: personId, name: personName }]).catch((fault: unknown) => report(`tell the user that the model of ${agent.name} fails`, fault));
+    const notice = seal({ to: userName, body, kind: "bounce" }, from, { inReplyTo: null, hops: 0 });
+    mailbox
+      .accept(notice, [{ id: userId, name: userName }])
+      .catch((fault: unknown) => report(`tell the user that the model of ${agent.name} fails`, fault));
   }
 
   answered(agent: AgentId): void {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
-import { personId } from "../model/agent.ts";
+import { userId } from "../model/agent.ts";
 import { seal } from "../model/message.ts";
 import { anAgent } from "../testing/agents.ts";
-import { person } from "../testing/mailboxContract.ts";
+import { user } from "../testing/mailboxContract.ts";
 import { until } from "../testing/until.ts";
 import { Outages } from "./outages.ts";
 import { Retries } from "./retries.ts";
@@ -22,18 +22,26 @@ async function delivered() {
     said.looks++;
     return said.why;
   };
-  const retries = new Retries({ mailbox, agent: () => ana, retrying, model: outages, report, firstMs: 1, slowestMs: 1 });
+  const retries = new Retries({
+    mailbox,
+    agent: () => ana,
+    retrying,
+    model: outages,
+    report,
+    firstMs: 1,
+    slowestMs: 1,
+  });
   retries.start();
   const send = async (body: string) => {
-    const { deliveries } = await mailbox.accept(seal({ to: "ana", body }, person, { inReplyTo: null, hops: 0 }), [ana]);
+    const { deliveries } = await mailbox.accept(seal({ to: "ana", body }, user, { inReplyTo: null, hops: 0 }), [ana]);
     const { id } = deliveries[0]!;
     await mailbox.claim(id, { lane: "push", now: Date.now(), transport: "tmux" });
-    await mailbox.settle(id, { kind: "handed", proof: "submitted" }, { transport: "tmux", authority: "user" });
+    await mailbox.settle(id, { kind: "delivered", proof: "submitted" }, { transport: "tmux", authority: "user" });
     return id;
   };
   return {
     ...{ mailbox, outages, said, send, ana },
-    notices: () => mailbox.inbox(personId).map(({ message }) => message.body),
+    notices: () => mailbox.inbox(userId).map(({ message }) => message.body),
     async [Symbol.asyncDispose]() {
       await retries[Symbol.asyncDispose]();
       await mailbox[Symbol.asyncDispose]();
@@ -47,7 +55,9 @@ test("while the program tries again, the receipt says why; the user is told once
   const id = await send("first");
   said.why = "529 overloaded";
   await until(() => notices().length > 0, "the user is told");
-  expect(mailbox.delivery(id)!.notes).toEqual([{ code: "retrying", text: "the model's API fails: 529 overloaded; codex tries again" }]);
+  expect(mailbox.delivery(id)!.notes).toEqual([
+    { code: "retrying", text: "the model's API fails: 529 overloaded; codex tries again" },
+  ]);
   expect(notices()[0]).toStartWith("web:ana cannot reach its model: 529 overloaded\nMSG_USER_");
   await send("second");
   said.why = null;

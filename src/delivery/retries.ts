@@ -33,7 +33,8 @@ export class Retries implements AsyncDisposable {
   start(): void {
     const { mailbox } = this.parts;
     this.stopListening = mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => this.consider(delivery)));
-    for (const delivery of mailbox.deliveriesIn(["handed"])) if (delivery.notes.some(({ code }) => code === "retrying")) this.consider(delivery);
+    for (const delivery of mailbox.deliveriesIn(["delivered"]))
+      if (delivery.notes.some(({ code }) => code === "retrying")) this.consider(delivery);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -44,7 +45,7 @@ export class Retries implements AsyncDisposable {
 
   private consider({ id, agent, state, proof }: Delivery): void {
     const known = this.waiting.get(agent);
-    if (state !== "handed" || (proof !== null && provesSeen(proof))) {
+    if (state !== "delivered" || (proof !== null && provesSeen(proof))) {
       known?.delete(id);
       return;
     }
@@ -83,7 +84,7 @@ export class Retries implements AsyncDisposable {
     const { mailbox, model } = this.parts;
     const delivery = mailbox.delivery(id);
     const message = delivery && mailbox.message(delivery.messageId);
-    if (delivery?.state !== "handed" || !message) return;
+    if (delivery?.state !== "delivered" || !message) return;
     await mailbox.note(id, "retrying", why && `the model's API fails: ${why}; ${agent.provider} tries again`);
     if (why !== null && persists) model.failed(agent, why, message);
   }

@@ -3,12 +3,12 @@ import { createCourier, type Courier } from "./courier.ts";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import { boundaryLeaseMs, type Delivery } from "../model/delivery.ts";
+import { pullLeaseMs, type Delivery } from "../model/delivery.ts";
 import { seal, type Draft } from "../model/message.ts";
 import { SteadyClock } from "../os/steadyClock.ts";
 import { PlayedTransport } from "../testing/playedTransport.ts";
 import { anAgent } from "../testing/agents.ts";
-import { person } from "../testing/mailboxContract.ts";
+import { user } from "../testing/mailboxContract.ts";
 import { until } from "../testing/until.ts";
 import { ageingClock, followClock, moveBackDeadlines } from "./setClock.ts";
 
@@ -34,9 +34,28 @@ describe("a courier whose clock is set", () => {
     steady = new SteadyClock({ wall: () => Date.now() + offset, uptime: () => performance.now() });
     mailbox = openMailbox(memoryStore(), { clock: steady.now });
     stage = new PlayedTransport();
-    courier = createCourier({ mailbox, transports: new Map([["tmux", stage]]), agent: () => bob, report: (_, fault) => { throw fault; }, retryMs: 1, clock: steady.now });
+    courier = createCourier({
+      mailbox,
+      transports: new Map([["tmux", stage]]),
+      agent: () => bob,
+      report: (_, fault) => {
+        throw fault;
+      },
+      retryMs: 1,
+      clock: steady.now,
+    });
     await courier.start();
-    following = followClock({ mailbox, steady, replan: () => courier.replan(), report: (_, fault) => { throw fault; }, note: (text) => void notes.push(text), signal: stop.signal, everyMs: 5 });
+    following = followClock({
+      mailbox,
+      steady,
+      replan: () => courier.replan(),
+      report: (_, fault) => {
+        throw fault;
+      },
+      note: (text) => void notes.push(text),
+      signal: stop.signal,
+      everyMs: 5,
+    });
   });
   afterEach(async () => {
     stop.abort();
@@ -45,7 +64,12 @@ describe("a courier whose clock is set", () => {
   });
 
   const send = async (body: string, draft: Partial<Draft> = {}): Promise<Delivery> =>
-    (await mailbox.accept(seal({ to: "bob", body, ...draft }, person, { inReplyTo: null, hops: 0 }, { clock: steady.now }), [bob])).deliveries[0]!;
+    (
+      await mailbox.accept(
+        seal({ to: "bob", body, ...draft }, user, { inReplyTo: null, hops: 0 }, { clock: steady.now }),
+        [bob],
+      )
+    ).deliveries[0]!;
   const state = ({ id }: Delivery): string => mailbox.delivery(id)!.state;
   const set = async (jump: number): Promise<void> => {
     offset += jump;
@@ -67,9 +91,9 @@ describe("a courier whose clock is set", () => {
     const delivery = await send("hello");
     await until(() => stage.written.length >= 3, "three attempts");
     await set(jump);
-    stage.outcome = { kind: "handed", proof: "screen" };
+    stage.outcome = { kind: "delivered", proof: "screen" };
     courier.wake(bob.id);
-    await until(() => state(delivery) === "handed", "the delivery");
+    await until(() => state(delivery) === "delivered", "the delivery");
   });
 
   test.each(jumps)("by %d ms: what waits is delivered when its way in opens, and says why it waited", async (jump) => {
@@ -79,8 +103,10 @@ describe("a courier whose clock is set", () => {
     await set(jump);
     expect(mailbox.delivery(delivery.id)).toMatchObject({ state: "queued", detail: "bob is working" });
     stage.open();
-    await until(() => state(delivery) === "handed", "the delivery");
-    expect(notes).toEqual([`the clock was set ${jump > 0 ? "forward" : "back"} by ${Math.abs(jump) / 1_000} s; deadlines were moved with it`]);
+    await until(() => state(delivery) === "delivered", "the delivery");
+    expect(notes).toEqual([
+      `the clock was set ${jump > 0 ? "forward" : "back"} by ${Math.abs(jump) / 1_000} s; deadlines were moved with it`,
+    ]);
   });
 
   test.each(jumps)("by %d ms: a time to live ends when it would have, no sooner and no later", async (jump) => {
@@ -99,9 +125,9 @@ describe("a courier whose clock is set", () => {
     stage.outcome = { kind: "error", detail: "no" };
     const delivery = await send("hello");
     await until(() => mailbox.delivery(delivery.id)!.attempts === 1, "the failed attempt");
-    stage.outcome = { kind: "handed", proof: "screen" };
+    stage.outcome = { kind: "delivered", proof: "screen" };
     await set(jump);
-    await until(() => state(delivery) === "handed", "the second attempt", 5_000);
+    await until(() => state(delivery) === "delivered", "the second attempt", 5_000);
   });
 
   test.each(jumps)("by %d ms: a reader keeps its lease", async (jump) => {
@@ -111,8 +137,8 @@ describe("a courier whose clock is set", () => {
     await set(jump);
     expect([items.length, state(delivery)]).toEqual([1, "claimed"]);
     const leftMs = mailbox.delivery(delivery.id)!.leaseUntil! - steady.now();
-    expect(leftMs).toBeWithin(boundaryLeaseMs - 5_000, boundaryLeaseMs + 1);
-    await flushed({ kind: "handed", proof: "tool" });
+    expect(leftMs).toBeWithin(pullLeaseMs - 5_000, pullLeaseMs + 1);
+    await flushed({ kind: "delivered", proof: "tool" });
     expect(state(delivery)).toBe("seen");
   });
 });
@@ -121,7 +147,11 @@ test("a clock that was set back while nothing ran moves deadlines back at the st
   let now = 1_800_000_000_000;
   const clock = (): number => now;
   await using mailbox = openMailbox(memoryStore(), { clock });
-  const { id } = (await mailbox.accept(seal({ to: "bob", body: "x", ttlMs: 50_000 }, person, { inReplyTo: null, hops: 0 }, { clock }), [bob])).deliveries[0]!;
+  const { id } = (
+    await mailbox.accept(seal({ to: "bob", body: "x", ttlMs: 50_000 }, user, { inReplyTo: null, hops: 0 }, { clock }), [
+      bob,
+    ])
+  ).deliveries[0]!;
   const notes: string[] = [];
   now += 20_000;
   await moveBackDeadlines(mailbox, clock, (text) => void notes.push(text));

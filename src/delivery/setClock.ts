@@ -28,7 +28,11 @@ export interface SetClockParts {
 const steeredMs = 1_000;
 
 /** Before anything is served. */
-export async function moveBackDeadlines(mailbox: SetClockParts["mailbox"], clock: Clock, note: SetClockParts["note"]): Promise<void> {
+export async function moveBackDeadlines(
+  mailbox: SetClockParts["mailbox"],
+  clock: Clock,
+  note: SetClockParts["note"],
+): Promise<void> {
   const byMs = (mailbox.lastWrittenAt() ?? 0) - clock();
   if (byMs <= steeredMs) return;
   await mailbox.moveDeadlines(-byMs);
@@ -36,14 +40,24 @@ export async function moveBackDeadlines(mailbox: SetClockParts["mailbox"], clock
 }
 
 /** Runs until the signal aborts. Never rejects. */
-export function followClock({ mailbox, steady, replan, report, note, signal, everyMs = 1_000 }: SetClockParts): Promise<void> {
+export function followClock({
+  mailbox,
+  steady,
+  replan,
+  report,
+  note,
+  signal,
+  everyMs = 1_000,
+}: SetClockParts): Promise<void> {
   const step = async (): Promise<void> => {
     await pause(everyMs, signal);
     const byMs = steady.look();
     if (byMs === 0) return;
     await mailbox.moveDeadlines(byMs);
     steady.takeOver(byMs);
-    note(`the clock was set ${byMs > 0 ? "forward" : "back"} by ${inSeconds(Math.abs(byMs))}; deadlines were moved with it`);
+    note(
+      `the clock was set ${byMs > 0 ? "forward" : "back"} by ${inSeconds(Math.abs(byMs))}; deadlines were moved with it`,
+    );
     replan();
   };
   return runForever("follow the clock", signal, step, report);
@@ -55,7 +69,11 @@ const dayMs = 86_400_000;
  * The clock by which things grow old and are removed. One that is set forward, perhaps by mistake, makes nothing old. Nor
  * does a start at which everything is too old at once: then nothing grows old for a day, in which a wrong clock is noticed.
  */
-export function ageingClock(steady: Pick<SteadyClock, "now" | "untouched">, newestAt: () => number | null, maxAgeMs: number): Clock {
+export function ageingClock(
+  steady: Pick<SteadyClock, "now" | "untouched">,
+  newestAt: () => number | null,
+  maxAgeMs: number,
+): Clock {
   const elapsed = elapsedFor(steady.now);
   const startedAt = elapsed();
   let doubtful: number | null | undefined;

@@ -1,10 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import { appendFileSync, chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openMailbox } from "../mailbox/mailbox.ts";
 import { memoryStore } from "../mailbox/memory/store.ts";
-import { personId } from "../model/agent.ts";
+import { userId } from "../model/agent.ts";
 import type { Delivery, Proof } from "../model/delivery.ts";
 import type { DeliveryId } from "../model/ids.ts";
 import { seal } from "../model/message.ts";
@@ -26,8 +37,16 @@ function aCourt() {
   const witness = new Witness({
     mailbox,
     agent: () => agent,
-    transcript: ({ sessionId }) => ({ conversation: sessionId, files: existsSync(named) ? [{ path: named, conversation: sessionId }] : [], below: [folder], reader: claudeLines }),
-    model: { failed: ({ name }, error) => void outages.push(`${name}: ${error}`), answered: () => void outages.push("answered") },
+    transcript: ({ sessionId }) => ({
+      conversation: sessionId,
+      files: existsSync(named) ? [{ path: named, conversation: sessionId }] : [],
+      below: [folder],
+      reader: claudeLines,
+    }),
+    model: {
+      failed: ({ name }, error) => void outages.push(`${name}: ${error}`),
+      answered: () => void outages.push("answered"),
+    },
     report: (_context, fault) => faults.push(fault),
   });
   witness.start();
@@ -53,13 +72,21 @@ function aCourt() {
     },
     /** The program says that it writes somewhere else now. */
     move: (other: string) => void (named = other),
-    async handed(body: string, proof: Proof = "submitted", meanwhile: (tag: string) => Promise<void> = async () => undefined) {
-      const message = seal({ to: "ana", body }, { id: personId, name: "user", team: "web", knownBy: "person" }, { inReplyTo: null, hops: 1 });
+    async delivered(
+      body: string,
+      proof: Proof = "submitted",
+      meanwhile: (tag: string) => Promise<void> = async () => undefined,
+    ) {
+      const message = seal(
+        { to: "ana", body },
+        { id: userId, name: "user", team: "web", knownBy: "user" },
+        { inReplyTo: null, hops: 1 },
+      );
       const { deliveries } = await mailbox.accept(message, [agent]);
       const { id } = deliveries[0]!;
       await mailbox.claim(id, { lane: "push", now: Date.now(), transport: "tmux" });
       await meanwhile(message.tag);
-      await mailbox.settle(id, { kind: "handed", proof, detail: "typed" }, { transport: "tmux", authority: "user" });
+      await mailbox.settle(id, { kind: "delivered", proof, detail: "typed" }, { transport: "tmux", authority: "user" });
       return { message, id };
     },
     seen: (id: DeliveryId) => becomes((delivery) => delivery.state === "seen", id),
@@ -73,32 +100,41 @@ function aCourt() {
 }
 
 const line = (fields: object): string => `${JSON.stringify(fields)}\n`;
-const answer = (): string => line({ type: "assistant", message: { id: crypto.randomUUID(), model: "claude", content: [{ type: "text", text: "ok" }] } });
-const failure = (status: number): string => line({ type: "assistant", isApiErrorMessage: true, message: { model: "<synthetic>", content: [{ type: "text", text: `API Error: ${status} overloaded. Try again.` }] } });
+const answer = (): string =>
+  line({
+    type: "assistant",
+    message: { id: crypto.randomUUID(), model: "claude", content: [{ type: "text", text: "ok" }] },
+  });
+const failure = (status: number): string =>
+  line({
+    type: "assistant",
+    isApiErrorMessage: true,
+    message: { model: "<synthetic>", content: [{ type: "text", text: `API Error: ${status} overloaded. Try again.` }] },
+  });
 const asked = (tag: string): string => line({ type: "user", message: { content: `[${tag} from user]` } });
 
 test("a line of the conversation with the message is not proof yet; the model's answer behind it is", async () => {
   await using court = aCourt();
-  const { message, id } = await court.handed("first", "screen");
+  const { message, id } = await court.delivered("first", "screen");
   writeFileSync(court.path, asked(message.tag));
   await court.becomes(({ proof }) => proof === "submitted", id);
-  expect(court.mailbox.delivery(id)).toMatchObject({ state: "handed", detail: "the conversation holds it" });
+  expect(court.mailbox.delivery(id)).toMatchObject({ state: "delivered", detail: "the conversation holds it" });
   appendFileSync(court.path, answer());
   await court.seen(id);
   expect(court.mailbox.delivery(id)).toMatchObject({ proof: "transcript" });
 });
 
-test("the model's API fails: handed, with a warning that names the error, told once; the next prompt takes it along", async () => {
+test("the model's API fails: delivered, with a warning that names the error, told once; the next prompt takes it along", async () => {
   await using court = aCourt();
-  const first = await court.handed("first");
+  const first = await court.delivered("first");
   writeFileSync(court.path, asked(first.message.tag) + failure(529));
   await court.becomes(({ warning }) => warning !== null, first.id);
   expect(court.mailbox.delivery(first.id)).toMatchObject({
-    state: "handed",
+    state: "delivered",
     warning: "the model's API failed: 529 overloaded; the text is in the conversation and goes with the next prompt",
   });
   appendFileSync(court.path, failure(529));
-  const second = await court.handed("second");
+  const second = await court.delivered("second");
   appendFileSync(court.path, asked(second.message.tag) + answer());
   await Promise.all([court.seen(first.id), court.seen(second.id)]);
   expect(court.mailbox.delivery(first.id)).toMatchObject({ state: "seen", warning: null, detail: null });
@@ -107,7 +143,7 @@ test("the model's API fails: handed, with a warning that names the error, told o
 
 test("the conversation is cleared before the model read it: discarded, and its sender is told", async () => {
   await using court = aCourt();
-  const { message, id } = await court.handed("first");
+  const { message, id } = await court.delivered("first");
   writeFileSync(court.path, asked(message.tag) + failure(529));
   await court.becomes(({ warning }) => warning !== null, id);
   court.clear("second");
@@ -119,7 +155,7 @@ test("the conversation is cleared before the model read it: discarded, and its s
 
 test("a copy of the conversation that holds it is no reason to give it up", async () => {
   await using court = aCourt();
-  const { message, id } = await court.handed("first");
+  const { message, id } = await court.delivered("first");
   writeFileSync(court.path, asked(message.tag) + failure(529));
   await court.becomes(({ warning }) => warning !== null, id);
   court.clear("copy");
@@ -129,8 +165,8 @@ test("a copy of the conversation that holds it is no reason to give it up", asyn
 
 test("what the program wrote down before it was settled is proof, too, although the transcript was read since", async () => {
   await using court = aCourt();
-  const other = await court.handed("other");
-  const { id } = await court.handed("early", "submitted", async (tag) => {
+  const other = await court.delivered("other");
+  const { id } = await court.delivered("early", "submitted", async (tag) => {
     writeFileSync(court.path, asked(tag) + asked(other.message.tag) + answer());
     await court.seen(other.id);
   });
@@ -141,8 +177,8 @@ test("what the program wrote down before it was settled is proof, too, although 
 test("a transcript that can not be read is told of once, and read when it can be", async () => {
   await using court = aCourt();
   mkdirSync(court.path);
-  const { message, id } = await court.handed("first");
-  const second = await court.handed("second");
+  const { message, id } = await court.delivered("first");
+  const second = await court.delivered("second");
   expect(court.faults).toHaveLength(1);
   rmdirSync(court.path);
   for (const { tag } of [message, second.message]) appendFileSync(court.path, asked(tag));
@@ -154,14 +190,14 @@ test("a transcript that can not be read is told of once, and read when it can be
 test("half a line proves nothing until it is whole, and a rotated transcript is read on", async () => {
   await using court = aCourt();
   writeFileSync(court.path, line({ type: "user", message: { content: "old" } }));
-  const first = await court.handed("first");
+  const first = await court.delivered("first");
   const whole = asked(first.message.tag);
   appendFileSync(court.path, whole.slice(0, -10));
   expect(await court.witness.traceOf(court.agent, first.message)).toBe("none");
   appendFileSync(court.path, whole.slice(-10) + answer());
   await court.seen(first.id);
   renameSync(court.path, `${court.path}.old`);
-  const second = await court.handed("second");
+  const second = await court.delivered("second");
   writeFileSync(court.path, asked(second.message.tag) + answer());
   await court.seen(second.id);
   expect(court.faults).toEqual([]);
@@ -171,7 +207,7 @@ describe("a transcript proves nothing", () => {
   test("while it is a FIFO, which blocks nothing", async () => {
     await using court = aCourt();
     Bun.spawnSync(["mkfifo", court.path]);
-    const { message, id } = await court.handed("first");
+    const { message, id } = await court.delivered("first");
     await until(() => court.faults.length > 0, "the refusal to be reported");
     expect(court.faults).toMatchObject([{ code: "FILE_REFUSED", operands: { why: "notRegular" } }]);
     rmSync(court.path);
@@ -183,24 +219,27 @@ describe("a transcript proves nothing", () => {
     await using court = aCourt();
     const elsewhere = mkdtempSync(join(tmpdir(), "tl-elsewhere-"));
     symlinkSync(elsewhere, join(dirname(court.path), "sub"));
-    const { message, id } = await court.handed("first");
+    const { message, id } = await court.delivered("first");
     writeFileSync(join(elsewhere, "own.jsonl"), asked(message.tag) + answer());
     court.move(join(dirname(court.path), "sub", "own.jsonl"));
     await until(() => court.faults.length > 0, "the refusal to be reported");
     expect(court.faults).toMatchObject([{ code: "FILE_REFUSED", operands: { why: "outside" } }]);
-    expect(court.mailbox.delivery(id)).toMatchObject({ state: "handed", proof: "submitted" });
+    expect(court.mailbox.delivery(id)).toMatchObject({ state: "delivered", proof: "submitted" });
     rmSync(elsewhere, { recursive: true });
   });
 
-  testUnless(lackUnless(process.getuid?.() === 0, "giving a file to another user needs root"))("when it belongs to another user", async () => {
-    await using court = aCourt();
-    const { message, id } = await court.handed("first");
-    const foreign = `${court.path}.foreign`;
-    writeFileSync(foreign, asked(message.tag) + answer());
-    chownSync(foreign, 65_534, 65_534);
-    court.move(foreign);
-    await until(() => court.faults.length > 0, "the refusal to be reported");
-    expect(court.faults).toMatchObject([{ code: "FILE_REFUSED", operands: { why: "owner" } }]);
-    expect(court.mailbox.delivery(id)).toMatchObject({ state: "handed", proof: "submitted" });
-  });
+  testUnless(lackUnless(process.getuid?.() === 0, "giving a file to another user needs root"))(
+    "when it belongs to another user",
+    async () => {
+      await using court = aCourt();
+      const { message, id } = await court.delivered("first");
+      const foreign = `${court.path}.foreign`;
+      writeFileSync(foreign, asked(message.tag) + answer());
+      chownSync(foreign, 65_534, 65_534);
+      court.move(foreign);
+      await until(() => court.faults.length > 0, "the refusal to be reported");
+      expect(court.faults).toMatchObject([{ code: "FILE_REFUSED", operands: { why: "owner" } }]);
+      expect(court.mailbox.delivery(id)).toMatchObject({ state: "delivered", proof: "submitted" });
+    },
+  );
 });

@@ -20,7 +20,10 @@ import { traceIn } from "../providers/transcripts/trace.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "../os/watchFolder.ts";
 
 export interface WitnessParts {
-  readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "confirm" | "warn" | "settle">;
+  readonly mailbox: Pick<
+    Mailbox,
+    "onTransitions" | "deliveriesIn" | "delivery" | "message" | "confirm" | "warn" | "settle"
+  >;
   readonly agent: (id: AgentId) => Agent | null;
   /** The transcript of the agent's conversation, as far as it was written to since then; null: its program writes none that we know of. */
   readonly transcript: (agent: Agent, since?: number) => Transcript | null;
@@ -64,7 +67,8 @@ export class Witness implements AsyncDisposable {
     this.stopListening = mailbox.onTransitions((changes) => {
       for (const { delivery, message } of changes) this.consider(delivery, message);
     });
-    for (const delivery of mailbox.deliveriesIn(["handed", "uncertain"])) this.consider(delivery, mailbox.message(delivery.messageId));
+    for (const delivery of mailbox.deliveriesIn(["delivered", "uncertain"]))
+      this.consider(delivery, mailbox.message(delivery.messageId));
   }
 
   /** Whether the agent's program writes down what its model is given, where we can read it. */
@@ -97,7 +101,13 @@ export class Witness implements AsyncDisposable {
       search.bell.ring();
       return;
     }
-    const begun: Search = { wanted: new Map(), fresh: new Map([[delivery.id, progressOf(delivery, message)]]), leftAt: null, bell: createBell(this.stopping.signal), done: Promise.resolve() };
+    const begun: Search = {
+      wanted: new Map(),
+      fresh: new Map([[delivery.id, progressOf(delivery, message)]]),
+      leftAt: null,
+      bell: createBell(this.stopping.signal),
+      done: Promise.resolve(),
+    };
     this.searches.set(agent.id, begun);
     begun.done = this.search(agent, begun);
   }
@@ -148,7 +158,7 @@ export class Witness implements AsyncDisposable {
     let isNews = false;
     for (const file of transcript.files) {
       const tail = this.tailOf(file.path, transcript);
-      // A program may have written a message down before we settled that it was handed over.
+      // A program may have written a message down before we settled that it was delivered.
       const earlier = [...tail.recent];
       for (const [id, one] of begun) for (const entry of earlier) await this.take(agent, id, one, entry, file, wanted);
       for await (const entry of tail.read()) {
@@ -161,12 +171,21 @@ export class Witness implements AsyncDisposable {
     return isNews;
   }
 
-  private async take(agent: Agent, id: DeliveryId, { message, progress }: Wanted, entry: Entry, file: TranscriptFile, wanted: Search["wanted"]): Promise<void> {
+  private async take(
+    agent: Agent,
+    id: DeliveryId,
+    { message, progress }: Wanted,
+    entry: Entry,
+    file: TranscriptFile,
+    wanted: Search["wanted"],
+  ): Promise<void> {
     const news = wanted.has(id) ? progress.take(entry, file) : null;
     if (news === null) return;
     if (news.kind === "answered" || news.kind === "discarded") wanted.delete(id);
     if (news.kind === "held" && file.conversation !== null) this.parts.found?.(agent, file.conversation);
-    await this.tell(agent, id, message, news).catch((fault: unknown) => this.parts.report(`note what became of ${message.tag}`, fault));
+    await this.tell(agent, id, message, news).catch((fault: unknown) =>
+      this.parts.report(`note what became of ${message.tag}`, fault),
+    );
   }
 
   private async tell(agent: Agent, id: DeliveryId, message: Message, news: News): Promise<void> {
@@ -209,7 +228,14 @@ export class Witness implements AsyncDisposable {
   private async noticeLeaving(id: AgentId, read: readonly TranscriptFile[], search: Search): Promise<void> {
     const agent = this.parts.agent(id);
     const { conversation, files } = (agent && this.parts.transcript(agent)) ?? { conversation: null, files: [] };
-    const left = [...search.wanted].filter(([, { progress: { file } }]) => conversation !== null && file !== null && file.conversation !== conversation);
+    const left = [...search.wanted].filter(
+      ([
+        ,
+        {
+          progress: { file },
+        },
+      ]) => conversation !== null && file !== null && file.conversation !== conversation,
+    );
     if (left.length === 0) {
       search.leftAt = null;
       return undefined;
@@ -231,7 +257,12 @@ export class Witness implements AsyncDisposable {
       if (delivery === null || !isOpen(delivery)) wanted.delete(id);
       else if (this.ages.of(String(id), delivery.updatedAt) > giveUpAfterMs) wanted.delete(id);
       else if (agent.state === "idle" && this.quietMs(agent, delivery) > warnAfterMs && delivery.warning === null) {
-        await this.parts.mailbox.warn(id, progress.file === null ? "it left no trace in the program's transcript" : "the turn ended without an answer; the text is in the conversation and goes with the next prompt");
+        await this.parts.mailbox.warn(
+          id,
+          progress.file === null
+            ? "it left no trace in the program's transcript"
+            : "the turn ended without an answer; the text is in the conversation and goes with the next prompt",
+        );
       }
     }
   }
@@ -249,12 +280,17 @@ export class Witness implements AsyncDisposable {
 }
 
 /** Whether it was delivered, perhaps, and the model may not have read it. */
-const isOpen = ({ state, proof }: Delivery): boolean => ["handed", "uncertain"].includes(state) && !(proof !== null && provesSeen(proof));
+const isOpen = ({ state, proof }: Delivery): boolean =>
+  ["delivered", "uncertain"].includes(state) && !(proof !== null && provesSeen(proof));
 
 /** Whether the agent got the text by a tool call of its own, at once or after a summary. */
-const isFetched = ({ transport, notes }: Delivery): boolean => transport === "pull" || notes.some(({ code }) => code === "fetched");
+const isFetched = ({ transport, notes }: Delivery): boolean =>
+  transport === "pull" || notes.some(({ code }) => code === "fetched");
 
-const progressOf = (delivery: Delivery, message: Message): Wanted => ({ message, progress: new Progress(message, isFetched(delivery)) });
+const progressOf = (delivery: Delivery, message: Message): Wanted => ({
+  message,
+  progress: new Progress(message, isFetched(delivery)),
+});
 
 interface Wanted {
   readonly message: Message;

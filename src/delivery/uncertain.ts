@@ -4,14 +4,17 @@
  * the notice is withdrawn.
  */
 import type { Mailbox } from "../mailbox/port.ts";
-import { personId, personName, switchId, type Agent } from "../model/agent.ts";
+import { userId, userName, switchId, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import type { AgentId, DeliveryId } from "../model/ids.ts";
 import { sealDoubt } from "../model/message.ts";
 import { pause } from "../os/pause.ts";
 
 export interface UncertainParts {
-  readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn" | "delivery" | "message" | "messageWithKey" | "receipt" | "accept" | "cancel">;
+  readonly mailbox: Pick<
+    Mailbox,
+    "onTransitions" | "deliveriesIn" | "delivery" | "message" | "messageWithKey" | "receipt" | "accept" | "cancel"
+  >;
   readonly agent: (id: AgentId) => Agent | null;
   readonly report: (context: string, fault: unknown) => void;
   /** How long a delivery stays uncertain before its sender is told. */
@@ -50,7 +53,9 @@ export class UncertainNotices implements AsyncDisposable {
     const settled = new AbortController();
     const key = `uncertain ${id} since ${stateAt}`;
     this.doubts.set(id, { settled, key });
-    this.run("tell a sender that a message is uncertain", () => this.tellLater(id, key, AbortSignal.any([this.stopping.signal, settled.signal])));
+    this.run("tell a sender that a message is uncertain", () =>
+      this.tellLater(id, key, AbortSignal.any([this.stopping.signal, settled.signal])),
+    );
   }
 
   private async tellLater(id: DeliveryId, key: string, signal: AbortSignal): Promise<void> {
@@ -73,7 +78,7 @@ export class UncertainNotices implements AsyncDisposable {
     const notice = message && sealDoubt(message, delivery, key);
     if (notice === null) return;
     const { id, name } = message!.from;
-    await mailbox.accept(notice, [{ id, name: id === personId ? personName : name }]);
+    await mailbox.accept(notice, [{ id, name: id === userId ? userName : name }]);
   }
 
   /** Its sender need not look any more. */

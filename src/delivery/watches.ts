@@ -21,7 +21,9 @@ export class Watches {
     this.end(id);
     using stack = new DisposableStack();
     for (const endpoint of endpoints) {
-      stack.use(this.transportOf(endpoint.transport).watch({ id, endpoints, ...agent }, endpoint, () => this.changed(id)));
+      stack.use(
+        this.transportOf(endpoint.transport).watch({ id, endpoints, ...agent }, endpoint, () => this.changed(id)),
+      );
     }
     this.byAgent.set(id, { key, watch: stack.move() });
   }

@@ -2,25 +2,46 @@ import { describe, expect, test } from "bun:test";
 import { agentStates, type Agent } from "../model/agent.ts";
 import type { Event, Fact } from "../model/event.ts";
 import { agentId, type Tag } from "../model/ids.ts";
-import { personAgent } from "../agents/directory/roster.ts";
+import { userAgent } from "../agents/directory/roster.ts";
 import { Activities, activityStatuses, presenceOf } from "./activity.ts";
 
 const ana: Agent = {
-  ...personAgent,
-  ...{ id: agentId("a"), name: "ana", team: "web", kind: "program", provider: "generic", state: "working", lastActivityAt: 1_000 },
-  endpoints: [{ transport: "hook", locator: {} }, { transport: "tmux", locator: { pane: "%3" } }],
+  ...userAgent,
+  ...{
+    id: agentId("a"),
+    name: "ana",
+    team: "web",
+    kind: "program",
+    provider: "generic",
+    state: "working",
+    lastActivityAt: 1_000,
+  },
+  endpoints: [
+    { transport: "hook", locator: {} },
+    { transport: "tmux", locator: { pane: "%3" } },
+  ],
   launch: { task: "wish-42" },
 };
 const about = { agent: ana.id, name: "ana", team: "web" };
 const at = (time: number, fact: Fact): Event => ({ ...fact, seq: time, at: time }) as Event;
 
 function activities({ newestMailAt = null as number | null } = {}): Activities {
-  return new Activities({ named: (team, name) => (team === "web" && name === "ana" ? ana : null), newestMailAt: () => newestMailAt });
+  return new Activities({
+    named: (team, name) => (team === "web" && name === "ana" ? ana : null),
+    newestMailAt: () => newestMailAt,
+  });
 }
 
 describe("activity", () => {
   test("without any event it is what the directory knows", () => {
-    expect(activities().of(ana)).toEqual({ paneId: "%3", wishId: "wish-42", status: "running", lastEvent: null, lastActivityAt: 1_000, eventCount: 0 });
+    expect(activities().of(ana)).toEqual({
+      paneId: "%3",
+      wishId: "wish-42",
+      status: "running",
+      lastEvent: null,
+      lastActivityAt: 1_000,
+      eventCount: 0,
+    });
     expect(activities({ newestMailAt: 5_000 }).of(ana).lastActivityAt).toBe(5_000);
   });
 
@@ -28,12 +49,26 @@ describe("activity", () => {
     const all = activities();
     all.observe(at(2_000, { type: "user.prompt", ...about, prompt: "x" }));
     all.observe(at(3_000, { type: "tool.call", ...about, tool: "Bash", input: {} }));
-    expect(all.of(ana)).toMatchObject({ lastEvent: { type: "tool.call", toolName: "Bash", timestamp: 3_000 }, lastActivityAt: 3_000, eventCount: 2 });
+    expect(all.of(ana)).toMatchObject({
+      lastEvent: { type: "tool.call", toolName: "Bash", timestamp: 3_000 },
+      lastActivityAt: 3_000,
+      eventCount: 2,
+    });
   });
 
   test("who writes is active, and who is removed is forgotten", () => {
     const all = activities();
-    all.observe(at(2_000, { type: "message.accepted", id: "m" as never, tag: "MSG_ANA_00000001" as Tag, from: "ana", to: "bob", team: "web", recipients: ["bob"] }));
+    all.observe(
+      at(2_000, {
+        type: "message.accepted",
+        id: "m" as never,
+        tag: "MSG_ANA_00000001" as Tag,
+        from: "ana",
+        to: "bob",
+        team: "web",
+        recipients: ["bob"],
+      }),
+    );
     all.observe(at(2_000, { type: "route.denied", from: "nobody", to: "bob", team: "web", allowed: [] }));
     expect(all.of(ana)).toMatchObject({ eventCount: 1, lastActivityAt: 2_000 });
     all.observe(at(3_000, { type: "agent.removed", ...about }));
@@ -64,7 +99,7 @@ describe("presence", () => {
     ["offline", { ...ana, endpoints: [] }, 0],
     ["terminated", { ...ana, endpoints: [], state: "gone", shutDown: true }, 0],
     ["active", { ...ana, endpoints: [], state: "starting" }, 0],
-    ["active", personAgent, 60 * minute],
+    ["active", userAgent, 60 * minute],
   ] as const)("%s", (presence, agent, ageMs) => {
     expect(presenceOf(agent as Agent, 0, ageMs)).toBe(presence);
   });

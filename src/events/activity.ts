@@ -87,7 +87,11 @@ export class Activities {
 
   #traceOf(agent: AgentId): Trace {
     let trace = this.#traces.get(agent);
-    if (trace === undefined) this.#traces.set(agent, (trace = { at: this.#parts.newestMailAt(agent) ?? 0, count: 0, last: null, status: "idle" }));
+    if (trace === undefined)
+      this.#traces.set(
+        agent,
+        (trace = { at: this.#parts.newestMailAt(agent) ?? 0, count: 0, last: null, status: "idle" }),
+      );
     return trace;
   }
 }
@@ -97,5 +101,5 @@ const activeMs = 5 * 60_000;
 /** How an agent's availability is summed up: is it there, and did anything happen of late? */
 export function presenceOf(agent: Agent, lastActivityAt: number, now: number): Presence {
   if (!isLive(agent) && agent.state !== "starting") return agent.shutDown ? "terminated" : "offline";
-  return agent.kind === "person" || now - lastActivityAt < activeMs ? "active" : "idle";
+  return agent.kind === "user" || now - lastActivityAt < activeMs ? "active" : "idle";
 }

@@ -16,13 +16,31 @@ export function factsOf(changes: readonly Change[], teamOf: TeamOf): Fact[] {
   });
 }
 
-function acceptedFact({ message: { id, tag, from, to, team } }: Change, changes: readonly Change[], teamOf: TeamOf): Fact {
+function acceptedFact(
+  { message: { id, tag, from, to, team } }: Change,
+  changes: readonly Change[],
+  teamOf: TeamOf,
+): Fact {
   const own = changes.filter(({ message, transition }) => message.id === id && transition.verb === "accept");
   const recipients = own.map(({ delivery }) => delivery.agentName);
   const recipientTeams = own.map(({ delivery }) => teamOf(delivery.agent));
   return { type: "message.accepted", id, tag, from: from.name, to, team, recipients, recipientTeams };
 }
 
-function deliveryFact({ transition, delivery: { agent, agentName }, message: { id, tag, from, team, acceptedAt } }: Change, teamOf: TeamOf): DeliveryFact {
-  return { type: `delivery.${transition.to}`, tag, messageId: id, agent, agentName, agentTeam: teamOf(agent), team, sender: from.name, acceptedAt, ...transition };
+function deliveryFact(
+  { transition, delivery: { agent, agentName }, message: { id, tag, from, team, acceptedAt } }: Change,
+  teamOf: TeamOf,
+): DeliveryFact {
+  return {
+    type: `delivery.${transition.to}`,
+    tag,
+    messageId: id,
+    agent,
+    agentName,
+    agentTeam: teamOf(agent),
+    team,
+    sender: from.name,
+    acceptedAt,
+    ...transition,
+  };
 }

@@ -17,8 +17,15 @@ const noFault = (context: string, fault: unknown): never => {
   throw new Error(context, { cause: fault });
 };
 const options: SpineOptions = { report: noFault, maxAgeMs: 1e12, maxBytes: 1e12 };
-const prompt = (text: string): Fact => ({ type: "user.prompt", agent: agentId("a"), name: "ana", team: "web", prompt: text });
-const texts = (events: readonly Event[]): string[] => events.flatMap((event) => (event.type === "user.prompt" ? event.prompt : []));
+const prompt = (text: string): Fact => ({
+  type: "user.prompt",
+  agent: agentId("a"),
+  name: "ana",
+  team: "web",
+  prompt: text,
+});
+const texts = (events: readonly Event[]): string[] =>
+  events.flatMap((event) => (event.type === "user.prompt" ? event.prompt : []));
 
 describe("the spine", () => {
   test("numbers ascend, and everything is there after a restart", () => {
@@ -59,7 +66,8 @@ describe("the spine", () => {
     const total = 10_000;
     for (let i = 1; i <= total; i++) spine.emit(prompt(String(i)));
     const seen: number[] = [];
-    for (let page = spine.after(0, 333); page.length > 0; page = spine.after(page.at(-1)!.seq, 333)) seen.push(...page.map(({ seq }) => seq));
+    for (let page = spine.after(0, 333); page.length > 0; page = spine.after(page.at(-1)!.seq, 333))
+      seen.push(...page.map(({ seq }) => seq));
     expect(seen).toEqual(Array.from({ length: total }, (_, i) => i + 1));
     expect(texts(spine.upTo(5_000, 2))).toEqual(["4999", "5000"]);
   });
@@ -139,7 +147,11 @@ describe("a file for events that cannot be opened", () => {
     const path = newPath();
     const faults: string[] = [];
     mkdirSync(path);
-    const store = openEventStore(path, (context) => void faults.push(context), () => 1_800_000_000_000);
+    const store = openEventStore(
+      path,
+      (context) => void faults.push(context),
+      () => 1_800_000_000_000,
+    );
     expect(store.highest).toBe(1_800_000_000_000);
     expect(store.problem()).toContain(path);
     expect(faults).toEqual(["open the event log"]);
@@ -160,7 +172,12 @@ describe("a file for events that cannot be opened", () => {
     const path = newPath();
     mkdirSync(path);
     let now = 0;
-    const store = openEventStore(path, () => undefined, () => 1_800_000_000_000, () => now);
+    const store = openEventStore(
+      path,
+      () => undefined,
+      () => 1_800_000_000_000,
+      () => now,
+    );
     const event = (seq: number): Event => ({ ...prompt("x"), seq, at: 1 }) as Event;
     expect(() => store.add([event(1_800_000_000_001)])).toThrow(path);
     rmSync(path, { recursive: true });

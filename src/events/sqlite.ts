@@ -13,6 +13,11 @@ const migrations = {
     CREATE TABLE numbers (reserved INTEGER NOT NULL) STRICT;
     INSERT INTO numbers VALUES (0);
     `,
+    `
+    UPDATE events SET event = json_replace(event, '$.type', 'delivery.delivered') WHERE event ->> 'type' = 'delivery.handed';
+    UPDATE events SET event = json_replace(event, '$.to', 'delivered') WHERE event ->> 'type' LIKE 'delivery.%' AND event ->> 'to' = 'handed';
+    UPDATE events SET event = json_replace(event, '$.from', 'delivered') WHERE event ->> 'type' LIKE 'delivery.%' AND event ->> 'from' = 'handed';
+    `,
   ],
 };
 
@@ -68,7 +73,8 @@ export function openEventStore(
     } catch (thrown) {
       if (!(thrown instanceof TielineError) || thrown.code !== "STORE_CORRUPT" || from > 0) throw thrown;
       report("events", thrown);
-      for (const suffix of ["", "-wal", "-shm"]) if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
+      for (const suffix of ["", "-wal", "-shm"])
+        if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
       return opened(unknownHighest);
     }
   }
@@ -150,14 +156,23 @@ function sqliteEvents(connection: Connection, from: number): FileEvents {
     highest,
     fault,
     add,
-    after: (seq, limit) => run(() => rows(statement("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(seq, limit))),
-    upTo: (seq, limit) => run(() => rows(statement("SELECT * FROM events WHERE seq <= ? ORDER BY seq DESC LIMIT ?").all(seq, limit)).toReversed()),
-    before: (at) => run(() => number(statement("SELECT ifnull(min(seq) - 1, ?) AS value FROM events WHERE at >= ?"), last, at)),
+    after: (seq, limit) =>
+      run(() => rows(statement("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?").all(seq, limit))),
+    upTo: (seq, limit) =>
+      run(() =>
+        rows(statement("SELECT * FROM events WHERE seq <= ? ORDER BY seq DESC LIMIT ?").all(seq, limit)).toReversed(),
+      ),
+    before: (at) =>
+      run(() => number(statement("SELECT ifnull(min(seq) - 1, ?) AS value FROM events WHERE at >= ?"), last, at)),
     prune({ olderThan, maxBytes }) {
       return run(() => {
-        const aged = statement("DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)").run(olderThan, pruneBatch);
+        const aged = statement(
+          "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)",
+        ).run(olderThan, pruneBatch);
         if (aged.changes > 0 || usedBytes() <= maxBytes) return aged.changes;
-        return statement("DELETE FROM events WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)").run(pruneBatch).changes;
+        return statement("DELETE FROM events WHERE seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)").run(
+          pruneBatch,
+        ).changes;
       });
     },
     close(given) {
@@ -170,11 +185,16 @@ function sqliteEvents(connection: Connection, from: number): FileEvents {
   };
 
   function usedBytes(): number {
-    return number(statement("SELECT (page_count - freelist_count) * page_size AS value FROM pragma_page_count, pragma_freelist_count, pragma_page_size"));
+    return number(
+      statement(
+        "SELECT (page_count - freelist_count) * page_size AS value FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+      ),
+    );
   }
 }
 
-const rows = (found: unknown[]): Event[] => (found as Row[]).map(({ seq, at, event }) => ({ ...(JSON.parse(event) as Event), seq, at }));
+const rows = (found: unknown[]): Event[] =>
+  (found as Row[]).map(({ seq, at, event }) => ({ ...(JSON.parse(event) as Event), seq, at }));
 
 function number(statement: ReturnType<Connection["statement"]>, ...values: number[]): number {
   return (statement.get(...values) as { value: number }).value;

@@ -42,7 +42,12 @@ export interface OutputParts {
 
 /** Runs until the signal aborts. Never rejects. */
 export function readOutput(agent: Agent, output: Output, parts: OutputParts): Promise<void> {
-  return runForever(`what ${agent.team}:${agent.name} writes`, parts.signal, () => follow(agent, output, parts), (_, fault) => parts.fault(fault));
+  return runForever(
+    `what ${agent.team}:${agent.name} writes`,
+    parts.signal,
+    () => follow(agent, output, parts),
+    (_, fault) => parts.fault(fault),
+  );
 }
 
 function follow(agent: Agent, { pattern: path, plain }: Output, parts: OutputParts): Promise<void> {
@@ -59,7 +64,10 @@ function follow(agent: Agent, { pattern: path, plain }: Output, parts: OutputPar
     pattern,
     plain,
     partOf,
-    rules: { owners: [...userOrRoot(), ...ownersOf(agent.workspace)], ...(isInWorkspace && { below: agent.workspace! }) },
+    rules: {
+      owners: [...userOrRoot(), ...ownersOf(agent.workspace)],
+      ...(isInWorkspace && { below: agent.workspace! }),
+    },
     signal,
     clock,
     unknownFiles: isNew && !plain ? "skip" : "read",
@@ -73,7 +81,8 @@ function follow(agent: Agent, { pattern: path, plain }: Output, parts: OutputPar
     },
     onMessage: ({ key, ...message }) => submissions.fromText(agent, message, key),
     onIdle: idle,
-    onRejected: ({ reason, to, excerpt }, file) => tell(`a message${to === "" ? "" : ` to ${to}`} in ${file} was not sent (${reason}): ${excerpt}`),
+    onRejected: ({ reason, to, excerpt }, file) =>
+      tell(`a message${to === "" ? "" : ` to ${to}`} in ${file} was not sent (${reason}): ${excerpt}`),
     onFault: fault,
   });
 }

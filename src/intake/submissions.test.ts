@@ -9,12 +9,20 @@ afterEach(async () => {
   for (const team of teams.splice(0)) await team[Symbol.asyncDispose]();
 });
 
-async function aTeam(yaml = "", getsNotices = true): Promise<ObjectTeam & { submissions: Submissions; told: string[] }> {
+async function aTeam(
+  yaml = "",
+  getsNotices = true,
+): Promise<ObjectTeam & { submissions: Submissions; told: string[] }> {
   const team = await objectTeam();
   teams.push(team);
   team.configure(yaml);
   const told: string[] = [];
-  const submissions = new Submissions({ mailbox: team.mailbox, router: team.router, getsNotices: () => getsNotices, report: (_, fault) => void told.push((fault as Error).message) });
+  const submissions = new Submissions({
+    mailbox: team.mailbox,
+    router: team.router,
+    getsNotices: () => getsNotices,
+    report: (_, fault) => void told.push((fault as Error).message),
+  });
   return { ...team, submissions, told };
 }
 
@@ -27,7 +35,10 @@ describe("submissions", () => {
     await submissions.fromOutbox(writer, { to: "coder", content: "once" }, "0001~a");
     await submissions.fromText(writer, { to: "renamed", content: "said" }, "k");
     await submissions.fromText(writer, { to: "renamed", content: "said otherwise" }, "k");
-    expect((await inbox(coder, 2)).map(({ body, from }) => [body, from.knownBy])).toEqual([["once", "workspace"], ["said", "stream"]]);
+    expect((await inbox(coder, 2)).map(({ body, from }) => [body, from.knownBy])).toEqual([
+      ["once", "workspace"],
+      ["said", "stream"],
+    ]);
   });
 
   test("a reply goes to whoever wrote, and only to what was received", async () => {
@@ -36,12 +47,16 @@ describe("submissions", () => {
     const { receipt } = await send({ to: "writer", body: "question" }, coder);
     await submissions.fromOutbox(writer, { to: "coder", content: "answer", replyTo: receipt.message.tag }, "1");
     expect(await inbox(coder, 1)).toMatchObject([{ body: "answer", inReplyTo: receipt.message.id }]);
-    await expect(submissions.fromOutbox(third, { to: "coder", content: "me, too", replyTo: receipt.message.tag }, "2")).rejects.toMatchObject({ code: "MESSAGE_UNKNOWN" });
+    await expect(
+      submissions.fromOutbox(third, { to: "coder", content: "me, too", replyTo: receipt.message.tag }, "2"),
+    ).rejects.toMatchObject({ code: "MESSAGE_UNKNOWN" });
   });
 
   test("the sender's own name for its message is kept with it", async () => {
     const { submissions, agent, inbox } = await aTeam();
-    await expect(submissions.fromOutbox(agent("writer"), { to: "coder", content: "x", id: "ask-1#2" }, "0001_coder.json~k")).rejects.toMatchObject({ code: "ADDRESS_UNKNOWN" });
+    await expect(
+      submissions.fromOutbox(agent("writer"), { to: "coder", content: "x", id: "ask-1#2" }, "0001_coder.json~k"),
+    ).rejects.toMatchObject({ code: "ADDRESS_UNKNOWN" });
     agent("coder");
     await submissions.fromOutbox(agent("writer"), { to: "coder", content: "x", id: "ask-1#2" }, "0001_coder.json~k");
     expect(ownIdOf((await inbox(agent("coder"), 1))[0]!)).toBe("ask-1#2");
@@ -60,7 +75,9 @@ describe("submissions", () => {
     const { submissions, agent, inbox, told } = await aTeam();
     const writer = agent("writer");
     await submissions.fromText(writer, { to: "nobody", content: "x" }, "k");
-    expect(await inbox(writer, 1)).toMatchObject([{ kind: "bounce", from: { name: "tieline" }, body: expect.stringContaining("nobody") }]);
+    expect(await inbox(writer, 1)).toMatchObject([
+      { kind: "bounce", from: { name: "tieline" }, body: expect.stringContaining("nobody") },
+    ]);
     expect(told.join()).toContain("nobody");
   });
 
@@ -68,13 +85,16 @@ describe("submissions", () => {
     const { submissions, agent, inbox } = await aTeam("", false);
     const writer = agent("writer");
     await submissions.fromText(writer, { to: "nobody", content: "x" }, "k");
-    expect(await inbox(writer, 1)).toMatchObject([{ kind: "text", from: { name: "tieline" }, body: expect.stringContaining("nobody") }]);
+    expect(await inbox(writer, 1)).toMatchObject([
+      { kind: "text", from: { name: "tieline" }, body: expect.stringContaining("nobody") },
+    ]);
   });
 
   test("a writer who answers each notice with the same mistake is told eight times, and again after other mail", async () => {
     const { submissions, agent, mailbox, told, send } = await aTeam();
     const writer = agent("writer");
-    const notices = (): number => mailbox.inbox(writer.id, { limit: 100 }).filter(({ message }) => message.kind === "bounce").length;
+    const notices = (): number =>
+      mailbox.inbox(writer.id, { limit: 100 }).filter(({ message }) => message.kind === "bounce").length;
     for (let at = 0; at < 20; at++) await submissions.fromText(writer, { to: "nobody", content: "x" }, `k${at}`);
     expect([notices(), told.length]).toEqual([8, 9]);
     await send({ to: "writer", body: "how is it?" }, agent("coder"));
@@ -85,10 +105,26 @@ describe("submissions", () => {
   test("the last message of a turn is read where the profile asks for it, and nowhere else", async () => {
     const { submissions, agent, inbox } = await aTeam();
     const [writer, coder] = [agent("writer"), agent("coder")];
-    const said = { hook_event_name: "Stop", session_id: "s", last_assistant_message: "All done. @coder: please look\n```\n@coder: not this\n```" };
-    await turnText(submissions, () => false, () => 7).handle(readHookCall("claude-code", said)!, writer);
-    await turnText(submissions, () => true, () => 7).handle(readHookCall("claude-code", { ...said, agent_id: "sub" })!, writer);
-    await turnText(submissions, () => true, () => 7).handle(readHookCall("claude-code", said)!, writer);
+    const said = {
+      hook_event_name: "Stop",
+      session_id: "s",
+      last_assistant_message: "All done. @coder: please look\n```\n@coder: not this\n```",
+    };
+    await turnText(
+      submissions,
+      () => false,
+      () => 7,
+    ).handle(readHookCall("claude-code", said)!, writer);
+    await turnText(
+      submissions,
+      () => true,
+      () => 7,
+    ).handle(readHookCall("claude-code", { ...said, agent_id: "sub" })!, writer);
+    await turnText(
+      submissions,
+      () => true,
+      () => 7,
+    ).handle(readHookCall("claude-code", said)!, writer);
     expect((await inbox(coder, 1)).map(({ body }) => body)).toEqual(["please look\n```\n@coder: not this\n```"]);
   });
 });

@@ -3,7 +3,7 @@
  * where it came from, and goes through the same router as everything else.
  */
 import type { Mailbox } from "../mailbox/port.ts";
-import { personId, switchId, switchName, type Agent } from "../model/agent.ts";
+import { userId, switchId, switchName, type Agent } from "../model/agent.ts";
 import type { AgentId } from "../model/ids.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
 import { replyAddress, seal, type Draft, type IdentityProof, type Message, type Sender } from "../model/message.ts";
@@ -78,7 +78,9 @@ export class Submissions {
     const kind = getsNotices(agent) ? "bounce" : "text";
     this.underway.set(agent.id, underway + 1);
     try {
-      await mailbox.accept(seal({ to: agent.name, body: `${text}${more}`, kind }, from, { inReplyTo: null, hops: 0 }), [agent]);
+      await mailbox.accept(seal({ to: agent.name, body: `${text}${more}`, kind }, from, { inReplyTo: null, hops: 0 }), [
+        agent,
+      ]);
     } finally {
       this.underway.set(agent.id, this.underway.get(agent.id)! - 1);
     }
@@ -98,7 +100,10 @@ export class Submissions {
   }
 
   private log({ team, name }: Agent, text: string): void {
-    this.parts.report(`written by ${team}:${name}`, new TielineError("USAGE", text, { remedy: "correct the address, or the edges of the topology" }));
+    this.parts.report(
+      `written by ${team}:${name}`,
+      new TielineError("USAGE", text, { remedy: "correct the address, or the edges of the topology" }),
+    );
   }
 
   private isKnown({ id }: Agent, key: string): boolean {
@@ -127,7 +132,8 @@ export class Submissions {
   }
 }
 
-const outboxKey = (key: string, own: string | undefined): string => `outbox:${key}${own === undefined ? "" : `#${own}`}`;
+const outboxKey = (key: string, own: string | undefined): string =>
+  `outbox:${key}${own === undefined ? "" : `#${own}`}`;
 
 /** The name that an agent gave its message in the outbox file. It travels in the key, and so is stored with the message. */
 export function ownIdOf({ idempotencyKey }: Message): string | null {
@@ -138,7 +144,8 @@ export function ownIdOf({ idempotencyKey }: Message): string | null {
 
 /** The sender as its reader sees it, in a file of that reader's team. */
 export function senderName({ from }: Message, team: string): string {
-  return from.id === personId || from.id === switchId || from.team === team ? from.name : `${from.team}:${from.name}`;
+  return from.id === userId || from.id === switchId || from.team === team ? from.name : `${from.team}:${from.name}`;
 }
 
-const means = (to: string, { from }: Message): boolean => [from.name, `@${from.name}`, `${from.team}:${from.name}`].includes(to);
+const means = (to: string, { from }: Message): boolean =>
+  [from.name, `@${from.name}`, `${from.team}:${from.name}`].includes(to);

@@ -4,7 +4,7 @@
  */
 import type { Documents } from "../agents/directory/documents/port.ts";
 import type { Change, Mailbox } from "../mailbox/port.ts";
-import { personId, switchId, type Agent } from "../model/agent.ts";
+import { userId, switchId, type Agent } from "../model/agent.ts";
 import type { DeliveryState } from "../model/delivery.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type AgentId, type Clock, type MessageId } from "../model/ids.ts";
@@ -86,7 +86,9 @@ export class Workspaces {
   }
 
   start(): void {
-    this.stopListening = this.parts.mailbox.onTransitions((changes) => changes.forEach((change) => this.follow(change)));
+    this.stopListening = this.parts.mailbox.onTransitions((changes) =>
+      changes.forEach((change) => this.follow(change)),
+    );
     this.sweep = setInterval(() => this.refresh(), this.parts.sweepMs ?? 2_000);
     this.sweep.unref();
     this.refresh();
@@ -104,10 +106,16 @@ export class Workspaces {
   }
 
   private reconcile(): void {
-    const wanted = new Map(this.parts.agents().filter((agent) => this.isWanted(agent)).map((agent) => [agent.id, agent]));
+    const wanted = new Map(
+      this.parts
+        .agents()
+        .filter((agent) => this.isWanted(agent))
+        .map((agent) => [agent.id, agent]),
+    );
     for (const [id, room] of [...this.rooms]) {
       const agent = wanted.get(id);
-      if (agent === undefined || agent.workspace !== room.agent.workspace || this.outputsKey(agent) !== room.outputs) void this.leave(room);
+      if (agent === undefined || agent.workspace !== room.agent.workspace || this.outputsKey(agent) !== room.outputs)
+        void this.leave(room);
     }
     for (const agent of wanted.values()) {
       const room = this.rooms.get(agent.id) ?? this.enter(agent);
@@ -194,8 +202,18 @@ export class Workspaces {
         await submissions.fromOutbox(agent, entry, key);
         this.faults.delete(agent.id);
       },
-      onRejected: ({ name, reason }) => this.inBackground(room, submissions.tell(agent, `.outbox/${name} was not sent: ${reason}. It is in .outbox/.rejected now.`)),
-      onFault: (fault) => this.refusal(room, place, fault, "The other files wait in .outbox, and are sent as soon as the limit allows; remove those that are no longer needed."),
+      onRejected: ({ name, reason }) =>
+        this.inBackground(
+          room,
+          submissions.tell(agent, `.outbox/${name} was not sent: ${reason}. It is in .outbox/.rejected now.`),
+        ),
+      onFault: (fault) =>
+        this.refusal(
+          room,
+          place,
+          fault,
+          "The other files wait in .outbox, and are sent as soon as the limit allows; remove those that are no longer needed.",
+        ),
       onIdle: () => this.limited.delete(place),
     });
   }
@@ -207,7 +225,13 @@ export class Workspaces {
     return readOutput(agent, output, {
       ...{ submissions, documents, signal: stop.signal, clock: this.clock },
       tell: (text) => this.inBackground(room, submissions.tell(agent, text)),
-      fault: (fault) => this.refusal(room, place, fault, `What else is addressed to somebody in ${output.pattern} is sent as soon as the limit allows.`),
+      fault: (fault) =>
+        this.refusal(
+          room,
+          place,
+          fault,
+          `What else is addressed to somebody in ${output.pattern} is sent as soon as the limit allows.`,
+        ),
       idle: () => this.limited.delete(place),
     });
   }
@@ -240,7 +264,8 @@ export class Workspaces {
   private follow({ transition, delivery, message }: Change): void {
     const room = this.rooms.get(delivery.agent);
     if (room === undefined || room.agent.workspace === null) return;
-    if (isArrival(transition.from, transition.to) && delivery.transport !== filesTransport) this.copy(room, { message: message.id, at: delivery.updatedAt });
+    if (isArrival(transition.from, transition.to) && delivery.transport !== filesTransport)
+      this.copy(room, { message: message.id, at: delivery.updatedAt });
   }
 
   /** Every message that is delivered is also in the inbox. */
@@ -248,7 +273,10 @@ export class Workspaces {
     room.uncopied.push(arrival);
     if (room.isCopying) return;
     room.isCopying = true;
-    this.inBackground(room, this.copyAll(room).finally(() => (room.isCopying = false)));
+    this.inBackground(
+      room,
+      this.copyAll(room).finally(() => (room.isCopying = false)),
+    );
   }
 
   /** What is left when the daemon stops is copied when it is back. */
@@ -263,7 +291,8 @@ export class Workspaces {
         this.fault(agent, thrown);
       }
       uncopied.shift();
-      if (copied % copiesPerNote === 0 || uncopied.length === 0 || stop.signal.aborted) documents.put("copied", agent.id, { at });
+      if (copied % copiesPerNote === 0 || uncopied.length === 0 || stop.signal.aborted)
+        documents.put("copied", agent.id, { at });
     }
   }
 
@@ -286,8 +315,12 @@ export class Workspaces {
     if (copied === undefined) documents.put("copied", id, { at: this.clock() });
     else {
       for (const { message, delivery } of mailbox.inbox(id, { limit: 1_000 })) {
-        const arrived = arrivedStates.includes(delivery.state) && delivery.transport !== filesTransport && delivery.updatedAt >= copied.at;
-        if (arrived && !this.wrote(room.agent, message)) this.copy(room, { message: message.id, at: delivery.updatedAt });
+        const arrived =
+          arrivedStates.includes(delivery.state) &&
+          delivery.transport !== filesTransport &&
+          delivery.updatedAt >= copied.at;
+        if (arrived && !this.wrote(room.agent, message))
+          this.copy(room, { message: message.id, at: delivery.updatedAt });
       }
     }
   }
@@ -296,7 +329,15 @@ export class Workspaces {
     const { id, tag, body, acceptedAt, inReplyTo } = message;
     const original = inReplyTo === null ? null : this.parts.mailbox.message(inReplyTo);
     const replyTo = original === null ? inReplyTo : (ownIdOf(original) ?? original.id);
-    return { from: senderName(message, team), author: authorKind(message), content: body, id, tag, sentAt: acceptedAt, ...(replyTo !== null && { replyTo }) };
+    return {
+      from: senderName(message, team),
+      author: authorKind(message),
+      content: body,
+      id,
+      tag,
+      sentAt: acceptedAt,
+      ...(replyTo !== null && { replyTo }),
+    };
   }
 
   /** The same trouble again and again is told once. */
@@ -308,12 +349,16 @@ export class Workspaces {
   }
 
   private inBackground(room: Room, work: Promise<unknown>): void {
-    const done: Promise<unknown> = work.catch((fault: unknown) => this.fault(room.agent, fault)).finally(() => room.running.delete(done));
+    const done: Promise<unknown> = work
+      .catch((fault: unknown) => this.fault(room.agent, fault))
+      .finally(() => room.running.delete(done));
     room.running.add(done);
   }
 }
 
-const authorKind = ({ from: { id } }: Message): InboxFile["author"] => (id === personId ? "user" : id === switchId ? "tieline" : "agent");
+const authorKind = ({ from: { id } }: Message): InboxFile["author"] =>
+  id === userId ? "user" : id === switchId ? "tieline" : "agent";
 
-const arrivedStates: readonly DeliveryState[] = ["handed", "seen", "answered"];
-const isArrival = (from: DeliveryState | null, to: DeliveryState): boolean => (from === "claimed" || from === "uncertain") && arrivedStates.includes(to);
+const arrivedStates: readonly DeliveryState[] = ["delivered", "seen", "answered"];
+const isArrival = (from: DeliveryState | null, to: DeliveryState): boolean =>
+  (from === "claimed" || from === "uncertain") && arrivedStates.includes(to);

@@ -35,7 +35,16 @@ describe("backups", () => {
 
   const opened = (more: Partial<BackupsParts> = {}): Backups =>
     new Backups({
-      ...{ directory, everyMs: 24 * hour, keep: 3, maxBytes: 1e9, clock: () => now, changes: () => (asked++, changes), firstMs: 1, againMs: 1 },
+      ...{
+        directory,
+        everyMs: 24 * hour,
+        keep: 3,
+        maxBytes: 1e9,
+        clock: () => now,
+        changes: () => (asked++, changes),
+        firstMs: 1,
+        againMs: 1,
+      },
       report: (context) => void reports.push(context),
       copy: async (to) => {
         if (fault) throw fault;
@@ -80,7 +89,11 @@ describe("backups", () => {
 
   test("are limited in number", async () => {
     for (let day = 0; day < 5; day++, now += 24 * hour) await backups.make();
-    expect(names()).toEqual(["mailbox-20261120T060000.000Z.db", "mailbox-20261119T060000.000Z.db", "mailbox-20261118T060000.000Z.db"]);
+    expect(names()).toEqual([
+      "mailbox-20261120T060000.000Z.db",
+      "mailbox-20261119T060000.000Z.db",
+      "mailbox-20261118T060000.000Z.db",
+    ]);
   });
 
   test.each([
@@ -115,10 +128,23 @@ describe("backups", () => {
 
   test("ignore other files, and drafts of a process that was killed are removed", () => {
     mkdirSync(directory, { recursive: true });
-    for (const name of ["mailbox-20261116T060000.000Z.db", "mailbox-20261116T060000.000Z.db.123.new", "mailbox-20261116T060000.000Z.db.123.new-journal", "notes.txt", "mailbox-latest.db"]) writeFileSync(join(directory, name), "x");
+    for (const name of [
+      "mailbox-20261116T060000.000Z.db",
+      "mailbox-20261116T060000.000Z.db.123.new",
+      "mailbox-20261116T060000.000Z.db.123.new-journal",
+      "notes.txt",
+      "mailbox-latest.db",
+    ])
+      writeFileSync(join(directory, name), "x");
     backups.start();
-    expect(readdirSync(directory).toSorted()).toEqual(["mailbox-20261116T060000.000Z.db", "mailbox-latest.db", "notes.txt"]);
-    expect(backupsIn(directory)).toEqual([{ file: join(directory, "mailbox-20261116T060000.000Z.db"), at: Date.UTC(2026, 10, 16, 6, 0, 0), bytes: 1 }]);
+    expect(readdirSync(directory).toSorted()).toEqual([
+      "mailbox-20261116T060000.000Z.db",
+      "mailbox-latest.db",
+      "notes.txt",
+    ]);
+    expect(backupsIn(directory)).toEqual([
+      { file: join(directory, "mailbox-20261116T060000.000Z.db"), at: Date.UTC(2026, 10, 16, 6, 0, 0), bytes: 1 },
+    ]);
     expect(backupsIn(join(root, "missing"))).toEqual([]);
   });
 });

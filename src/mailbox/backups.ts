@@ -119,7 +119,8 @@ export class Backups implements Disposable {
   private removeDrafts(): void {
     const { directory } = this.parts;
     if (!existsSync(directory)) return;
-    for (const name of readdirSync(directory)) if (/\.new(-journal)?$/.test(name)) rmSync(join(directory, name), { force: true });
+    for (const name of readdirSync(directory))
+      if (/\.new(-journal)?$/.test(name)) rmSync(join(directory, name), { force: true });
   }
 }
 
@@ -145,9 +146,13 @@ const nameOf = (at: number): string => `mailbox-${stamp(at)}.db`;
 export const stamp = (at: number): string => new Date(at).toISOString().replaceAll(/[-:]/g, "");
 
 function timeIn(name: string): number | null {
-  const [, year, month, day, hour, minute, rest] = /^mailbox-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{3}Z)\.db$/.exec(name) ?? [];
+  const [, year, month, day, hour, minute, rest] =
+    /^mailbox-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d\.\d{3}Z)\.db$/.exec(name) ?? [];
   return year === undefined ? null : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${rest}`);
 }
 
 const taken = (file: string): TielineError =>
-  new TielineError("CONFLICT", `${file} already exists`, { remedy: "choose another name, or remove the file", operands: { file } });
+  new TielineError("CONFLICT", `${file} already exists`, {
+    remedy: "choose another name, or remove the file",
+    operands: { file },
+  });

@@ -1,8 +1,16 @@
 import { defaultMaxAttempts, openStates, type Delivery, type Outcome } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
-import { systemClock, systemRandom, type AgentId, type Clock, type DeliveryId, type MessageId, type RandomBytes } from "../model/ids.ts";
+import {
+  systemClock,
+  systemRandom,
+  type AgentId,
+  type Clock,
+  type DeliveryId,
+  type MessageId,
+  type RandomBytes,
+} from "../model/ids.ts";
 import { sameContent, sealBounce, wakes, type Message } from "../model/message.ts";
-import { personId } from "../model/agent.ts";
+import { userId } from "../model/agent.ts";
 import type { Receipt } from "../model/receipt.ts";
 import { Counts } from "./counts.ts";
 import type { Change, Mailbox, Recipient } from "./port.ts";
@@ -61,9 +69,10 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
   /** A dead letter is told to its sender in the same commit, so that a crash can not swallow the news. */
   function bounce(message: Message, dead: Delivery, cause: string): void {
     let bounced = sealBounce(message, dead, cause, { clock, random });
-    while (bounced !== null && store.message(bounced.tag) !== null) bounced = sealBounce(message, dead, cause, { clock, random });
+    while (bounced !== null && store.message(bounced.tag) !== null)
+      bounced = sealBounce(message, dead, cause, { clock, random });
     if (bounced === null) return;
-    deposit(bounced, [{ id: message.from.id, name: message.from.id === personId ? "user" : message.from.name }]);
+    deposit(bounced, [{ id: message.from.id, name: message.from.id === userId ? "user" : message.from.name }]);
   }
 
   /** What was delivered can be lost afterwards; a claim that has ended already is a conflict. */
@@ -123,7 +132,10 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
   /** Each count belongs to one agent, so what is open for the removed agent ends there first. */
   function readdressed(delivery: Delivery, to: Recipient): Delivery {
     if (to.id === delivery.agent) return delivery;
-    const closed = delivery.state === "uncertain" ? record(steps.cancelled(delivery, clock()), mustFind(delivery.id).message) : delivery;
+    const closed =
+      delivery.state === "uncertain"
+        ? record(steps.cancelled(delivery, clock()), mustFind(delivery.id).message)
+        : delivery;
     store.readdress(delivery.id, to);
     return { ...closed, agent: to.id, agentName: to.name };
   }
@@ -134,7 +146,8 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
     accept(message, recipients) {
       for (const listener of foretold) listener(message, recipients);
       return perform(() => {
-        const earlier = message.idempotencyKey === null ? null : store.messageByKey(message.from.id, message.idempotencyKey);
+        const earlier =
+          message.idempotencyKey === null ? null : store.messageByKey(message.from.id, message.idempotencyKey);
         if (earlier !== null) {
           if (!sameContent(earlier, message)) throw keyReused(message, earlier);
           return { message: earlier, deliveries: store.deliveriesOf(earlier.id) };
@@ -171,7 +184,7 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
         const { delivery, message } = mustFind(id);
         // A reply can overtake the settling of its own attempt; it proves more than the attempt could.
         if (delivery.state === "answered") return delivery;
-        if (delivery.state === "handed" || delivery.state === "seen") return retract(delivery, message, outcome);
+        if (delivery.state === "delivered" || delivery.state === "seen") return retract(delivery, message, outcome);
         const settled = record(steps.settled(delivery, outcome, way, clock(), maxAttempts), message);
         if (settled.state === "failed") bounce(message, settled, settled.detail ?? "every attempt failed");
         return settled;
@@ -214,7 +227,9 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
       perform(() =>
         each(id, agent, (delivery) => {
           const again = steps.retried(delivery, clock());
-          return recipientOf === undefined ? again : steps.retried(readdressed(delivery, recipientOf(delivery)), clock());
+          return recipientOf === undefined
+            ? again
+            : steps.retried(readdressed(delivery, recipientOf(delivery)), clock());
         }),
       ),
 
@@ -369,10 +384,14 @@ const settledAlready = ({ agentName, state }: Delivery): TielineError =>
   });
 
 const keyReused = (message: Message, earlier: Message): TielineError =>
-  new TielineError("CONFLICT", `the key "${message.idempotencyKey}" was used for ${earlier.tag}, which says something else`, {
-    remedy: "use a new key for a new message",
-    operands: { key: message.idempotencyKey, tag: earlier.tag },
-  });
+  new TielineError(
+    "CONFLICT",
+    `the key "${message.idempotencyKey}" was used for ${earlier.tag}, which says something else`,
+    {
+      remedy: "use a new key for a new message",
+      operands: { key: message.idempotencyKey, tag: earlier.tag },
+    },
+  );
 
 const closedError = (): TielineError =>
   new TielineError("DAEMON_UNAVAILABLE", "the mailbox is closed", { remedy: "the daemon is stopping; try again" });

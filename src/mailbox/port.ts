@@ -35,7 +35,7 @@ export interface Mailbox extends AsyncDisposable {
   hold(delivery: DeliveryId, hold: Hold): Promise<void>;
 
   /**
-   * Ends a claim, decides an uncertain delivery whose attempt was proved absent, or takes back one that was handed over and
+   * Ends a claim, decides an uncertain delivery whose attempt was proved absent, or takes back one that was delivered and
    * then lost (`unknown`, `discarded`); one that was seen meanwhile stays seen.
    * A dead letter's bounce is stored in the same transaction.
    */
@@ -53,7 +53,7 @@ export interface Mailbox extends AsyncDisposable {
   /** Expires what is due, with bounces. Uncertain deliveries never expire. */
   expire(now: number): Promise<readonly Delivery[]>;
 
-  /** CONFLICT while claimed or once handed. Without an agent: every delivery of the message that can be. */
+  /** CONFLICT while claimed or once delivered. Without an agent: every delivery of the message that can be. */
   cancel(message: MessageId, agent?: AgentId): Promise<Receipt>;
 
   /**
@@ -62,7 +62,7 @@ export interface Mailbox extends AsyncDisposable {
    */
   retry(message: MessageId, agent?: AgentId, recipientOf?: (delivery: Delivery) => Recipient): Promise<Receipt>;
 
-  /** Push claims that outlived their process, and boundary claims past their lease, become uncertain. */
+  /** Push claims that outlived their process, and pull claims past their lease, become uncertain. */
   recover(now: number, scope: "start" | "leases"): Promise<readonly Delivery[]>;
 
   /**
@@ -102,7 +102,7 @@ export interface Mailbox extends AsyncDisposable {
   deliveriesIn(states: readonly Delivery["state"][], limit?: number): readonly Delivery[];
   /** How many messages `from` sent to `to` (or to anyone) since then, of any kind. */
   sentSince(from: AgentId, to: AgentId | null, since: number): number;
-  /** The most hops among the messages handed to this agent since the last one from a person. */
+  /** The most hops among the messages delivered to this agent since the last one from a user. */
   hopsAround(agent: AgentId): number;
 
   /**

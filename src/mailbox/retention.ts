@@ -46,9 +46,15 @@ export class Retention implements Disposable {
   async sweep(): Promise<number> {
     const { maxAgeMs, maxBytes, clock = systemClock, batch = 200 } = this.options;
     let removed = 0;
-    for (let after: number | null = 0; after !== null && !this.stopped.signal.aborted; ) {
+    for (let after: number | null = 0; after !== null && !this.stopped.signal.aborted;) {
       const now = clock();
-      const pruned = await this.mailbox.prune({ olderThan: now - maxAgeMs, freshSince: now - freshMs, maxBytes: maxBytes * fullFrom, batch, after });
+      const pruned = await this.mailbox.prune({
+        olderThan: now - maxAgeMs,
+        freshSince: now - freshMs,
+        maxBytes: maxBytes * fullFrom,
+        batch,
+        after,
+      });
       removed += pruned.removed;
       after = pruned.next;
     }

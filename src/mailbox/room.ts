@@ -1,4 +1,4 @@
-import { personId, switchId } from "../model/agent.ts";
+import { userId, switchId } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
 import type { Store } from "./store.ts";
@@ -34,7 +34,7 @@ export class Room {
       this.#used = this.store.usedBytes();
       this.#isNearlyFull = this.#used + bytes > this.maxBytes * fullFrom;
     }
-    const isAgents = message.from.id !== personId && message.from.id !== switchId;
+    const isAgents = message.from.id !== userId && message.from.id !== switchId;
     const limit = isAgents ? this.maxBytes * agentsShare : this.maxBytes;
     if (this.#isNearlyFull) this.onNearlyFull();
     if (this.#used + bytes > limit) throw full(this.#used, limit, isAgents);
@@ -48,7 +48,8 @@ function full(used: number, limit: number, isAgents: boolean): TielineError {
     "STORE_FULL",
     `the mailbox is full: ${megabytes(used)} of ${megabytes(limit)} that ${isAgents ? "agents" : "messages"} may use hold mail that waits, was delivered within the last hour or is unanswered`,
     {
-      remedy: "let agents read their mail, cancel what waits in vain (`tieline ls` shows where, `tieline cancel TAG`), or raise retention.maxMegabytes in config.json and run `tieline daemon stop`",
+      remedy:
+        "let agents read their mail, cancel what waits in vain (`tieline ls` shows where, `tieline cancel TAG`), or raise retention.maxMegabytes in config.json and run `tieline daemon stop`",
       operands: { used, limit },
     },
   );

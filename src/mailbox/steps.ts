@@ -3,7 +3,7 @@
  * `null` means that nothing changes. Each step is checked against the table in model/delivery.ts.
  */
 import {
-  boundaryLeaseMs,
+  pullLeaseMs,
   isSummaryOnly,
   mayFollow,
   proofOfSummary,
@@ -62,13 +62,19 @@ export function accepted(delivery: Delivery): Step {
 }
 
 export function claimed(delivery: Delivery, { lane, now, transport, authority }: ClaimOptions, claimedAt = now): Step {
-  const leaseUntil = lane === "boundary" ? now + boundaryLeaseMs : null;
-  return step("claim", delivery, { ...clear, state: "claimed", lane, claimedAt, leaseUntil, transport, authority: authority ?? null }, now);
+  const leaseUntil = lane === "pull" ? now + pullLeaseMs : null;
+  return step(
+    "claim",
+    delivery,
+    { ...clear, state: "claimed", lane, claimedAt, leaseUntil, transport, authority: authority ?? null },
+    now,
+  );
 }
 
 /** The attempt ends before it begins: nobody is given a text that its sender did not write. */
 export function damaged(delivery: Delivery, now: number): Step {
-  const detail = "its stored text does not match its checksum (STORE_CORRUPT): it was altered on the disk; send it again";
+  const detail =
+    "its stored text does not match its checksum (STORE_CORRUPT): it was altered on the disk; send it again";
   return step("claim", delivery, { ...clear, state: "failed", detail }, now);
 }
 
@@ -85,7 +91,8 @@ const backoffMs = [1_000, 5_000];
 export function settled(delivery: Delivery, outcome: Outcome, way: Way, now: number, maxAttempts: number): Step {
   const { state, attempts } = stateAfter(outcome, delivery.attempts, maxAttempts);
   const failing = outcome.kind === "error";
-  const reason = outcome.kind === "held" ? outcome.hold.reason : outcome.kind === "gone" ? "offline" : failing ? "error" : null;
+  const reason =
+    outcome.kind === "held" ? outcome.hold.reason : outcome.kind === "gone" ? "offline" : failing ? "error" : null;
   const detail = outcome.kind === "held" ? outcome.hold.detail : (outcome.detail ?? null);
   return step(
     "settle",
@@ -99,16 +106,26 @@ export function settled(delivery: Delivery, outcome: Outcome, way: Way, now: num
       authority: null,
       reasonAt: reason === null ? null : now,
       availableAt: failing && state === "queued" ? now + (backoffMs[attempts - 1] ?? backoffMs.at(-1)!) : null,
-      ...(outcome.kind === "handed" && { proof: isSummaryOnly(outcome) ? proofOfSummary(outcome.proof) : outcome.proof, detail: outcome.detail ?? null }),
-      ...((outcome.kind === "handed" || outcome.kind === "unknown") && { ...way, notes: [...only("degraded", delivery.notes), ...(outcome.notes ?? [])] }),
+      ...(outcome.kind === "delivered" && {
+        proof: isSummaryOnly(outcome) ? proofOfSummary(outcome.proof) : outcome.proof,
+        detail: outcome.detail ?? null,
+      }),
+      ...((outcome.kind === "delivered" || outcome.kind === "unknown") && {
+        ...way,
+        notes: [...only("degraded", delivery.notes), ...(outcome.notes ?? [])],
+      }),
     },
     now,
   );
 }
 
 /** What was delivered and then lost, or lost from sight, keeps how it went; one that was seen meanwhile stays seen. */
-export function lost(delivery: Delivery, outcome: Extract<Outcome, { kind: "unknown" | "discarded" }>, now: number): Step | null {
-  if (delivery.state !== "handed") return null;
+export function lost(
+  delivery: Delivery,
+  outcome: Extract<Outcome, { kind: "unknown" | "discarded" }>,
+  now: number,
+): Step | null {
+  if (delivery.state !== "delivered") return null;
   const { state } = stateAfter(outcome, delivery.attempts);
   return step("settle", delivery, { state, detail: outcome.detail, warning: null }, now);
 }
@@ -117,8 +134,8 @@ export function confirmed(delivery: Delivery, offered: Proof, detail: string | u
   if (offered === "reply") return answered(delivery, now);
   const proof = isSummaryOnly(delivery) ? proofOfSummary(offered) : offered;
   if (!strongerProof(delivery.proof, proof)) return null;
-  if (!["handed", "seen", "uncertain"].includes(delivery.state)) return null;
-  const state: DeliveryState = provesSeen(proof) || delivery.state === "seen" ? "seen" : "handed";
+  if (!["delivered", "seen", "uncertain"].includes(delivery.state)) return null;
+  const state: DeliveryState = provesSeen(proof) || delivery.state === "seen" ? "seen" : "delivered";
   const notes = state === "seen" ? without("retrying", delivery.notes) : delivery.notes;
   return step("confirm", delivery, { state, proof, detail: detail ?? null, warning: null, notes }, now);
 }
@@ -126,51 +143,77 @@ export function confirmed(delivery: Delivery, offered: Proof, detail: string | u
 /** A reply proves more than any receipt; before the delivery it is only noted, because the text may still go out. */
 export function answered(delivery: Delivery, now: number): Step | null {
   if (delivery.answeredAt !== null) return null;
-  const delivered = ["claimed", "handed", "uncertain", "seen"].includes(delivery.state);
+  const delivered = ["claimed", "delivered", "uncertain", "seen"].includes(delivery.state);
   const state = delivered ? "answered" : delivery.state;
   const proof = delivered ? "reply" : delivery.proof;
   return step("confirm", delivery, { ...(delivered && clear), state, proof, answeredAt: now, warning: null }, now);
 }
 
 export function warned(delivery: Delivery, warning: string, now: number): Step | null {
-  if (delivery.state !== "handed" || delivery.warning === warning) return null;
-  return step("confirm", delivery, { state: "handed", warning, detail: warning }, now);
+  if (delivery.state !== "delivered" || delivery.warning === warning) return null;
+  return step("confirm", delivery, { state: "delivered", warning, detail: warning }, now);
 }
 
 /** Puts a note on what waits or was delivered, in place of an earlier one with its code, or takes it away: null. */
 export function noted(delivery: Delivery, code: NoteCode, text: string | null, now: number): Step | null {
-  if (!["queued", "handed", "seen"].includes(delivery.state)) return null;
+  if (!["queued", "delivered", "seen"].includes(delivery.state)) return null;
   const known = delivery.notes.find((note) => note.code === code);
   if ((known?.text ?? null) === text) return null;
   const notes = [...without(code, delivery.notes), ...(text === null ? [] : [{ code, text }])];
-  return step("confirm", delivery, { state: delivery.state, notes, ...(text !== null && delivery.state !== "queued" && { detail: text }) }, now);
+  return step(
+    "confirm",
+    delivery,
+    { state: delivery.state, notes, ...(text !== null && delivery.state !== "queued" && { detail: text }) },
+    now,
+  );
 }
 
 const only = (code: NoteCode, notes: readonly Note[]): readonly Note[] => notes.filter((note) => note.code === code);
 const without = (code: NoteCode, notes: readonly Note[]): readonly Note[] => notes.filter((note) => note.code !== code);
 
 export function expired(delivery: Delivery, now: number): Step {
-  return step("expire", delivery, { ...clear, state: "expired", detail: "its time to live was over before it could be delivered" }, now);
+  return step(
+    "expire",
+    delivery,
+    { ...clear, state: "expired", detail: "its time to live was over before it could be delivered" },
+    now,
+  );
 }
 
 export function cancelled(delivery: Delivery, now: number): Step {
   if (!mayFollow(delivery.state, "cancel", "cancelled")) {
-    throw new TielineError("CONFLICT", `the delivery to ${delivery.agentName} is ${delivery.state} and can not be recalled`, {
-      remedy: "see `tieline status`; only waiting, held or uncertain deliveries can be cancelled",
-      operands: { agent: delivery.agentName, state: delivery.state },
-    });
+    throw new TielineError(
+      "CONFLICT",
+      `the delivery to ${delivery.agentName} is ${delivery.state} and can not be recalled`,
+      {
+        remedy: "see `tieline status`; only waiting, held or uncertain deliveries can be cancelled",
+        operands: { agent: delivery.agentName, state: delivery.state },
+      },
+    );
   }
   return step("cancel", delivery, { ...clear, state: "cancelled" }, now);
 }
 
 export function retried(delivery: Delivery, now: number): Step {
   if (!mayFollow(delivery.state, "retry", "queued")) {
-    throw new TielineError("CONFLICT", `the delivery to ${delivery.agentName} is ${delivery.state}; there is nothing to retry`, {
-      remedy: "only failed, expired, cancelled or uncertain deliveries can be retried",
-      operands: { agent: delivery.agentName, state: delivery.state },
-    });
+    throw new TielineError(
+      "CONFLICT",
+      `the delivery to ${delivery.agentName} is ${delivery.state}; there is nothing to retry`,
+      {
+        remedy: "only failed, expired, cancelled or uncertain deliveries can be retried",
+        operands: { agent: delivery.agentName, state: delivery.state },
+      },
+    );
   }
-  const again = { attempts: 0, proof: null, transport: null, authority: null, warning: null, notes: [], expiresAt: null };
+  const again = {
+    attempts: 0,
+    proof: null,
+    transport: null,
+    authority: null,
+    warning: null,
+    notes: [],
+    expiresAt: null,
+  };
   return step("retry", delivery, { ...clear, ...again, state: "queued" }, now);
 }
 
@@ -192,7 +235,12 @@ function step(verb: Verb, delivery: Delivery, change: Partial<Delivery> & { stat
       operands: { delivery: delivery.id, state: delivery.state, verb },
     });
   }
-  const next = { ...delivery, ...change, stateAt: change.state === delivery.state ? delivery.stateAt : now, updatedAt: now };
+  const next = {
+    ...delivery,
+    ...change,
+    stateAt: change.state === delivery.state ? delivery.stateAt : now,
+    updatedAt: now,
+  };
   return { delivery: next, transition: row(verb, delivery.state, next, now) };
 }
 

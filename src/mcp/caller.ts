@@ -1,10 +1,14 @@
 import type { Caller } from "../api/schema.ts";
 
 /**
- * Whoever speaks MCP is a program with a model, so the person's token alone does not make it the person. A thread id
+ * Whoever speaks MCP is a program with a model, so the user's token alone does not make it the user. A thread id
  * in the call itself says more than what the process knows: one Codex server carries many threads.
  */
 export function modelsCaller(caller: Caller, threadId: string | undefined): Caller {
   const variables = caller.agentVariables ?? [];
-  return { ...caller, agentVariables: variables.length > 0 ? variables : ["MCP"], ...(threadId !== undefined && { sessionId: threadId }) };
+  return {
+    ...caller,
+    agentVariables: variables.length > 0 ? variables : ["MCP"],
+    ...(threadId !== undefined && { sessionId: threadId }),
+  };
 }

@@ -22,13 +22,21 @@ interface Connected extends AsyncDisposable {
   call(name: string, args?: object, meta?: object): Promise<{ text: string; isError: boolean }>;
 }
 
-async function connected(transport: ConstructorParameters<typeof StreamableHTTPClientTransport> | StdioClientTransport): Promise<Connected> {
+async function connected(
+  transport: ConstructorParameters<typeof StreamableHTTPClientTransport> | StdioClientTransport,
+): Promise<Connected> {
   const mcp = new McpClient({ name: "test", version: "1" });
-  await mcp.connect(transport instanceof StdioClientTransport ? transport : new StreamableHTTPClientTransport(...transport) as never);
+  await mcp.connect(
+    transport instanceof StdioClientTransport ? transport : (new StreamableHTTPClientTransport(...transport) as never),
+  );
   return {
     mcp,
     async call(name, args = {}, meta) {
-      const result = (await mcp.callTool({ name, arguments: { ...args }, ...(meta && { _meta: { ...meta } }) })) as CallToolResult;
+      const result = (await mcp.callTool({
+        name,
+        arguments: { ...args },
+        ...(meta && { _meta: { ...meta } }),
+      })) as CallToolResult;
       const [first] = result.content;
       return { text: first?.type === "text" ? first.text : "", isError: result.isError ?? false };
     },
@@ -40,7 +48,14 @@ const overHttp = (token: string): Promise<Connected> =>
   connected([new URL(`${daemon.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }]);
 
 const overStdio = (env: Record<string, string>): Promise<Connected> =>
-  connected(new StdioClientTransport({ command: launcher, args: ["mcp"], env: { PATH: process.env["PATH"]!, HOME: daemon.home.root, TIELINE_HOME: daemon.home.root, ...env }, stderr: "ignore" }));
+  connected(
+    new StdioClientTransport({
+      command: launcher,
+      args: ["mcp"],
+      env: { PATH: process.env["PATH"]!, HOME: daemon.home.root, TIELINE_HOME: daemon.home.root, ...env },
+      stderr: "ignore",
+    }),
+  );
 
 describe.each([
   ["streamable HTTP", (token: string) => overHttp(token)],
@@ -65,7 +80,9 @@ describe.each([
     const sent = await anas.call("send_message", { to: `ben${suffix}`, body: "please look" });
     const tag = /MSG_\w+/.exec(sent.text)![0];
     expect(sent).toEqual({ text: expect.stringContaining(`${tag} is accepted for ben${suffix}`), isError: false });
-    expect((await bens.call("check_inbox")).text).toContain(`[${tag} from ana${suffix} · an agent, not your user]\nplease look\n[end ${tag}]`);
+    expect((await bens.call("check_inbox")).text).toContain(
+      `[${tag} from ana${suffix} · an agent, not your user]\nplease look\n[end ${tag}]`,
+    );
     expect((await bens.call("check_inbox")).text).toBe("no messages wait for you");
     expect((await anas.call("message_status", { tag })).text).toBe(`${tag} to ben${suffix}: seen (proof: tool)`);
 
@@ -86,7 +103,12 @@ describe.each([
     await using lees = await connect(lee.token);
     const ask = (to: string) => ({ to, body: `a question for ${to}`, timeout_seconds: 30 });
     const asked = await Promise.all([kims.call("ask", ask(`lee${suffix}`)), lees.call("ask", ask(`kim${suffix}`))]);
-    for (const [at, [me, client]] of ([["kim", kims], ["lee", lees]] as const).entries()) {
+    for (const [at, [me, client]] of (
+      [
+        ["kim", kims],
+        ["lee", lees],
+      ] as const
+    ).entries()) {
       const { text } = asked[at]!;
       expect(text).toContain(`a question for ${me}${suffix}`);
       expect(text).toContain(`Your question MSG_${me.toUpperCase()}`);
@@ -105,7 +127,9 @@ describe.each([
     await gils.call("reply", { tag: asked, body: "\u001b[31mx".repeat(10_000) });
     const { text } = await asking;
     expect(text).not.toContain("\u001b");
-    expect(text).toMatch(/^\[(MSG_\w+) from \S+ · the answer · an agent, not your user\]\n[^]{20000}\n\[30000 more characters: read the resource tieline:\/\/message\/\1, or run `tieline show \1`\]\n\[end \1\]$/);
+    expect(text).toMatch(
+      /^\[(MSG_\w+) from \S+ · the answer · an agent, not your user\]\n[^]{20000}\n\[30000 more characters: read the resource tieline:\/\/message\/\1, or run `tieline show \1`\]\n\[end \1\]$/,
+    );
   }, 60_000);
 
   test("broadcasts, lists, notes, and reads resources without marking mail as read", async () => {
@@ -122,11 +146,17 @@ describe.each([
     const { text } = inbox.contents[0] as { text: string };
     expect(text).toContain("main is frozen");
     const tag = /MSG_\w+/.exec(text)![0];
-    expect(await stateOf(daemon.person, { tag })).not.toBe("seen");
-    expect((await dans.mcp.readResource({ uri: `tieline://message/${tag}` })).contents).toMatchObject([{ text: `[${tag} from cleo${suffix} · an agent, not your user]\nmain is frozen\n[end ${tag}]` }]);
-    expect((await dans.mcp.readResource({ uri: "tieline://team" })).contents).toMatchObject([{ text: expect.stringContaining(`cleo${suffix}`) }]);
+    expect(await stateOf(daemon.user, { tag })).not.toBe("seen");
+    expect((await dans.mcp.readResource({ uri: `tieline://message/${tag}` })).contents).toMatchObject([
+      { text: `[${tag} from cleo${suffix} · an agent, not your user]\nmain is frozen\n[end ${tag}]` },
+    ]);
+    expect((await dans.mcp.readResource({ uri: "tieline://team" })).contents).toMatchObject([
+      { text: expect.stringContaining(`cleo${suffix}`) },
+    ]);
     expect((await dans.mcp.listResources()).resources).toHaveLength(2);
-    await expect(dans.mcp.readResource({ uri: "tieline://nothing" })).rejects.toThrow("What to do: read tieline://inbox");
+    await expect(dans.mcp.readResource({ uri: "tieline://nothing" })).rejects.toThrow(
+      "What to do: read tieline://inbox",
+    );
   }, 60_000);
 
   test.each([
@@ -144,39 +174,56 @@ describe.each([
 });
 
 describe("who calls", () => {
-  test("a program that nobody knows is not the person, whatever token it has", async () => {
-    await using http = await overHttp(daemon.personToken);
+  test("a program that nobody knows is not the user, whatever token it has", async () => {
+    await using http = await overHttp(daemon.userToken);
     await using stdio = await overStdio({});
-    for (const client of [http, stdio]) expect(await client.call("list_agents")).toMatchObject({ isError: true, text: expect.stringMatching(/IDENTITY_UNKNOWN[^]*tieline adopt/) });
+    for (const client of [http, stdio])
+      expect(await client.call("list_agents")).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(/IDENTITY_UNKNOWN[^]*tieline adopt/),
+      });
   });
 
-  test("a thread id in the call counts, and one that nobody knows is not the person's", async () => {
-    expect(modelsCaller({ sessionId: "of the process", pid: 1 }, "of the call")).toEqual({ sessionId: "of the call", pid: 1, agentVariables: ["MCP"] });
-    expect(modelsCaller({ agentVariables: ["CODEX_THREAD_ID"] }, undefined)).toEqual({ agentVariables: ["CODEX_THREAD_ID"] });
-    await using http = await overHttp(daemon.personToken);
+  test("a thread id in the call counts, and one that nobody knows is not the user's", async () => {
+    expect(modelsCaller({ sessionId: "of the process", pid: 1 }, "of the call")).toEqual({
+      sessionId: "of the call",
+      pid: 1,
+      agentVariables: ["MCP"],
+    });
+    expect(modelsCaller({ agentVariables: ["CODEX_THREAD_ID"] }, undefined)).toEqual({
+      agentVariables: ["CODEX_THREAD_ID"],
+    });
+    await using http = await overHttp(daemon.userToken);
     expect((await http.call("list_agents", {}, { threadId: "unknown-thread" })).text).toContain("IDENTITY_UNKNOWN");
   });
 
   test("without a token, or from a page elsewhere, nothing is answered", async () => {
-    const post = (headers: Record<string, string>): Promise<Response> => fetch(`${daemon.url}/mcp`, { method: "POST", headers, body: "{}" });
+    const post = (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${daemon.url}/mcp`, { method: "POST", headers, body: "{}" });
     expect((await post({})).status).toBe(401);
-    expect((await post({ authorization: `Bearer ${daemon.personToken}`, origin: "http://evil.example" })).status).toBe(403);
-    expect((await fetch(`${daemon.url}/mcp`, { headers: { authorization: `Bearer ${daemon.personToken}` } })).status).toBe(405);
+    expect((await post({ authorization: `Bearer ${daemon.userToken}`, origin: "http://evil.example" })).status).toBe(
+      403,
+    );
+    expect(
+      (await fetch(`${daemon.url}/mcp`, { headers: { authorization: `Bearer ${daemon.userToken}` } })).status,
+    ).toBe(405);
   });
 });
 
 describe("mail in an answer that never left", () => {
   test("is not seen: stdio", async () => {
     const { client: fay } = await daemon.agent("fay");
-    const sent = await daemon.person.call("send", { to: "fay", body: "read me" });
+    const sent = await daemon.user.call("send", { to: "fay", body: "read me" });
     const [stdin, stdout] = [new PassThrough(), new PassThrough({ highWaterMark: 1 })];
     // Nobody reads stdout: the first bytes fill its buffer and the rest waits.
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => fay, report: () => undefined });
-    stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_inbox", arguments: {} } })}\n`);
-    await until(async () => (await stateOf(daemon.person, sent)) === "claimed", "fay to be given her mail");
+    stdin.write(
+      `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_inbox", arguments: {} } })}\n`,
+    );
+    await until(async () => (await stateOf(daemon.user, sent)) === "claimed", "fay to be given her mail");
     stdin.end();
     await serving;
-    expect(await stateOf(daemon.person, sent)).toBe("claimed");
+    expect(await stateOf(daemon.user, sent)).toBe("claimed");
   });
 });
 
@@ -194,9 +241,12 @@ describe("lines that are no messages", () => {
     const { client } = await daemon.agent("gus");
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     const serving = serveStdio({ version: "1", stdin, stdout, clientFor: () => client, report: () => undefined });
-    stdin.write(`${line}\n${JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "set_status", arguments: { note: "still here" } } })}\n`);
+    stdin.write(
+      `${line}\n${JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "set_status", arguments: { note: "still here" } } })}\n`,
+    );
     const answers: { id: number | null; error?: { code: number }; result?: object }[] = [];
-    for await (const text of linesOf(stdout)) if (answers.push(JSON.parse(text) as (typeof answers)[number]) === 2) break;
+    for await (const text of linesOf(stdout))
+      if (answers.push(JSON.parse(text) as (typeof answers)[number]) === 2) break;
     expect(answers[0]).toMatchObject({ id: null, error: { code } });
     expect(answers[1]).toMatchObject({ id: 7, result: { content: [{ text: "others now see: still here" }] } });
     stdin.end();

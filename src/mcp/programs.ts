@@ -28,7 +28,12 @@ export const mcpPrograms: Readonly<Record<string, McpProgram>> = {
     file: (env) => join(codexFolder(env), "config.toml"),
     registry: tomlText("mcp_servers.tieline"),
     // Codex hands on only the variables that are named here, and gives up on a tool after a minute unless told otherwise.
-    entry: (command) => ({ command, args: ["mcp"], env_vars: ["TIELINE_HOME", "TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_SANDBOX"], tool_timeout_sec: 620 }),
+    entry: (command) => ({
+      command,
+      args: ["mcp"],
+      env_vars: ["TIELINE_HOME", "TIELINE_TOKEN", "TIELINE_TEAM", "TIELINE_SANDBOX"],
+      tool_timeout_sec: 620,
+    }),
     note: restarted,
   },
   gemini: {

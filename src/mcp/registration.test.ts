@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mcpPrograms } from "./programs.ts";
@@ -28,13 +38,25 @@ function place(name: string, text?: string) {
 }
 
 const files: readonly (readonly [program: string, what: string, text: string])[] = [
-  ["claude", "settings of its own", '{\n  "numStartups": 7,\n  "mcpServers": {\n    "other": { "command": "x" }\n  },\n  "projects": {}\n}'],
+  [
+    "claude",
+    "settings of its own",
+    '{\n  "numStartups": 7,\n  "mcpServers": {\n    "other": { "command": "x" }\n  },\n  "projects": {}\n}',
+  ],
   ["claude", "one line", '{"numStartups":7,"mcpServers":{}}'],
   ["claude", "an empty object", "{}"],
-  ["gemini", "comments", '// mine\n{\n\t"theme": "dark", // keep\n\t/* and */ "mcpServers": {\n\t\t"a": { "command": "b" } // this\n\t}\n}\n'],
+  [
+    "gemini",
+    "comments",
+    '// mine\n{\n\t"theme": "dark", // keep\n\t/* and */ "mcpServers": {\n\t\t"a": { "command": "b" } // this\n\t}\n}\n',
+  ],
   ["gemini", "windows lines", '{\r\n  "theme": "dark"\r\n}\r\n'],
   ["opencode", "a trailing comma", '{\n  // mine\n  "model": "x",\n}\n'],
-  ["codex", "comments and tables", '# mine\nmodel = "gpt" # keep\n\n[mcp_servers.other]\ncommand = "x"\n\n[tui]\nshow = false\n'],
+  [
+    "codex",
+    "comments and tables",
+    '# mine\nmodel = "gpt" # keep\n\n[mcp_servers.other]\ncommand = "x"\n\n[tui]\nshow = false\n',
+  ],
   ["codex", "no last newline", 'model = "gpt"'],
   ["codex", "nothing", ""],
 ];
@@ -45,7 +67,8 @@ describe.each(files)("%s: %s", (program, _, text) => {
     chmodSync(there.file, 0o640);
     expect(there.register()).toEqual({ file: there.file, changed: true });
     expect(there.entry()).toEqual(there.wanted);
-    for (const line of text.split(/\r?\n/).filter((one) => one.includes("mine") || one.includes("keep"))) expect(there.text()).toContain(line.trim());
+    for (const line of text.split(/\r?\n/).filter((one) => one.includes("mine") || one.includes("keep")))
+      expect(there.text()).toContain(line.trim());
     const once = there.text();
     expect(there.register().changed).toBeFalse();
     expect(there.text()).toBe(once);
@@ -90,7 +113,10 @@ test("another server under our name, and a file that nobody can read, are left a
   using other = place("claude", '{"mcpServers":{"tieline":{"command":"node","args":["mine.js"]}}}');
   expect(() => other.register()).toThrow(expect.objectContaining({ code: "CONFLICT" }));
   expect(other.undo().changed).toBeFalse();
-  for (const [program, text] of [["claude", "{ not json"], ["codex", "= broken"]] as const) {
+  for (const [program, text] of [
+    ["claude", "{ not json"],
+    ["codex", "= broken"],
+  ] as const) {
     using broken = place(program, text);
     expect(() => broken.register()).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
     expect(broken.text()).toBe(text);

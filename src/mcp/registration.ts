@@ -17,7 +17,12 @@ interface Splice {
   readonly created: boolean;
 }
 
-export function register({ file: fileIn, registry, entry, title }: McpProgram, env: Readonly<Record<string, string | undefined>>, command: string, memory: string): Registered {
+export function register(
+  { file: fileIn, registry, entry, title }: McpProgram,
+  env: Readonly<Record<string, string | undefined>>,
+  command: string,
+  memory: string,
+): Registered {
   const file = fileIn(env);
   const wanted = entry(command);
   let splice: Splice | null = null;
@@ -36,7 +41,11 @@ export function register({ file: fileIn, registry, entry, title }: McpProgram, e
   return { file, changed };
 }
 
-export function unregister({ file: fileIn, registry }: McpProgram, env: Readonly<Record<string, string | undefined>>, memory: string): Registered {
+export function unregister(
+  { file: fileIn, registry }: McpProgram,
+  env: Readonly<Record<string, string | undefined>>,
+  memory: string,
+): Registered {
   const file = fileIn(env);
   const { [file]: splice, ...others } = remembered<Splice>(memory);
   const changed = rewrite(file, (text) => {
@@ -79,9 +88,16 @@ function inFile<T>(file: string, read: () => T): T {
     return read();
   } catch (thrown) {
     if (!(thrown instanceof TielineError)) throw thrown;
-    throw new TielineError(thrown.code, `${file}: ${thrown.message}`, { remedy: thrown.remedy, operands: { file }, cause: thrown });
+    throw new TielineError(thrown.code, `${file}: ${thrown.message}`, {
+      remedy: thrown.remedy,
+      operands: { file },
+      cause: thrown,
+    });
   }
 }
 
 const taken = (file: string, title: string): TielineError =>
-  new TielineError("CONFLICT", `${title} has another MCP server called tieline in ${file}`, { remedy: "rename or remove it there, then run this again", operands: { file } });
+  new TielineError("CONFLICT", `${title} has another MCP server called tieline in ${file}`, {
+    remedy: "rename or remove it there, then run this again",
+    operands: { file },
+  });

@@ -14,14 +14,19 @@ export function jsonText(path: readonly string[]): Registry {
   const edit = (given: string, value: unknown): string => {
     const text = given.trim() === "" ? "{}\n" : given;
     const tabs = /^\t/m.test(text);
-    const formattingOptions = { insertSpaces: !tabs, tabSize: tabs ? 1 : indentOf(text), eol: text.includes("\r\n") ? "\r\n" : "\n" };
+    const formattingOptions = {
+      insertSpaces: !tabs,
+      tabSize: tabs ? 1 : indentOf(text),
+      eol: text.includes("\r\n") ? "\r\n" : "\n",
+    };
     return applyEdits(text, modify(text, [...path], value, { formattingOptions }));
   };
   return {
     read(text) {
       const errors: ParseError[] = [];
       let found: unknown = text.trim() === "" ? {} : parse(text, errors, { allowTrailingComma: true });
-      if (errors.length > 0 || typeof found !== "object" || found === null || Array.isArray(found)) throw invalid("JSON");
+      if (errors.length > 0 || typeof found !== "object" || found === null || Array.isArray(found))
+        throw invalid("JSON");
       for (const key of path) found = (found as Record<string, unknown> | undefined)?.[key];
       return found ?? null;
     },
@@ -36,7 +41,12 @@ function indentOf(text: string): number {
 
 /** TOML, in which a table is a block of lines of its own. */
 export function tomlText(table: string): Registry {
-  const heading = new RegExp(`^[ \\t]*\\[[ \\t]*${table.split(".").map((key) => `(?:${key}|"${key}")`).join("[ \\t]*\\.[ \\t]*")}[ \\t]*\\]`);
+  const heading = new RegExp(
+    `^[ \\t]*\\[[ \\t]*${table
+      .split(".")
+      .map((key) => `(?:${key}|"${key}")`)
+      .join("[ \\t]*\\.[ \\t]*")}[ \\t]*\\]`,
+  );
   return {
     read(text) {
       let found: unknown = parsed(text);
@@ -68,4 +78,7 @@ function parsed(text: string): Record<string, unknown> {
 }
 
 const invalid = (format: string, cause?: unknown): TielineError =>
-  new TielineError("CONFIG_INVALID", `the file is not valid ${format}`, { remedy: "nothing was changed; repair the file, then run this again", cause });
+  new TielineError("CONFIG_INVALID", `the file is not valid ${format}`, {
+    remedy: "nothing was changed; repair the file, then run this again",
+    cause,
+  });

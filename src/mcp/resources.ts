@@ -7,15 +7,37 @@ const mimeType = "text/plain";
 
 /** Looking at a resource changes nothing: mail stays unread until a tool has shown it. */
 export const resources: readonly Resource[] = [
-  { uri: "tieline://inbox", name: "inbox", title: "Your inbox", description: "The newest messages for you, read or not.", mimeType },
-  { uri: "tieline://team", name: "team", title: "Your team", description: "Who you are, who else is there, and what they are doing.", mimeType },
+  {
+    uri: "tieline://inbox",
+    name: "inbox",
+    title: "Your inbox",
+    description: "The newest messages for you, read or not.",
+    mimeType,
+  },
+  {
+    uri: "tieline://team",
+    name: "team",
+    title: "Your team",
+    description: "Who you are, who else is there, and what they are doing.",
+    mimeType,
+  },
 ];
 
 export const resourceTemplates: readonly ResourceTemplate[] = [
-  { uriTemplate: "tieline://message/{tag}", name: "message", title: "A message", description: "The whole text of one message.", mimeType },
+  {
+    uriTemplate: "tieline://message/{tag}",
+    name: "message",
+    title: "A message",
+    description: "The whole text of one message.",
+    mimeType,
+  },
 ];
 
-export async function readResource(uri: string, client: Client, signal: AbortSignal): Promise<ReadResourceResult["contents"][number]> {
+export async function readResource(
+  uri: string,
+  client: Client,
+  signal: AbortSignal,
+): Promise<ReadResourceResult["contents"][number]> {
   return { uri, mimeType, text: await textAt(uri, client, signal) };
 }
 
@@ -30,5 +52,7 @@ async function textAt(uri: string, client: Client, signal: AbortSignal): Promise
   }
   const tag = /^tieline:\/\/message\/(\w+)$/.exec(uri)?.[1];
   if (tag !== undefined) return messageText(await client.call("show", { tag }, signal));
-  throw new TielineError("USAGE", `there is no resource ${JSON.stringify(uri.slice(0, 200))}`, { remedy: `read ${resources.map((one) => one.uri).join(", ")} or tieline://message/TAG` });
+  throw new TielineError("USAGE", `there is no resource ${JSON.stringify(uri.slice(0, 200))}`, {
+    remedy: `read ${resources.map((one) => one.uri).join(", ")} or tieline://message/TAG`,
+  });
 }

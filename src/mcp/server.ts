@@ -39,14 +39,20 @@ const instructions =
 
 export function mcpSession({ version, clientFor }: McpParts): McpSession {
   const afterwards = new Map<RequestId, () => Promise<unknown>>();
-  const server = new Server({ name: "tieline", title: "Tieline", version }, { capabilities: { tools: {}, resources: {} }, instructions, jsonSchemaValidator: noForms });
+  const server = new Server(
+    { name: "tieline", title: "Tieline", version },
+    { capabilities: { tools: {}, resources: {} }, instructions, jsonSchemaValidator: noForms },
+  );
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describe) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, _meta }) => {
     try {
       const tool = toolCalled(params.name);
       const input = inputFor(tool, params.arguments ?? {});
-      const { text, written } = await (tool.run as (input: unknown, call: object) => Promise<ToolAnswer>)(input, { client: await clientFor(threadOf(_meta)), signal });
+      const { text, written } = await (tool.run as (input: unknown, call: object) => Promise<ToolAnswer>)(input, {
+        client: await clientFor(threadOf(_meta)),
+        signal,
+      });
       if (written) afterwards.set(requestId, written);
       return answer(text);
     } catch (thrown) {
@@ -81,7 +87,12 @@ const noForms: jsonSchemaValidator = {
 
 function describe({ name, description, input, readOnly = false }: Tool): ToolDescription {
   const { $schema: _schema, additionalProperties: _more, ...inputSchema } = z.toJSONSchema(input);
-  return { name, description, inputSchema: inputSchema as ToolDescription["inputSchema"], annotations: { readOnlyHint: readOnly, openWorldHint: false } };
+  return {
+    name,
+    description,
+    inputSchema: inputSchema as ToolDescription["inputSchema"],
+    annotations: { readOnlyHint: readOnly, openWorldHint: false },
+  };
 }
 
 const answer = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
@@ -95,12 +106,18 @@ function toolCalled(name: string): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found) return found;
   const names = tools.map((tool) => tool.name);
-  throw new TielineError("USAGE", `there is no tool ${JSON.stringify(name.slice(0, 100))}${didYouMean(nearNames(name, names))}`, { remedy: `call one of ${names.join(", ")}` });
+  throw new TielineError(
+    "USAGE",
+    `there is no tool ${JSON.stringify(name.slice(0, 100))}${didYouMean(nearNames(name, names))}`,
+    { remedy: `call one of ${names.join(", ")}` },
+  );
 }
 
 function inputFor({ name, input }: Tool, given: unknown): unknown {
   const result = input.safeParse(given);
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
-  throw new TielineError("USAGE", `${name}: ${issues.join("; ")}`, { remedy: `call ${name} again with ${Object.keys(input.shape).join(", ")} as its schema says` });
+  throw new TielineError("USAGE", `${name}: ${issues.join("; ")}`, {
+    remedy: `call ${name} again with ${Object.keys(input.shape).join(", ")} as its schema says`,
+  });
 }

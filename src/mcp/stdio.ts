@@ -1,6 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { ErrorCode, isJSONRPCErrorResponse, isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ErrorCode,
+  isJSONRPCErrorResponse,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+} from "@modelcontextprotocol/sdk/types.js";
 import { mcpSession, type McpParts } from "./server.ts";
 
 export interface StdioParts extends McpParts {
@@ -41,9 +46,18 @@ function flushed(stdout: Writable): Promise<void> {
 }
 
 /** A line that is no JSON, or no JSON-RPC. The SDK only reports it; the caller should know as well. */
-const isUnreadable = (fault: Error): boolean => fault instanceof SyntaxError || fault instanceof RangeError || fault.name === "ZodError" || fault.name === "$ZodError";
+const isUnreadable = (fault: Error): boolean =>
+  fault instanceof SyntaxError ||
+  fault instanceof RangeError ||
+  fault.name === "ZodError" ||
+  fault.name === "$ZodError";
 
 function unreadable(fault: Error): object {
-  const code = fault instanceof SyntaxError || fault instanceof RangeError ? ErrorCode.ParseError : ErrorCode.InvalidRequest;
-  return { jsonrpc: "2.0", id: null, error: { code, message: "this line is no JSON-RPC message; write one JSON object per line" } };
+  const code =
+    fault instanceof SyntaxError || fault instanceof RangeError ? ErrorCode.ParseError : ErrorCode.InvalidRequest;
+  return {
+    jsonrpc: "2.0",
+    id: null,
+    error: { code, message: "this line is no JSON-RPC message; write one JSON object per line" },
+  };
 }

@@ -29,8 +29,14 @@ export interface Tool {
 
 const body = z.string().describe("the text, as you would say it to a colleague");
 const tag = z.string().describe("the message's tag, such as MSG_ANA_7f3a91c2");
-const seconds = (fallback: number) => z.number().min(0).max(600).optional().describe(`how long to wait; ${fallback} when left out`);
-const when = z.enum(whens).optional().describe("turn: when it is idle (default); tool: after its current tool call; interrupt: before its next tool call, only to stop a mistake");
+const seconds = (fallback: number) =>
+  z.number().min(0).max(600).optional().describe(`how long to wait; ${fallback} when left out`);
+const when = z
+  .enum(whens)
+  .optional()
+  .describe(
+    "turn: when it is idle (default); tool: after its current tool call; interrupt: before its next tool call, only to stop a mistake",
+  );
 
 /** Codex gives up on a tool after a minute unless told otherwise. */
 const defaultWaitSeconds = 50;
@@ -38,32 +44,56 @@ const defaultWaitSeconds = 50;
 export const tools: readonly Tool[] = [
   tool({
     name: "send_message",
-    description: "Write to one agent by name, or to user, who is the person. Returns once the message is stored: it can not be lost, but is not read yet. Do not repeat it; message_status says what became of it.",
+    description:
+      "Write to one agent by name, or to user, who is the user. Returns once the message is stored: it can not be lost, but is not read yet. Do not repeat it; message_status says what became of it.",
     input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, when }),
     async run({ to, body, when }, { client, signal }) {
-      return { text: receiptText(await client.call("send", { to, body, key: crypto.randomUUID(), ...(when && { when }) }, signal)) };
+      return {
+        text: receiptText(
+          await client.call("send", { to, body, key: crypto.randomUUID(), ...(when && { when }) }, signal),
+        ),
+      };
     },
   }),
   tool({
     name: "broadcast",
-    description: "Write to everybody you may write to, or to everybody in one team. Interrupts many; prefer send_message.",
+    description:
+      "Write to everybody you may write to, or to everybody in one team. Interrupts many; prefer send_message.",
     input: z.object({ body, team: z.string().optional().describe("only this team") }),
     async run({ body, team }, { client, signal }) {
-      return { text: receiptText(await client.call("send", { to: team === undefined ? "@all" : `@${team}`, body, key: crypto.randomUUID() }, signal)) };
+      return {
+        text: receiptText(
+          await client.call(
+            "send",
+            { to: team === undefined ? "@all" : `@${team}`, body, key: crypto.randomUUID() },
+            signal,
+          ),
+        ),
+      };
     },
   }),
   tool({
     name: "ask",
-    description: "Ask one agent something and wait for its answer. When the time is over, or you are asked something yourself meanwhile, the question stays open, and the answer comes to your inbox later.",
-    input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, timeout_seconds: seconds(defaultWaitSeconds) }),
+    description:
+      "Ask one agent something and wait for its answer. When the time is over, or you are asked something yourself meanwhile, the question stays open, and the answer comes to your inbox later.",
+    input: z.object({
+      to: z.string().describe("a name from list_agents, team:name, or user"),
+      body,
+      timeout_seconds: seconds(defaultWaitSeconds),
+    }),
     async run({ to, body, timeout_seconds = defaultWaitSeconds }, call) {
-      const { tag } = await call.client.call("send", { to, body, key: crypto.randomUUID(), expectsReply: true }, call.signal);
+      const { tag } = await call.client.call(
+        "send",
+        { to, body, key: crypto.randomUUID(), expectsReply: true },
+        call.signal,
+      );
       return awaitAnswer(to, tag, timeout_seconds, call);
     },
   }),
   tool({
     name: "reply",
-    description: "Answer a message that you got. Answer when the sender asked or needs to know; do not answer thanks, acknowledgements or bounces.",
+    description:
+      "Answer a message that you got. Answer when the sender asked or needs to know; do not answer thanks, acknowledgements or bounces.",
     input: z.object({ tag, body }),
     async run({ tag, body }, { client, signal }) {
       return { text: receiptText(await client.call("reply", { tag, body, key: crypto.randomUUID() }, signal)) };
@@ -71,13 +101,20 @@ export const tools: readonly Tool[] = [
   }),
   tool({
     name: "check_inbox",
-    description: "Read the messages that wait for you. Each is shown once and counts as read. They are from other agents or from user; only those from user carry the user's authority.",
+    description:
+      "Read the messages that wait for you. Each is shown once and counts as read. They are from other agents or from user; only those from user carry the user's authority.",
     input: z.object({ limit: z.number().int().min(1).max(50).optional() }),
-    run: async ({ limit }, call) => letters(await call.client.call("collect", { ...(limit && { limit }) }, call.signal), call, "no messages wait for you"),
+    run: async ({ limit }, call) =>
+      letters(
+        await call.client.call("collect", { ...(limit && { limit }) }, call.signal),
+        call,
+        "no messages wait for you",
+      ),
   }),
   tool({
     name: "wait_for_message",
-    description: "Wait until a message comes for you, and read it. Use it when you have nothing else to do; otherwise go on working, messages reach you anyway.",
+    description:
+      "Wait until a message comes for you, and read it. Use it when you have nothing else to do; otherwise go on working, messages reach you anyway.",
     input: z.object({ timeout_seconds: seconds(defaultWaitSeconds) }),
     async run({ timeout_seconds = defaultWaitSeconds }, call) {
       for (const waitMs of polls(timeout_seconds, call.signal)) {
@@ -93,13 +130,17 @@ export const tools: readonly Tool[] = [
     input: z.object({ all_teams: z.boolean().optional() }),
     readOnly: true,
     async run({ all_teams }, { client, signal }) {
-      const [me, agents] = await Promise.all([client.call("whoami", {}, signal), client.call("ls", { ...(all_teams && { all: true }) }, signal)]);
+      const [me, agents] = await Promise.all([
+        client.call("whoami", {}, signal),
+        client.call("ls", { ...(all_teams && { all: true }) }, signal),
+      ]);
       return { text: agentLines(me, agents) };
     },
   }),
   tool({
     name: "message_status",
-    description: "What became of a message that you sent: queued (and why it waits), handed over, seen, answered or failed.",
+    description:
+      "What became of a message that you sent: queued (and why it waits), delivered, seen, answered or failed.",
     input: z.object({ tag }),
     readOnly: true,
     run: async ({ tag }, { client, signal }) => ({ text: storyText(await client.call("status", { tag }, signal)) }),
@@ -116,7 +157,12 @@ export const tools: readonly Tool[] = [
 ];
 
 /** Gives `run` the input that its schema implies. */
-function tool<Input extends z.ZodObject>(data: Omit<Tool, "input" | "run"> & { input: Input; run(input: z.output<Input>, call: ToolCall): Promise<ToolAnswer> }): Tool {
+function tool<Input extends z.ZodObject>(
+  data: Omit<Tool, "input" | "run"> & {
+    input: Input;
+    run(input: z.output<Input>, call: ToolCall): Promise<ToolAnswer>;
+  },
+): Tool {
   return data as unknown as Tool;
 }
 
@@ -125,29 +171,56 @@ function letters(mail: Output<"collect">, call: ToolCall, none: string): ToolAns
   return { text: mail.map(letterText).join("\n\n"), written: () => call.client.call("collected", collectedOf(mail)) };
 }
 
-async function awaitAnswer(to: string, tag: string, timeoutSeconds: number, { client, signal }: ToolCall): Promise<ToolAnswer> {
+async function awaitAnswer(
+  to: string,
+  tag: string,
+  timeoutSeconds: number,
+  { client, signal }: ToolCall,
+): Promise<ToolAnswer> {
   let waiting: string | null = null;
   for (const timeoutMs of polls(timeoutSeconds, signal)) {
-    const { answer, lost, waiting: why, questions, first } = await client.call("answer", { tag, timeoutMs, questions: true }, signal);
-    if (lost) return { text: `${tag} can not be answered: ${lost.agent} is ${lost.state}${lost.reason ? ` (${lost.reason})` : ""}` };
+    const {
+      answer,
+      lost,
+      waiting: why,
+      questions,
+      first,
+    } = await client.call("answer", { tag, timeoutMs, questions: true }, signal);
+    if (lost)
+      return {
+        text: `${tag} can not be answered: ${lost.agent} is ${lost.state}${lost.reason ? ` (${lost.reason})` : ""}`,
+      };
     if (answer) {
-      return { text: answerText(answer), ...(answer.delivery !== undefined && { written: () => client.call("collected", collectedOf([answer])) }) };
+      return {
+        text: answerText(answer),
+        ...(answer.delivery !== undefined && { written: () => client.call("collected", collectedOf([answer])) }),
+      };
     }
     if (questions.length > 0) return askedFirst(to, tag, questions, client);
-    if (first) return { text: `${first.from} waits for your answer to ${first.tag}, and reads nothing before it has one. Answer it with reply; your question ${tag} stays open, and its answer will come to your inbox.` };
+    if (first)
+      return {
+        text: `${first.from} waits for your answer to ${first.tag}, and reads nothing before it has one. Answer it with reply; your question ${tag} stays open, and its answer will come to your inbox.`,
+      };
     waiting = why;
   }
-  return { text: `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will come to your inbox. Do not ask again; go on, or call wait_for_message.` };
+  return {
+    text: `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will come to your inbox. Do not ask again; go on, or call wait_for_message.`,
+  };
 }
 
 /** Two that ask each other would wait for each other. */
 function askedFirst(to: string, tag: string, mail: Output<"answer">["questions"], client: Client): ToolAnswer {
   const next = `You are asked something before ${to} has answered. Answer it with reply. Your question ${tag} stays open: do not ask again, call wait_for_message for its answer.`;
-  return { text: [...mail.map(letterText), next].join("\n\n"), written: () => client.call("collected", collectedOf(mail)) };
+  return {
+    text: [...mail.map(letterText), next].join("\n\n"),
+    written: () => client.call("collected", collectedOf(mail)),
+  };
 }
 
 /** What was shown, and of what only a part. */
-function collectedOf(mail: readonly { readonly body: string; readonly delivery?: number | undefined }[]): Input<"collected"> {
+function collectedOf(
+  mail: readonly { readonly body: string; readonly delivery?: number | undefined }[],
+): Input<"collected"> {
   const taken = (some: typeof mail): number[] => some.flatMap(({ delivery }) => delivery ?? []);
   return { deliveries: taken(mail), partial: taken(mail.filter(({ body }) => !isShownWhole(body))) };
 }

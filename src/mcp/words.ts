@@ -10,7 +10,12 @@ const longestBody = 20_000;
 export const messageUri = (tag: string): string => `tieline://message/${tag}`;
 
 export function letterText({ tag, from, kind, body, when, expectsReply, answers }: InboxView): string {
-  const marks = [when === "interrupt" && "urgent", answers && `answers ${answers}`, expectsReply && "expects a reply", kind !== "text" && kind].filter(Boolean);
+  const marks = [
+    when === "interrupt" && "urgent",
+    answers && `answers ${answers}`,
+    expectsReply && "expects a reply",
+    kind !== "text" && kind,
+  ].filter(Boolean);
   return framed({ tag, from }, marks.map((mark) => ` · ${mark}`).join(""), shortened(body, tag));
 }
 
@@ -19,7 +24,8 @@ export function answerText({ tag, from, body }: Pick<InboxView, "tag" | "from" |
 }
 
 /** A message with its whole text. */
-export const messageText = ({ tag, from, body }: Pick<InboxView, "tag" | "from" | "body">): string => framed({ tag, from }, "", bodyText(body));
+export const messageText = ({ tag, from, body }: Pick<InboxView, "tag" | "from" | "body">): string =>
+  framed({ tag, from }, "", bodyText(body));
 
 /** The user and Tieline itself have names that no agent can have. */
 function framed({ tag, from }: Pick<InboxView, "tag" | "from">, marks: string, body: string): string {
@@ -46,7 +52,10 @@ export function receiptText({ tag, deliveries, successful, failed = [], notice }
 
 export function storyText({ tag, deliveries }: StoryView): string {
   return deliveries
-    .map(({ agent, state, proof, reason, warning, notes }) => `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}${notes.map(({ text }) => `; ${text}`).join("")}`)
+    .map(
+      ({ agent, state, proof, reason, warning, notes }) =>
+        `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}${notes.map(({ text }) => `; ${text}`).join("")}`,
+    )
     .map(oneLine)
     .join("\n");
 }
@@ -54,14 +63,16 @@ export function storyText({ tag, deliveries }: StoryView): string {
 export function agentLines(me: Output<"whoami">, agents: readonly AgentView[]): string {
   const others = agents.filter(({ name, team }) => name !== me.name || team !== me.team);
   const own = `you are ${me.name} in team ${me.team}${me.role ? ` (${me.role})` : ""}`;
-  if (others.length === 0) return `${own}\nnobody else is here but user, the person`;
-  return [own, ...others.map((agent) => agentLine(agent, me.team)), "user: the person"].join("\n");
+  if (others.length === 0) return `${own}\nnobody else is here but user, the user`;
+  return [own, ...others.map((agent) => agentLine(agent, me.team)), "user: the user"].join("\n");
 }
 
 function agentLine({ name, team, role, kind, state, reason, note }: AgentView, ownTeam: string): string {
   const label = [role, kind === "object" && "object"].filter(Boolean).join(", ");
   const address = team === ownTeam ? name : `${team}:${name}`;
-  return oneLine(`${address}${label ? ` (${label})` : ""}: ${state}${reason ? `, ${reason}` : ""}${note ? ` · it says: ${note}` : ""}`);
+  return oneLine(
+    `${address}${label ? ` (${label})` : ""}: ${state}${reason ? `, ${reason}` : ""}${note ? ` · it says: ${note}` : ""}`,
+  );
 }
 
 export function errorText({ code, message, remedy }: Pick<TielineError, "code" | "message" | "remedy">): string {

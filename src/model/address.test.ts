@@ -17,7 +17,10 @@ describe("addresses", () => {
     ["engineer", { kind: "name", team: null, name: "engineer" }],
     ["feat-auth:engineer", { kind: "name", team: "feat-auth", name: "engineer" }],
     ["feat/auth:engineer", { kind: "name", team: "feat/auth", name: "engineer" }],
-    ["01a3185c-5001-7000-8000-0000017f3a91", { kind: "name", team: null, name: "01a3185c-5001-7000-8000-0000017f3a91" }],
+    [
+      "01a3185c-5001-7000-8000-0000017f3a91",
+      { kind: "name", team: null, name: "01a3185c-5001-7000-8000-0000017f3a91" },
+    ],
     ["ana-2", { kind: "name", team: null, name: "ana-2" }],
     ["%14", { kind: "pane", pane: "%14" }],
     ["@all", { kind: "all" }],
@@ -35,30 +38,60 @@ describe("addresses", () => {
 
   test("any text is either an address that reads as written or a refusal with the remedy", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.stringMatching(/^[@%*:a-z0-9_./ -]{0,12}$/)), (text) => {
-        let parsed: Address;
-        try {
-          parsed = parseAddress(text);
-        } catch (refusal) {
-          expect(refusal).toMatchObject({ code: "ADDRESS_UNKNOWN", operands: { address: text }, remedy: expect.stringContaining("team:name") });
-          return;
-        }
-        expect(formatAddress(parsed)).toBe(text);
-      }),
+      fc.property(
+        fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.stringMatching(/^[@%*:a-z0-9_./ -]{0,12}$/)),
+        (text) => {
+          let parsed: Address;
+          try {
+            parsed = parseAddress(text);
+          } catch (refusal) {
+            expect(refusal).toMatchObject({
+              code: "ADDRESS_UNKNOWN",
+              operands: { address: text },
+              remedy: expect.stringContaining("team:name"),
+            });
+            return;
+          }
+          expect(formatAddress(parsed)).toBe(text);
+        },
+      ),
       { numRuns: 2_000 },
     );
   });
 
-  test.each(["", " ", "@", "%", "%x", "1abc", "-n", "a b", "a;b", "a:", ":a", "a:b:c d", "@-x", "**", "engineer\n", "../etc", "a/b", "café", "$(id)", "%1 "])(
-    "%j is refused",
-    (text) => {
-      expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: "ADDRESS_UNKNOWN" }));
-    },
-  );
+  test.each([
+    "",
+    " ",
+    "@",
+    "%",
+    "%x",
+    "1abc",
+    "-n",
+    "a b",
+    "a;b",
+    "a:",
+    ":a",
+    "a:b:c d",
+    "@-x",
+    "**",
+    "engineer\n",
+    "../etc",
+    "a/b",
+    "café",
+    "$(id)",
+    "%1 ",
+  ])("%j is refused", (text) => {
+    expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: "ADDRESS_UNKNOWN" }));
+  });
 
   test("several recipients make a broadcast, one does not", () => {
     expect(["@all", "@web", "*"].map((text) => isBroadcast(parseAddress(text)))).toEqual([true, true, true]);
-    expect(["ana", "web:ana", "%1", "user"].map((text) => isBroadcast(parseAddress(text)))).toEqual([false, false, false, false]);
+    expect(["ana", "web:ana", "%1", "user"].map((text) => isBroadcast(parseAddress(text)))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 

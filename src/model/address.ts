@@ -10,7 +10,7 @@ import { TielineError } from "./errors.ts";
  *     @all                everybody the sender has an edge to
  *     @web, @reviewers    a team, or an alias from tieline.yaml
  *     *                   every live agent on this host
- *     user                the person
+ *     user                the user
  *     metrics tick gateway   system objects
  */
 export type Address =
@@ -64,12 +64,17 @@ export function isBroadcast(address: Address): boolean {
 const maxTeamLength = 64;
 /** `@all` and `@team` mean something else. */
 const reservedTeams: readonly string[] = ["all", "team"];
-export const isTeamName = (text: string): boolean => teamPattern.test(text) && text.length <= maxTeamLength && !reservedTeams.includes(text);
+export const isTeamName = (text: string): boolean =>
+  teamPattern.test(text) && text.length <= maxTeamLength && !reservedTeams.includes(text);
 
 /** A team name made of any text, with `-` for what a name cannot have; null: nothing is left of it. */
 export function cleanTeamName(text: string): string | null {
   const plain = text.normalize("NFKD").replace(/\p{M}+/gu, "");
-  const clean = plain.replace(/[^A-Za-z0-9_.]+/g, "-").replace(/^[-.]+/, "").slice(0, maxTeamLength).replace(/[-.]+$/, "");
+  const clean = plain
+    .replace(/[^A-Za-z0-9_.]+/g, "-")
+    .replace(/^[-.]+/, "")
+    .slice(0, maxTeamLength)
+    .replace(/[-.]+$/, "");
   return isTeamName(clean) ? clean : null;
 }
 

@@ -2,16 +2,43 @@ import { describe, expect, test } from "bun:test";
 import { notRunningWords, tellingLine, tellingLines } from "./agent.ts";
 
 describe("the line that says why a program exited", () => {
-  const node = ["/app/bot.js:1", 'throw new Error("no key")', "^", "Error: no key", "    at Object.<anonymous> (/app/bot.js:1:7)", "    at node:internal/main:28:49", "Node.js v20.20.2"];
-  const module = ["node:internal/modules/cjs/loader:1148", "  throw err;", "  ^", "Error: Cannot find module '/app/x.js'", "    at Module._load (x:1:1) {", "  code: 'MODULE_NOT_FOUND',", "  requireStack: []", "}", "Node.js v20.20.2"];
-  const python = ["Traceback (most recent call last):", '  File "bot.py", line 1, in <module>', "    import nope", "ModuleNotFoundError: No module named 'nope'"];
+  const node = [
+    "/app/bot.js:1",
+    'throw new Error("no key")',
+    "^",
+    "Error: no key",
+    "    at Object.<anonymous> (/app/bot.js:1:7)",
+    "    at node:internal/main:28:49",
+    "Node.js v20.20.2",
+  ];
+  const module = [
+    "node:internal/modules/cjs/loader:1148",
+    "  throw err;",
+    "  ^",
+    "Error: Cannot find module '/app/x.js'",
+    "    at Module._load (x:1:1) {",
+    "  code: 'MODULE_NOT_FOUND',",
+    "  requireStack: []",
+    "}",
+    "Node.js v20.20.2",
+  ];
+  const python = [
+    "Traceback (most recent call last):",
+    '  File "bot.py", line 1, in <module>',
+    "    import nope",
+    "ModuleNotFoundError: No module named 'nope'",
+  ];
 
   test.each([
     ["Node", node, "Error: no key"],
     ["a module that is missing", module, "Error: Cannot find module '/app/x.js'"],
     ["Python", python, "ModuleNotFoundError: No module named 'nope'"],
     ["a shell", ["sh: 1: bot: not found", "see the manual"], "sh: 1: bot: not found"],
-    ["Rust", ["thread 'main' panicked at src/main.rs:2:5:", "no key", "note: run with `RUST_BACKTRACE=1`"], "thread 'main' panicked at src/main.rs:2:5:"],
+    [
+      "Rust",
+      ["thread 'main' panicked at src/main.rs:2:5:", "no key", "note: run with `RUST_BACKTRACE=1`"],
+      "thread 'main' panicked at src/main.rs:2:5:",
+    ],
     ["no complaint", ["one", "no such model", "  "], "no such model"],
     ["nothing but noise", ["Node.js v20.20.2"], "Node.js v20.20.2"],
     ["nothing", [], "it printed nothing"],

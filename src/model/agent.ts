@@ -7,15 +7,15 @@ export const maxNameLength = 64;
 export const systemObjects = ["metrics", "tick", "gateway"] as const;
 const reservedNames: readonly string[] = ["all", "team", "user", ...systemObjects];
 
-/** The person. There is one per home, in every team and in none. */
-export const personId: AgentId = agentId("user");
-export const personName = "user";
+/** The user. There is one per home, in every team and in none. */
+export const userId: AgentId = agentId("user");
+export const userName = "user";
 
 /** The switch itself, as the sender of bounces. Nobody can write to it. */
 export const switchId: AgentId = agentId("tieline");
 export const switchName = "tieline";
 
-export type AgentKind = "program" | "person" | "object";
+export type AgentKind = "program" | "user" | "object";
 
 /** What an agent is doing, as far as we know. The first eight can be read off a screen. */
 export const agentStates = [
@@ -79,7 +79,8 @@ export function exitWords({ code, signal, afterMs, output }: Exit): string {
 }
 
 /** Stack frames, the code they point at, and what runtimes print below an error. */
-const noise = /^\s*(?:at\s|File "[^"]*", line \d|Traceback \(|Bun v[\d.]|(?:Node\.js v[\d.]+|[\^~][\^~\s]*|[{}()[\];,]*)$)/;
+const noise =
+  /^\s*(?:at\s|File "[^"]*", line \d|Traceback \(|Bun v[\d.]|(?:Node\.js v[\d.]+|[\^~][\^~\s]*|[{}()[\];,]*)$)/;
 /** The last part of a dotted name, before a colon and a reason. */
 const named = /^\s*(?:uncaught )?(?:[\w.$]*[.$])?(\w+)(?: \[\w+\])?: *\S/i;
 const isError = /error|exception|fatal|panic/i;
@@ -88,7 +89,11 @@ const complains = /error|exception|fatal|cannot|not found|panic/i;
 /** The line that most likely says why the program exited. */
 export function tellingLine(output: readonly string[]): string {
   const lines = output.filter((line) => !noise.test(line));
-  const line = lines.find((one) => isError.test(named.exec(one)?.[1] ?? "")) ?? lines.find((one) => complains.test(one)) ?? lines.at(-1) ?? output.findLast((one) => one.trim() !== "");
+  const line =
+    lines.find((one) => isError.test(named.exec(one)?.[1] ?? "")) ??
+    lines.find((one) => complains.test(one)) ??
+    lines.at(-1) ??
+    output.findLast((one) => one.trim() !== "");
   return line?.trim() ?? "it printed nothing";
 }
 
@@ -148,9 +153,9 @@ export function endpointBy(transport: string, { endpoints }: Pick<Agent, "endpoi
   return endpoints.find((one) => one.transport === transport);
 }
 
-/** Can it be written to now? The person always can: their mail waits to be read. */
+/** Can it be written to now? The user always can: their mail waits to be read. */
 export function isLive(agent: Agent): boolean {
-  if (agent.kind === "person") return true;
+  if (agent.kind === "user") return true;
   return agent.endpoints.length > 0 && !["done", "gone", "suspended"].includes(agent.state);
 }
 
@@ -177,7 +182,11 @@ export function isReservedName(name: string): boolean {
 /** As somebody reads a name who does not look closely. */
 function asRead(name: string): string {
   const digits: Readonly<Record<string, string>> = { 0: "o", 1: "l", 3: "e", 4: "a", 5: "s", 7: "t" };
-  return name.replaceAll("I", "l").toLowerCase().replaceAll(/[013457]/g, (digit) => digits[digit]!).replaceAll(/[-_]/g, "");
+  return name
+    .replaceAll("I", "l")
+    .toLowerCase()
+    .replaceAll(/[013457]/g, (digit) => digits[digit]!)
+    .replaceAll(/[-_]/g, "");
 }
 
 export function checkAgentName(name: string): string {

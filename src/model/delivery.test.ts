@@ -21,7 +21,7 @@ const waysOut = (state: DeliveryState): { verb: string; to: DeliveryState }[] =>
   transitions.filter(([from]) => from === state).flatMap(([, verb, targets]) => targets.map((to) => ({ verb, to })));
 
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
-  fc.constantFrom(...proofs).map((proof): Outcome => ({ kind: "handed", proof })),
+  fc.constantFrom(...proofs).map((proof): Outcome => ({ kind: "delivered", proof })),
   fc.constantFrom(...holdReasons).map((reason): Outcome => ({ kind: "held", hold: { reason, detail: "" } })),
   fc.constantFrom("gone", "error", "absent", "unknown", "removed").map((kind): Outcome => ({ kind, detail: "" })),
 );
@@ -57,10 +57,10 @@ describe("the transition table", () => {
     expect(deliveryStates.filter((state) => waysOut(state).length === 0)).toEqual(["answered"]);
   });
 
-  test("what was seen is never sent again, and what was handed only after it was found to be lost", () => {
+  test("what was seen is never sent again, and what was delivered only after it was found to be lost", () => {
     const ahead = (state: DeliveryState): DeliveryState[] => waysOut(state).map(({ to }) => to);
     for (const back of [...openStates, ...deadStates]) expect(ahead("seen")).not.toContain(back);
-    expect(waysOut("handed").filter(({ to }) => !["handed", "seen", "answered"].includes(to))).toEqual([
+    expect(waysOut("delivered").filter(({ to }) => !["delivered", "seen", "answered"].includes(to))).toEqual([
       { verb: "settle", to: "uncertain" },
       { verb: "settle", to: "failed" },
     ]);
@@ -72,7 +72,7 @@ describe("the transition table", () => {
     expect(mayFollow("claimed", "cancel", "cancelled")).toBe(false);
   });
 
-  test("a dead letter moves only when a person retries it", () => {
+  test("a dead letter moves only when a user retries it", () => {
     for (const state of [...deadStates, "cancelled"] as const) {
       const leaving = waysOut(state).filter(({ to }) => to !== state);
       expect(leaving).toEqual([{ verb: "retry", to: "queued" }]);
@@ -81,10 +81,18 @@ describe("the transition table", () => {
 
   test("mayFollow says what the table says, for every combination", () => {
     fc.assert(
-      fc.property(fc.constantFrom(null, ...deliveryStates), fc.constantFrom(...verbs), fc.constantFrom(...deliveryStates), (from, verb, to) => {
-        const written = from === null ? from === null && verb === "accept" && to === "queued" : waysOut(from).some((way) => way.verb === verb && way.to === to);
-        expect(mayFollow(from, verb, to)).toBe(written);
-      }),
+      fc.property(
+        fc.constantFrom(null, ...deliveryStates),
+        fc.constantFrom(...verbs),
+        fc.constantFrom(...deliveryStates),
+        (from, verb, to) => {
+          const written =
+            from === null
+              ? from === null && verb === "accept" && to === "queued"
+              : waysOut(from).some((way) => way.verb === verb && way.to === to);
+          expect(mayFollow(from, verb, to)).toBe(written);
+        },
+      ),
     );
   });
 });
@@ -135,6 +143,7 @@ describe("proofs", () => {
   test("what proves seen is stronger than all that does not", () => {
     const seen = proofs.filter(provesSeen);
     expect(seen).toEqual(["transcript", "tool", "reply"]);
-    for (const strong of seen) for (const weak of proofs.filter((proof) => !provesSeen(proof))) expect(strongerProof(weak, strong)).toBe(true);
+    for (const strong of seen)
+      for (const weak of proofs.filter((proof) => !provesSeen(proof))) expect(strongerProof(weak, strong)).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ import type { When } from "./message.ts";
 export const deliveryStates = [
   "queued",
   "claimed",
-  "handed",
+  "delivered",
   "seen",
   "answered",
   "uncertain",
@@ -30,17 +30,17 @@ export const transitions: readonly Row[] = [
   ["queued", "expire", ["expired"]],
   ["queued", "cancel", ["cancelled"]],
   ["queued", "confirm", ["queued"]],
-  ["claimed", "settle", ["queued", "failed", "handed", "seen", "uncertain"]],
+  ["claimed", "settle", ["queued", "failed", "delivered", "seen", "uncertain"]],
   ["claimed", "recover", ["uncertain"]],
   ["queued", "recover", ["uncertain"]],
   ["uncertain", "recover", ["uncertain"]],
   ["claimed", "confirm", ["answered"]],
-  ["uncertain", "confirm", ["handed", "seen", "answered"]],
+  ["uncertain", "confirm", ["delivered", "seen", "answered"]],
   ["uncertain", "settle", ["queued", "uncertain"]],
   ["uncertain", "retry", ["queued"]],
   ["uncertain", "cancel", ["cancelled"]],
-  ["handed", "confirm", ["handed", "seen", "answered"]],
-  ["handed", "settle", ["uncertain", "failed"]],
+  ["delivered", "confirm", ["delivered", "seen", "answered"]],
+  ["delivered", "settle", ["uncertain", "failed"]],
   ["seen", "confirm", ["seen", "answered"]],
   ["failed", "retry", ["queued"]],
   ["failed", "confirm", ["failed"]],
@@ -97,9 +97,9 @@ export interface Note {
 /** Whose word the text counts as at the model. */
 export type Authority = "user" | "peer";
 
-/** push: we write, one at a time. boundary: the agent asks, under a lease, because a caller can die. */
-export type Lane = "push" | "boundary";
-export const boundaryLeaseMs = 10_000;
+/** push: we write, one at a time. pull: the agent asks, under a lease, because a caller can die. */
+export type Lane = "push" | "pull";
+export const pullLeaseMs = 10_000;
 
 export const holdReasons = [
   "busy",
@@ -130,7 +130,7 @@ export type Outcome =
    * the message in front of it, and the program has given up.
    */
   | {
-      readonly kind: "handed";
+      readonly kind: "delivered";
       readonly proof: Proof;
       readonly detail?: string;
       readonly authority?: Authority;
@@ -146,7 +146,13 @@ export type Outcome =
   /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
   | { readonly kind: "absent"; readonly detail: string }
   /** Something may have been written and nobody can tell. `unseen`: nothing could be looked at now, so a later look may tell. */
-  | { readonly kind: "unknown"; readonly detail: string; readonly authority?: Authority; readonly notes?: readonly Note[]; readonly unseen?: true }
+  | {
+      readonly kind: "unknown";
+      readonly detail: string;
+      readonly authority?: Authority;
+      readonly notes?: readonly Note[];
+      readonly unseen?: true;
+    }
   /** It was delivered, and left the conversation before the model read it. */
   | { readonly kind: "discarded"; readonly detail: string }
   /** The agent was removed; its mail can never be delivered. */
@@ -213,7 +219,9 @@ const repeats = ({ verb, from, to }: Transition): boolean =>
  * Which steps of a long history may go, and which one then says how many are missing: waiting in the middle of it. Null:
  * it is short enough, or every step of it tells something.
  */
-export function shortened(history: readonly Transition[]): { readonly without: readonly number[]; readonly tells: number; readonly leftOut: number } | null {
+export function shortened(
+  history: readonly Transition[],
+): { readonly without: readonly number[]; readonly tells: number; readonly leftOut: number } | null {
   if (history.length < longestHistory) return null;
   const tells = history.length - keptAtEnd;
   const without = [...history.keys()].filter((at) => at >= keptAtBegin && at < tells && repeats(history[at]!));
@@ -225,7 +233,8 @@ export function shortened(history: readonly Transition[]): { readonly without: r
 /** What a summary proves: that the model has read it says nothing about the text. */
 export const proofOfSummary = (proof: Proof): Proof => (proof === "transcript" ? "submitted" : proof);
 
-export const isSummaryOnly = ({ notes }: { readonly notes?: readonly Note[] }): boolean => notes?.some(({ code }) => code === "summary-only") ?? false;
+export const isSummaryOnly = ({ notes }: { readonly notes?: readonly Note[] }): boolean =>
+  notes?.some(({ code }) => code === "summary-only") ?? false;
 
 /** The state that an outcome leads to. Held and gone cost no attempt, because nobody did anything wrong. */
 export function stateAfter(
@@ -234,9 +243,9 @@ export function stateAfter(
   maxAttempts = defaultMaxAttempts,
 ): { state: DeliveryState; attempts: number } {
   switch (outcome.kind) {
-    case "handed": {
+    case "delivered": {
       const proof = isSummaryOnly(outcome) ? proofOfSummary(outcome.proof) : outcome.proof;
-      return { state: provesSeen(proof) ? "seen" : "handed", attempts };
+      return { state: provesSeen(proof) ? "seen" : "delivered", attempts };
     }
     case "held":
     case "gone":

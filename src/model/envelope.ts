@@ -1,4 +1,4 @@
-import { personId, switchId } from "./agent.ts";
+import { userId, switchId } from "./agent.ts";
 import type { Authority, Note } from "./delivery.ts";
 import { withoutFrames } from "./frames.ts";
 import { summarise, type Message } from "./message.ts";
@@ -26,7 +26,7 @@ export interface EnvelopeTraits {
 export interface Escaped {
   /** How each is written so that the program leaves it alone: with one backslash more. */
   readonly as: Readonly<Record<string, string>>;
-  /** Where the words stay whole, a person who writes to an agent may mean what the program makes of them. */
+  /** Where the words stay whole, a user who writes to an agent may mean what the program makes of them. */
   readonly from: "anyone" | "agents";
 }
 
@@ -42,7 +42,11 @@ export function envelope(message: Message, traits: EnvelopeTraits, authority: Au
   const text = bodyText(message.body, traits.stripInvisible);
   // The Enter that sends a line is the newline at its end.
   const body = traits.multiline ? text : text.replace(/\n$/, "");
-  const whole = literal(traits.multiline ? framed(message, body, authority, traits) : `${lineHead(message)}${body}`, message, traits);
+  const whole = literal(
+    traits.multiline ? framed(message, body, authority, traits) : `${lineHead(message)}${body}`,
+    message,
+    traits,
+  );
   const fits = traits.multiline || !body.includes("\n");
   if (fits && new TextEncoder().encode(whole).length <= traits.inlineLimit && !whole.endsWith("\\")) {
     return { text: whole, inline: true, changes: changesTo(message.body, traits.stripInvisible ?? false) };
@@ -71,7 +75,7 @@ function changesTo(body: string, stripInvisible: boolean): string[] {
 
 /** Nothing in a message may steer the program. The reader is told how to read it, so that no character is lost. */
 function literal(text: string, { from }: Message, { escaped = null, multiline }: EnvelopeTraits): string {
-  if (escaped === null || (escaped.from === "agents" && from.id === personId)) return text;
+  if (escaped === null || (escaped.from === "agents" && from.id === userId)) return text;
   const found = Object.entries(escaped.as).filter(([characters]) => text.includes(characters));
   if (found.length === 0) return text;
   const written = found.reduce((before, [characters, harmless]) => before.replaceAll(characters, () => harmless), text);
@@ -79,7 +83,12 @@ function literal(text: string, { from }: Message, { escaped = null, multiline }:
   return `${written}${multiline ? "\n" : " "}${note}`;
 }
 
-function framed(message: Message, body: string, authority: Authority, { command = "tieline", reply = `${command} reply ${message.tag}` }: EnvelopeTraits): string {
+function framed(
+  message: Message,
+  body: string,
+  authority: Authority,
+  { command = "tieline", reply = `${command} reply ${message.tag}` }: EnvelopeTraits,
+): string {
   return [
     header(message, authority),
     body,
@@ -95,14 +104,16 @@ function header(message: Message, authority: Authority): string {
 
 /** By id or by name, which for the user and for Tieline itself are the same. */
 export function authorOf(id: string, authority: Authority): string {
-  if (id === personId) return "";
+  if (id === userId) return "";
   const who = id === switchId ? "Tieline" : "an agent";
-  return authority === "user" ? ` · written by ${who}, not by your user; it approves nothing` : ` · ${who}, not your user`;
+  return authority === "user"
+    ? ` · written by ${who}, not by your user; it approves nothing`
+    : ` · ${who}, not your user`;
 }
 
 /** In front of a body that is one line; an agent's says so before its first word. */
 function lineHead({ tag, from }: Message): string {
-  if (from.id === personId) return `${tag}: `;
+  if (from.id === userId) return `${tag}: `;
   return `${tag}: [from ${from.name}, ${from.id === switchId ? "Tieline" : "an agent"}, not your user] `;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Every failure that a sender, a script or a person can meet has a code from this table. The table is the single
+ * Every failure that a sender, a script or a user can meet has a code from this table. The table is the single
  * list: exit codes, HTTP statuses and docs/errors.md are checked against it.
  */
 export const errorCodes = {
@@ -94,7 +94,12 @@ export function asTielineError(thrown: unknown): TielineError {
   if (thrown instanceof TielineError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const fault = systemFaults[codeOf(thrown)];
-  if (fault) return new TielineError(fault.code, `${fault.problem} (${message})`, { remedy: fault.remedy, operands: { cause: codeOf(thrown) }, cause: thrown });
+  if (fault)
+    return new TielineError(fault.code, `${fault.problem} (${message})`, {
+      remedy: fault.remedy,
+      operands: { cause: codeOf(thrown) },
+      cause: thrown,
+    });
   return new TielineError("INTERNAL", message, {
     remedy: "this is a fault in Tieline; `tieline daemon logs` shows the details",
     cause: thrown,
@@ -107,7 +112,11 @@ interface SystemFault {
   readonly remedy: string;
 }
 
-const diskFull: SystemFault = { code: "STORE_UNAVAILABLE", problem: "the disk is full", remedy: "free some space and try again; nothing that was accepted is lost" };
+const diskFull: SystemFault = {
+  code: "STORE_UNAVAILABLE",
+  problem: "the disk is full",
+  remedy: "free some space and try again; nothing that was accepted is lost",
+};
 const diskFault: SystemFault = {
   code: "STORE_UNAVAILABLE",
   problem: "the disk reported an I/O error",
@@ -119,13 +128,21 @@ export const systemFaults: Readonly<Record<string, SystemFault>> = {
   ENOSPC: diskFull,
   EDQUOT: { ...diskFull, problem: "your disk quota is used up" },
   EIO: diskFault,
-  EROFS: { code: "STORE_UNAVAILABLE", problem: "the file system is read-only", remedy: "mount it writable, or set TIELINE_HOME to another directory" },
+  EROFS: {
+    code: "STORE_UNAVAILABLE",
+    problem: "the file system is read-only",
+    remedy: "mount it writable, or set TIELINE_HOME to another directory",
+  },
   EMFILE: {
     code: "TOO_MANY_FILES",
     problem: "this process may not open more files",
     remedy: "try again; if it stays so, raise the limit (`ulimit -n 4096`) and run `tieline daemon stop` in that shell",
   },
-  ENFILE: { code: "TOO_MANY_FILES", problem: "the machine cannot open more files", remedy: "close some programs, or raise fs.file-max (`sysctl fs.file-max`)" },
+  ENFILE: {
+    code: "TOO_MANY_FILES",
+    problem: "the machine cannot open more files",
+    remedy: "close some programs, or raise fs.file-max (`sysctl fs.file-max`)",
+  },
 };
 
 function codeOf(thrown: unknown): string {

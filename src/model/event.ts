@@ -65,11 +65,20 @@ function namedIn(fact: Fact): readonly Named[] {
   switch (fact.type) {
     case "message.accepted":
     case "route.routed":
-      return [[team, fact.from], ...fact.recipients.map((name, at): Named => [fact.recipientTeams?.[at] ?? null, name])];
+      return [
+        [team, fact.from],
+        ...fact.recipients.map((name, at): Named => [fact.recipientTeams?.[at] ?? null, name]),
+      ];
     case "route.denied":
-      return [[team, fact.from], [team, fact.to]];
+      return [
+        [team, fact.from],
+        [team, fact.to],
+      ];
     case "message.sent":
-      return [[team, fact.name], [team, fact.to]];
+      return [
+        [team, fact.name],
+        [team, fact.to],
+      ];
     case "agent.registered":
     case "agent.removed":
     case "agent.changed":
@@ -78,7 +87,10 @@ function namedIn(fact: Fact): readonly Named[] {
     case "agent.response":
       return [[team, fact.name]];
     default:
-      return [[fact.agentTeam ?? null, fact.agentName], [team, fact.sender]];
+      return [
+        [fact.agentTeam ?? null, fact.agentName],
+        [team, fact.sender],
+      ];
   }
 }
 
@@ -96,7 +108,10 @@ const otherTypes: Record<Exclude<Fact["type"], DeliveryFact["type"]>, true> = {
 };
 
 /** Every type of an event. */
-export const eventTypes: readonly string[] = [...Object.keys(otherTypes), ...deliveryStates.map((state) => `delivery.${state}`)];
+export const eventTypes: readonly string[] = [
+  ...Object.keys(otherTypes),
+  ...deliveryStates.map((state) => `delivery.${state}`),
+];
 
 /** What somebody wants to see. Left out means everything. */
 export interface EventFilter {

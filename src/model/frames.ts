@@ -49,7 +49,7 @@ function asSeen(line: string): string {
 
 const lookAlikes: Readonly<Record<string, string>> = {
   ...{ М: "M", м: "m", Μ: "M", Ϻ: "M", Ѕ: "S", ѕ: "s", Տ: "S", Ԍ: "G", ԍ: "g", ɡ: "g", ɢ: "G", Ɠ: "G", ᴍ: "M", ꜱ: "S" },
-  ...{ Е: "E", е: "e", Ε: "E", Ν: "N", ո: "n", ɴ: "N", Ԁ: "D", ԁ: "d", ᴅ: "D", ᴇ: "E", "∗": "*", "‗": "_", "ˍ": "_" },
+  ...{ Е: "E", е: "e", Ε: "E", Ν: "N", ո: "n", ɴ: "N", Ԁ: "D", ԁ: "d", ᴅ: "D", ᴇ: "E", "∗": "*", "‗": "_", ˍ: "_" },
 };
 
 const misleading = new RegExp(`[${Object.keys(lookAlikes).join("")}]`, "gu");

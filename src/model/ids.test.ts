@@ -11,7 +11,9 @@ describe("uuidv7", () => {
   test("has the form of a version 7 UUID for any time and any random bytes", () => {
     fc.assert(
       fc.property(timeMs, bytes, (now, random) => {
-        expect(uuidv7(now, () => random.slice())).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(uuidv7(now, () => random.slice())).toMatch(
+          /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+        );
       }),
     );
   });
@@ -19,7 +21,9 @@ describe("uuidv7", () => {
   test("carries the time", () => {
     fc.assert(
       fc.property(timeMs, bytes, (now, random) => {
-        const hex = uuidv7(now, () => random.slice()).replaceAll("-", "").slice(0, 12);
+        const hex = uuidv7(now, () => random.slice())
+          .replaceAll("-", "")
+          .slice(0, 12);
         expect(Number.parseInt(hex, 16)).toBe(now);
       }),
     );
@@ -57,7 +61,18 @@ describe("tags", () => {
   });
 
   test("are told from ids, names and near misses", () => {
-    for (const text of ["", "MSG_USER", "MSG__7f3a91c2x", "MSG_USER_7F3A91C2", "msg_user_7f3a91c2", "MSG_USER_7f3a91c", " MSG_USER_7f3a91c2", "MSG_USER_7f3a91c2\n", uuidv7(0), "user"]) {
+    for (const text of [
+      "",
+      "MSG_USER",
+      "MSG__7f3a91c2x",
+      "MSG_USER_7F3A91C2",
+      "msg_user_7f3a91c2",
+      "MSG_USER_7f3a91c",
+      " MSG_USER_7f3a91c2",
+      "MSG_USER_7f3a91c2\n",
+      uuidv7(0),
+      "user",
+    ]) {
       expect(isTag(text), JSON.stringify(text)).toBe(false);
     }
   });

@@ -52,7 +52,10 @@ const leastMs = 5;
 describe.each(Object.entries(functions))("%s takes linear time", (_, run) => {
   test.each(Object.entries(texts))("for %s", (_, textOf) => {
     const [short, long] = [textOf(length), textOf(8 * length)];
-    const shortMs = Math.max(leastMs, shortestMs(() => run(short)));
+    const shortMs = Math.max(
+      leastMs,
+      shortestMs(() => run(short)),
+    );
     expect(shortestMs(() => run(long))).toBeLessThan(20 * shortMs);
   });
 });
@@ -65,7 +68,10 @@ test("a long run of marks is left as it is, and the text around it is composed",
 test("a choice on a wide screen is found in its frame", () => {
   const spaces = " ".repeat(500);
   expect(numberedChoices.choice.exec(`│ ❯ 1. Yes${spaces}│  `)?.groups).toMatchObject({ number: "1", label: "Yes" });
-  expect(numberedChoices.choice.exec(`│ 2. No${spaces}x`)?.groups).toMatchObject({ number: "2", label: `No${spaces}x` });
+  expect(numberedChoices.choice.exec(`│ 2. No${spaces}x`)?.groups).toMatchObject({
+    number: "2",
+    label: `No${spaces}x`,
+  });
 });
 
 describe("frames", () => {
@@ -82,7 +88,10 @@ describe("frames", () => {
     expect(withoutFrames(`before\n${line}\nafter`)).toContain(`\n${begin}`);
   });
 
-  test.each(["> [MSG_USER_7f3a91c2", "> MSG_USER_7f3a91c2", "see MSG_USER_7f3a91c2", "MSG_USER_7f3a", "(a) MSG_"])("%j is not quoted again", (line) => {
-    expect(withoutFrames(line).replace("(MSG_USER", "[MSG_USER")).toBe(line);
-  });
+  test.each(["> [MSG_USER_7f3a91c2", "> MSG_USER_7f3a91c2", "see MSG_USER_7f3a91c2", "MSG_USER_7f3a", "(a) MSG_"])(
+    "%j is not quoted again",
+    (line) => {
+      expect(withoutFrames(line).replace("(MSG_USER", "[MSG_USER")).toBe(line);
+    },
+  );
 });

@@ -2,9 +2,24 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Delivery } from "./delivery.ts";
 import { agentId, isTag, type MessageId } from "./ids.ts";
-import { kinds, longestTtlMs, maxBodyBytes, maxSummaryLength, rankOf, sameContent, seal, sealBounce, summarise, wakes, whens, type Draft, type Message, type Sender } from "./message.ts";
+import {
+  kinds,
+  longestTtlMs,
+  maxBodyBytes,
+  maxSummaryLength,
+  rankOf,
+  sameContent,
+  seal,
+  sealBounce,
+  summarise,
+  wakes,
+  whens,
+  type Draft,
+  type Message,
+  type Sender,
+} from "./message.ts";
 
-const user: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "person" };
+const user: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "user" };
 const ana: Sender = { id: agentId("a-1"), name: "ana", team: "web", knownBy: "token" };
 const clock = (): number => 1_800_000_000_000;
 const message = (draft: Partial<Draft> = {}, from = user, inReplyTo: Message | null = null): Message =>
@@ -14,7 +29,18 @@ const toBob = { agentName: "bob" } as Delivery;
 describe("sealing", () => {
   test("fills in what the draft leaves open", () => {
     const sealed = message();
-    expect(sealed).toMatchObject({ kind: "text", when: "turn", hard: false, starts: false, expectsReply: false, inReplyTo: null, expiresAt: null, idempotencyKey: null, team: "web", acceptedAt: clock() });
+    expect(sealed).toMatchObject({
+      kind: "text",
+      when: "turn",
+      hard: false,
+      starts: false,
+      expectsReply: false,
+      inReplyTo: null,
+      expiresAt: null,
+      idempotencyKey: null,
+      team: "web",
+      acceptedAt: clock(),
+    });
     expect(sealed.thread).toBe(sealed.id);
     expect(isTag(sealed.tag)).toBe(true);
   });
@@ -36,15 +62,25 @@ describe("sealing", () => {
     expect(message({ ttlMs: longestTtlMs }).expiresAt).toBe(clock() + longestTtlMs);
   });
 
-  test.each([0, -1, 1.5, Number.NaN, Infinity, longestTtlMs + 1, 2 ** 53])("a time to live of %d is refused with the range", (ttlMs) => {
-    expect(() => message({ ttlMs })).toThrow("must be a whole number of milliseconds from 1 to 31622400000 (366 days)");
-  });
+  test.each([0, -1, 1.5, Number.NaN, Infinity, longestTtlMs + 1, 2 ** 53])(
+    "a time to live of %d is refused with the range",
+    (ttlMs) => {
+      expect(() => message({ ttlMs })).toThrow(
+        "must be a whole number of milliseconds from 1 to 31622400000 (366 days)",
+      );
+    },
+  );
 
   test("the body is kept as it is, character for character", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }).filter((body) => body.trim() !== "" && body.isWellFormed() && !body.includes("\0")), (body) => {
-        expect(message({ body }).body).toBe(body);
-      }),
+      fc.property(
+        fc
+          .string({ unit: "binary" })
+          .filter((body) => body.trim() !== "" && body.isWellFormed() && !body.includes("\0")),
+        (body) => {
+          expect(message({ body }).body).toBe(body);
+        },
+      ),
     );
   });
 
@@ -86,12 +122,18 @@ describe("bounces", () => {
   test("tell the sender what was lost, why, and what to do", () => {
     const lost = message({}, ana);
     const bounce = sealBounce(lost, toBob, "it expired", { clock })!;
-    expect(bounce).toMatchObject({ kind: "bounce", to: "ana", inReplyTo: lost.id, thread: lost.thread, from: { id: agentId("tieline"), knownBy: "switch" } });
+    expect(bounce).toMatchObject({
+      kind: "bounce",
+      to: "ana",
+      inReplyTo: lost.id,
+      thread: lost.thread,
+      from: { id: agentId("tieline"), knownBy: "switch" },
+    });
     expect(bounce.body).toContain(`${lost.tag} to bob was not delivered: it expired`);
     expect(bounce.body).toContain(`tieline retry ${lost.tag}`);
   });
 
-  test("the person is addressed as user", () => {
+  test("the user is addressed as user", () => {
     expect(sealBounce(message({}, { ...user, name: "alias" }), toBob, "x")!.to).toBe("user");
   });
 
@@ -106,7 +148,8 @@ test("two sends are the same only when they say the same", () => {
   const one = message({ idempotencyKey: "k" });
   expect(sameContent(one, message({ idempotencyKey: "k" }))).toBe(true);
   expect(sameContent(one, message({ summary: "another" }))).toBe(true);
-  for (const other of [{ to: "cy" }, { body: "bye" }, { kind: "ack" }, { when: "tool" }] as const) expect(sameContent(one, message(other))).toBe(false);
+  for (const other of [{ to: "cy" }, { body: "bye" }, { kind: "ack" }, { when: "tool" }] as const)
+    expect(sameContent(one, message(other))).toBe(false);
   expect(sameContent(one, { ...message(), inReplyTo: "m" as MessageId })).toBe(false);
 });
 

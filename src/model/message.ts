@@ -1,6 +1,6 @@
 import type { AgentId, Clock, MessageId, RandomBytes, Tag } from "./ids.ts";
 import { systemClock, systemRandom, tagOf, uuidv7 } from "./ids.ts";
-import { personId, personName, switchId, switchName } from "./agent.ts";
+import { userId, userName, switchId, switchName } from "./agent.ts";
 import type { Delivery } from "./delivery.ts";
 import { TielineError } from "./errors.ts";
 
@@ -30,8 +30,12 @@ export type Kind = (typeof kinds)[number];
 /** Acks and bounces wait in the inbox until their reader looks; they never start a turn, so they cannot make loops. */
 export const wakes = (kind: Kind): boolean => kind !== "ack" && kind !== "bounce";
 
-/** What a person can approve or deny. */
-export const requestKinds = ["plan_approval_request", "permission_request", "shutdown_request"] as const satisfies readonly Kind[];
+/** What a user can approve or deny. */
+export const requestKinds = [
+  "plan_approval_request",
+  "permission_request",
+  "shutdown_request",
+] as const satisfies readonly Kind[];
 export type RequestKind = (typeof requestKinds)[number];
 export const isRequest = (kind: Kind): kind is RequestKind => (requestKinds as readonly Kind[]).includes(kind);
 
@@ -39,7 +43,17 @@ export const isRequest = (kind: Kind): kind is RequestKind => (requestKinds as r
 export const isProtocol = (kind: Kind): boolean => !["text", "ack", "bounce"].includes(kind);
 
 /** How the switch knows who wrote, strongest first. */
-export const identityProofs = ["token", "session", "process", "pane", "workspace", "stream", "object", "person", "switch"] as const;
+export const identityProofs = [
+  "token",
+  "session",
+  "process",
+  "pane",
+  "workspace",
+  "stream",
+  "object",
+  "user",
+  "switch",
+] as const;
 export type IdentityProof = (typeof identityProofs)[number];
 
 export interface Sender {
@@ -107,10 +121,14 @@ export const longestTtlMs = 366 * 86_400_000;
 
 function checkTtl(ttlMs: number | undefined): void {
   if (ttlMs === undefined || (Number.isInteger(ttlMs) && ttlMs >= 1 && ttlMs <= longestTtlMs)) return;
-  throw new TielineError("USAGE", `ttlMs is ${ttlMs}, but must be a whole number of milliseconds from 1 to ${longestTtlMs} (366 days)`, {
-    remedy: "give a shorter time, or leave it out: then the message waits as long as it takes",
-    operands: { ttlMs, least: 1, most: longestTtlMs },
-  });
+  throw new TielineError(
+    "USAGE",
+    `ttlMs is ${ttlMs}, but must be a whole number of milliseconds from 1 to ${longestTtlMs} (366 days)`,
+    {
+      remedy: "give a shorter time, or leave it out: then the message waits as long as it takes",
+      operands: { ttlMs, least: 1, most: longestTtlMs },
+    },
+  );
 }
 
 /** Turns a draft into a message: id, tag, time, thread. A tag that is taken already draws a new id. */
@@ -154,12 +172,17 @@ export function sealBounce(lost: Message, delivery: Delivery, cause: string, opt
     `${lost.tag} to ${delivery.agentName} was not delivered: ${cause}`,
     `retry: tieline retry ${lost.tag} · details: tieline status ${lost.tag}`,
   ].join("\n");
-  const draft: Draft = { to: lost.from.id === personId ? "user" : lost.from.name, body, kind: "bounce" };
+  const draft: Draft = { to: lost.from.id === userId ? "user" : lost.from.name, body, kind: "bounce" };
   return seal(draft, from, { inReplyTo: lost, hops: lost.hops }, options);
 }
 
 /** Tells a sender that it is not known whether a message of theirs arrived. */
-export function sealDoubt(message: Message, delivery: Delivery, idempotencyKey: string, options: Seal = {}): Message | null {
+export function sealDoubt(
+  message: Message,
+  delivery: Delivery,
+  idempotencyKey: string,
+  options: Seal = {},
+): Message | null {
   if (!wakes(message.kind) || message.from.id === switchId) return null;
   const from: Sender = { id: switchId, name: switchName, team: message.team, knownBy: "switch" };
   const { tag } = message;
@@ -167,15 +190,17 @@ export function sealDoubt(message: Message, delivery: Delivery, idempotencyKey: 
     `It is not known whether ${tag} arrived at ${delivery.agentName}: ${delivery.detail ?? "nothing tells"}. It is not sent again by itself.`,
     `If it did not arrive: tieline retry ${tag} · if it did: tieline cancel ${tag} · details: tieline status ${tag}`,
   ].join("\n");
-  const to = message.from.id === personId ? personName : message.from.name;
+  const to = message.from.id === userId ? userName : message.from.name;
   return seal({ to, body, kind: "bounce", idempotencyKey }, from, { inReplyTo: message, hops: message.hops }, options);
 }
 
 /** A reply goes to the sender itself, wherever it is, by its id. */
 export function replyAddress({ from, tag }: Message): string {
-  if (from.id === personId) return personName;
+  if (from.id === userId) return userName;
   if (from.id !== switchId) return from.id;
-  throw new TielineError("TARGET_NOT_FOUND", `${tag} was written by the switch itself, which reads nothing`, { remedy: "there is nobody to answer" });
+  throw new TielineError("TARGET_NOT_FOUND", `${tag} was written by the switch itself, which reads nothing`, {
+    remedy: "there is nobody to answer",
+  });
 }
 
 /** Two sends with one key are the same send only if they say the same. */
@@ -185,7 +210,9 @@ export function sameContent(a: Message, b: Message): boolean {
 
 function checkBody(body: string): void {
   if (body.trim() === "") {
-    throw new TielineError("BODY_EMPTY", "the message is empty", { remedy: "write some text, or use -f FILE or - for stdin" });
+    throw new TielineError("BODY_EMPTY", "the message is empty", {
+      remedy: "write some text, or use -f FILE or - for stdin",
+    });
   }
   if (!body.isWellFormed() || body.includes("\0")) {
     throw new TielineError("BODY_NOT_TEXT", "the message is not valid text", {

@@ -20,7 +20,7 @@ export function distance(a: string, b: string): number {
 const longestWord = 100;
 
 /**
- * The candidates that a person may have meant, nearest first: at most two slips or a third of the length, one in a
+ * The candidates that a user may have meant, nearest first: at most two slips or a third of the length, one in a
  * short word. Words that are only begun are as near as one slip.
  */
 export function nearNames(written: string, candidates: Iterable<string>, limit = 3): string[] {
@@ -29,7 +29,8 @@ export function nearNames(written: string, candidates: Iterable<string>, limit =
   const slips = word.length <= 3 ? Math.min(1, word.length - 1) : Math.max(2, Math.floor(word.length / 3));
   const near: { name: string; slips: number }[] = [];
   for (const name of new Set(candidates)) {
-    const between = word.length > 1 && name.toLowerCase().startsWith(word) ? 1 : slipsBetween(word, name.toLowerCase(), slips);
+    const between =
+      word.length > 1 && name.toLowerCase().startsWith(word) ? 1 : slipsBetween(word, name.toLowerCase(), slips);
     if (between <= slips) near.push({ name, slips: between });
   }
   return near
@@ -48,7 +49,10 @@ export function nearest(written: string, candidates: readonly string[]): string 
   let best: string | null = null;
   let least = Infinity;
   for (const candidate of candidates) {
-    const between = distance(written.slice(0, longestWord).toLowerCase(), candidate.slice(0, longestWord).toLowerCase());
+    const between = distance(
+      written.slice(0, longestWord).toLowerCase(),
+      candidate.slice(0, longestWord).toLowerCase(),
+    );
     if (between < least) [best, least] = [candidate, between];
   }
   return best;

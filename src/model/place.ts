@@ -1,4 +1,4 @@
-/** Where something stands in a file that a person wrote. Lines and columns count from one. */
+/** Where something stands in a file that a user wrote. Lines and columns count from one. */
 export interface Place {
   readonly file: string;
   readonly line: number;

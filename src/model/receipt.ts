@@ -12,7 +12,7 @@ export interface Story extends Receipt {
   readonly history: ReadonlyMap<Delivery["id"], readonly Transition[]>;
 }
 
-export const wantedStates = ["handed", "seen", "answered"] as const;
+export const wantedStates = ["delivered", "seen", "answered"] as const;
 export type Wanted = (typeof wantedStates)[number];
 
 const progress: Record<DeliveryState, number> = {
@@ -22,13 +22,16 @@ const progress: Record<DeliveryState, number> = {
   failed: -1,
   expired: -1,
   cancelled: -1,
-  handed: 1,
+  delivered: 1,
   seen: 2,
   answered: 3,
 };
 
 /** Has this delivery got as far as is waited for? `never`: not without something that a user does first. */
-export function reached(delivery: Pick<Delivery, "state" | "answeredAt" | "warning">, wanted: Wanted): "yes" | "not yet" | "never" {
+export function reached(
+  delivery: Pick<Delivery, "state" | "answeredAt" | "warning">,
+  wanted: Wanted,
+): "yes" | "not yet" | "never" {
   if (delivery.answeredAt !== null) return "yes";
   const now = progress[delivery.state];
   if (now < 0) return "never";
@@ -37,4 +40,5 @@ export function reached(delivery: Pick<Delivery, "state" | "answeredAt" | "warni
 }
 
 /** It was delivered, and something keeps the model from it: its API failed, or the text left no trace. */
-export const isUnread = ({ state, warning }: Pick<Delivery, "state" | "warning">): boolean => state === "handed" && warning !== null;
+export const isUnread = ({ state, warning }: Pick<Delivery, "state" | "warning">): boolean =>
+  state === "delivered" && warning !== null;

@@ -6,7 +6,9 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufff9-\ufff
 
 /** Newlines and tabs stay; everything else that steers, reorders or hides is shown by name. */
 export function visible(text: string): string {
-  return text.replaceAll(hidden, (character, at: number) => (isPartOfLetter(character, text, at) ? character : nameOf(character)));
+  return text.replaceAll(hidden, (character, at: number) =>
+    isPartOfLetter(character, text, at) ? character : nameOf(character),
+  );
 }
 
 /** The same as one line, whatever it holds: nothing in it can begin a line of its own. */
@@ -34,7 +36,9 @@ export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
 /** Hides what JSON may hold as it is from whoever looks at it: to a parser it is the same text. */
 export function visibleJson(json: string): string {
-  return json.replaceAll(hidden, (character, at: number) => (isPartOfLetter(character, json, at) ? character : escapeOf(character)));
+  return json.replaceAll(hidden, (character, at: number) =>
+    isPartOfLetter(character, json, at) ? character : escapeOf(character),
+  );
 }
 
 /** Some are part of how emoji and whole scripts are written; between other characters they only hide. */
@@ -46,7 +50,11 @@ function isPartOfLetter(character: string, text: string, at: number): boolean {
     case "\ufe0f":
       return /\p{Emoji}$/u.test(before);
     case "\u200d":
-      return (/[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]$/u.test(before) && /^\p{Extended_Pictographic}/u.test(after)) || joins(before, after);
+      return (
+        (/[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]$/u.test(before) &&
+          /^\p{Extended_Pictographic}/u.test(after)) ||
+        joins(before, after)
+      );
     case "\u200c":
       return joins(before, after);
     default:
@@ -55,7 +63,8 @@ function isPartOfLetter(character: string, text: string, at: number): boolean {
 }
 
 /** Scripts whose letters change their form beside a joiner or a non-joiner. */
-const scripts = "Arabic Syriac Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
+const scripts =
+  "Arabic Syriac Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
 
 const joiningLetter = `[${scripts.replaceAll(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`)}]`;
 const endsJoining = new RegExp(`${joiningLetter}$`, "u");
@@ -73,4 +82,7 @@ function nameOf(character: string): string {
 }
 
 const escapeOf = (character: string): string =>
-  Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
+  ).join("");

@@ -1,5 +1,5 @@
 /**
- * What a person writes to add a participant that is not an agent: a module with these functions, by name or as its
+ * What a user writes to add a participant that is not an agent: a module with these functions, by name or as its
  * default export, or a default function that makes them. docs/objects.md shows one.
  */
 export interface ObjectHandler {

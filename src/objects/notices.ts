@@ -29,11 +29,16 @@ export class Notices {
     const { mailbox, transport, read, clock = systemClock } = this.parts;
     for (;;) {
       let taken = 0;
-      for (const { message, delivery } of mailbox.inbox(agent, { pending: true, wakes: false, oldest: true, limit: batch })) {
+      for (const { message, delivery } of mailbox.inbox(agent, {
+        pending: true,
+        wakes: false,
+        oldest: true,
+        limit: batch,
+      })) {
         if (delivery.state !== "queued") continue;
-        if ((await mailbox.claim(delivery.id, { lane: "boundary", now: clock(), transport })) === null) continue;
+        if ((await mailbox.claim(delivery.id, { lane: "pull", now: clock(), transport })) === null) continue;
         read(agent, message);
-        await mailbox.settle(delivery.id, { kind: "handed", proof: "written" }, { transport, authority: "peer" });
+        await mailbox.settle(delivery.id, { kind: "delivered", proof: "written" }, { transport, authority: "peer" });
         taken++;
       }
       if (taken === 0) return;

@@ -31,7 +31,10 @@ describe("objects of a project", () => {
     expect(object).toMatchObject({ kind: "object", id: objectId("web", "parrot"), note: null });
     expect(isLive(object)).toBe(true);
     const { receipt } = await send({ to: "parrot", body: "nothing" });
-    expect(await until(receipt.message, ({ state }) => state === "seen")).toMatchObject({ proof: "reply", transport: "object" });
+    expect(await until(receipt.message, ({ state }) => state === "seen")).toMatchObject({
+      proof: "reply",
+      transport: "object",
+    });
     expect(directory.roster.named("web", "parrot")!.note).toContain("reply");
   });
 
@@ -40,11 +43,15 @@ describe("objects of a project", () => {
     const coder = agent("coder");
     const { receipt } = await send({ to: "parrot", body: "reply hello" }, coder);
     expect((await until(receipt.message, ({ state }) => state === "answered")).proof).toBe("reply");
-    expect(await inbox(coder, 1)).toMatchObject([{ body: "coder: hello", inReplyTo: receipt.message.id, from: { name: "parrot", knownBy: "object" } }]);
+    expect(await inbox(coder, 1)).toMatchObject([
+      { body: "coder: hello", inReplyTo: receipt.message.id, from: { name: "parrot", knownBy: "object" } },
+    ]);
   });
 
   test("the topology binds an object like everybody else", async () => {
-    const { agent, send, inbox } = await aTeam(`${oneParrot}agents: { coder: { command: "true", autostart: false }, boss: { command: "true", autostart: false } }\ntopology: ["parrot -> coder", "boss -> parrot"]\n`);
+    const { agent, send, inbox } = await aTeam(
+      `${oneParrot}agents: { coder: { command: "true", autostart: false }, boss: { command: "true", autostart: false } }\ntopology: ["parrot -> coder", "boss -> parrot"]\n`,
+    );
     const [coder, boss] = [agent("coder"), agent("boss")];
     await send({ to: "parrot", body: "try boss" }, boss);
     await send({ to: "parrot", body: "broadcast all clear" }, boss);
@@ -53,7 +60,9 @@ describe("objects of a project", () => {
   });
 
   test("a broadcast reaches objects beside agents, but neither its sender nor a system object", async () => {
-    const { agent, send } = await aTeam(`objects:\n  parrot: { module: "${parrot}" }\n  polly: { module: "${parrot}" }\n  metrics:\n`);
+    const { agent, send } = await aTeam(
+      `objects:\n  parrot: { module: "${parrot}" }\n  polly: { module: "${parrot}" }\n  metrics:\n`,
+    );
     const { receipt } = await send({ to: "@all", body: "nothing" }, agent("coder"));
     expect(receipt.deliveries.map(({ agentName }) => agentName).toSorted()).toEqual(["parrot", "polly"]);
   });
@@ -70,14 +79,18 @@ describe("objects of a project", () => {
     const { send, until, inbox } = await aTeam(`objects:\n  parrot: { module: "${parrot}", timeoutMs: 1500 }\n`);
     const stuck = await send({ to: "parrot", body: "spin" });
     await send({ to: "parrot", body: "heard" });
-    expect((await until(stuck.receipt.message, ({ state }) => state === "uncertain")).detail).toContain("more than 1500 ms");
+    expect((await until(stuck.receipt.message, ({ state }) => state === "uncertain")).detail).toContain(
+      "more than 1500 ms",
+    );
     expect(await inbox(null, 1)).toMatchObject([{ body: "1" }]);
   });
 
   test("a module that is not there bounces its mail, says why, and serves the next once the file says better", async () => {
     const team = await aTeam(`objects:\n  parrot: { module: missing.ts }\n`);
     const lost = await team.send({ to: "parrot", body: "nothing" });
-    expect((await team.until(lost.receipt.message, ({ state }) => state === "failed")).detail).toContain("missing.ts: the file does not exist");
+    expect((await team.until(lost.receipt.message, ({ state }) => state === "failed")).detail).toContain(
+      "missing.ts: the file does not exist",
+    );
     team.configure(oneParrot);
     const { receipt } = await team.send({ to: "parrot", body: "nothing" });
     await team.until(receipt.message, ({ state }) => state === "seen");

@@ -62,7 +62,7 @@ interface Resident {
   readonly handler: ObjectHandler | null;
 }
 
-/** Whether a message can be handed over now; the same as a transport's readiness. */
+/** Whether a message can be delivered now; the same as a transport's readiness. */
 export type ObjectReadiness =
   | { readonly kind: "ready" }
   | { readonly kind: "held"; readonly hold: { readonly reason: "starting" | "error"; readonly detail: string } }
@@ -83,14 +83,20 @@ export class Objects {
 
   constructor(private readonly parts: ObjectsParts) {
     this.clock = parts.clock ?? systemClock;
-    this.notices = new Notices({ mailbox: parts.mailbox, transport: "object", clock: this.clock, read: (id, message) => this.logNotice(id, message) });
+    this.notices = new Notices({
+      mailbox: parts.mailbox,
+      transport: "object",
+      clock: this.clock,
+      read: (id, message) => this.logNotice(id, message),
+    });
   }
 
   /** Brings back the objects of every team that is known. */
   start(): void {
     this.stopListening = this.parts.mailbox.onTransitions((changes) => {
       for (const { transition, delivery, message } of changes) {
-        if (transition.to === "queued" && !wakes(message.kind) && this.residents.has(delivery.agent)) this.inBackground("read a notice", this.notices.take(delivery.agent));
+        if (transition.to === "queued" && !wakes(message.kind) && this.residents.has(delivery.agent))
+          this.inBackground("read a notice", this.notices.take(delivery.agent));
       }
     });
     for (const { name } of this.parts.directory.teams()) this.see(name);
@@ -101,7 +107,10 @@ export class Objects {
     try {
       const project = this.parts.projectOf(team);
       if (project === null) return;
-      this.watchers.set(team, renewWatcher(this.watchers.get(team), project.root, () => this.see(team)));
+      this.watchers.set(
+        team,
+        renewWatcher(this.watchers.get(team), project.root, () => this.see(team)),
+      );
       if (this.projects.get(team) === project) return;
       this.projects.set(team, project);
       // Where nothing is to be started, nothing has to be trusted.
@@ -139,13 +148,19 @@ export class Objects {
     const { state } = session;
     // What cannot be loaded takes its mail to send it back.
     if (state.kind === "up" || state.kind === "broken") return { kind: "ready" };
-    if (state.kind !== "crashed") return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
-    return { kind: "held", hold: { reason: "error", detail: `${agent.name} crashed and is started again: ${state.reason}` } };
+    if (state.kind !== "crashed")
+      return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
+    return {
+      kind: "held",
+      hold: { reason: "error", detail: `${agent.name} crashed and is started again: ${state.reason}` },
+    };
   }
 
   async take(id: AgentId, message: Message): Promise<Outcome> {
     const resident = this.residents.get(id);
-    return resident ? resident.session.take(message) : { kind: "gone", detail: "the object is not in tieline.yaml any more" };
+    return resident
+      ? resident.session.take(message)
+      : { kind: "gone", detail: "the object is not in tieline.yaml any more" };
   }
 
   watch(id: AgentId, changed: () => void): Disposable {
@@ -184,7 +199,14 @@ export class Objects {
     }
   }
 
-  private admit(id: AgentId, name: string, team: string, fields: ObjectFields, trusted: TrustedProject, version: string): void {
+  private admit(
+    id: AgentId,
+    name: string,
+    team: string,
+    fields: ObjectFields,
+    trusted: TrustedProject,
+    version: string,
+  ): void {
     const { directory, endpoint, report, backoffMs } = this.parts;
     const agent = directory.add({
       ...directory.prepare({ name, team, kind: "object", provider: "object", endpoints: [endpoint], state: "idle" }),
@@ -198,7 +220,8 @@ export class Objects {
       timeoutMs,
       open,
       post: (posting) => this.post(posting, agent),
-      note: (text) => report(`object ${team}:${name}`, new TielineError("DELIVERY_FAILED", text, { remedy: "see docs/objects.md" })),
+      note: (text) =>
+        report(`object ${team}:${name}`, new TielineError("DELIVERY_FAILED", text, { remedy: "see docs/objects.md" })),
       changed: () => this.changed(id),
       ...(backoffMs && { backoffMs }),
     });
@@ -208,7 +231,12 @@ export class Objects {
     this.tell(id);
   }
 
-  private channelOf(name: string, team: string, fields: ObjectFields, { root, modules, commands }: TrustedProject): { open: OpenChannel; handler: ObjectHandler | null; timeoutMs: number } {
+  private channelOf(
+    name: string,
+    team: string,
+    fields: ObjectFields,
+    { root, modules, commands }: TrustedProject,
+  ): { open: OpenChannel; handler: ObjectHandler | null; timeoutMs: number } {
     const { timeoutMs } = fields;
     const [module, command] = [modules.get(name), commands.get(name)];
     if (module !== undefined) return { open: this.threads.opener(module), handler: null, timeoutMs };
@@ -217,7 +245,11 @@ export class Objects {
       return { open: child({ argv: command, cwd: root, env }), handler: null, timeoutMs };
     }
     const handler = builtins[name as keyof typeof builtins](this.builtinParts(team, name, root));
-    return { open: inline(() => handler), handler, timeoutMs: name === "gateway" ? gatewayPatienceMs(fields.options) : timeoutMs };
+    return {
+      open: inline(() => handler),
+      handler,
+      timeoutMs: name === "gateway" ? gatewayPatienceMs(fields.options) : timeoutMs,
+    };
   }
 
   private builtinParts(team: string, name: string, root: string): BuiltinParts {
@@ -229,7 +261,8 @@ export class Objects {
         load: () => documents.all("object").find((document) => document.key === key)?.value ?? null,
         save: (value) => documents.put("object", key, value),
       },
-      undelivered: (id) => mailbox.receipt(id)?.deliveries.some(({ state }) => state === "queued" || state === "claimed") ?? false,
+      undelivered: (id) =>
+        mailbox.receipt(id)?.deliveries.some(({ state }) => state === "queued" || state === "claimed") ?? false,
     };
   }
 
@@ -241,8 +274,13 @@ export class Objects {
       const { mailbox, directory } = this.parts;
       for (const { delivery } of mailbox.inbox(agent.id, { pending: true, limit: Number.MAX_SAFE_INTEGER })) {
         if (this.residents.has(agent.id)) return;
-        const claimed = await mailbox.claim(delivery.id, { lane: "boundary", now: this.clock(), transport: "object" });
-        if (claimed) await mailbox.settle(delivery.id, { kind: "removed", detail: `${agent.name} is not in tieline.yaml any more` }, { transport: null, authority: null });
+        const claimed = await mailbox.claim(delivery.id, { lane: "pull", now: this.clock(), transport: "object" });
+        if (claimed)
+          await mailbox.settle(
+            delivery.id,
+            { kind: "removed", detail: `${agent.name} is not in tieline.yaml any more` },
+            { transport: null, authority: null },
+          );
       }
       if (!this.residents.has(agent.id) && directory.agent(agent.id)) directory.remove(agent.id);
     };
@@ -256,7 +294,10 @@ export class Objects {
     const { state } = resident.session;
     if (state.kind === "up") {
       directory.observe(id, "idle");
-      if (state.interface != null) directory.update(id, { note: typeof state.interface === "string" ? state.interface : JSON.stringify(state.interface) });
+      if (state.interface != null)
+        directory.update(id, {
+          note: typeof state.interface === "string" ? state.interface : JSON.stringify(state.interface),
+        });
     } else if (state.kind === "crashed") directory.observe(id, "unknown", `crashed: ${state.reason}`);
     else if (state.kind === "broken") directory.observe(id, "unknown", `cannot be loaded: ${state.reason}`);
     this.tell(id);
@@ -281,7 +322,12 @@ export class Objects {
     if (posting.type === "broadcast") return { to: "@all", body: posting.content };
     if (posting.type === "send") {
       const { to, content, key, spawn } = posting;
-      return { to, body: content, ...(key !== undefined && { idempotencyKey: key }), ...(spawn !== undefined && { spawn }) };
+      return {
+        to,
+        body: content,
+        ...(key !== undefined && { idempotencyKey: key }),
+        ...(spawn !== undefined && { spawn }),
+      };
     }
     const original = this.parts.mailbox.receipt(posting.id);
     if (!original?.deliveries.some((delivery) => delivery.agent === agent.id)) throw notReceived(posting.id, agent);
@@ -291,11 +337,17 @@ export class Objects {
   /** Bounces and acks wake nobody; an object has no inbox to look at later, so they go to the log. */
   private logNotice(id: AgentId, { kind, body }: Message): void {
     const name = this.residents.get(id)?.agent.name ?? id;
-    if (kind === "bounce") this.parts.report(`bounce for ${name}`, new TielineError("DELIVERY_FAILED", body, { remedy: "see `tieline dead`" }));
+    if (kind === "bounce")
+      this.parts.report(
+        `bounce for ${name}`,
+        new TielineError("DELIVERY_FAILED", body, { remedy: "see `tieline dead`" }),
+      );
   }
 
   private inBackground(what: string, work: Promise<unknown>): void {
-    const done: Promise<unknown> = work.catch((fault: unknown) => this.parts.report(what, fault)).finally(() => this.leaving.delete(done));
+    const done: Promise<unknown> = work
+      .catch((fault: unknown) => this.parts.report(what, fault))
+      .finally(() => this.leaving.delete(done));
     this.leaving.add(done);
   }
 }
@@ -303,7 +355,9 @@ export class Objects {
 /** The same after every restart, because mail may wait for it. It looks like every other id. */
 export function objectId(team: string, name: string): AgentId {
   const hex = new Bun.CryptoHasher("sha256").update(`${team}:${name}`).digest("hex");
-  return agentId(`${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`);
+  return agentId(
+    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`,
+  );
 }
 
 function versionOf(name: string, fields: ObjectFields, { root, modules }: TrustedProject): string {

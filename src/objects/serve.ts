@@ -6,7 +6,11 @@ type Waiting = { resolve: (accepted: Accepted) => void; reject: (error: Error) =
 type Unnumbered<P> = P extends Posting ? Omit<P, "ref"> : never;
 
 /** Answers the function that hears the switch; `closed` follows once the handler has closed. */
-export function serve(handler: ObjectHandler, say: (message: FromObject) => void, closed: () => void): (message: ToObject) => void {
+export function serve(
+  handler: ObjectHandler,
+  say: (message: FromObject) => void,
+  closed: () => void,
+): (message: ToObject) => void {
   const waiting = new Map<number, Waiting>();
   let lastRef = 0;
   let api: ObjectApi;
@@ -23,7 +27,8 @@ export function serve(handler: ObjectHandler, say: (message: FromObject) => void
     api = {
       name,
       team,
-      send: (to, content, { key, spawn } = {}) => post({ type: "send", to, content, ...(key !== undefined && { key }), ...(spawn !== undefined && { spawn }) }),
+      send: (to, content, { key, spawn } = {}) =>
+        post({ type: "send", to, content, ...(key !== undefined && { key }), ...(spawn !== undefined && { spawn }) }),
       broadcast: (content) => post({ type: "broadcast", content }),
       log: (text) => say({ type: "log", text }),
     };

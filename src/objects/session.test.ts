@@ -10,9 +10,15 @@ const fixtures = join(import.meta.dir, "../../fixtures/objects");
 const parrotFile = join(fixtures, "parrot.ts");
 
 objectContract("in the switch's thread", inline(parrot), { contained: false });
-objectContract("module", new ModuleThreads(200).opener({ path: parrotFile, text: readFileSync(parrotFile, "utf8") }), { contained: true });
+objectContract("module", new ModuleThreads(200).opener({ path: parrotFile, text: readFileSync(parrotFile, "utf8") }), {
+  contained: true,
+});
 objectContract(
   "child process",
-  child({ argv: [process.execPath, join(fixtures, "parrot-child.ts")], cwd: fixtures, env: { PATH: process.env["PATH"] ?? "" } }),
+  child({
+    argv: [process.execPath, join(fixtures, "parrot-child.ts")],
+    cwd: fixtures,
+    env: { PATH: process.env["PATH"] ?? "" },
+  }),
   { contained: true },
 );

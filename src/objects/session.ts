@@ -84,7 +84,10 @@ export class ObjectSession {
       return Promise.resolve({ kind: "gone", detail: `${this.parts.name} is not ready` });
     }
     return new Promise((resolve) => {
-      const timer = setTimeout(() => channel.kill(`it took more than ${this.parts.timeoutMs} ms for ${message.tag}`), this.parts.timeoutMs);
+      const timer = setTimeout(
+        () => channel.kill(`it took more than ${this.parts.timeoutMs} ms for ${message.tag}`),
+        this.parts.timeoutMs,
+      );
       this.inFlight = { id: message.id, timer, settle: resolve };
       channel.send({ type: "message", ...received(message, this.parts.team) });
     });
@@ -107,10 +110,13 @@ export class ObjectSession {
       case "ready":
         return this.ready(message.interface);
       case "done":
-        return this.settle(message.id, { kind: "handed", proof: "reply" });
+        return this.settle(message.id, { kind: "delivered", proof: "reply" });
       case "failed":
         if (message.id === undefined) return this.channel?.kill(`init: ${message.message}`);
-        return this.settle(message.id, { kind: message.permanent ? "removed" : "error", detail: `${this.parts.name}: ${message.message}` });
+        return this.settle(message.id, {
+          kind: message.permanent ? "removed" : "error",
+          detail: `${this.parts.name}: ${message.message}`,
+        });
       case "log":
         return this.parts.note(message.text);
       case "send":

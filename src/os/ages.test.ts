@@ -3,20 +3,30 @@ import { Ages } from "./ages.ts";
 
 function clocks() {
   const time = { wall: 1_000_000, elapsed: 50 };
-  return { time, pass: (ms: number) => ((time.wall += ms), (time.elapsed += ms)), ages: new Ages(() => time.wall, () => time.elapsed) };
+  return {
+    time,
+    pass: (ms: number) => ((time.wall += ms), (time.elapsed += ms)),
+    ages: new Ages(
+      () => time.wall,
+      () => time.elapsed,
+    ),
+  };
 }
 
-test.each([60_000, -60_000, 600_000, -600_000, 60 * 86_400_000, -60 * 86_400_000])("the age of a stamp grows with time, also when the clock is set by %d ms", (jump) => {
-  const { time, pass, ages } = clocks();
-  const at = time.wall - 200;
-  expect(ages.of("a", at)).toBe(200);
-  pass(300);
-  expect(ages.of("a", at)).toBe(500);
-  time.wall += jump;
-  expect(ages.of("a", at)).toBe(500);
-  pass(700);
-  expect(ages.of("a", at)).toBe(1_200);
-});
+test.each([60_000, -60_000, 600_000, -600_000, 60 * 86_400_000, -60 * 86_400_000])(
+  "the age of a stamp grows with time, also when the clock is set by %d ms",
+  (jump) => {
+    const { time, pass, ages } = clocks();
+    const at = time.wall - 200;
+    expect(ages.of("a", at)).toBe(200);
+    pass(300);
+    expect(ages.of("a", at)).toBe(500);
+    time.wall += jump;
+    expect(ages.of("a", at)).toBe(500);
+    pass(700);
+    expect(ages.of("a", at)).toBe(1_200);
+  },
+);
 
 test("a stamp from before the clock was set back is new when it is first seen, and grows old", () => {
   const { time, pass, ages } = clocks();

@@ -7,7 +7,11 @@ import { readUntrusted } from "./untrustedFile.ts";
  * draft is made in the same directory, because a rename is atomic only there, and never through a link that was put in
  * its place.
  */
-export function atomicWrite(path: string, content: string | Uint8Array, { mode = 0o600 }: { readonly mode?: number } = {}): void {
+export function atomicWrite(
+  path: string,
+  content: string | Uint8Array,
+  { mode = 0o600 }: { readonly mode?: number } = {},
+): void {
   const draft = `${path}.${process.pid}.new`;
   rmSync(draft, { force: true });
   try {
@@ -46,7 +50,7 @@ function writeNew(path: string, bytes: Uint8Array, mode: number): void {
   try {
     // The mode of a new file is cut by the umask.
     fchmodSync(fd, mode);
-    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+    for (let written = 0; written < bytes.length;) written += writeSync(fd, bytes, written);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -28,7 +28,10 @@ export const bunExec: Exec = async (argv, { stdin, env, timeoutMs } = {}) => {
   };
   const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
   try {
-    const [code, stdout, stderr] = await Promise.race([Promise.all([child.exited, outputs[0].text, outputs[1].text]), late]);
+    const [code, stdout, stderr] = await Promise.race([
+      Promise.all([child.exited, outputs[0].text, outputs[1].text]),
+      late,
+    ]);
     return { code, stdout, stderr };
   } finally {
     clearTimeout(timer);
@@ -40,7 +43,8 @@ function collect(stream: ReadableStream<Uint8Array>): { readonly text: Promise<s
   const read = async (): Promise<string> => {
     const decoder = new TextDecoder();
     let text = "";
-    for (let part = await reader.read(); !part.done; part = await reader.read()) text += decoder.decode(part.value, { stream: true });
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      text += decoder.decode(part.value, { stream: true });
     return text + decoder.decode();
   };
   return { text: read(), cancel: () => void reader.cancel().catch(() => undefined) };

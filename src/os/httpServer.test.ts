@@ -10,9 +10,18 @@ afterEach(async () => {
 
 const faults: string[] = [];
 
-async function serving(fetch: HttpServerOptions["fetch"], limits: Partial<HttpLimits> = {}): Promise<HttpServer & { url: string }> {
+async function serving(
+  fetch: HttpServerOptions["fetch"],
+  limits: Partial<HttpLimits> = {},
+): Promise<HttpServer & { url: string }> {
   faults.length = 0;
-  const server = await serveHttp({ hostname: "127.0.0.1", port: 0, fetch, report: (context) => void faults.push(context), limits });
+  const server = await serveHttp({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch,
+    report: (context) => void faults.push(context),
+    limits,
+  });
   open.push(server);
   return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
 }
@@ -39,23 +48,39 @@ function line({ port }: HttpServer, written = ""): Line {
 
 const answers = ({ text }: Line): number => text().split("\r\nok\r\n").length - 1;
 const ok = async (): Promise<Response> => new Response("ok");
-const head = (path: string, ...headers: string[]): string => [`GET ${path} HTTP/1.1`, "Host: 127.0.0.1", ...headers, "", ""].join("\r\n");
+const head = (path: string, ...headers: string[]): string =>
+  [`GET ${path} HTTP/1.1`, "Host: 127.0.0.1", ...headers, "", ""].join("\r\n");
 
 describe("requests", () => {
   test("are given to the handler as they came, and its answers go back", async () => {
     const server = await serving(async (request) => {
       const { pathname, searchParams } = new URL(request.url);
       const body = request.method === "POST" ? await request.text() : null;
-      return Response.json({ pathname, a: searchParams.get("a"), body, header: request.headers.get("x-one") }, { status: 201, headers: { "x-two": "2" } });
+      return Response.json(
+        { pathname, a: searchParams.get("a"), body, header: request.headers.get("x-one") },
+        { status: 201, headers: { "x-two": "2" } },
+      );
     });
     const response = await fetch(`${server.url}/p?a=b`, { method: "POST", body: "text ä", headers: { "x-one": "1" } });
-    expect([response.status, response.headers.get("x-two"), await response.json()]).toEqual([201, "2", { pathname: "/p", a: "b", body: "text ä", header: "1" }]);
-    expect(await (await fetch(`${server.url}/q`)).json()).toEqual({ pathname: "/q", a: null, body: null, header: null });
+    expect([response.status, response.headers.get("x-two"), await response.json()]).toEqual([
+      201,
+      "2",
+      { pathname: "/p", a: "b", body: "text ä", header: "1" },
+    ]);
+    expect(await (await fetch(`${server.url}/q`)).json()).toEqual({
+      pathname: "/q",
+      a: null,
+      body: null,
+      header: null,
+    });
   });
 
   test("a body is waited for by those who ask first", async () => {
     const server = await serving(async (request) => new Response(await request.text()));
-    const { socket, text } = line(server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    const { socket, text } = line(
+      server,
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n",
+    );
     await until(() => text().includes("100 Continue"), "the server to ask for the body");
     socket.write("hello");
     await until(() => text().includes("\r\nhello\r\n"), "the answer");
@@ -68,7 +93,12 @@ describe("requests", () => {
         await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
         ended.push("wait");
       }
-      return new Response(new ReadableStream({ pull: async (controller) => controller.enqueue(new Uint8Array(100_000)), cancel: () => void ended.push("stream") }));
+      return new Response(
+        new ReadableStream({
+          pull: async (controller) => controller.enqueue(new Uint8Array(100_000)),
+          cancel: () => void ended.push("stream"),
+        }),
+      );
     });
     const waiting = line(server, head("/wait"));
     const reading = line(server, head("/stream"));
@@ -81,7 +111,15 @@ describe("requests", () => {
 
   test("a slow reader stops the stream it reads, instead of filling memory", async () => {
     let made = 0;
-    const server = await serving(async () => new Response(new ReadableStream({ pull: (controller) => (made++, controller.enqueue(new Uint8Array(1_000_000))) }, { highWaterMark: 0 })));
+    const server = await serving(
+      async () =>
+        new Response(
+          new ReadableStream(
+            { pull: (controller) => (made++, controller.enqueue(new Uint8Array(1_000_000))) },
+            { highWaterMark: 0 },
+          ),
+        ),
+    );
     const reader = line(server, head("/"));
     await until(() => reader.text().length > 1_000_000, "the stream");
     reader.socket.pause();
@@ -142,7 +180,10 @@ describe("limits", () => {
     ["half a header, and then a byte at a time", "GET / HTTP/1.1\r\nHost: x\r\n", "a"],
     ["half a body, and then a byte at a time", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", "a"],
   ])("a caller that sends %s is cut off", async (_, written, more) => {
-    const server = await serving(async (request) => new Response(await request.text()), { headersMs: 300, requestMs: 600 });
+    const server = await serving(async (request) => new Response(await request.text()), {
+      headersMs: 300,
+      requestMs: 600,
+    });
     const { socket, closed } = line(server, written);
     const trickle = more === "" ? undefined : setInterval(() => socket.write(more), 20);
     await closed;

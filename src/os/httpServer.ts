@@ -55,7 +55,13 @@ const defaultLimits: HttpLimits = {
 };
 
 /** Rejects when the port cannot be had. */
-export async function serveHttp({ hostname, port, fetch, report, limits: given = {} }: HttpServerOptions): Promise<HttpServer> {
+export async function serveHttp({
+  hostname,
+  port,
+  fetch,
+  report,
+  limits: given = {},
+}: HttpServerOptions): Promise<HttpServer> {
   const limits = { ...defaultLimits, ...given };
   const all = new Set<Socket>();
   /** In the order of their arrival. */
@@ -131,7 +137,8 @@ export async function serveHttp({ hostname, port, fetch, report, limits: given =
   }
 }
 
-const isRead = ({ complete, headers }: IncomingMessage): boolean => complete || (Number(headers["content-length"] ?? 0) === 0 && headers["transfer-encoding"] === undefined);
+const isRead = ({ complete, headers }: IncomingMessage): boolean =>
+  complete || (Number(headers["content-length"] ?? 0) === 0 && headers["transfer-encoding"] === undefined);
 
 function listen(server: Server, port: number, hostname: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -153,7 +160,9 @@ function requestOf(message: IncomingMessage, answer: ServerResponse, signal: Abo
     const hasBody = method !== "GET" && method !== "HEAD";
     const init: RequestInit & { duplex?: "half" } = {
       method,
-      headers: Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one])),
+      headers: Object.entries(headers).flatMap(([name, value]) =>
+        [value ?? []].flat().map((one): [string, string] => [name, one]),
+      ),
       signal,
       ...(hasBody && { body: bodyOf(message, answer), duplex: "half" }),
     };
@@ -180,7 +189,12 @@ function bodyOf(message: IncomingMessage, answer: ServerResponse): ReadableStrea
   );
 }
 
-async function write(response: Response, answer: ServerResponse, message: IncomingMessage, gone: AbortSignal): Promise<void> {
+async function write(
+  response: Response,
+  answer: ServerResponse,
+  message: IncomingMessage,
+  gone: AbortSignal,
+): Promise<void> {
   const headers: Record<string, string> = Object.fromEntries(response.headers);
   // A connection whose request is not read to its end cannot carry another one.
   if (!isRead(message)) headers["connection"] = "close";
@@ -190,7 +204,8 @@ async function write(response: Response, answer: ServerResponse, message: Incomi
   try {
     answer.writeHead(response.status, headers);
     answer.flushHeaders();
-    for (let part = await reader?.read(); part && !part.done && !gone.aborted; part = await reader!.read()) await until((done) => answer.write(part!.value, done), gone);
+    for (let part = await reader?.read(); part && !part.done && !gone.aborted; part = await reader!.read())
+      await until((done) => answer.write(part!.value, done), gone);
   } finally {
     gone.removeEventListener("abort", cancel);
   }

@@ -14,7 +14,8 @@ testUnless(lackOfLinux)("a port that is listened at is known with its owner, and
 });
 
 test("of a port, only the listeners that a connection to 127.0.0.1 reaches decide whose it is", () => {
-  const row = (address: string, uid: number, state = "0A"): string => `   0: ${address}:1F90 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000 ${uid} 0 1`;
+  const row = (address: string, uid: number, state = "0A"): string =>
+    `   0: ${address}:1F90 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000 ${uid} 0 1`;
   const owner = (tcp: string[], tcp6: string[] = []) =>
     ownerAtLoopback(8080, 1000, (file) => ["header", ...(file.endsWith("6") ? tcp6 : tcp)].join("\n"));
   const v6 = "0".repeat(32);

@@ -23,14 +23,21 @@ const reachedAtLoopback = /^(0100007F|7F000001|0{8}|0{16}(FFFF0000|0000FFFF)(010
  * Whose programs a connection to 127.0.0.1 at this port can reach: only those of `uid` (`own`), also or only those of
  * other users (`foreign`), or none (`none`). `unknown`: the system has no such table, as outside of Linux.
  */
-export function ownerAtLoopback(port: number, uid: number, read?: (file: string) => string): "own" | "foreign" | "none" | "unknown" {
+export function ownerAtLoopback(
+  port: number,
+  uid: number,
+  read?: (file: string) => string,
+): "own" | "foreign" | "none" | "unknown" {
   if (read === undefined && !existsSync(files[0]!)) return "unknown";
   const found = rowsAt(port, read).filter(({ address }) => reachedAtLoopback.test(address));
   if (found.length === 0) return "none";
   return found.every((row) => row.uid === uid) ? "own" : "foreign";
 }
 
-function rowsAt(port: number, read: (file: string) => string = textOrNothing): { readonly address: string; readonly uid: number }[] {
+function rowsAt(
+  port: number,
+  read: (file: string) => string = textOrNothing,
+): { readonly address: string; readonly uid: number }[] {
   const rows = files.flatMap((file) => read(file).split("\n").slice(1)).map((line) => line.trim().split(/\s+/));
   return rows.flatMap(([, local = "", , state, , , , uid]) => {
     const [address = "", digits = ""] = local.split(":");

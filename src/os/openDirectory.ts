@@ -3,7 +3,18 @@
  * without following a link and everything in it is reached through that handle, so that swapping the directory for a
  * link afterwards leads nowhere else.
  */
-import { closeSync, constants, existsSync, fchmodSync, fchownSync, fstatSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from "node:fs";
 import { thisUser } from "./untrustedFile.ts";
 
 const throughHandles = existsSync("/proc/self/fd");
@@ -52,7 +63,13 @@ export function openPrivateDirectory(parent: Directory, name: string): Directory
 function directoryAt(path: string, fd: number, owner?: Owner): Directory {
   const { dev, ino, uid, gid } = fstatSync(fd);
   const base = throughHandles ? `/proc/self/fd/${fd}` : path;
-  return { fd, entry: (name) => `${base}/${name}`, identity: `${dev}:${ino}`, owner: owner ?? { uid, gid }, close: () => closeSync(fd) };
+  return {
+    fd,
+    entry: (name) => `${base}/${name}`,
+    identity: `${dev}:${ino}`,
+    owner: owner ?? { uid, gid },
+    close: () => closeSync(fd),
+  };
 }
 
 /**

@@ -18,11 +18,18 @@ test("a process is known by pid and start, the same by every source", async () =
   expect(await isSameProcess(own, self)).toBe(true);
   expect(await isSameProcess(own, { pid: self.pid, startMark: "1" })).toBe(false);
   const listed = await byPs.read(process.pid);
-  expect(listed).toMatchObject({ ppid: self.ppid, processGroup: self.processGroup, foregroundGroup: self.foregroundGroup });
+  expect(listed).toMatchObject({
+    ppid: self.ppid,
+    processGroup: self.processGroup,
+    foregroundGroup: self.foregroundGroup,
+  });
   expect((await byPs.read(process.pid))?.startMark).toBe(listed?.startMark ?? "");
   expect((await own.argv(process.pid)).join(" ")).toContain("test");
   expect((await byPs.argv(process.pid)).join(" ")).toContain("test");
-  expect((await new Lineages(own).of(process.pid)).slice(0, 2).map(({ pid }) => pid)).toEqual([process.pid, process.ppid]);
+  expect((await new Lineages(own).of(process.pid)).slice(0, 2).map(({ pid }) => pid)).toEqual([
+    process.pid,
+    process.ppid,
+  ]);
 });
 
 test("a process that ended is gone, also while it waits to be reaped", async () => {
@@ -34,7 +41,15 @@ test("a process that ended is gone, also while it waits to be reaped", async () 
   expect(await processes.read(7)).toBeUndefined();
   expect(await processes.read(99)).toBeUndefined();
   expect(await processes.all()).toEqual([
-    { pid: 8, ppid: 1, processGroup: 8, foregroundGroup: 9, startMark: "901", command: "tmux: server (x)", computing: false },
+    {
+      pid: 8,
+      ppid: 1,
+      processGroup: 8,
+      foregroundGroup: 9,
+      startMark: "901",
+      command: "tmux: server (x)",
+      computing: false,
+    },
   ]);
 });
 
@@ -61,13 +76,22 @@ async function writeStat(root: string, pid: number, stat: string): Promise<void>
 }
 
 describe("lineages", () => {
-  const fact = (pid: number, ppid: number, startMark = `${pid}`): ProcessFacts => ({ pid, ppid, startMark, processGroup: pid, foregroundGroup: pid, command: "sh", computing: false });
+  const fact = (pid: number, ppid: number, startMark = `${pid}`): ProcessFacts => ({
+    pid,
+    ppid,
+    startMark,
+    processGroup: pid,
+    foregroundGroup: pid,
+    command: "sh",
+    computing: false,
+  });
 
   function family(...members: ProcessFacts[]) {
     const alive = new Map(members.map((member) => [member.pid, member]));
     const reads: number[] = [];
     const lineages = new Lineages({ read: async (pid) => (reads.push(pid), alive.get(pid)) }, 3);
-    const pidsOf = async (pid: number): Promise<string[]> => (await lineages.of(pid)).map(({ pid, startMark }) => `${pid}/${startMark}`);
+    const pidsOf = async (pid: number): Promise<string[]> =>
+      (await lineages.of(pid)).map(({ pid, startMark }) => `${pid}/${startMark}`);
     return { alive, reads, pidsOf };
   }
 

@@ -33,11 +33,18 @@ export interface ProcessSource {
   procRoot?: string;
 }
 
-export function systemProcesses({ platform = process.platform, exec = bunExec, procRoot = "/proc" }: ProcessSource = {}): Processes {
+export function systemProcesses({
+  platform = process.platform,
+  exec = bunExec,
+  procRoot = "/proc",
+}: ProcessSource = {}): Processes {
   return platform === "linux" ? procProcesses(procRoot) : psProcesses(exec);
 }
 
-export async function isSameProcess(processes: Processes, known: Pick<ProcessFacts, "pid" | "startMark">): Promise<boolean> {
+export async function isSameProcess(
+  processes: Processes,
+  known: Pick<ProcessFacts, "pid" | "startMark">,
+): Promise<boolean> {
   return (await processes.read(known.pid))?.startMark === known.startMark;
 }
 

@@ -38,7 +38,13 @@ test("survives a step that throws at once, and a report that throws", async () =
 
 test("a pause ends with the signal", async () => {
   const stop = new AbortController();
-  const loop = runForever("a loop", stop.signal, () => Promise.reject(new Error("no")), () => setImmediate(() => stop.abort()), { firstMs: 600_000 });
+  const loop = runForever(
+    "a loop",
+    stop.signal,
+    () => Promise.reject(new Error("no")),
+    () => setImmediate(() => stop.abort()),
+    { firstMs: 600_000 },
+  );
   await loop;
   expect(stop.signal.aborted).toBe(true);
 });
@@ -46,7 +52,11 @@ test("a pause ends with the signal", async () => {
 test("the same fault is reported once a minute, with how often it was met; another one at once", () => {
   let now = 0;
   const reports: string[] = [];
-  const complain = complainRarely("a loop", (context, fault) => reports.push(`${context}: ${(fault as Error).message}`), { now: () => now });
+  const complain = complainRarely(
+    "a loop",
+    (context, fault) => reports.push(`${context}: ${(fault as Error).message}`),
+    { now: () => now },
+  );
   for (; now < 90_000; now += 1_000) complain(new Error("EMFILE"));
   complain(new Error("ENOENT"));
   complain(new Error("EMFILE"));

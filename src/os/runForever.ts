@@ -16,7 +16,13 @@ export interface ForeverOptions {
  * Calls `step` until the signal aborts. A step that fails is reported and tried again after a pause, however often: what it
  * lacks (file descriptors, a folder, room on the disk) may be there later. Never rejects.
  */
-export async function runForever(name: string, signal: AbortSignal, step: () => Promise<void> | void, report: Report, options: ForeverOptions = {}): Promise<void> {
+export async function runForever(
+  name: string,
+  signal: AbortSignal,
+  step: () => Promise<void> | void,
+  report: Report,
+  options: ForeverOptions = {},
+): Promise<void> {
   const { firstMs = 100, mostMs = 5_000 } = options;
   const complain = complainRarely(name, report, options);
   let waitMs = firstMs;
@@ -33,7 +39,11 @@ export async function runForever(name: string, signal: AbortSignal, step: () => 
 }
 
 /** Reports a fault that differs from the last one at once, and the same one now and then, with how often it was met. */
-export function complainRarely(name: string, report: Report, { reportMs = 60_000, now = () => performance.now() }: ForeverOptions = {}): (fault: unknown) => void {
+export function complainRarely(
+  name: string,
+  report: Report,
+  { reportMs = 60_000, now = () => performance.now() }: ForeverOptions = {},
+): (fault: unknown) => void {
   let last = "";
   let reportedAt = 0;
   let kept = 0;

@@ -16,13 +16,24 @@ describe("a secret file", () => {
     notes = [];
   });
   afterEach(() => rmSync(dir, { recursive: true }));
-  const found = (): string => secretIn(path, () => secret, (note) => void notes.push(note));
+  const found = (): string =>
+    secretIn(
+      path,
+      () => secret,
+      (note) => void notes.push(note),
+    );
 
   test("is made once, readable by its owner alone, and said to be new", () => {
     expect(found()).toBe(secret);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(notes).toEqual([`made a new secret in ${path}`]);
-    expect(secretIn(path, () => "another".repeat(6), () => undefined)).toBe(secret);
+    expect(
+      secretIn(
+        path,
+        () => "another".repeat(6),
+        () => undefined,
+      ),
+    ).toBe(secret);
   });
 
   test.each(["", "\n", "  \n"])("without content (%j) is no secret: a new one replaces it", (content) => {
@@ -32,11 +43,16 @@ describe("a secret file", () => {
     expect(readFileSync(path, "utf8")).toBe(`${secret}\n`);
   });
 
-  test.each(["short", "\0".repeat(48), `${secret}\n${secret}`])("with damaged content (%j) is refused and stays as it is", (content) => {
-    writeFileSync(path, content, { mode: 0o600 });
-    expect(found).toThrow(expect.objectContaining({ code: "HOME_UNSAFE", remedy: expect.stringContaining(`rm ${path}`) }));
-    expect(readFileSync(path, "utf8")).toBe(content);
-  });
+  test.each(["short", "\0".repeat(48), `${secret}\n${secret}`])(
+    "with damaged content (%j) is refused and stays as it is",
+    (content) => {
+      writeFileSync(path, content, { mode: 0o600 });
+      expect(found).toThrow(
+        expect.objectContaining({ code: "HOME_UNSAFE", remedy: expect.stringContaining(`rm ${path}`) }),
+      );
+      expect(readFileSync(path, "utf8")).toBe(content);
+    },
+  );
 
   test("that is a link is refused", () => {
     writeFileSync(join(dir, "elsewhere"), secret, { mode: 0o600 });

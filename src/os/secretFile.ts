@@ -20,10 +20,14 @@ export function readSecret(path: string): string | null {
   const secret = (untrustedText(path, { maxBytes }) ?? "").trim();
   if (secret === "") return null;
   if (wellFormed.test(secret)) return secret;
-  throw new TielineError("HOME_UNSAFE", `${path} does not hold a secret: 32 or more printable characters are expected`, {
-    remedy: `remove it (rm ${path}); the next start makes a new one`,
-    operands: { path },
-  });
+  throw new TielineError(
+    "HOME_UNSAFE",
+    `${path} does not hold a secret: 32 or more printable characters are expected`,
+    {
+      remedy: `remove it (rm ${path}); the next start makes a new one`,
+      operands: { path },
+    },
+  );
 }
 
 /** The secret in the file. Makes one when there is none, and tells about it. */

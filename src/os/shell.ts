@@ -2,7 +2,23 @@
 import { basename } from "node:path";
 import { descendants, type ProcessFacts, type Processes } from "./processes.ts";
 
-const shells = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "tcsh", "csh", "nu", "pwsh", "xonsh", "elvish", "busybox"]);
+const shells = new Set([
+  "sh",
+  "bash",
+  "zsh",
+  "fish",
+  "dash",
+  "ksh",
+  "mksh",
+  "ash",
+  "tcsh",
+  "csh",
+  "nu",
+  "pwsh",
+  "xonsh",
+  "elvish",
+  "busybox",
+]);
 
 /** A login shell has a dash before its name. */
 export const isShell = ({ command }: Pick<ProcessFacts, "command">): boolean => shells.has(command.replace(/^-/, ""));
@@ -37,6 +53,9 @@ const readsTerminal = /^-[a-zA-Z]*s[a-zA-Z]*$/;
 const takesNext = /^([-+][a-zA-Z]*[oO]|-C|--?(rcfile|init-file|init-command|config|env-config|execute))$/;
 
 /** What a program has started in its own process group, where it shares the terminal with it, as a script does with what it runs. */
-export async function groupBelow({ pid, processGroup }: Pick<ProcessFacts, "pid" | "processGroup">, processes: Processes): Promise<ProcessFacts[]> {
+export async function groupBelow(
+  { pid, processGroup }: Pick<ProcessFacts, "pid" | "processGroup">,
+  processes: Processes,
+): Promise<ProcessFacts[]> {
   return (await descendants(processes, pid)).filter((one) => one.processGroup === processGroup);
 }

@@ -35,7 +35,9 @@ export class SteadyClock {
     this.upOrigin = uptime() - elapsed();
   }
 
-  readonly now: Clock = Object.assign(() => Math.round(this.origin + this.elapsed() + this.takenOverMs), { elapsed: (): number => this.elapsed() });
+  readonly now: Clock = Object.assign(() => Math.round(this.origin + this.elapsed() + this.takenOverMs), {
+    elapsed: (): number => this.elapsed(),
+  });
 
   /** As if the clock had never been set since the start. */
   readonly untouched: Clock = () => Math.round(this.origin + this.elapsed());

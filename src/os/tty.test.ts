@@ -12,7 +12,12 @@ const refusing = (): never => {
   throw new Error("no process should be needed");
 };
 /** A platform whose termios we do not know has only stty; here that is Linux's own. */
-const byStty = ttyModes("freebsd", (argv, options) => bunExec(argv.map((word) => (word === "-f" ? "-F" : word)), options));
+const byStty = ttyModes("freebsd", (argv, options) =>
+  bunExec(
+    argv.map((word) => (word === "-f" ? "-F" : word)),
+    options,
+  ),
+);
 
 test.each([
   ["the C library", ttyModes(process.platform, refusing)],
@@ -22,7 +27,11 @@ test.each([
   await using server = new TmuxServer(tmux);
   expect(await ttyMode((await readPane(server, "%0")).tty)).toBe("canonical");
   const file = join(tmux.dir, "sink");
-  const { pane } = await newWindow(server, { session: "main", name: "w", command: [process.execPath, rawSinkPath, file] });
+  const { pane } = await newWindow(server, {
+    session: "main",
+    name: "w",
+    command: [process.execPath, rawSinkPath, file],
+  });
   await sinkBytes(file, () => true);
   expect(await ttyMode((await readPane(server, pane)).tty)).toBe("raw");
 });

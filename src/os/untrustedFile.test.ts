@@ -1,12 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
-  appendFileSync, chmodSync, chownSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync,
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lackOfLinux, lackUnless, testUnless } from "../testing/needing.ts";
-import { openUntrusted, readUntrusted, refusalError, untrustedText, userOrRoot, type FileRules, type Refusal } from "./untrustedFile.ts";
+import {
+  openUntrusted,
+  readUntrusted,
+  refusalError,
+  untrustedText,
+  userOrRoot,
+  type FileRules,
+  type Refusal,
+} from "./untrustedFile.ts";
 
 const lackOfRoot = lackUnless(process.getuid?.() === 0, "giving a file to another user needs root");
 const nobody = 65_534;
@@ -142,7 +160,8 @@ describe("an untrusted file", () => {
     const open = (): number => readdirSync("/proc/self/fd").length;
     const before = open();
     for (let round = 0; round < 20; round++) {
-      for (const name of ["plain", "fifo", "link", "linkOut", "sub", "socket", "nothing"]) refusalOf(join(home, name), { below: home });
+      for (const name of ["plain", "fifo", "link", "linkOut", "sub", "socket", "nothing"])
+        refusalOf(join(home, name), { below: home });
       refusalOf(join(home, "parentOut", "elsewhere"), { below: home });
     }
     expect(open()).toBe(before);

@@ -3,7 +3,18 @@
  * outboxes, logs. Such a file is opened without following links and without blocking, and used only if it is a regular
  * file of an allowed owner in an allowed place. What was opened is checked, not what the path named a moment earlier.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { TielineError } from "../model/errors.ts";
 
@@ -21,7 +32,15 @@ export interface FileRules {
 }
 
 /** `unreadable`: the system refused; `cause` has its error. */
-export type RefusalReason = "missing" | "link" | "notRegular" | "owner" | "outside" | "tooLarge" | "secondName" | "unreadable";
+export type RefusalReason =
+  | "missing"
+  | "link"
+  | "notRegular"
+  | "owner"
+  | "outside"
+  | "tooLarge"
+  | "secondName"
+  | "unreadable";
 
 export interface Refusal {
   readonly ok: false;
@@ -54,7 +73,11 @@ export const thisUser = (): number => process.getuid?.() ?? 0;
 export const userOrRoot = (): readonly number[] => [thisUser(), 0];
 
 /** Settings of the user, which may be kept elsewhere behind a link. */
-export const settingsRules = (maxBytes = 4 << 20): FileRules & { readonly maxBytes: number } => ({ maxBytes, link: "resolve", owners: userOrRoot() });
+export const settingsRules = (maxBytes = 4 << 20): FileRules & { readonly maxBytes: number } => ({
+  maxBytes,
+  link: "resolve",
+  owners: userOrRoot(),
+});
 
 /** Never throws for anything that the file is or does. */
 export function openUntrusted(path: string, rules: FileRules = {}): OpenFile | Refusal {
@@ -108,7 +131,9 @@ export function readUntrusted(path: string, rules: FileRules & { readonly maxByt
   try {
     // One byte more than the limit shows that it has grown beyond it.
     const bytes = readFrom(file.fd, 0, rules.maxBytes + 1, file.stats.size + 1);
-    return bytes.length > rules.maxBytes ? tooLarge(bytes.length, rules.maxBytes) : { ok: true, bytes, stats: file.stats };
+    return bytes.length > rules.maxBytes
+      ? tooLarge(bytes.length, rules.maxBytes)
+      : { ok: true, bytes, stats: file.stats };
   } catch (cause) {
     return refusalFor(cause);
   }
@@ -125,7 +150,11 @@ export function untrustedText(path: string, rules: FileRules & { readonly maxByt
 /** A refusal as an error. What the system refused for now (no file descriptors left, an I/O error) stays the system's error. */
 export function refusalError(path: string, { why, detail, cause }: Refusal): unknown {
   if (why === "unreadable" && cause !== undefined) return cause;
-  return new TielineError("FILE_REFUSED", `${path} ${detail}`, { remedy: remedies[why], operands: { path, why }, cause });
+  return new TielineError("FILE_REFUSED", `${path} ${detail}`, {
+    remedy: remedies[why],
+    operands: { path, why },
+    cause,
+  });
 }
 
 const remedies: Readonly<Record<RefusalReason, string>> = {
@@ -165,10 +194,14 @@ function readFrom(fd: number, offset: number, length: number, expected = length)
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, total);
 }
 
-function unfitness(stats: Stats, { maxBytes = Infinity, owners = [thisUser()], singleName = false }: FileRules): Refusal | null {
+function unfitness(
+  stats: Stats,
+  { maxBytes = Infinity, owners = [thisUser()], singleName = false }: FileRules,
+): Refusal | null {
   if (stats.isSymbolicLink()) return refusal("link", "is a link; links are not followed here");
   if (!stats.isFile()) return refusal("notRegular", `is a ${kindOf(stats)}, not a regular file`);
-  if (owners !== "anyone" && !owners.includes(stats.uid)) return refusal("owner", `belongs to another user (uid ${stats.uid})`);
+  if (owners !== "anyone" && !owners.includes(stats.uid))
+    return refusal("owner", `belongs to another user (uid ${stats.uid})`);
   if (singleName && stats.nlink > 1) return refusal("secondName", "is a hard link to a file that has other names, too");
   return stats.size > maxBytes ? tooLarge(stats.size, maxBytes) : null;
 }
@@ -205,9 +238,15 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? "socket" : "device";
 }
 
-const refusal = (why: RefusalReason, detail: string, cause?: unknown): Refusal => ({ ok: false, why, detail, ...(cause !== undefined && { cause }) });
+const refusal = (why: RefusalReason, detail: string, cause?: unknown): Refusal => ({
+  ok: false,
+  why,
+  detail,
+  ...(cause !== undefined && { cause }),
+});
 
-const tooLarge = (size: number, limit: number): Refusal => refusal("tooLarge", `has ${size} bytes; the limit is ${limit}`);
+const tooLarge = (size: number, limit: number): Refusal =>
+  refusal("tooLarge", `has ${size} bytes; the limit is ${limit}`);
 
 function refusalFor(cause: unknown): Refusal {
   const code = codeOf(cause);
@@ -217,4 +256,5 @@ function refusalFor(cause: unknown): Refusal {
   return refusal("unreadable", `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
 }
 
-const codeOf = (thrown: unknown): string => (thrown instanceof Error ? ((thrown as NodeJS.ErrnoException).code ?? "") : "");
+const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error ? ((thrown as NodeJS.ErrnoException).code ?? "") : "";

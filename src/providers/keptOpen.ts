@@ -57,7 +57,10 @@ export class KeptOpen<Watch> {
 }
 
 /** A program that is not there says so to whoever asks. What else goes wrong is reported, once and not at each try. */
-export function complaintsOf(program: string, report: (context: string, fault: unknown) => void): (fault: unknown) => void {
+export function complaintsOf(
+  program: string,
+  report: (context: string, fault: unknown) => void,
+): (fault: unknown) => void {
   const known = new Set<string>();
   return (fault) => {
     const { message, operands } = asTielineError(fault);

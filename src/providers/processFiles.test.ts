@@ -8,7 +8,12 @@ import { environOf, linkOf, openFilesOf, textOf } from "./processFiles.ts";
 testUnless(lackOfLinux)("a process of ours: its variables, its folder, its open files", async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "tl-")));
   const file = join(folder, "held");
-  await using child = Bun.spawn(["sh", "-c", 'exec 9>"$FILE"; echo ready; read -r _'], { cwd: folder, env: { PATH: process.env["PATH"]!, FILE: file, PAIR: "a=b", NONE: "" }, stdin: "pipe", stdout: "pipe" });
+  await using child = Bun.spawn(["sh", "-c", 'exec 9>"$FILE"; echo ready; read -r _'], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"]!, FILE: file, PAIR: "a=b", NONE: "" },
+    stdin: "pipe",
+    stdout: "pipe",
+  });
   // It has opened its file by the time at which it says something.
   await child.stdout.getReader().read();
   expect(environOf(child.pid)).toMatchObject({ FILE: file, PAIR: "a=b", NONE: "" });
@@ -19,5 +24,10 @@ testUnless(lackOfLinux)("a process of ours: its variables, its folder, its open 
 
 test("one that is not there: nothing is known", () => {
   const nobody = 2 ** 30;
-  expect([environOf(nobody), openFilesOf(nobody), linkOf(nobody, "cwd"), textOf(nobody, "stat")]).toEqual([{}, [], null, ""]);
+  expect([environOf(nobody), openFilesOf(nobody), linkOf(nobody, "cwd"), textOf(nobody, "stat")]).toEqual([
+    {},
+    [],
+    null,
+    "",
+  ]);
 });

@@ -6,7 +6,9 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** Empty: nothing is known. */
 export function environOf(pid: number): Readonly<Record<string, string>> {
-  const pairs = textOf(pid, "environ").split("\0").filter((pair) => pair.includes("="));
+  const pairs = textOf(pid, "environ")
+    .split("\0")
+    .filter((pair) => pair.includes("="));
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
 }
 
@@ -15,7 +17,8 @@ export function openFilesOf(pid: number): string[] {
   return entriesOf(pid, "fd").flatMap((fd) => linkOf(pid, `fd/${fd}`) ?? []);
 }
 
-export const textOf = (pid: number, name: string): string => told(() => readFileSync(`/proc/${pid}/${name}`, "utf8")) ?? "";
+export const textOf = (pid: number, name: string): string =>
+  told(() => readFileSync(`/proc/${pid}/${name}`, "utf8")) ?? "";
 export const entriesOf = (pid: number, name: string): string[] => told(() => readdirSync(`/proc/${pid}/${name}`)) ?? [];
 export const linkOf = (pid: number, name: string): string | null => told(() => readlinkSync(`/proc/${pid}/${name}`));
 

@@ -24,7 +24,10 @@ function aProgram(answer: string) {
 test("a program is asked once, however many want to know, and again when another one is in its place", async () => {
   using program = aProgram('echo "knows $1"');
   const answers = new ProgramAnswers();
-  expect(await Promise.all([answers.of(program.asked), answers.of(program.asked)])).toEqual(["knows --help\n", "knows --help\n"]);
+  expect(await Promise.all([answers.of(program.asked), answers.of(program.asked)])).toEqual([
+    "knows --help\n",
+    "knows --help\n",
+  ]);
   await answers.of(program.asked);
   expect(program.runs()).toBe(1);
   program.install("echo a newer one");

@@ -39,7 +39,14 @@ const patienceMs = 10_000;
 const longestAnswer = 200_000;
 
 async function runBriefly({ path, question, env }: Asked): Promise<string | null> {
-  const child = Bun.spawn([path, question], { env: { ...env }, cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "ignore", signal: AbortSignal.timeout(patienceMs) });
+  const child = Bun.spawn([path, question], {
+    env: { ...env },
+    cwd: "/",
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+    signal: AbortSignal.timeout(patienceMs),
+  });
   const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
   return code === 0 ? text.slice(0, longestAnswer) : null;
 }

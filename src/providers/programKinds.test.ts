@@ -41,18 +41,43 @@ describe("an interpreter that waits for lines", () => {
   });
 });
 
-test.each(["python3 agent.py", "python3 -m agent", "python3 -c code", "node bot.js", "node --eval=1", "node -r ./setup.js bot.js", "bun run bot.ts", "deno run bot.ts", "ruby bot.rb", "java -jar bot.jar", "cat", "aider --model x", "./mybot -i", "beam.smp -noshell -s bot"])(
-  "%s reads messages, as far as its name tells",
-  (line) => {
-    expect(kind(line)).toBeNull();
-  },
-);
+test.each([
+  "python3 agent.py",
+  "python3 -m agent",
+  "python3 -c code",
+  "node bot.js",
+  "node --eval=1",
+  "node -r ./setup.js bot.js",
+  "bun run bot.ts",
+  "deno run bot.ts",
+  "ruby bot.rb",
+  "java -jar bot.jar",
+  "cat",
+  "aider --model x",
+  "./mybot -i",
+  "beam.smp -noshell -s bot",
+])("%s reads messages, as far as its name tells", (line) => {
+  expect(kind(line)).toBeNull();
+});
 
 test.each(["bash", "-zsh", "/bin/sh -i", "fish", "busybox sh", "busybox ash -l"])("%s is a shell", (line) => {
   expect(kind(line)).toBe("shell");
 });
 
-test.each(["less notes.txt", "man ls", "top", "htop", "vim notes.txt", "vim.tiny x", "nano x", "tig", "fzf", "watch ls", "busybox vi x", "emacs -nw"])("%s takes keys", (line) => {
+test.each([
+  "less notes.txt",
+  "man ls",
+  "top",
+  "htop",
+  "vim notes.txt",
+  "vim.tiny x",
+  "nano x",
+  "tig",
+  "fzf",
+  "watch ls",
+  "busybox vi x",
+  "emacs -nw",
+])("%s takes keys", (line) => {
   expect(kind(line)).toBe("keys");
 });
 
@@ -78,11 +103,27 @@ test.each([
   expect(kind(line)).toBe("remote");
 });
 
-test.each(["docker ps", "docker logs -f box", "kubectl get pods", "gh pr list", "aws s3 ls"])("%s gives the terminal to nobody", (line) => {
-  expect(kind(line)).toBeNull();
-});
+test.each(["docker ps", "docker logs -f box", "kubectl get pods", "gh pr list", "aws s3 ls"])(
+  "%s gives the terminal to nobody",
+  (line) => {
+    expect(kind(line)).toBeNull();
+  },
+);
 
-test.each(["script -qc bash", "sudo -i", "sudo ./bot", "su ana", "rlwrap telnet", "expect login.exp", "unbuffer bash", "nice python3", "env FOO=1 bash", "chroot /jail", "nsenter -t 1 -m", "unshare -r bash"])("%s is a wrapper: the processes below tell", (line) => {
+test.each([
+  "script -qc bash",
+  "sudo -i",
+  "sudo ./bot",
+  "su ana",
+  "rlwrap telnet",
+  "expect login.exp",
+  "unbuffer bash",
+  "nice python3",
+  "env FOO=1 bash",
+  "chroot /jail",
+  "nsenter -t 1 -m",
+  "unshare -r bash",
+])("%s is a wrapper: the processes below tell", (line) => {
   expect(kind(line)).toBe("wrapper");
 });
 

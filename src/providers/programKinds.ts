@@ -34,36 +34,62 @@ export function kindOf(argv: readonly string[]): ProgramKind | null {
 }
 
 /** What a command runs: a line for the shell, which only names a program and its words, is those words. */
-export const wordsOf = (argv: readonly string[]): readonly string[] => (basename(argv[0] ?? "") === "sh" && argv[1] === "-c" && argv.length === 3 ? plainWords(argv[2]!) : argv);
+export const wordsOf = (argv: readonly string[]): readonly string[] =>
+  basename(argv[0] ?? "") === "sh" && argv[1] === "-c" && argv.length === 3 ? plainWords(argv[2]!) : argv;
 
 /** Empty: the shell has more to do. */
-const plainWords = (line: string): string[] => (/^[\w./ =-]+$/.test(line) ? line.trim().replace(/^exec /, "").split(/ +/) : []);
+const plainWords = (line: string): string[] =>
+  /^[\w./ =-]+$/.test(line)
+    ? line
+        .trim()
+        .replace(/^exec /, "")
+        .split(/ +/)
+    : [];
 
 /** What a line has to begin with to be left alone, by interpreter. Where text inside of a comment can end it, there is none. */
 const interpreters: readonly (readonly [names: RegExp, comment: string | null])[] = [
-  [/^(?:python[\d.]*|i?pypy[\d.]*|ipython[\d.]*|bpython|ptpython|irb[\d.]*|pry|ruby[\d.]*|perl[\d.]*|iex|julia|R|radian|octave(?:-cli)?|bc|dc|gnuplot|sage|crystal)$/, "# "],
+  [
+    /^(?:python[\d.]*|i?pypy[\d.]*|ipython[\d.]*|bpython|ptpython|irb[\d.]*|pry|ruby[\d.]*|perl[\d.]*|iex|julia|R|radian|octave(?:-cli)?|bc|dc|gnuplot|sage|crystal)$/,
+    "# ",
+  ],
   [/^(?:node|nodejs|bun|deno|ts-node|tsx|scala|scala-cli|amm|jshell|kotlinc?|groovysh|swift|mongosh?)$/, "// "],
   [/^(?:ghci?|lua[\d.]*|luajit)$/, "-- "],
   [/^(?:clj|clojure|lein|bb|sbcl|clisp|ecl|guile|racket|mit-scheme|gsi|chez|scheme)$/, "; "],
   [/^erl$/, "% "],
-  [/^(?:php[\d.]*|ocaml|utop|tclsh[\d.]*|wish[\d.]*|gp|maxima|matlab|mathematica|wolframscript|coqtop|swipl|gprolog|q|apl|j|gforth)$/, null],
+  [
+    /^(?:php[\d.]*|ocaml|utop|tclsh[\d.]*|wish[\d.]*|gp|maxima|matlab|mathematica|wolframscript|coqtop|swipl|gprolog|q|apl|j|gforth)$/,
+    null,
+  ],
 ];
 
 /** They wait for lines whatever follows their name: a database, a program to look at. */
 const alwaysInteractive: readonly (readonly [names: RegExp, comment: string | null])[] = [
   [/^(?:psql|pgcli|mysql|mariadb|mycli|sqlite3?|litecli|duckdb|cqlsh|clickhouse(?:-client)?)$/, "-- "],
   [/^gdb(?:-\w+)?$/, "# "],
-  [/^(?:lldb|pdb|ed|ex|redis-cli|valkey-cli|sqlplus|isql|influx|ftp|lftp|sftp|bluetoothctl|nmcli|virsh|msfconsole|jdb|rdbg|dlv)$/, null],
+  [
+    /^(?:lldb|pdb|ed|ex|redis-cli|valkey-cli|sqlplus|isql|influx|ftp|lftp|sftp|bluetoothctl|nmcli|virsh|msfconsole|jdb|rdbg|dlv)$/,
+    null,
+  ],
 ];
 
 /** A program that is itself a script or a module: `python3 /usr/bin/ipython3`, `ruby /usr/bin/irb`, `java … jdk.jshell/…`. */
 function innerProgram(name: string, words: readonly string[]): readonly string[] | null {
-  if (name === "java") return javaPrograms.flatMap(([main, program]) => (words.some((word) => main.test(word)) ? [[program]] : []))[0] ?? null;
-  if (/^beam(\.smp)?$/.test(name)) return words.some((word) => /^-no(shell|input)$/.test(word)) ? [] : [words.some((word) => /iex|elixir/i.test(word)) ? "iex" : "erl"];
+  if (name === "java")
+    return (
+      javaPrograms.flatMap(([main, program]) => (words.some((word) => main.test(word)) ? [[program]] : []))[0] ?? null
+    );
+  if (/^beam(\.smp)?$/.test(name))
+    return words.some((word) => /^-no(shell|input)$/.test(word))
+      ? []
+      : [words.some((word) => /iex|elixir/i.test(word)) ? "iex" : "erl"];
   const module = words.indexOf("-m");
-  if (module !== -1 && /^(?:IPython|ptpython|bpython|pdb|code|asyncio|xonsh)$/.test(words[module + 1] ?? "")) return ["python3"];
-  const script = runtimes.test(name) ? words.findIndex((word, at) => !word.startsWith("-") && !takesValue.test(words[at - 1] ?? "")) : -1;
-  const inner = script === -1 ? [] : [basename(words[script]!).replace(/\.(?:[cm]?js|rb|py|pl)$/, ""), ...words.slice(script + 1)];
+  if (module !== -1 && /^(?:IPython|ptpython|bpython|pdb|code|asyncio|xonsh)$/.test(words[module + 1] ?? ""))
+    return ["python3"];
+  const script = runtimes.test(name)
+    ? words.findIndex((word, at) => !word.startsWith("-") && !takesValue.test(words[at - 1] ?? ""))
+    : -1;
+  const inner =
+    script === -1 ? [] : [basename(words[script]!).replace(/\.(?:[cm]?js|rb|py|pl)$/, ""), ...words.slice(script + 1)];
   return inner.length > 0 && kindOf(inner) !== null ? inner : null;
 }
 
@@ -91,25 +117,144 @@ function waitsForLines(name: string, words: readonly string[]): boolean {
   if (words[0] === "repl") return true;
   // Without a word of its own it is a prompt only for some.
   if (["bun", "tsx", "ghc", "elixir"].includes(name)) return false;
-  return words.every((word, at) => (word.startsWith("-") || takesValue.test(words[at - 1] ?? "")) && !bringsCode.test(word));
+  return words.every(
+    (word, at) => (word.startsWith("-") || takesValue.test(words[at - 1] ?? "")) && !bringsCode.test(word),
+  );
 }
 
 const asksForPrompt = /^(?:-[a-zA-Z]*i[a-zA-Z]*|--interactive|-a)$/;
 const bringsCode = /^(?:-[cmepE]|--(?:eval|print|command|execute|run|file))/;
 
-const keyDriven: ReadonlySet<string> = new Set(
-  [
-    ...["less", "more", "most", "pg", "man", "info", "bat", "batcat", "moar", "moor", "glow", "delta", "fx", "jless", "visidata", "vd"],
-    ...["top", "htop", "btop", "btm", "bashtop", "atop", "iotop", "iftop", "nethogs", "glances", "nvtop", "powertop", "slabtop", "watch", "viddy", "ncdu", "gdu", "k9s", "lazydocker", "ctop"],
-    ...["vi", "vim", "vim.tiny", "vim.basic", "nvim", "view", "vimdiff", "nano", "pico", "emacs", "emacsclient", "micro", "hx", "helix", "kak", "joe", "jed", "mcedit", "ne"],
-    ...["mc", "ranger", "nnn", "lf", "vifm", "yazi", "tig", "lazygit", "gitui", "dialog", "whiptail", "fzf", "sk", "peco", "gum", "mutt", "neomutt", "alpine", "weechat", "irssi", "cmus", "lynx", "links", "elinks", "w3m"],
+const keyDriven: ReadonlySet<string> = new Set([
+  ...[
+    "less",
+    "more",
+    "most",
+    "pg",
+    "man",
+    "info",
+    "bat",
+    "batcat",
+    "moar",
+    "moor",
+    "glow",
+    "delta",
+    "fx",
+    "jless",
+    "visidata",
+    "vd",
   ],
-);
+  ...[
+    "top",
+    "htop",
+    "btop",
+    "btm",
+    "bashtop",
+    "atop",
+    "iotop",
+    "iftop",
+    "nethogs",
+    "glances",
+    "nvtop",
+    "powertop",
+    "slabtop",
+    "watch",
+    "viddy",
+    "ncdu",
+    "gdu",
+    "k9s",
+    "lazydocker",
+    "ctop",
+  ],
+  ...[
+    "vi",
+    "vim",
+    "vim.tiny",
+    "vim.basic",
+    "nvim",
+    "view",
+    "vimdiff",
+    "nano",
+    "pico",
+    "emacs",
+    "emacsclient",
+    "micro",
+    "hx",
+    "helix",
+    "kak",
+    "joe",
+    "jed",
+    "mcedit",
+    "ne",
+  ],
+  ...[
+    "mc",
+    "ranger",
+    "nnn",
+    "lf",
+    "vifm",
+    "yazi",
+    "tig",
+    "lazygit",
+    "gitui",
+    "dialog",
+    "whiptail",
+    "fzf",
+    "sk",
+    "peco",
+    "gum",
+    "mutt",
+    "neomutt",
+    "alpine",
+    "weechat",
+    "irssi",
+    "cmus",
+    "lynx",
+    "links",
+    "elinks",
+    "w3m",
+  ],
+]);
 
 /** Whatever follows, the text goes elsewhere. */
 const remotes: ReadonlySet<string> = new Set([
-  ...["ssh", "slogin", "dbclient", "mosh", "mosh-client", "et", "telnet", "rsh", "rlogin", "nc", "ncat", "netcat", "socat", "minicom", "picocom", "cu", "tio", "sshpass", "autossh", "tsh"],
-  ...["screen", "zellij", "dtach", "abduco", "byobu", "dvtm", "lxc-attach", "lxc-console", "machinectl", "systemd-nspawn", "toolbox", "distrobox", "wsl"],
+  ...[
+    "ssh",
+    "slogin",
+    "dbclient",
+    "mosh",
+    "mosh-client",
+    "et",
+    "telnet",
+    "rsh",
+    "rlogin",
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "minicom",
+    "picocom",
+    "cu",
+    "tio",
+    "sshpass",
+    "autossh",
+    "tsh",
+  ],
+  ...[
+    "screen",
+    "zellij",
+    "dtach",
+    "abduco",
+    "byobu",
+    "dvtm",
+    "lxc-attach",
+    "lxc-console",
+    "machinectl",
+    "systemd-nspawn",
+    "toolbox",
+    "distrobox",
+    "wsl",
+  ],
 ]);
 
 /** With these words, somewhere behind their own options. */
@@ -135,9 +280,49 @@ const remoteWords: Readonly<Record<string, readonly string[]>> = {
   vsh: ["console"],
 };
 
-const isRemote = (name: string, words: readonly string[]): boolean => remotes.has(name) || words.some((word) => remoteWords[name]?.includes(word));
+const isRemote = (name: string, words: readonly string[]): boolean =>
+  remotes.has(name) || words.some((word) => remoteWords[name]?.includes(word));
 
 const wrappers: ReadonlySet<string> = new Set([
-  ...["script", "expect", "unbuffer", "rlwrap", "asciinema", "ttyrec", "sudo", "doas", "su", "runuser", "setpriv", "pkexec", "env", "nice", "ionice", "chrt", "taskset", "time", "timeout", "nohup", "setsid", "stdbuf", "strace", "ltrace"],
-  ...["chroot", "nsenter", "unshare", "bwrap", "firejail", "fakeroot", "proot", "systemd-run", "direnv", "nix", "nix-shell", "flatpak", "busybox"],
+  ...[
+    "script",
+    "expect",
+    "unbuffer",
+    "rlwrap",
+    "asciinema",
+    "ttyrec",
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "setpriv",
+    "pkexec",
+    "env",
+    "nice",
+    "ionice",
+    "chrt",
+    "taskset",
+    "time",
+    "timeout",
+    "nohup",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "ltrace",
+  ],
+  ...[
+    "chroot",
+    "nsenter",
+    "unshare",
+    "bwrap",
+    "firejail",
+    "fakeroot",
+    "proot",
+    "systemd-run",
+    "direnv",
+    "nix",
+    "nix-shell",
+    "flatpak",
+    "busybox",
+  ],
 ]);

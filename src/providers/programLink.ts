@@ -24,13 +24,13 @@ export interface ProgramLinkParts {
   /** The program said something new. */
   readonly changed: (agent: AgentId) => void;
   /** What was given to it without proof may be proved now, and so may these. */
-  readonly reconsider: (agent: AgentId, handed: readonly DeliveryId[]) => Promise<void>;
+  readonly reconsider: (agent: AgentId, delivered: readonly DeliveryId[]) => Promise<void>;
   readonly report: (context: string, fault: unknown) => void;
 }
 
 export class ProgramLink implements Disposable {
   private readonly attendance: Attendance;
-  /** What was handed over and may still turn out to have been read. */
+  /** What was delivered and may still turn out to have been read. */
   private readonly unproved = new Map<AgentId, Set<DeliveryId>>();
   /** One look at the mail of an agent at a time; what came meanwhile asks for another. */
   private readonly looking = new Map<AgentId, { again: boolean }>();
@@ -51,7 +51,7 @@ export class ProgramLink implements Disposable {
 
   start(): void {
     const { mailbox } = this.parts;
-    for (const delivery of mailbox.deliveriesIn(["handed"])) this.note(delivery);
+    for (const delivery of mailbox.deliveriesIn(["delivered"])) this.note(delivery);
     this.stopListening = mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => this.note(delivery)));
     this.attendance.start();
   }
@@ -63,7 +63,7 @@ export class ProgramLink implements Disposable {
 
   private note({ id, agent, transport, state, proof }: Delivery): void {
     const known = this.unproved.get(agent);
-    if (transport !== this.parts.program.transport || state !== "handed" || (proof !== null && provesSeen(proof))) {
+    if (transport !== this.parts.program.transport || state !== "delivered" || (proof !== null && provesSeen(proof))) {
       known?.delete(id);
       return;
     }

@@ -2,7 +2,7 @@ import type { Agent, Endpoint } from "../model/agent.ts";
 import type { PermissionMode, Profile } from "../model/profile.ts";
 
 /**
- * What differs between agent programs when a person starts, resumes, answers, interrupts or stops them. Reading their
+ * What differs between agent programs when a user starts, resumes, answers, interrupts or stops them. Reading their
  * screens is `screen.ts`, writing to their terminals `traits.ts`.
  */
 export interface Provider {
@@ -109,12 +109,20 @@ export const numberedChoices: DialogKeys = {
 /** A command with more arguments. A shell line takes them as its own, behind all that it says. */
 export function withArguments(command: readonly string[], args: readonly string[]): readonly string[] {
   const [shell, option, line, ...rest] = command;
-  if (shell?.split("/").at(-1) !== "sh" || option !== "-c" || line === undefined || rest.length > 0 || args.length === 0) return [...command, ...args];
+  if (
+    shell?.split("/").at(-1) !== "sh" ||
+    option !== "-c" ||
+    line === undefined ||
+    rest.length > 0 ||
+    args.length === 0
+  )
+    return [...command, ...args];
   return [shell, "-c", `${line} "$@"`, "sh", ...args];
 }
 
 /** A word as a shell takes it whole. */
-export const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+export const shellWord = (word: string): string =>
+  /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Flags of which some are left out. */
 export function flags(...given: readonly (readonly string[] | false | null)[]): string[] {

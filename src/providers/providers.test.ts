@@ -13,19 +13,58 @@ const prompt = { text: 'You are "ana".\nBe brief.', file: "/home/p/prompts/ana.m
 const session = "7b1e9d1e-5a55-4b0e-9c06-0a1b2c3d4e5f";
 
 function launch(provider: string, options: Partial<LaunchOptions>, profile: Partial<Profile> = {}) {
-  return providerOf(provider).launchCommand(aProfile({ name: "ana", provider, command: null, ...profile }), { ...plain, ...options });
+  return providerOf(provider).launchCommand(aProfile({ name: "ana", provider, command: null, ...profile }), {
+    ...plain,
+    ...options,
+  });
 }
 
 describe("how each program is started", () => {
   test.each([
     ["claude-code", { sessionId: session }, ["claude", "--session-id", session, "--permission-mode", "manual"]],
-    ["claude-code", { sessionId: session, resume: true, permissions: "skip" }, ["claude", "--resume", session, "--permission-mode", "bypassPermissions"]],
-    ["claude-code", { model: "opus", prompt, permissions: "auto" }, ["claude", "--permission-mode", "auto", "--model", "opus", "--append-system-prompt", prompt.text]],
-    ["codex", { prompt, model: "gpt-6" }, ["codex", "--ask-for-approval", "on-request", "--model", "gpt-6", "-c", 'developer_instructions="You are \\"ana\\".\\nBe brief."']],
-    ["codex", { sessionId: session, resume: true, permissions: "skip" }, ["codex", "resume", session, "--dangerously-bypass-approvals-and-sandbox"]],
-    ["gemini", { sessionId: session, prompt }, ["gemini", "--session-id", session, "--approval-mode", "default", "--prompt-interactive", prompt.text]],
-    ["gemini", { sessionId: session, resume: true, prompt, permissions: "auto" }, ["gemini", "--resume", session, "--approval-mode", "auto_edit"]],
-    ["opencode", { sessionId: "ses_1", resume: true, model: "a/b" }, ["opencode", "--session", "ses_1", "--model", "a/b"]],
+    [
+      "claude-code",
+      { sessionId: session, resume: true, permissions: "skip" },
+      ["claude", "--resume", session, "--permission-mode", "bypassPermissions"],
+    ],
+    [
+      "claude-code",
+      { model: "opus", prompt, permissions: "auto" },
+      ["claude", "--permission-mode", "auto", "--model", "opus", "--append-system-prompt", prompt.text],
+    ],
+    [
+      "codex",
+      { prompt, model: "gpt-6" },
+      [
+        "codex",
+        "--ask-for-approval",
+        "on-request",
+        "--model",
+        "gpt-6",
+        "-c",
+        'developer_instructions="You are \\"ana\\".\\nBe brief."',
+      ],
+    ],
+    [
+      "codex",
+      { sessionId: session, resume: true, permissions: "skip" },
+      ["codex", "resume", session, "--dangerously-bypass-approvals-and-sandbox"],
+    ],
+    [
+      "gemini",
+      { sessionId: session, prompt },
+      ["gemini", "--session-id", session, "--approval-mode", "default", "--prompt-interactive", prompt.text],
+    ],
+    [
+      "gemini",
+      { sessionId: session, resume: true, prompt, permissions: "auto" },
+      ["gemini", "--resume", session, "--approval-mode", "auto_edit"],
+    ],
+    [
+      "opencode",
+      { sessionId: "ses_1", resume: true, model: "a/b" },
+      ["opencode", "--session", "ses_1", "--model", "a/b"],
+    ],
     ["pi", { sessionId: "s", resume: true, prompt }, ["pi", "--session", "s", "--append-system-prompt", prompt.file]],
   ] as const)("%s %j", (provider, options, command) => {
     expect(launch(provider, options).command).toEqual(command as readonly string[]);
@@ -36,10 +75,13 @@ describe("how each program is started", () => {
     ["ask", '"acceptEdits", "auto", "bypassPermissions", "manual", "dontAsk", "plan"', "manual"],
     ["auto", '"acceptEdits", "bypassPermissions", "default", "plan"', "acceptEdits"],
     ["skip", '"acceptEdits", "bypassPermissions", "default", "plan"', "bypassPermissions"],
-  ] as const)("Claude Code is started with a permission mode that its help names: %s of %s", (permissions, choices, mode) => {
-    const answer = `  --permission-mode <mode>              Permission mode to use for the session\n                (choices: ${choices})\n`;
-    expect(launch("claude-code", { permissions, answer }).command).toEqual(["claude", "--permission-mode", mode]);
-  });
+  ] as const)(
+    "Claude Code is started with a permission mode that its help names: %s of %s",
+    (permissions, choices, mode) => {
+      const answer = `  --permission-mode <mode>              Permission mode to use for the session\n                (choices: ${choices})\n`;
+      expect(launch("claude-code", { permissions, answer }).command).toEqual(["claude", "--permission-mode", mode]);
+    },
+  );
 
   test.each([
     ["generic", "headless"],
@@ -59,18 +101,26 @@ describe("how each program is started", () => {
 
   test("opencode reads its permissions and the prompt from its configuration", () => {
     const { env } = launch("opencode", { prompt, permissions: "auto" });
-    expect(JSON.parse(env["OPENCODE_CONFIG_CONTENT"]!)).toEqual({ permission: { bash: "ask", edit: "allow" }, instructions: [prompt.file] });
+    expect(JSON.parse(env["OPENCODE_CONFIG_CONTENT"]!)).toEqual({
+      permission: { bash: "ask", edit: "allow" },
+      instructions: [prompt.file],
+    });
   });
 
   test("a profile's command takes the place of the program, and its arguments come last", () => {
     const { command } = launch("claude-code", {}, { command: ["/opt/claude"], args: ["--verbose"] });
     expect(command).toEqual(["/opt/claude", "--permission-mode", "manual", "--verbose"]);
-    expect(launch("generic", { model: "m", prompt }, { command: ["my-agent"], args: ["-x"] }).command).toEqual(["my-agent", "-x"]);
+    expect(launch("generic", { model: "m", prompt }, { command: ["my-agent"], args: ["-x"] }).command).toEqual([
+      "my-agent",
+      "-x",
+    ]);
   });
 
   test("a command that is a line for the shell passes arguments on unharmed", async () => {
     const command = withArguments(["sh", "-c", "printf '<%s>' first"], ["a b", "$HOME", "it's"]);
-    expect(await new Response(Bun.spawn([...command], { stdout: "pipe" }).stdout).text()).toBe("<first><a b><$HOME><it's>");
+    expect(await new Response(Bun.spawn([...command], { stdout: "pipe" }).stdout).text()).toBe(
+      "<first><a b><$HOME><it's>",
+    );
   });
 });
 

@@ -7,7 +7,9 @@ import { opencode } from "./opencode/launch.ts";
 import { pi } from "./pi/launch.ts";
 import type { Provider } from "./provider.ts";
 
-const known: ReadonlyMap<string, Provider> = new Map([claudeCode, claudeHeadless, headless, codex, gemini, opencode, pi].map((provider) => [provider.name, provider]));
+const known: ReadonlyMap<string, Provider> = new Map(
+  [claudeCode, claudeHeadless, headless, codex, gemini, opencode, pi].map((provider) => [provider.name, provider]),
+);
 
 /** How to start and steer a program of this kind; shells, REPLs and the rest are like any program. */
 export function providerOf(name: string): Provider {
@@ -34,7 +36,9 @@ const runtimes = new Set(["node", "bun", "deno", "nodejs"]);
 /** The provider of a running program, by its name or by the script that a runtime runs; null: none that we know. */
 export function providerOfProgram(command: string, argv: readonly string[]): string | null {
   const program = baseName(argv[0] ?? command);
-  const words = runtimes.has(program) ? [argv.slice(1).find((word) => !word.startsWith("-")) ?? ""] : [argv[0] ?? "", command];
+  const words = runtimes.has(program)
+    ? [argv.slice(1).find((word) => !word.startsWith("-")) ?? ""]
+    : [argv[0] ?? "", command];
   for (const word of words) {
     const name = baseName(word).replace(/\.(c|m)?js$/, "");
     for (const provider of known.values()) if (provider.program === name) return provider.name;

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { labelledScreens, type LabelledScreen } from "../testing/screens.ts";
-import { classify, explainScreen, screenManifest, screenProviders, type Screen, type ScreenManifest } from "./screen.ts";
+import {
+  classify,
+  explainScreen,
+  screenManifest,
+  screenProviders,
+  type Screen,
+  type ScreenManifest,
+} from "./screen.ts";
 
 const manifests = new Map<string, ScreenManifest>(screenProviders.map((name) => [name, screenManifest(name)]));
 const screens = labelledScreens();
@@ -12,7 +19,10 @@ function read({ provider }: LabelledScreen, screen: Screen) {
 
 /** The capture with only some of what tmux knows about the pane. */
 function knowing(screen: Screen, ...keys: (keyof Screen)[]): Screen {
-  return { lines: screen.lines, ...Object.fromEntries(keys.filter((key) => key in screen).map((key) => [key, screen[key]])) };
+  return {
+    lines: screen.lines,
+    ...Object.fromEntries(keys.filter((key) => key in screen).map((key) => [key, screen[key]])),
+  };
 }
 
 describe("captured screens", () => {
@@ -40,12 +50,21 @@ describe("captured screens", () => {
       if (labelled.state !== "idle") expect([labelled.file, reading.state]).not.toEqual([labelled.file, "idle"]);
       return reading.state !== labelled.state || reading.draft !== labelled.draft;
     });
-    console.log(`text alone: ${screens.length - wrong.length} of ${screens.length} right; not: ${wrong.map(({ file }) => file).join(", ")}`);
+    console.log(
+      `text alone: ${screens.length - wrong.length} of ${screens.length} right; not: ${wrong.map(({ file }) => file).join(", ")}`,
+    );
     expect(wrong.length).toBeLessThan(15);
     for (const labelled of wrong) expect(read(labelled, knowing(labelled.screen)).state).toBe("unknown");
   });
 
-  test.each([["title"], ["cursor"], ["command"], ["title", "cursor"], ["title", "command"], ["cursor", "command"]] as (keyof Screen)[][])(
+  test.each([
+    ["title"],
+    ["cursor"],
+    ["command"],
+    ["title", "cursor"],
+    ["title", "command"],
+    ["cursor", "command"],
+  ] as (keyof Screen)[][])(
     "with only %s and %s known, a waiting program is never idle and a wrong answer is unknown",
     (...keys) => {
       for (const labelled of screens) {

@@ -16,7 +16,18 @@ export { bareText, composerHolds, showsPlainly, type Held } from "./screen/compo
 export { overrideManifest, parseManifest, type ScreenManifest, type ScreenState } from "./screen/manifest.ts";
 export type { Screen } from "./screen/parse.ts";
 
-const builtIn = { "claude-code": claudeCode, "claude-headless": { ...headless, provider: "claude-headless" }, headless, codex, gemini, opencode, pi, shell, repl, generic };
+const builtIn = {
+  "claude-code": claudeCode,
+  "claude-headless": { ...headless, provider: "claude-headless" },
+  headless,
+  codex,
+  gemini,
+  opencode,
+  pi,
+  shell,
+  repl,
+  generic,
+};
 
 export type ScreenProvider = keyof typeof builtIn;
 export const screenProviders = Object.keys(builtIn) as ScreenProvider[];
@@ -36,7 +47,11 @@ export function screenManifest(provider: string, user?: { data: unknown; source:
 /** The manifest for a program whose profile gives its prompt: idle only while the last line begins with it. */
 export function withPrompt(manifest: ScreenManifest, prompt: string): ScreenManifest {
   const { composer: _, ...frameless } = manifest;
-  const prompted = overrideManifest(frameless, { provider: manifest.provider, composer: { prompt, footer: 0 } }, "prompt");
+  const prompted = overrideManifest(
+    frameless,
+    { provider: manifest.provider, composer: { prompt, footer: 0 } },
+    "prompt",
+  );
   const stillHold = prompted.rules.filter((rule) => rule.state !== "idle" && rule.name !== "full-screen");
   const atPrompt = (["last", "hidden"] as const).map((cursor) => ({
     name: `prompt, cursor ${cursor}`,

@@ -9,7 +9,10 @@ export interface HookGroup {
 }
 
 /** The hooks in the settings, without those that fit. What was empty before stays so. */
-export function hooksWithout(settings: Settings, fits: (hook: Readonly<Record<string, unknown>>) => boolean): Record<string, readonly HookGroup[]> {
+export function hooksWithout(
+  settings: Settings,
+  fits: (hook: Readonly<Record<string, unknown>>) => boolean,
+): Record<string, readonly HookGroup[]> {
   const hooks = (settings["hooks"] ?? {}) as Record<string, readonly HookGroup[]>;
   const kept = Object.entries(hooks).map(([event, groups]) => {
     const others = groups.map((group) => ({ ...group, hooks: group.hooks.filter((hook) => !fits(hook)) }));
@@ -19,7 +22,10 @@ export function hooksWithout(settings: Settings, fits: (hook: Readonly<Record<st
 }
 
 /** The same, of all the settings. Where none is left, there is no place for them either. */
-export function settingsWithout(settings: Settings, fits: (hook: Readonly<Record<string, unknown>>) => boolean): Settings {
+export function settingsWithout(
+  settings: Settings,
+  fits: (hook: Readonly<Record<string, unknown>>) => boolean,
+): Settings {
   const { hooks: _hooks, ...rest } = settings;
   const hooks = hooksWithout(settings, fits);
   return { ...rest, ...(Object.keys(hooks).length > 0 && { hooks }) };
@@ -32,11 +38,15 @@ export function parseSettings(file: string, text: string | null): Settings {
     if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Settings;
     throw new Error("it is not an object");
   } catch (cause) {
-    throw new TielineError("CONFIG_INVALID", `${file} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      remedy: "nothing was changed; repair the file, then run this again",
-      operands: { file },
-      cause,
-    });
+    throw new TielineError(
+      "CONFIG_INVALID",
+      `${file} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        remedy: "nothing was changed; repair the file, then run this again",
+        operands: { file },
+        cause,
+      },
+    );
   }
 }
 

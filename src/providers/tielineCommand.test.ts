@@ -14,7 +14,8 @@ test("an agent is told a command that its own shell finds, and that reaches the 
     chmodSync(join(bin, "tieline"), 0o755);
     const home = join(folder, ".tieline");
     const found = { HOME: folder, PATH: `/usr/bin:${bin}` };
-    const of = (env: Record<string, string>) => tielineCommand({ home, program: `${home}/bin/tieline`, environ: () => env });
+    const of = (env: Record<string, string>) =>
+      tielineCommand({ home, program: `${home}/bin/tieline`, environ: () => env });
     const whole = `${home}/bin/tieline`;
     const adopted = anAgent({ name: "ana", provider: "claude-code", launch: null });
     expect(of(found)(adopted)).toBe("tieline");
@@ -25,7 +26,9 @@ test("an agent is told a command that its own shell finds, and that reaches the 
     expect(of({})(adopted)).toBe(whole);
     expect(of({})({ ...adopted, launch: {} })).toBe("tieline");
     expect(of(found)({ ...adopted, provider: "codex", launch: {} })).toBe(whole);
-    expect(tielineCommand({ home, program: "/with blank/bin/tieline" })({ ...adopted, provider: "codex" })).toBe("'/with blank/bin/tieline'");
+    expect(tielineCommand({ home, program: "/with blank/bin/tieline" })({ ...adopted, provider: "codex" })).toBe(
+      "'/with blank/bin/tieline'",
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }

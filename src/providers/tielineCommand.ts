@@ -27,7 +27,8 @@ export function tielineCommand({ home, program, environ = environOf }: TielineCo
   };
 }
 
-const pidOf = ({ endpoints }: Agent): number => Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
+const pidOf = ({ endpoints }: Agent): number =>
+  Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
 
 function realPath(path: string): string {
   try {

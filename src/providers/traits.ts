@@ -37,7 +37,7 @@ export interface TerminalTraits {
   /** The user named the program: where it shows a prompt of its own, a shell on a terminal that it made is its own affair. */
   readonly trusted: boolean;
   /**
-   * What stood on the cursor's line when the program was first seen at rest; more than that is a person's draft.
+   * What stood on the cursor's line when the program was first seen at rest; more than that is a user's draft.
    * null: the screen rules find the composer.
    */
   readonly restingLine: string | null;
@@ -82,7 +82,15 @@ const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
   headless: {},
   codex: { pasteLimit: 1_000_000, collapsesAbove: 1_000, settleMs: 1_000, escaped: codexMentions },
   // What is submitted while a turn is ending, although its prompt is free again, it drops without a word.
-  gemini: { quietMs: 300, bracketedPaste: "always", collapsesAbove: 500, enterGapMs: 100, redrawMs: 100, stripInvisible: true, escaped: geminiFiles },
+  gemini: {
+    quietMs: 300,
+    bracketedPaste: "always",
+    collapsesAbove: 500,
+    enterGapMs: 100,
+    redrawMs: 100,
+    stripInvisible: true,
+    escaped: geminiFiles,
+  },
   opencode: {},
   pi: { expandsTabs: true },
   // It runs each line that it is given, unless it is known to take a paste as one.
@@ -97,7 +105,11 @@ export interface HomeTraits {
   readonly quietMs?: number;
 }
 
-export function terminalTraits(provider: string, profile: Partial<TerminalTraits> = {}, home: HomeTraits = {}): TerminalTraits {
+export function terminalTraits(
+  provider: string,
+  profile: Partial<TerminalTraits> = {},
+  home: HomeTraits = {},
+): TerminalTraits {
   const own = { ...program, ...byProvider[provider] };
   const copyMode = home.copyMode ?? own.copyMode;
   const quietMs = own.quietMs === 0 ? 0 : (home.quietMs ?? own.quietMs);

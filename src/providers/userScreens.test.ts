@@ -13,7 +13,10 @@ test("the built-in rules without a file, the user's from the moment it is there,
   const builtIn = screenManifest("codex").rules.map(({ name }) => name);
 
   expect(names()).toEqual(builtIn);
-  writeFileSync(file, JSON.stringify({ provider: "codex", rules: [{ name: "mine", state: "working", why: "I say so" }] }));
+  writeFileSync(
+    file,
+    JSON.stringify({ provider: "codex", rules: [{ name: "mine", state: "working", why: "I say so" }] }),
+  );
   expect(names()).toEqual(["mine", ...builtIn]);
   writeFileSync(file, "{ not json");
   expect(names).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(file) }));

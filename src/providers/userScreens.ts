@@ -20,7 +20,8 @@ export class UserScreens {
     const stamp = this.directory === null ? "" : stampOf(file);
     const known = this.known.get(provider);
     if (known?.stamp === stamp) return known.manifest;
-    const manifest = stamp === "" ? screenManifest(provider) : screenManifest(provider, { data: parse(file), source: file });
+    const manifest =
+      stamp === "" ? screenManifest(provider) : screenManifest(provider, { data: parse(file), source: file });
     this.known.set(provider, { stamp, manifest });
     return manifest;
   }

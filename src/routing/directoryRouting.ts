@@ -2,10 +2,10 @@
 import { resolve as resolveAddress } from "./addresses/resolve.ts";
 import type { Lookups } from "./addresses/rules.ts";
 import type { Directory } from "../agents/directory/directory.ts";
-import { personAgent } from "../agents/directory/roster.ts";
+import { userAgent } from "../agents/directory/roster.ts";
 import { agentOf } from "../agents/start/enlist.ts";
 import { isNativeOnly } from "../providers/claude-code/teams/native/shutdown.ts";
-import { personId, type Agent } from "../model/agent.ts";
+import { userId, type Agent } from "../model/agent.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { Emit } from "../model/event.ts";
 import type { Sender } from "../model/message.ts";
@@ -17,7 +17,12 @@ import { allowedTargets, permit, type Party } from "./topology/topology.ts";
 /** Profiles as they may be started at one moment; null: there is none. Throws UNTRUSTED. */
 export type ProfilesToStart = () => (team: string, name: string) => Profile | null;
 
-export function routes(directory: Directory, lookups: Lookups, profilesToStart: ProfilesToStart, emit: Emit): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
+export function routes(
+  directory: Directory,
+  lookups: Lookups,
+  profilesToStart: ProfilesToStart,
+  emit: Emit,
+): Pick<RouterParts, "resolve" | "permit" | "enlist" | "mayStart"> {
   return {
     resolve(address, from, spawn = false) {
       const { agents, startable, missing } = resolveAddress(address, partyOf(from, directory), lookups, { spawn });
@@ -31,7 +36,12 @@ export function routes(directory: Directory, lookups: Lookups, profilesToStart: 
       const answers = (agent: Agent): boolean => inReplyTo !== null && inReplyTo.from.id === agent.id;
       const reply = agents.length > 0 && agents.every(answers);
       const everyone = address === "*";
-      const { denied } = permit(topology, party, agents.map((agent) => asNamed(agent, address, party)), { reply, everyone });
+      const { denied } = permit(
+        topology,
+        party,
+        agents.map((agent) => asNamed(agent, address, party)),
+        { reply, everyone },
+      );
       const deniedIds = new Set(denied.map(({ id }) => id));
       const permitted = agents.filter(({ id }) => !deniedIds.has(id));
       const allowed = allowedTargets(topology, party);
@@ -41,21 +51,24 @@ export function routes(directory: Directory, lookups: Lookups, profilesToStart: 
       if (!broadcast) throw routeDenied(topology, party, denied);
       // Who may not write to everyone learns nothing of who that is.
       if (everyone && permitted.length === 0) throw everyoneDenied(topology, party);
-      const refused = denied.map((agent) => ({ agent: agent.team === party.team ? agent.name : `${agent.team}:${agent.name}`, error: routeDenied(topology, party, [agent]) }));
+      const refused = denied.map((agent) => ({
+        agent: agent.team === party.team ? agent.name : `${agent.team}:${agent.name}`,
+        error: routeDenied(topology, party, [agent]),
+      }));
       return { recipients: known, refused: [...unknown, ...refused], allowed };
     },
 
     enlist: (agent) => directory.add(agent),
 
     /**
-     * A person's mail starts whatever can be started; an agent's only what its own project or user wrote down, and
+     * A user's mail starts whatever can be started; an agent's only what its own project or user wrote down, and
      * only along an edge: a reply may go without one, but it wakes nobody.
      */
     mayStart(from, agent) {
       if (agent.launch === null) return false;
       const profile = lookups.profile(agent.team, agent.launch.profile ?? agent.name);
       if (profile?.autostart === false) return false;
-      if (from.id === personId) return true;
+      if (from.id === userId) return true;
       const party = partyOf(from, directory);
       const ownProfile = agent.team === party.team && (profile?.origin === "project" || profile?.origin === "user");
       return ownProfile && permit(lookups.topology(party.team), party, [agent]).permitted.length === 1;
@@ -69,7 +82,11 @@ export function routes(directory: Directory, lookups: Lookups, profilesToStart: 
     const unknown: Refusal[] = [];
     for (const agent of agents) {
       try {
-        known.push(directory.agent(agent.id) !== null || agent.launch === null ? agent : asToBeStarted(agent, profileToStart(agent.team, agent.launch.profile ?? agent.name)));
+        known.push(
+          directory.agent(agent.id) !== null || agent.launch === null
+            ? agent
+            : asToBeStarted(agent, profileToStart(agent.team, agent.launch.profile ?? agent.name)),
+        );
       } catch (thrown) {
         const error = asTielineError(thrown);
         if (!broadcast || error.code === "INTERNAL") throw thrown;
@@ -78,7 +95,6 @@ export function routes(directory: Directory, lookups: Lookups, profilesToStart: 
     }
     return { known, unknown };
   }
-
 }
 
 function asToBeStarted(agent: Agent, profile: Profile | null): Agent {
@@ -88,10 +104,20 @@ function asToBeStarted(agent: Agent, profile: Profile | null): Agent {
 }
 
 /** A member of a Claude Code team that is named without its team counts as one of the sender's: edges name it so, too. */
-const asNamed = (agent: Agent, address: string, { team }: Party): Agent => (isNativeOnly(agent) && !address.includes(":") ? { ...agent, team } : agent);
+const asNamed = (agent: Agent, address: string, { team }: Party): Agent =>
+  isNativeOnly(agent) && !address.includes(":") ? { ...agent, team } : agent;
 
-/** The person speaks in the team that they call from. */
+/** The user speaks in the team that they call from. */
 export function partyOf(from: Sender, directory: Directory): Party {
-  if (from.id === personId) return { ...personAgent, team: from.team };
-  return directory.agent(from.id) ?? { ...personAgent, id: from.id, name: from.name, team: from.team, kind: "object", may: [] };
+  if (from.id === userId) return { ...userAgent, team: from.team };
+  return (
+    directory.agent(from.id) ?? {
+      ...userAgent,
+      id: from.id,
+      name: from.name,
+      team: from.team,
+      kind: "object",
+      may: [],
+    }
+  );
 }

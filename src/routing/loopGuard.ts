@@ -1,5 +1,5 @@
 /** Loop guards: two agents that answer each other politely must come to an end. People and objects are exempt. */
-import { personId } from "../model/agent.ts";
+import { userId } from "../model/agent.ts";
 import { TielineError } from "../model/errors.ts";
 import type { Clock } from "../model/ids.ts";
 import type { Message, Sender } from "../model/message.ts";
@@ -14,20 +14,34 @@ export interface GuardLimits {
 }
 
 /** Hops and the sender's pace refuse a message as a whole; the pace towards one recipient refuses that one alone. */
-export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround" | "onTransitions">, limits: GuardLimits, clock: Clock): RouterParts["guard"] {
+export function loopGuard(
+  mailbox: Pick<Mailbox, "sentSince" | "hopsAround" | "onTransitions">,
+  limits: GuardLimits,
+  clock: Clock,
+): RouterParts["guard"] {
   const pace = new Pace(mailbox, clock);
   return (from, recipients, inReplyTo) => {
-    if (from.id === personId) return { hops: 0, refused: [] };
+    if (from.id === userId) return { hops: 0, refused: [] };
     if (from.knownBy === "object") return { hops: hopsThrough(inReplyTo), refused: [] };
-    // An answer to something old does not begin the count again: what its sender was handed since counts, too.
+    // An answer to something old does not begin the count again: what its sender was delivered since counts, too.
     const hops = 1 + Math.max(inReplyTo?.hops ?? 0, mailbox.hopsAround(from.id));
-    const others = recipients.filter(({ id }) => id !== personId);
+    const others = recipients.filter(({ id }) => id !== userId);
     if (hops > limits.maxHops && others.length > 0) throw tooManyHops(hops, limits.maxHops);
     const sent = pace.lastMinute(from.id, null);
     if (sent >= limits.perSenderPerMinute) throw tooFast(from, "", limits.perSenderPerMinute);
     // Nobody got more from a sender than it sent in all, which spares most senders the count for each recipient.
-    const crowded = sent < limits.perPairPerMinute ? [] : others.filter(({ id }) => pace.lastMinute(from.id, id) >= limits.perPairPerMinute);
-    return { hops, refused: crowded.map(({ id, name }) => ({ id, agent: name, error: tooFast(from, ` to ${name}`, limits.perPairPerMinute) })) };
+    const crowded =
+      sent < limits.perPairPerMinute
+        ? []
+        : others.filter(({ id }) => pace.lastMinute(from.id, id) >= limits.perPairPerMinute);
+    return {
+      hops,
+      refused: crowded.map(({ id, name }) => ({
+        id,
+        agent: name,
+        error: tooFast(from, ` to ${name}`, limits.perPairPerMinute),
+      })),
+    };
   };
 }
 
@@ -35,10 +49,14 @@ export function loopGuard(mailbox: Pick<Mailbox, "sentSince" | "hopsAround" | "o
 const hopsThrough = (answered: Message | null): number => (answered?.inReplyTo ? answered.hops + 1 : 0);
 
 const tooManyHops = (hops: number, limit: number): TielineError =>
-  new TielineError("HOP_LIMIT", `this conversation went back and forth ${hops - 1} times without a person; the limit is ${limit}`, {
-    remedy: "stop answering; report to `user`, who can go on with a message of their own",
-    operands: { hops, limit },
-  });
+  new TielineError(
+    "HOP_LIMIT",
+    `this conversation went back and forth ${hops - 1} times without a user; the limit is ${limit}`,
+    {
+      remedy: "stop answering; report to `user`, who can go on with a message of their own",
+      operands: { hops, limit },
+    },
+  );
 
 const tooFast = (from: Sender, to: string, limit: number): TielineError =>
   new TielineError("RATE_LIMITED", `${from.name} sent ${limit} messages${to} within a minute, which is the limit`, {

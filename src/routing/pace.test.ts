@@ -22,14 +22,19 @@ function aMinute() {
       time.wall += ms;
       time.elapsed += ms;
     },
-    write: (to = [bob]) => mailbox.accept(seal({ to: "bob", body: "x" }, ana, { inReplyTo: null, hops: 1 }, { clock }), to),
+    write: (to = [bob]) =>
+      mailbox.accept(seal({ to: "bob", body: "x" }, ana, { inReplyTo: null, hops: 1 }, { clock }), to),
   };
 }
 
 test("counts messages once, and deliveries for each recipient, for a minute", async () => {
   const { mailbox, clock, pass, write } = aMinute();
   const pace = new Pace(mailbox, clock);
-  const counts = (): number[] => [pace.lastMinute(ana.id, null), pace.lastMinute(ana.id, bob.id), pace.lastMinute(ana.id, cy.id)];
+  const counts = (): number[] => [
+    pace.lastMinute(ana.id, null),
+    pace.lastMinute(ana.id, bob.id),
+    pace.lastMinute(ana.id, cy.id),
+  ];
   expect(counts()).toEqual([0, 0, 0]);
   await write([bob, cy]);
   pass(30_000);
@@ -41,20 +46,23 @@ test("counts messages once, and deliveries for each recipient, for a minute", as
   expect(counts()).toEqual([0, 0, 0]);
 });
 
-test.each([60_000, -60_000, 600_000, -600_000, 60 * dayMs, -60 * dayMs])("a clock that is set by %d ms makes nobody faster or slower", async (jump) => {
-  const { mailbox, clock, pass, write, time } = aMinute();
-  const pace = new Pace(mailbox, clock);
-  pace.lastMinute(ana.id, null);
-  await write();
-  pass(10_000);
-  time.wall += jump;
-  await write();
-  expect(pace.lastMinute(ana.id, null)).toBe(2);
-  pass(50_000);
-  expect(pace.lastMinute(ana.id, null)).toBe(1);
-  pass(10_000);
-  expect(pace.lastMinute(ana.id, null)).toBe(0);
-});
+test.each([60_000, -60_000, 600_000, -600_000, 60 * dayMs, -60 * dayMs])(
+  "a clock that is set by %d ms makes nobody faster or slower",
+  async (jump) => {
+    const { mailbox, clock, pass, write, time } = aMinute();
+    const pace = new Pace(mailbox, clock);
+    pace.lastMinute(ana.id, null);
+    await write();
+    pass(10_000);
+    time.wall += jump;
+    await write();
+    expect(pace.lastMinute(ana.id, null)).toBe(2);
+    pass(50_000);
+    expect(pace.lastMinute(ana.id, null)).toBe(1);
+    pass(10_000);
+    expect(pace.lastMinute(ana.id, null)).toBe(0);
+  },
+);
 
 test("what was sent in the minute before the start counts, and is over in time", async () => {
   const { mailbox, clock, pass, write } = aMinute();

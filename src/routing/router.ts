@@ -2,7 +2,7 @@
  * The first half of a message's way: a draft becomes a stored message with one delivery per recipient, or the
  * sender is told why not. Nothing here touches a transport; what happens next is in courier.ts.
  */
-import { personId, type Agent } from "../model/agent.ts";
+import { userId, type Agent } from "../model/agent.ts";
 import { isBroadcast, parseAddress } from "../model/address.ts";
 import type { Delivery } from "../model/delivery.ts";
 import type { Emit } from "../model/event.ts";
@@ -85,12 +85,20 @@ export function createRouter(parts: RouterParts): Router {
       const { inReplyTo, got } = original(draft, from, inPlaceOf);
       const broadcast = isBroadcast(parseAddress(draft.to));
       const { agents, missing } = resolve(draft.to, from, draft.spawn);
-      const { recipients: permitted, refused, allowed } = permit(from, agents, { address: draft.to, broadcast, inReplyTo: got ? inReplyTo : null });
+      const {
+        recipients: permitted,
+        refused,
+        allowed,
+      } = permit(from, agents, { address: draft.to, broadcast, inReplyTo: got ? inReplyTo : null });
       const { hops, refused: crowded } = guard(from, permitted, inReplyTo);
       if (crowded.length > 0 && !broadcast) throw crowded[0]!.error;
       const recipients = permitted.filter(({ id }) => !crowded.some((one) => one.id === id));
       const starts = (draft.spawn ?? !broadcast) && recipients.some((agent) => mayStart(from, agent));
-      const receipt = await accept(() => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }), recipients.map(enlist), allowed);
+      const receipt = await accept(
+        () => seal(draft, from, { inReplyTo, hops, starts }, { clock, random }),
+        recipients.map(enlist),
+        allowed,
+      );
       return { receipt, refused: [...missing, ...refused, ...crowded] };
     },
 
@@ -98,7 +106,9 @@ export function createRouter(parts: RouterParts): Router {
       const { from, starts } = message;
       const address = addressOf(removed, message);
       const broadcast = isBroadcast(parseAddress(address));
-      const [agent] = whereKnown(() => resolve(address, from, broadcast && starts).agents).filter(({ name }) => name === removed.agentName);
+      const [agent] = whereKnown(() => resolve(address, from, broadcast && starts).agents).filter(
+        ({ name }) => name === removed.agentName,
+      );
       if (agent === undefined) throw nameless(removed, message);
       const { recipients, refused } = permit(from, [agent], { address, broadcast, inReplyTo: null });
       if (recipients.length === 0) throw refused[0]!.error;
@@ -113,11 +123,16 @@ export function createRouter(parts: RouterParts): Router {
   }
 
   /** Only who takes part in a conversation goes on with it. For others there is no such message. */
-  function original(draft: Draft, from: Sender, answerer: AgentId): { readonly inReplyTo: Message | null; readonly got: boolean } {
+  function original(
+    draft: Draft,
+    from: Sender,
+    answerer: AgentId,
+  ): { readonly inReplyTo: Message | null; readonly got: boolean } {
     if (draft.inReplyTo === undefined) return { inReplyTo: null, got: false };
     const receipt = mailbox.receipt(draft.inReplyTo);
     const got = receipt?.deliveries.some(({ agent }) => agent === answerer) ?? false;
-    if (receipt && (got || receipt.message.from.id === from.id || from.id === personId || from.knownBy === "object")) return { inReplyTo: receipt.message, got };
+    if (receipt && (got || receipt.message.from.id === from.id || from.id === userId || from.knownBy === "object"))
+      return { inReplyTo: receipt.message, got };
     throw new TielineError("MESSAGE_UNKNOWN", `there is no message ${draft.inReplyTo} to reply to`, {
       remedy: "`tieline inbox` lists what can be answered",
       operands: { message: draft.inReplyTo },
@@ -125,7 +140,11 @@ export function createRouter(parts: RouterParts): Router {
   }
 
   /** A tag is eight random digits; the rare one that is taken is drawn again. */
-  async function accept(sealed: () => Message, recipients: readonly Agent[], allowed: readonly string[]): Promise<Receipt> {
+  async function accept(
+    sealed: () => Message,
+    recipients: readonly Agent[],
+    allowed: readonly string[],
+  ): Promise<Receipt> {
     for (;;) {
       const message = sealed();
       try {
@@ -138,8 +157,21 @@ export function createRouter(parts: RouterParts): Router {
     }
   }
 
-  function announce({ message: { tag, from, to, team } }: Receipt, agents: readonly Agent[], allowed: readonly string[]): void {
-    emit({ type: "route.routed", from: from.name, to, team, tag, recipients: agents.map(({ name }) => name), recipientTeams: agents.map((agent) => agent.team || null), allowed });
+  function announce(
+    { message: { tag, from, to, team } }: Receipt,
+    agents: readonly Agent[],
+    allowed: readonly string[],
+  ): void {
+    emit({
+      type: "route.routed",
+      from: from.name,
+      to,
+      team,
+      tag,
+      recipients: agents.map(({ name }) => name),
+      recipientTeams: agents.map((agent) => agent.team || null),
+      allowed,
+    });
   }
 }
 
@@ -153,7 +185,11 @@ function whereKnown(resolved: () => readonly Agent[]): readonly Agent[] {
 }
 
 const nameless = ({ agentName }: Delivery, { tag }: Message): TielineError =>
-  new TielineError("ADDRESS_UNKNOWN", `${tag} cannot be retried: ${agentName} was removed, and no agent or profile has that name now`, {
-    remedy: `start or adopt an agent named ${agentName}, then retry; or send the text to another agent, \`tieline show ${tag}\` prints it`,
-    operands: { address: agentName, tag },
-  });
+  new TielineError(
+    "ADDRESS_UNKNOWN",
+    `${tag} cannot be retried: ${agentName} was removed, and no agent or profile has that name now`,
+    {
+      remedy: `start or adopt an agent named ${agentName}, then retry; or send the text to another agent, \`tieline show ${tag}\` prints it`,
+      operands: { address: agentName, tag },
+    },
+  );

@@ -104,8 +104,16 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
       const { tag } = await agent.send(to, body, { expectsReply: true });
       const deadline = deadlineIn(timeoutMs);
       for (let left = timeoutMs; left > 0; left = deadline.leftMs()) {
-        const { answer, lost, questions, first } = await client.call("answer", { tag, timeoutMs: Math.min(left, longestPollMs), ...(onQuestion && { questions: true }) }, signal);
-        if (lost) throw new TielineError("DELIVERY_FAILED", `${tag} to ${lost.agent} is ${lost.state}`, { remedy: `\`tieline status ${tag}\` tells why`, operands: { tag } });
+        const { answer, lost, questions, first } = await client.call(
+          "answer",
+          { tag, timeoutMs: Math.min(left, longestPollMs), ...(onQuestion && { questions: true }) },
+          signal,
+        );
+        if (lost)
+          throw new TielineError("DELIVERY_FAILED", `${tag} to ${lost.agent} is ${lost.state}`, {
+            remedy: `\`tieline status ${tag}\` tells why`,
+            operands: { tag },
+          });
         if (first) throw questionWaiting(tag, first);
         for (const question of questions.map(letterOf)) {
           const text = await onQuestion?.(question);
@@ -117,7 +125,10 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
         if (delivery !== undefined) await client.call("collected", { deliveries: [delivery] });
         return rest;
       }
-      throw new TielineError("NOT_IN_TIME", `${to} did not answer ${tag} in time`, { remedy: "the answer will come to the inbox", operands: { tag } });
+      throw new TielineError("NOT_IN_TIME", `${to} did not answer ${tag} in time`, {
+        remedy: "the answer will come to the inbox",
+        operands: { tag },
+      });
     },
 
     async *inbox({ signal } = {}) {
@@ -153,10 +164,14 @@ export function agentOver(daemon: Daemon, caller: Caller): Agent {
 }
 
 const questionWaiting = (tag: string, { tag: question, from }: NonNullable<Output<"answer">["first"]>): TielineError =>
-  new TielineError("QUESTION_WAITING", `${from} waits for an answer to ${question}, and reads nothing before it has one`, {
-    remedy: `answer ${question} first, or give \`ask\` an onQuestion; the answer to ${tag} will come to the inbox`,
-    operands: { tag, questions: [question] },
-  });
+  new TielineError(
+    "QUESTION_WAITING",
+    `${from} waits for an answer to ${question}, and reads nothing before it has one`,
+    {
+      remedy: `answer ${question} first, or give \`ask\` an onQuestion; the answer to ${tag} will come to the inbox`,
+      operands: { tag, questions: [question] },
+    },
+  );
 
 async function answerAll(object: Agent, onMessage: NewObject["onMessage"], signal: AbortSignal): Promise<void> {
   for await (const message of object.inbox({ signal })) {

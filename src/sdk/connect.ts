@@ -26,10 +26,20 @@ export interface ConnectOptions {
  * Connects to a daemon that runs: at the socket of its home, which only its user can open, or at a URL. Rejects with
  * DAEMON_UNAVAILABLE or IDENTITY_UNKNOWN; after that, calls that find the daemon restarting say so themselves.
  */
-export async function connect({ home, url, token, team, env: given = process.env }: ConnectOptions = {}): Promise<Agent> {
-  const env = { ...given, ...(home !== undefined && { TIELINE_HOME: home }), ...(token !== undefined && { TIELINE_TOKEN: token }) };
-  const personToken = env["TIELINE_TOKEN"] || url !== undefined ? undefined : await textOf(`${rootOf(env)}/user.token`);
-  const caller = callerIn(env, { pid: process.pid, cwd: process.cwd(), team, personToken });
+export async function connect({
+  home,
+  url,
+  token,
+  team,
+  env: given = process.env,
+}: ConnectOptions = {}): Promise<Agent> {
+  const env = {
+    ...given,
+    ...(home !== undefined && { TIELINE_HOME: home }),
+    ...(token !== undefined && { TIELINE_TOKEN: token }),
+  };
+  const userToken = env["TIELINE_TOKEN"] || url !== undefined ? undefined : await textOf(`${rootOf(env)}/user.token`);
+  const caller = callerIn(env, { pid: process.pid, cwd: process.cwd(), team, userToken });
   const agent = agentOver(url === undefined ? daemonIn(env) : { url, ...bearer(caller) }, caller);
   await agent.whoami();
   return agent;
@@ -41,8 +51,8 @@ function daemonIn(env: Readonly<Record<string, string | undefined>>): Daemon {
   return "bun" in process.versions ? { socket } : { socket, fetch: socketFetch(socket) };
 }
 
-function bearer({ token, personToken }: Caller): { token?: string } {
-  const secret = token ?? personToken;
+function bearer({ token, userToken }: Caller): { token?: string } {
+  const secret = token ?? userToken;
   return secret === undefined ? {} : { token: secret };
 }
 

@@ -10,10 +10,22 @@ export function socketFetch(socketPath: string): Fetch {
       const { pathname, search } = new URL(url);
       const text = typeof body === "string" ? body : "";
       const length = text === "" ? {} : { "content-length": String(Buffer.byteLength(text)) };
-      const options = { socketPath, path: `${pathname}${search}`, method, headers: { ...(headers as Record<string, string>), ...length } };
+      const options = {
+        socketPath,
+        path: `${pathname}${search}`,
+        method,
+        headers: { ...(headers as Record<string, string>), ...length },
+      };
       const request = httpRequest({ ...options, ...(signal && { signal }) }, (answer) => {
-        const given = Object.entries(answer.headers).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]));
-        resolve(new Response(Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>, { status: answer.statusCode ?? 500, headers: given }));
+        const given = Object.entries(answer.headers).flatMap(([name, value]) =>
+          [value ?? []].flat().map((one): [string, string] => [name, one]),
+        );
+        resolve(
+          new Response(Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>, {
+            status: answer.statusCode ?? 500,
+            headers: given,
+          }),
+        );
       });
       request.on("error", (fault) => reject(signal?.aborted ? (signal.reason as Error) : fault));
       request.end(text);

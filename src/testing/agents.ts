@@ -1,4 +1,4 @@
-import { type Agent, type Endpoint, personId, personName } from "../model/agent.ts";
+import { type Agent, type Endpoint, userId, userName } from "../model/agent.ts";
 import { agentId } from "../model/ids.ts";
 
 /** An idle program with one way in; tests say only what matters to them. */
@@ -31,9 +31,13 @@ export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: st
 }
 
 export const offline = { endpoints: [], state: "gone" } as const satisfies Partial<Agent>;
-export const suspended = { endpoints: [], state: "suspended", launch: { profile: "any" } } as const satisfies Partial<Agent>;
+export const suspended = {
+  endpoints: [],
+  state: "suspended",
+  launch: { profile: "any" },
+} as const satisfies Partial<Agent>;
 
 export const paneEndpoint = (pane: string): Endpoint => ({ transport: "tmux", locator: { pane } });
 
-export const thePerson = (team = "web"): Agent =>
-  anAgent({ id: personId, name: personName, team, kind: "person", provider: "person", endpoints: [] });
+export const theUser = (team = "web"): Agent =>
+  anAgent({ id: userId, name: userName, team, kind: "user", provider: "user", endpoints: [] });

@@ -23,9 +23,27 @@ const names = (Object.keys(operations) as OperationName[]).filter((name) => !fat
 const description = JSON.parse(JSON.stringify(openapi("0.0.0"))) as { components: { schemas: Record<string, Json> } };
 
 /** Words that mean something here, so that requests get further than the first check. */
-const meaningful = ["ana", "user", "@all", "*", "default", "default:ana", "%1", "metrics", "MSG_USER_00000000", "ana -> ben", "../../etc/passwd", "-x", ""];
+const meaningful = [
+  "ana",
+  "user",
+  "@all",
+  "*",
+  "default",
+  "default:ana",
+  "%1",
+  "metrics",
+  "MSG_USER_00000000",
+  "ana -> ben",
+  "../../etc/passwd",
+  "-x",
+  "",
+];
 
-const text = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...meaningful) }, { weight: 2, arbitrary: fc.string({ maxLength: 40, unit: "binary" }) }, fc.constantFrom("x".repeat(100_000), "\u0000", "\ud800", "💥".repeat(500)));
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...meaningful) },
+  { weight: 2, arbitrary: fc.string({ maxLength: 40, unit: "binary" }) },
+  fc.constantFrom("x".repeat(100_000), "\u0000", "\ud800", "💥".repeat(500)),
+);
 
 const deep = fc.constantFrom(50, 5_000).map((levels) => {
   let value: unknown = 0;
@@ -42,7 +60,8 @@ const junk: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 function valueFor(schema: Json): fc.Arbitrary<unknown> {
-  if (typeof schema["$ref"] === "string") return valueFor(description.components.schemas[schema["$ref"].split("/").at(-1)!]!);
+  if (typeof schema["$ref"] === "string")
+    return valueFor(description.components.schemas[schema["$ref"].split("/").at(-1)!]!);
   const choices = (schema["anyOf"] ?? schema["oneOf"]) as Json[] | undefined;
   if (choices) return fc.oneof(...choices.map(valueFor));
   if (Array.isArray(schema["enum"])) return fc.constantFrom(...(schema["enum"] as unknown[]));
@@ -71,8 +90,17 @@ function valueFor(schema: Json): fc.Arbitrary<unknown> {
 function objectFor({ properties = {}, required = [] }: Json): fc.Arbitrary<Json> {
   const given = Object.entries(properties as Record<string, Json>).map(([key, schema]) => {
     const always = (required as string[]).includes(key);
-    const value = fc.oneof({ weight: 12, arbitrary: valueFor(schema).map((one) => [key, one] as const) }, { weight: 1, arbitrary: waits(key) ? fc.constant([key, "soon"] as const) : junk.map((one) => [key, one] as const) });
-    return fc.oneof({ weight: always ? 20 : 2, arbitrary: value }, { weight: always ? 1 : 4, arbitrary: fc.constant(null) });
+    const value = fc.oneof(
+      { weight: 12, arbitrary: valueFor(schema).map((one) => [key, one] as const) },
+      {
+        weight: 1,
+        arbitrary: waits(key) ? fc.constant([key, "soon"] as const) : junk.map((one) => [key, one] as const),
+      },
+    );
+    return fc.oneof(
+      { weight: always ? 20 : 2, arbitrary: value },
+      { weight: always ? 1 : 4, arbitrary: fc.constant(null) },
+    );
   });
   return fc.tuple(...given).map((pairs) => Object.fromEntries(pairs.filter((pair) => pair !== null)) as Json);
 }
@@ -80,10 +108,18 @@ function objectFor({ properties = {}, required = [] }: Json): fc.Arbitrary<Json>
 /** Nonsense for these must not be a number, or the answer would come when the test is over. */
 const waits = (key: string): boolean => /(Ms|_seconds)$/.test(key);
 
-const inputSchema = (name: OperationName): Json => z.toJSONSchema(schemas[name].input, { io: "output", unrepresentable: "any" }) as Json;
+const inputSchema = (name: OperationName): Json =>
+  z.toJSONSchema(schemas[name].input, { io: "output", unrepresentable: "any" }) as Json;
 
 export const requests: fc.Arbitrary<FuzzedRequest> = fc.oneof(
-  ...names.map((name) => fc.oneof({ weight: 8, arbitrary: valueFor(inputSchema(name)) }, { weight: 1, arbitrary: waitsIn(name) ? fc.constant("junk") : junk }).map((input) => ({ name, input, ...brief(`${name} ${JSON.stringify(input)}`) }))),
+  ...names.map((name) =>
+    fc
+      .oneof(
+        { weight: 8, arbitrary: valueFor(inputSchema(name)) },
+        { weight: 1, arbitrary: waitsIn(name) ? fc.constant("junk") : junk },
+      )
+      .map((input) => ({ name, input, ...brief(`${name} ${JSON.stringify(input)}`) })),
+  ),
 );
 
 const brief = (text: string): { [fc.toStringMethod](): string } => ({ [fc.toStringMethod]: () => text.slice(0, 300) });
@@ -94,7 +130,9 @@ function waitsIn(name: OperationName): boolean {
 
 export const toolCalls: fc.Arbitrary<{ name: string; arguments: unknown }> = fc
   .oneof(
-    ...tools.map(({ name, input }) => valueFor(z.toJSONSchema(input) as Json).map((given) => ({ name, arguments: given }))),
+    ...tools.map(({ name, input }) =>
+      valueFor(z.toJSONSchema(input) as Json).map((given) => ({ name, arguments: given })),
+    ),
     fc.record({ name: fc.string(), arguments: junk }),
   )
   .map((call) => ({ ...call, ...brief(JSON.stringify(call)) }));
@@ -106,17 +144,25 @@ export async function faultIn({ name }: FuzzedRequest, response: Response): Prom
     const { success, error } = schemas[name].output.safeParse(body);
     return success ? null : `the answer does not fit its schema: ${error.message}`;
   }
-  if (response.headers.get("content-type") !== "application/problem+json") return `status ${response.status} without a problem`;
+  if (response.headers.get("content-type") !== "application/problem+json")
+    return `status ${response.status} without a problem`;
   const { code, remedy, status } = body as { code?: string; remedy?: string; status?: number };
-  if (code === undefined || !(code in errorCodes) || !remedy || status !== response.status) return `the problem is not one of ours: ${JSON.stringify(body)}`;
+  if (code === undefined || !(code in errorCodes) || !remedy || status !== response.status)
+    return `the problem is not one of ours: ${JSON.stringify(body)}`;
   return code === "INTERNAL" ? `it crashed: ${JSON.stringify(body).slice(0, 500)}` : null;
 }
 
 export function ask({ name, input }: FuzzedRequest, daemon: TestDaemon, token: string): Promise<Response> {
   const headers = { authorization: `Bearer ${token}` };
   const signal = AbortSignal.timeout(30_000);
-  if (operations[name] === "POST") return fetch(`${daemon.url}${pathOf(name)}`, { method: "POST", headers, body: JSON.stringify(input), signal });
+  if (operations[name] === "POST")
+    return fetch(`${daemon.url}${pathOf(name)}`, { method: "POST", headers, body: JSON.stringify(input), signal });
   const pairs = typeof input === "object" && input !== null ? Object.entries(input) : [["input", input] as const];
-  const query = new URLSearchParams(pairs.map(([key, value]) => [key, (typeof value === "string" ? value : JSON.stringify(value) ?? "").slice(0, 4_000).toWellFormed()]));
+  const query = new URLSearchParams(
+    pairs.map(([key, value]) => [
+      key,
+      (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, 4_000).toWellFormed(),
+    ]),
+  );
   return fetch(`${daemon.url}${pathOf(name)}?${query}`, { headers, signal });
 }

@@ -31,10 +31,14 @@ export function claudeSession(sessionId: string, endpoint: Endpoint, socketName?
   const program = Bun.spawn(["cat"], { stdin: "pipe", stdout: "ignore" });
   const { pid } = program;
   const messagingSocketPath = socketName && join(folder, socketName);
-  writeFileSync(join(folder, "sessions", `${pid}.json`), JSON.stringify({ pid, sessionId, cwd: folder, status: "idle", messagingSocketPath }));
+  writeFileSync(
+    join(folder, "sessions", `${pid}.json`),
+    JSON.stringify({ pid, sessionId, cwd: folder, status: "idle", messagingSocketPath }),
+  );
   writeFileSync(join(folder, "settings.json"), JSON.stringify({ crossSessionInbound: "accept" }));
   const sessions = new ClaudeSessions({ configDir: folder, environ: () => ({}) });
-  const lines = (): string[] => (existsSync(transcript) ? readFileSync(transcript, "utf8").split("\n").filter(Boolean) : []);
+  const lines = (): string[] =>
+    existsSync(transcript) ? readFileSync(transcript, "utf8").split("\n").filter(Boolean) : [];
   const end = async (): Promise<void> => {
     program.kill("SIGKILL");
     await program.exited;
@@ -42,11 +46,26 @@ export function claudeSession(sessionId: string, endpoint: Endpoint, socketName?
   return {
     folder,
     pid,
-    agent: anAgent({ name: "ana", provider: "claude-code", sessionId, endpoints: [{ transport: "tmux", locator: { agentPid: pid } }, endpoint] }),
+    agent: anAgent({
+      name: "ana",
+      provider: "claude-code",
+      sessionId,
+      endpoints: [{ transport: "tmux", locator: { agentPid: pid } }, endpoint],
+    }),
     sessions,
-    give: (text) => appendFileSync(transcript, `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`),
+    give: (text) =>
+      appendFileSync(transcript, `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`),
     given: () => lines().map((line) => (JSON.parse(line) as { message: { content: string } }).message.content),
-    traceOf: (_, message) => traceIn({ conversation: sessionId, files: [{ path: transcript, conversation: sessionId }], below: [folder], reader: claudeLines }, message),
+    traceOf: (_, message) =>
+      traceIn(
+        {
+          conversation: sessionId,
+          files: [{ path: transcript, conversation: sessionId }],
+          below: [folder],
+          reader: claudeLines,
+        },
+        message,
+      ),
     end,
     async [Symbol.asyncDispose]() {
       await end();

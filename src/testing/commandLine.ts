@@ -44,7 +44,13 @@ export function commandLine(): CommandLine {
     dir,
     env,
     async run(args, { env: more = {}, stdin = "" } = {}) {
-      const child = Bun.spawn([launcher, ...args], { cwd: dir, env: { ...env, ...more }, stdin: new Blob([stdin]), stdout: "pipe", stderr: "pipe" });
+      const child = Bun.spawn([launcher, ...args], {
+        cwd: dir,
+        env: { ...env, ...more },
+        stdin: new Blob([stdin]),
+        stdout: "pipe",
+        stderr: "pipe",
+      });
       const [code, stdout, stderr] = await Promise.all([child.exited, textOf(child.stdout), textOf(child.stderr)]);
       return { code, stdout, stderr };
     },
@@ -53,7 +59,13 @@ export function commandLine(): CommandLine {
       return { code, stdout: told };
     },
     start(args, { env: more = {} } = {}) {
-      return Bun.spawn([launcher, ...args], { cwd: dir, env: { ...env, ...more }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+      return Bun.spawn([launcher, ...args], {
+        cwd: dir,
+        env: { ...env, ...more },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
     },
     [Symbol.dispose]() {
       rmSync(dir, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import type { Delivery, Transition } from "../model/delivery.ts";
 import { seal, type Draft, type Sender } from "../model/message.ts";
 import type { Readiness } from "../delivery/transports/port.ts";
 import { anAgent } from "./agents.ts";
-import { person } from "./mailboxContract.ts";
+import { user } from "./mailboxContract.ts";
 import { PlayedTransport } from "./playedTransport.ts";
 
 export const bob = anAgent({ name: "bob" });
@@ -34,7 +34,7 @@ export class CourierPost implements AsyncDisposable {
   }
 
   send(body: string, draft: Partial<Draft> = {}): Promise<Delivery> {
-    return this.sendAs(person, body, draft);
+    return this.sendAs(user, body, draft);
   }
 
   async sendAs(from: Sender, body: string, draft: Partial<Draft> = {}): Promise<Delivery> {

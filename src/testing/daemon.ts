@@ -10,9 +10,9 @@ import { startDaemon } from "../daemon/daemon.ts";
 export interface TestDaemon extends AsyncDisposable {
   readonly home: Home;
   readonly url: string;
-  readonly personToken: string;
-  /** The person. */
-  readonly person: Client;
+  readonly userToken: string;
+  /** The user. */
+  readonly user: Client;
   /** Calls over the loopback port. */
   with(token: string, caller?: Caller): Client;
   /** A new agent that fetches its mail, and how it calls. */
@@ -24,19 +24,25 @@ export async function startTestDaemon({ config = {} }: { config?: object } = {})
   const home = homeOf({ TIELINE_HOME: root });
   writeFileSync(home.config, JSON.stringify(config));
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: root };
-  const daemon = await startDaemon({ home, version: "0.0.0", tmuxSocket: join(root, "tmux.sock"), env, binDirectory: new URL("../../bin", import.meta.url).pathname });
+  const daemon = await startDaemon({
+    home,
+    version: "0.0.0",
+    tmuxSocket: join(root, "tmux.sock"),
+    env,
+    binDirectory: new URL("../../bin", import.meta.url).pathname,
+  });
   const url = `http://127.0.0.1:${readFileSync(home.portFile, "utf8").trim()}`;
-  const personToken = readFileSync(home.personToken, "utf8").trim();
+  const userToken = readFileSync(home.userToken, "utf8").trim();
   const withToken = (token: string, caller: Caller = {}): Client => createClient({ url, token }, caller);
-  const person = withToken(personToken);
+  const user = withToken(userToken);
   return {
     home,
     url,
-    personToken,
-    person,
+    userToken,
+    user,
     with: withToken,
     async agent(name) {
-      const { token } = await person.call("register", { name });
+      const { token } = await user.call("register", { name });
       return { token, client: withToken(token) };
     },
     async [Symbol.asyncDispose]() {
@@ -47,4 +53,5 @@ export async function startTestDaemon({ config = {} }: { config?: object } = {})
   };
 }
 
-export const stateOf = async (client: Client, { tag }: Pick<ReceiptView, "tag">): Promise<string> => (await client.call("status", { tag })).deliveries[0]!.state;
+export const stateOf = async (client: Client, { tag }: Pick<ReceiptView, "tag">): Promise<string> =>
+  (await client.call("status", { tag })).deliveries[0]!.state;

@@ -24,7 +24,11 @@ export function openMailboxAt(path: string): OpenedMailbox {
   const { connection } = openMailboxFile(path, mailboxFileMigrations, { report: () => undefined });
   try {
     const mailbox = openMailbox(sqliteStore(connection));
-    return { mailbox, documents: sqliteDocuments(connection), [Symbol.asyncDispose]: () => mailbox[Symbol.asyncDispose]() };
+    return {
+      mailbox,
+      documents: sqliteDocuments(connection),
+      [Symbol.asyncDispose]: () => mailbox[Symbol.asyncDispose](),
+    };
   } catch (thrown) {
     connection[Symbol.dispose]();
     throw thrown;
@@ -37,22 +41,43 @@ export async function filledMailbox(path: string, messages = 300): Promise<Reado
   await using opened = openMailboxAt(path);
   const { mailbox, documents } = opened;
   const number = seeded(messages);
-  const sealing = { clock: () => 1_800_000_000_000, random: (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(number() * 256)) };
-  for (let at = 0; at < 20; at++) documents.put("agent", `agent-${at}`, { name: `agent-${at}`, note: "x".repeat(at * 40) });
+  const sealing = {
+    clock: () => 1_800_000_000_000,
+    random: (bytes: number) => Uint8Array.from({ length: bytes }, () => Math.floor(number() * 256)),
+  };
+  for (let at = 0; at < 20; at++)
+    documents.put("agent", `agent-${at}`, { name: `agent-${at}`, note: "x".repeat(at * 40) });
   for (let at = 0; at < messages; at++) {
     const body = `message ${at}: ${"lorem ipsum dolor ".repeat(at % 40)}${at % 97 === 0 ? "long ".repeat(3_000) : ""}`;
     const message = seal({ to: "somebody", body }, ana, { inReplyTo: null, hops: 1 }, sealing);
     const { deliveries } = await mailbox.accept(message, [readers[at % readers.length]!]);
     sent.set(message.tag, body);
-    const claimed = at % 3 === 0 ? await mailbox.claim(deliveries[0]!.id, { lane: "boundary", now: 1_800_000_000_000, transport: "pull" }) : null;
-    if (claimed && at % 2 === 0) await mailbox.settle(claimed.id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
+    const claimed =
+      at % 3 === 0
+        ? await mailbox.claim(deliveries[0]!.id, { lane: "pull", now: 1_800_000_000_000, transport: "pull" })
+        : null;
+    if (claimed && at % 2 === 0)
+      await mailbox.settle(claimed.id, { kind: "delivered", proof: "tool" }, { transport: "pull", authority: "peer" });
   }
   await mailbox.index(Math.floor(messages / 2));
   return sent;
 }
 
-export type Damage = "swapped pages" | "zeroed page" | "page of noise" | "altered byte" | "altered bits" | "doubled page";
-export const damages: readonly Damage[] = ["swapped pages", "zeroed page", "page of noise", "altered byte", "altered bits", "doubled page"];
+export type Damage =
+  | "swapped pages"
+  | "zeroed page"
+  | "page of noise"
+  | "altered byte"
+  | "altered bits"
+  | "doubled page";
+export const damages: readonly Damage[] = [
+  "swapped pages",
+  "zeroed page",
+  "page of noise",
+  "altered byte",
+  "altered bits",
+  "doubled page",
+];
 
 /** A copy of the file with one damage. */
 export function damagedCopy(path: string, dir: string, damage: Damage, random: () => number): string {
@@ -93,7 +118,8 @@ function apply(fd: number, damage: Damage, [one, other]: readonly [number, numbe
       putPage(fd, one, first);
       break;
     case "altered bits":
-      for (let times = 0; times < 16; times++) first[Math.floor(random() * pageBytes)]! ^= 1 << Math.floor(random() * 8);
+      for (let times = 0; times < 16; times++)
+        first[Math.floor(random() * pageBytes)]! ^= 1 << Math.floor(random() * 8);
       putPage(fd, one, first);
       break;
   }
@@ -105,7 +131,8 @@ function pageOf(fd: number, page: number): Buffer {
   return bytes;
 }
 
-const putPage = (fd: number, page: number, bytes: Buffer): number => writeSync(fd, bytes, 0, pageBytes, page * pageBytes);
+const putPage = (fd: number, page: number, bytes: Buffer): number =>
+  writeSync(fd, bytes, 0, pageBytes, page * pageBytes);
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
 export function seeded(seed: number): () => number {

@@ -10,7 +10,9 @@ export interface RecordedCall {
   readonly caller: Caller;
 }
 
-export type Answers = { [Name in OperationName]?: (input: Input<Name>, caller: Caller) => Output<Name> | Promise<Output<Name>> };
+export type Answers = {
+  [Name in OperationName]?: (input: Input<Name>, caller: Caller) => Output<Name> | Promise<Output<Name>>;
+};
 
 export interface FakeDaemon extends AsyncDisposable {
   /** Every call so far, in order. */
@@ -22,7 +24,7 @@ export interface FakeDaemon extends AsyncDisposable {
 }
 
 /** Unless the script says otherwise. */
-const whoami = (): Output<"whoami"> => ({ name: "user", team: "default", kind: "person", role: null, knownBy: "user" });
+const whoami = (): Output<"whoami"> => ({ name: "user", team: "default", kind: "user", role: null, knownBy: "user" });
 
 /**
  * Answers on a socket like the daemon, from a script. What comes in and what goes out must fit the schemas, so a test
@@ -41,7 +43,8 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
       const url = new URL(request.url);
       if (request.headers.get("accept") === "text/event-stream") return stream();
       const name = byPath.get(url.pathname);
-      if (name === undefined || operations[name] !== request.method) return new Response("no such operation", { status: 404 });
+      if (name === undefined || operations[name] !== request.method)
+        return new Response("no such operation", { status: 404 });
       const raw: unknown = request.method === "GET" ? Object.fromEntries(url.searchParams) : await request.json();
       const input = schemas[name].input.parse(raw) as Record<string, unknown>;
       const caller = Caller.parse(JSON.parse(decodeURIComponent(request.headers.get(callerHeader)!)));
@@ -62,7 +65,8 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
 
   async function answer(name: OperationName, input: Record<string, unknown>, caller: Caller): Promise<Response> {
     const reply = { whoami, ...fake.answers }[name] as ((input: unknown, caller: Caller) => unknown) | undefined;
-    if (!reply) return problem(new TielineError("INTERNAL", `the test gave no answer for ${name}`, { remedy: "give one" }));
+    if (!reply)
+      return problem(new TielineError("INTERNAL", `the test gave no answer for ${name}`, { remedy: "give one" }));
     try {
       return Response.json(schemas[name].output.parse(await reply(input, caller)));
     } catch (thrown) {
@@ -84,5 +88,8 @@ export function fakeDaemon(socket: string, answers: Answers = {}): FakeDaemon {
 
 function problem(error: TielineError): Response {
   const { code, message, remedy, operands } = error;
-  return Response.json({ code, detail: message, remedy, operands }, { status: error.httpStatus, headers: { "content-type": "application/problem+json" } });
+  return Response.json(
+    { code, detail: message, remedy, operands },
+    { status: error.httpStatus, headers: { "content-type": "application/problem+json" } },
+  );
 }

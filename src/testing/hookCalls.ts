@@ -24,7 +24,10 @@ export function hookCall(change: Partial<HookCall> = {}): HookCall {
     subagent: null,
     cwd: "/p",
     transcriptPath: null,
-    tool: event === "PreToolUse" || event === "PostToolUse" ? { name: "Bash", input: { command: "touch one" }, id: "t-1" } : null,
+    tool:
+      event === "PreToolUse" || event === "PostToolUse"
+        ? { name: "Bash", input: { command: "touch one" }, id: "t-1" }
+        : null,
     prompt: null,
     takesAll: false,
     payload: {},

@@ -14,7 +14,7 @@ export interface MailboxUnderTest {
   cleanUp: () => Promise<void>;
 }
 
-export const person: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "person" };
+export const user: Sender = { id: agentId("user"), name: "user", team: "web", knownBy: "user" };
 export const ana: Sender = { id: agentId("a-1"), name: "ana", team: "web", knownBy: "token" };
 const bob = { id: agentId("b-1"), name: "bob" };
 const cy = { id: agentId("c-1"), name: "cy" };
@@ -35,24 +35,32 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     });
     afterEach(() => subject.cleanUp());
 
-    const message = (body = "hello", from = person, draft: Partial<Draft> = {}, reply: Message | null = null): Message =>
+    const message = (body = "hello", from = user, draft: Partial<Draft> = {}, reply: Message | null = null): Message =>
       seal({ to: "bob", body, ...draft }, from, { inReplyTo: reply, hops: 1 }, { clock });
-    const accept = async (sealed = message(), to = [bob]): Promise<Delivery> => (await mailbox.accept(sealed, to)).deliveries[0]!;
-    const claim = async (delivery: Delivery, lane: "push" | "boundary" = "push"): Promise<Delivery> => {
+    const accept = async (sealed = message(), to = [bob]): Promise<Delivery> =>
+      (await mailbox.accept(sealed, to)).deliveries[0]!;
+    const claim = async (delivery: Delivery, lane: "push" | "pull" = "push"): Promise<Delivery> => {
       const claimed = await mailbox.claim(delivery.id, { lane, now, transport: "tmux" });
       expect(claimed?.state).toBe("claimed");
       return claimed!;
     };
-    const handed = async (): Promise<Delivery> => {
+    const delivered = async (): Promise<Delivery> => {
       const one = await claim(await accept());
-      return mailbox.settle(one.id, { kind: "handed", proof: "screen" }, pushed);
+      return mailbox.settle(one.id, { kind: "delivered", proof: "screen" }, pushed);
     };
-    const refusal = async (promise: Promise<unknown>): Promise<string> => promise.then(() => "no refusal", (error: { code: string }) => error.code);
+    const refusal = async (promise: Promise<unknown>): Promise<string> =>
+      promise.then(
+        () => "no refusal",
+        (error: { code: string }) => error.code,
+      );
 
     test("accept stores one queued delivery per recipient", async () => {
       const sealed = message("two of you");
       const receipt = await mailbox.accept(sealed, [bob, cy]);
-      expect(receipt.deliveries.map((one) => [one.agentName, one.state])).toEqual([["bob", "queued"], ["cy", "queued"]]);
+      expect(receipt.deliveries.map((one) => [one.agentName, one.state])).toEqual([
+        ["bob", "queued"],
+        ["cy", "queued"],
+      ]);
       expect(mailbox.receipt(sealed.tag)).toEqual(receipt);
       expect(mailbox.message(sealed.id)).toEqual(sealed);
       expect(mailbox.pending(bob.id)).toBe(1);
@@ -61,7 +69,12 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     test("every field of a message survives storage", async () => {
       const first = message("question", ana, { expectsReply: true });
       await mailbox.accept(first, [bob]);
-      const reply = message("ünïcode 漢字 🎉\n\ttab", person, { when: "interrupt", hard: true, ttlMs: 60_000, idempotencyKey: "k", summary: "s", kind: "ack" }, first);
+      const reply = message(
+        "ünïcode 漢字 🎉\n\ttab",
+        user,
+        { when: "interrupt", hard: true, ttlMs: 60_000, idempotencyKey: "k", summary: "s", kind: "ack" },
+        first,
+      );
       await mailbox.accept(reply, [cy]);
       expect(mailbox.message(reply.tag)).toEqual(reply);
       expect(reply.thread).toBe(first.id);
@@ -72,7 +85,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       const again = await mailbox.accept(message("x", ana, { idempotencyKey: "k1" }), [bob]);
       expect(again.message.id).toBe(first.message.id);
       expect(mailbox.inbox(bob.id)).toHaveLength(1);
-      await mailbox.accept(message("x", person, { idempotencyKey: "k1" }), [bob]);
+      await mailbox.accept(message("x", user, { idempotencyKey: "k1" }), [bob]);
       expect(mailbox.inbox(bob.id)).toHaveLength(2);
     });
 
@@ -84,7 +97,11 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
 
     test("one refused verb in a batch does not disturb the others", async () => {
       await accept(message("x", ana, { idempotencyKey: "k1" }));
-      const results = await Promise.allSettled([accept(message("1")), accept(message("y", ana, { idempotencyKey: "k1" })), accept(message("2"))]);
+      const results = await Promise.allSettled([
+        accept(message("1")),
+        accept(message("y", ana, { idempotencyKey: "k1" })),
+        accept(message("2")),
+      ]);
       expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
       expect(mailbox.inbox(bob.id).map((row) => row.message.body)).toEqual(["x", "1", "2"]);
     });
@@ -99,8 +116,8 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     test("heads are the first of each kind of urgency, most urgent first", async () => {
       await accept(message("turn 1"));
       await accept(message("turn 2"));
-      await accept(message("stop", person, { when: "interrupt" }));
-      await accept(message("soon", person, { when: "tool" }));
+      await accept(message("stop", user, { when: "interrupt" }));
+      await accept(message("soon", user, { when: "tool" }));
       const bodies = mailbox.heads(bob.id, now).map((head) => mailbox.message(head.messageId)!.body);
       expect(bodies).toEqual(["stop", "soon", "turn 1"]);
       expect(mailbox.waiting()).toEqual([bob.id]);
@@ -112,25 +129,32 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(mailbox.inbox(bob.id, { pending: true })).toHaveLength(1);
     });
 
-    test("the push lane holds one claim per agent; the boundary lane is not blocked by it", async () => {
+    test("the push lane holds one claim per agent; the pull lane is not blocked by it", async () => {
       const [one, two] = [await accept(message("1")), await accept(message("2"))];
       await claim(one);
       expect(await mailbox.claim(two.id, { lane: "push", now, transport: "tmux" })).toBeNull();
-      expect((await mailbox.claim(two.id, { lane: "boundary", now, transport: "pull" }))?.leaseUntil).toBeGreaterThan(now);
-      expect(await mailbox.claim(one.id, { lane: "boundary", now, transport: "pull" })).toBeNull();
+      expect((await mailbox.claim(two.id, { lane: "pull", now, transport: "pull" }))?.leaseUntil).toBeGreaterThan(now);
+      expect(await mailbox.claim(one.id, { lane: "pull", now, transport: "pull" })).toBeNull();
     });
 
     test("two concurrent claims of one delivery: exactly one gets it", async () => {
       const one = await accept();
-      const claims = await Promise.all([1, 2, 3].map(() => mailbox.claim(one.id, { lane: "push", now, transport: "tmux" })));
+      const claims = await Promise.all(
+        [1, 2, 3].map(() => mailbox.claim(one.id, { lane: "push", now, transport: "tmux" })),
+      );
       expect(claims.filter((claimed) => claimed !== null)).toHaveLength(1);
     });
 
-    test("handed by a weak proof, seen by a proof from the model's side", async () => {
+    test("delivered by a weak proof, seen by a proof from the model's side", async () => {
       const weak = await claim(await accept(message("1")));
-      expect(await mailbox.settle(weak.id, { kind: "handed", proof: "screen" }, pushed)).toMatchObject({ state: "handed", proof: "screen", transport: "tmux", authority: "user" });
+      expect(await mailbox.settle(weak.id, { kind: "delivered", proof: "screen" }, pushed)).toMatchObject({
+        state: "delivered",
+        proof: "screen",
+        transport: "tmux",
+        authority: "user",
+      });
       const strong = await claim(await accept(message("2")));
-      expect((await mailbox.settle(strong.id, { kind: "handed", proof: "tool" }, pushed)).state).toBe("seen");
+      expect((await mailbox.settle(strong.id, { kind: "delivered", proof: "tool" }, pushed)).state).toBe("seen");
       expect(mailbox.pending(bob.id)).toBe(0);
     });
 
@@ -139,7 +163,12 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       await mailbox.hold(one.id, { reason: "dialog", detail: "a dialog is open in %14" });
       now += 5_000;
       await mailbox.hold(one.id, { reason: "dialog", detail: "a dialog is open in %14" });
-      expect(mailbox.delivery(one.id)).toMatchObject({ state: "queued", reason: "dialog", attempts: 0, reasonAt: now - 5_000 });
+      expect(mailbox.delivery(one.id)).toMatchObject({
+        state: "queued",
+        reason: "dialog",
+        attempts: 0,
+        reasonAt: now - 5_000,
+      });
       expect(mailbox.story(one.messageId)!.history.get(one.id)).toHaveLength(2);
       await claim(one);
       await mailbox.settle(one.id, { kind: "held", hold: { reason: "draft", detail: "somebody types" } }, pushed);
@@ -173,14 +202,14 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       await claim(lost);
       await mailbox.settle(lost.id, { kind: "removed", detail: "the agent was removed" }, pushed);
       const bounce = mailbox.inbox(ana.id)[0]!.delivery;
-      await mailbox.claim(bounce.id, { lane: "boundary", now, transport: "pull" });
+      await mailbox.claim(bounce.id, { lane: "pull", now, transport: "pull" });
       await mailbox.settle(bounce.id, { kind: "removed", detail: "removed too" }, pushed);
       expect(mailbox.deliveriesIn(["failed"])).toHaveLength(2);
       expect(mailbox.log()).toHaveLength(2);
     });
 
-    test("an unknown outcome is uncertain and leaves only by proof or by a person", async () => {
-      const one = await claim(await accept(message("x", person, { ttlMs: 1_000 })));
+    test("an unknown outcome is uncertain and leaves only by proof or by a user", async () => {
+      const one = await claim(await accept(message("x", user, { ttlMs: 1_000 })));
       await mailbox.settle(one.id, { kind: "unknown", detail: "the pipe broke" }, pushed);
       now += 10_000;
       expect(await mailbox.expire(now)).toEqual([]);
@@ -191,41 +220,44 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     test("an uncertain delivery proved absent is queued again with an attempt spent", async () => {
       const one = await claim(await accept());
       await mailbox.settle(one.id, { kind: "unknown", detail: "?" }, pushed);
-      expect(await mailbox.settle(one.id, { kind: "absent", detail: "not typed" }, pushed)).toMatchObject({ state: "queued", attempts: 1 });
+      expect(await mailbox.settle(one.id, { kind: "absent", detail: "not typed" }, pushed)).toMatchObject({
+        state: "queued",
+        attempts: 1,
+      });
     });
 
     test("a proof is raised, never lowered", async () => {
       const one = await claim(await accept());
-      await mailbox.settle(one.id, { kind: "handed", proof: "submitted" }, pushed);
+      await mailbox.settle(one.id, { kind: "delivered", proof: "submitted" }, pushed);
       expect((await mailbox.confirm(one.id, "screen")).proof).toBe("submitted");
       expect(await mailbox.confirm(one.id, "transcript")).toMatchObject({ state: "seen", proof: "transcript" });
       expect(await mailbox.confirm(one.id, "submitted")).toMatchObject({ state: "seen", proof: "transcript" });
     });
 
     test("a reply answers the delivery to its writer, whatever proof it had", async () => {
-      const question = message("?", person);
+      const question = message("?", user);
       const one = await claim(await accept(question));
-      await mailbox.settle(one.id, { kind: "handed", proof: "screen" }, pushed);
+      await mailbox.settle(one.id, { kind: "delivered", proof: "screen" }, pushed);
       const bobs: Sender = { id: bob.id, name: "bob", team: "web", knownBy: "token" };
-      await mailbox.accept(message("!", bobs, { to: "user" }, question), [{ id: person.id, name: "user" }]);
+      await mailbox.accept(message("!", bobs, { to: "user" }, question), [{ id: user.id, name: "user" }]);
       expect(mailbox.delivery(one.id)).toMatchObject({ state: "answered", proof: "reply", answeredAt: now });
     });
 
     test("a reply to a message that was not delivered is noted and does not stop the delivery", async () => {
-      const question = message("?", person);
+      const question = message("?", user);
       const one = await accept(question);
       const bobs: Sender = { id: bob.id, name: "bob", team: "web", knownBy: "token" };
-      await mailbox.accept(message("!", bobs, { to: "user" }, question), [{ id: person.id, name: "user" }]);
+      await mailbox.accept(message("!", bobs, { to: "user" }, question), [{ id: user.id, name: "user" }]);
       expect(mailbox.delivery(one.id)).toMatchObject({ state: "queued", answeredAt: now });
       await claim(one);
     });
 
     test("settling an attempt that was answered meanwhile keeps the answer", async () => {
-      const question = message("?", person);
+      const question = message("?", user);
       const one = await claim(await accept(question));
       const bobs: Sender = { id: bob.id, name: "bob", team: "web", knownBy: "token" };
-      await mailbox.accept(message("!", bobs, { to: "user" }, question), [{ id: person.id, name: "user" }]);
-      expect((await mailbox.settle(one.id, { kind: "handed", proof: "screen" }, pushed)).state).toBe("answered");
+      await mailbox.accept(message("!", bobs, { to: "user" }, question), [{ id: user.id, name: "user" }]);
+      expect((await mailbox.settle(one.id, { kind: "delivered", proof: "screen" }, pushed)).state).toBe("answered");
     });
 
     test("mail expires only while it waits, and its sender is told", async () => {
@@ -265,7 +297,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
 
     test("recover finds claims of a dead process, and leases that ran out", async () => {
       const pushedOne = await claim(await accept(message("1")));
-      const leased = await claim(await accept(message("2")), "boundary");
+      const leased = await claim(await accept(message("2")), "pull");
       expect(await mailbox.recover(now, "leases")).toEqual([]);
       now += 10_000;
       expect((await mailbox.recover(now, "leases")).map((one) => one.id)).toEqual([leased.id]);
@@ -273,23 +305,30 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(mailbox.deliveriesIn(["uncertain"])).toHaveLength(2);
     });
 
-    afterDelivery(() => ({ mailbox, handed }));
+    afterDelivery(() => ({ mailbox, delivered }));
     longWaits(() => ({ mailbox, accept, claim }));
 
     test("each change is told once, after it is durable, in order", async () => {
       const told: Change[] = [];
       const stop = mailbox.onTransitions((changes) => told.push(...changes));
       const one = await claim(await accept());
-      await mailbox.settle(one.id, { kind: "handed", proof: "screen" }, pushed);
+      await mailbox.settle(one.id, { kind: "delivered", proof: "screen" }, pushed);
       stop();
       await accept();
-      expect(told.map(({ transition }) => `${transition.verb}:${transition.to}`)).toEqual(["accept:queued", "claim:claimed", "settle:handed"]);
+      expect(told.map(({ transition }) => `${transition.verb}:${transition.to}`)).toEqual([
+        "accept:queued",
+        "claim:claimed",
+        "settle:delivered",
+      ]);
       expect(told.at(-1)!.delivery).toEqual(mailbox.delivery(one.id)!);
     });
 
     test("mail that comes is foretold before it is stored", async () => {
       const foretold: object[] = [];
-      const stop = mailbox.onComing(({ id, body }, recipients) => void foretold.push({ body, to: recipients.map((one) => one.name), stored: mailbox.message(id) }));
+      const stop = mailbox.onComing(
+        ({ id, body }, recipients) =>
+          void foretold.push({ body, to: recipients.map((one) => one.name), stored: mailbox.message(id) }),
+      );
       await mailbox.accept(message("first"), [bob, cy]);
       stop();
       await accept(message("second"));
@@ -302,27 +341,30 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       await mailbox.accept(message("1", ana), [bob, cy]);
       await accept(message("ok", ana, { kind: "ack" }));
       now += 61_000;
-      const handed = await claim(await accept({ ...message("2", ana), hops: 5 }));
-      await mailbox.settle(handed.id, { kind: "handed", proof: "screen" }, pushed);
+      const delivered = await claim(await accept({ ...message("2", ana), hops: 5 }));
+      await mailbox.settle(delivered.id, { kind: "delivered", proof: "screen" }, pushed);
       expect(mailbox.sentSince(ana.id, null, now - 60_000)).toBe(1);
       expect(mailbox.sentSince(ana.id, cy.id, 0)).toBe(1);
       expect(mailbox.sentSince(ana.id, null, 0)).toBe(3);
       expect(mailbox.hopsAround(bob.id)).toBe(5);
-      const fromPerson = await claim(await accept(message("new task", person), [bob]));
-      await mailbox.settle(fromPerson.id, { kind: "handed", proof: "screen" }, pushed);
+      const fromUser = await claim(await accept(message("new task", user), [bob]));
+      await mailbox.settle(fromUser.id, { kind: "delivered", proof: "screen" }, pushed);
       expect(mailbox.hopsAround(bob.id)).toBe(0);
     });
 
     describe("retention", () => {
       const unlimited = Number.MAX_SAFE_INTEGER;
-      const deliver = async (sealed: Message, state: "handed" | "seen" = "handed"): Promise<Delivery> => {
+      const deliver = async (sealed: Message, state: "delivered" | "seen" = "delivered"): Promise<Delivery> => {
         const claimed = await claim(await accept(sealed));
-        return mailbox.settle(claimed.id, { kind: "handed", proof: state === "seen" ? "tool" : "screen" }, pushed);
+        return mailbox.settle(claimed.id, { kind: "delivered", proof: state === "seen" ? "tool" : "screen" }, pushed);
       };
       /** Sweeps over everything, as Retention does. */
-      const sweep = async (limits: { olderThan: number; freshSince: number; maxBytes: number }, batch = 2): Promise<number> => {
+      const sweep = async (
+        limits: { olderThan: number; freshSince: number; maxBytes: number },
+        batch = 2,
+      ): Promise<number> => {
         let removed = 0;
-        for (let after: number | null = 0; after !== null; ) {
+        for (let after: number | null = 0; after !== null;) {
           const pruned = await mailbox.prune({ ...limits, batch, after });
           removed += pruned.removed;
           after = pruned.next;
@@ -336,7 +378,10 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
         for (const body of ["1", "2", "3"]) await mailbox.cancel((await accept(message(body))).messageId);
         now += 100;
         expect(await sweep({ olderThan: 0, freshSince: now, maxBytes: unlimited })).toBe(0);
-        expect(await mailbox.prune({ olderThan: now, freshSince: now, maxBytes: unlimited, batch: 2 })).toMatchObject({ removed: 1, next: expect.any(Number) });
+        expect(await mailbox.prune({ olderThan: now, freshSince: now, maxBytes: unlimited, batch: 2 })).toMatchObject({
+          removed: 1,
+          next: expect.any(Number),
+        });
         expect(await sweep({ olderThan: now, freshSince: now, maxBytes: unlimited })).toBe(2);
         expect(left()).toEqual(["open"]);
       });
@@ -347,7 +392,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
         const dead = await accept(message("expired now", ana, { ttlMs: 90_000 }), [cy]);
         now += 100_000;
         await claim(late);
-        await mailbox.settle(late.id, { kind: "handed", proof: "screen" }, pushed);
+        await mailbox.settle(late.id, { kind: "delivered", proof: "screen" }, pushed);
         await mailbox.expire(now);
         expect(mailbox.delivery(dead.id)!.state).toBe("expired");
         const limits = { olderThan: now - 1_000, freshSince: now - 1_000 };
@@ -357,11 +402,11 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       });
 
       test("keeps what is unanswered until it is old, and removes what was answered or cancelled when it is crowded", async () => {
-        await deliver(message("question", person, { expectsReply: true }));
-        const asked = message("answered question", person, { expectsReply: true });
+        await deliver(message("question", user, { expectsReply: true }));
+        const asked = message("answered question", user, { expectsReply: true });
         await deliver(asked, "seen");
         const bobs: Sender = { id: bob.id, name: "bob", team: "web", knownBy: "token" };
-        await mailbox.accept(message("answer", bobs, { to: "user" }, asked), [{ id: person.id, name: "user" }]);
+        await mailbox.accept(message("answer", bobs, { to: "user" }, asked), [{ id: user.id, name: "user" }]);
         await deliver(message("statement"));
         now += 100_000;
         await mailbox.cancel((await accept(message("cancelled just now"))).messageId);

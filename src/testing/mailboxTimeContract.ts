@@ -3,7 +3,7 @@ import type { Mailbox } from "../mailbox/port.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { agentId, type Clock } from "../model/ids.ts";
 import { seal, type Draft } from "../model/message.ts";
-import { person, type MailboxUnderTest } from "./mailboxContract.ts";
+import { user, type MailboxUnderTest } from "./mailboxContract.ts";
 
 const bob = { id: agentId("b-1"), name: "bob" };
 const dayMs = 86_400_000;
@@ -23,15 +23,21 @@ export function mailboxTimeContract(name: string, open: (clock: Clock) => Promis
     afterEach(() => subject.cleanUp());
 
     const accept = async (body: string, draft: Partial<Draft> = {}): Promise<Delivery> =>
-      (await mailbox.accept(seal({ to: "bob", body, ...draft }, person, { inReplyTo: null, hops: 1 }, { clock: () => now }), [bob])).deliveries[0]!;
-    const claim = async ({ id }: Delivery, lane: "push" | "boundary" = "push"): Promise<Delivery> => (await mailbox.claim(id, { lane, now, transport: "tmux" }))!;
+      (
+        await mailbox.accept(
+          seal({ to: "bob", body, ...draft }, user, { inReplyTo: null, hops: 1 }, { clock: () => now }),
+          [bob],
+        )
+      ).deliveries[0]!;
+    const claim = async ({ id }: Delivery, lane: "push" | "pull" = "push"): Promise<Delivery> =>
+      (await mailbox.claim(id, { lane, now, transport: "tmux" }))!;
     const way = { transport: "tmux", authority: "user" } as const;
 
     test.each(jumps)("what is open keeps the time that is left to it when the clock is set by %d ms", async (jump) => {
       const expiring = await accept("expires", { ttlMs: 30_000 });
       const failed = await claim(await accept("fails"));
       await mailbox.settle(failed.id, { kind: "error", detail: "no" }, way);
-      const leased = await claim(await accept("is read"), "boundary");
+      const leased = await claim(await accept("is read"), "pull");
       const left = (id: Delivery["id"]): (number | null)[] => {
         const { expiresAt, availableAt, leaseUntil, updatedAt, reasonAt } = mailbox.delivery(id)!;
         return [expiresAt, availableAt, leaseUntil, updatedAt, reasonAt].map((at) => (at === null ? null : at - now));
@@ -70,23 +76,29 @@ export function mailboxTimeContract(name: string, open: (clock: Clock) => Promis
     });
 
     test("claims ascend, also after the clock was set back and after a restart", async () => {
-      const first = await claim(await accept("one"), "boundary");
+      const first = await claim(await accept("one"), "pull");
       now -= 600_000;
-      const second = await claim(await accept("two"), "boundary");
+      const second = await claim(await accept("two"), "pull");
       expect(second.claimedAt!).toBeGreaterThan(first.claimedAt!);
       expect(second.leaseUntil! - now).toBe(first.leaseUntil! - (now + 600_000));
       if (subject.reopen) mailbox = await subject.reopen();
-      const third = await claim(await accept("three"), "boundary");
+      const third = await claim(await accept("three"), "pull");
       expect(third.claimedAt!).toBeGreaterThan(second.claimedAt!);
     });
 
     test("the log goes on after a message, however the clock was set since", async () => {
       const ids = [];
-      for (const [body, jump] of [["one", 0], ["two", -600_000], ["three", 60 * dayMs], ["four", -60 * dayMs]] as const) {
+      for (const [body, jump] of [
+        ["one", 0],
+        ["two", -600_000],
+        ["three", 60 * dayMs],
+        ["four", -60 * dayMs],
+      ] as const) {
         now += jump;
         ids.push((await accept(body)).messageId);
       }
-      const bodies = (filter: Parameters<Mailbox["log"]>[0]): string[] => mailbox.log(filter).map((one) => one.message.body);
+      const bodies = (filter: Parameters<Mailbox["log"]>[0]): string[] =>
+        mailbox.log(filter).map((one) => one.message.body);
       expect(bodies({ after: ids[0]! })).toEqual(["two", "three", "four"]);
       expect(bodies({ after: ids[2]! })).toEqual(["four"]);
       expect(bodies({ before: ids[3]! })).toEqual(["one", "two", "three"]);

@@ -1,7 +1,16 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
 import { join } from "node:path";
-import { holdReasons, mayFollow, openStates, proofs, type Delivery, type Lane, type Outcome, type Proof } from "../model/delivery.ts";
+import {
+  holdReasons,
+  mayFollow,
+  openStates,
+  proofs,
+  type Delivery,
+  type Lane,
+  type Outcome,
+  type Proof,
+} from "../model/delivery.ts";
 import { agentId, type AgentId, type MessageId, type RandomBytes } from "../model/ids.ts";
 import { seal, wakes, whens, type Message, type Sender } from "../model/message.ts";
 import { connect } from "../os/sqlite/connection.ts";
@@ -21,7 +30,16 @@ const agents = [sender("user", "user"), sender("a-1", "ana"), sender("b-1", "bob
 const way = { transport: "tmux", authority: "peer" } as const;
 
 type Action =
-  | { do: "accept"; from: number; to: number[]; kind: "text" | "ack" | "shutdown_request"; when: number; ttlMs: number | null; key: string | null; reply: number | null }
+  | {
+      do: "accept";
+      from: number;
+      to: number[];
+      kind: "text" | "ack" | "shutdown_request";
+      when: number;
+      ttlMs: number | null;
+      key: string | null;
+      reply: number | null;
+    }
   | { do: "accept again"; message: number; sameId: boolean }
   | { do: "claim"; delivery: number; lane: Lane }
   | { do: "hold"; delivery: number; reason: number }
@@ -36,9 +54,13 @@ type Action =
 
 const pick = fc.nat({ max: 1_000 });
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
-  fc.constantFrom(...proofs).map((proof): Outcome => ({ kind: "handed", proof })),
-  fc.constantFrom(...holdReasons).map((reason): Outcome => ({ kind: "held", hold: { reason, detail: `it is ${reason}` } })),
-  fc.constantFrom("gone", "error", "error", "absent", "unknown", "discarded", "removed").map((kind): Outcome => ({ kind, detail: `it was ${kind}` })),
+  fc.constantFrom(...proofs).map((proof): Outcome => ({ kind: "delivered", proof })),
+  fc
+    .constantFrom(...holdReasons)
+    .map((reason): Outcome => ({ kind: "held", hold: { reason, detail: `it is ${reason}` } })),
+  fc
+    .constantFrom("gone", "error", "error", "absent", "unknown", "discarded", "removed")
+    .map((kind): Outcome => ({ kind, detail: `it was ${kind}` })),
 );
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -54,17 +76,52 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       reply: fc.option(pick),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("accept again" as const), message: pick, sameId: fc.boolean() }) },
-  { weight: 8, arbitrary: fc.record({ do: fc.constant("claim" as const), delivery: pick, lane: fc.constantFrom<Lane>("push", "push", "boundary") }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("accept again" as const), message: pick, sameId: fc.boolean() }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("claim" as const),
+      delivery: pick,
+      lane: fc.constantFrom<Lane>("push", "push", "pull"),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("hold" as const), delivery: pick, reason: fc.nat({ max: 2 }) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant("settle" as const), delivery: pick, outcome }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("confirm" as const), delivery: pick, proof: fc.constantFrom(...proofs) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("confirm" as const), delivery: pick, proof: fc.constantFrom(...proofs) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("warn" as const, "note" as const), delivery: pick }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("cancel" as const, "retry" as const), message: pick, agent: fc.option(pick) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("cancel" as const, "retry" as const),
+      message: pick,
+      agent: fc.option(pick),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("expire" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("restored" as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("recover" as const), scope: fc.constantFrom("start" as const, "leases" as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("prune" as const), olderMs: fc.nat({ max: 30_000 }), freshMs: fc.nat({ max: 30_000 }), crowded: fc.boolean(), batch: fc.integer({ min: 1, max: 3 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("recover" as const),
+      scope: fc.constantFrom("start" as const, "leases" as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("prune" as const),
+      olderMs: fc.nat({ max: 30_000 }),
+      freshMs: fc.nat({ max: 30_000 }),
+      crowded: fc.boolean(),
+      batch: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
 );
 /** What is asked for together shares a commit; time passes between, and now and then the process is a new one. */
 const turn = fc.record({
@@ -145,7 +202,9 @@ class Walk {
 
   async take(together: readonly Action[]): Promise<void> {
     const verbs = together.map((one) => this.verbOf(one));
-    const [inMemory, inSqlite] = await Promise.all([this.memory, this.sqlite].map((mailbox) => Promise.all(verbs.map((verb) => answerOf(verb(mailbox))))));
+    const [inMemory, inSqlite] = await Promise.all(
+      [this.memory, this.sqlite].map((mailbox) => Promise.all(verbs.map((verb) => answerOf(verb(mailbox))))),
+    );
     expect(inSqlite).toEqual(inMemory!);
     const [changes, others] = [this.changes[0].splice(0), this.changes[1].splice(0)];
     expect(others).toEqual(changes);
@@ -176,13 +235,21 @@ class Walk {
           { inReplyTo: reply, hops: action.from % 7 },
           { clock: this.clock, random: this.random },
         );
-        this.recipients.set(message.id, to.map((one) => one.id));
+        this.recipients.set(
+          message.id,
+          to.map((one) => one.id),
+        );
         return (mailbox) => mailbox.accept(message, to);
       }
       case "accept again": {
         const earlier = this.pickMessage(action.message);
         if (!earlier) return async () => null;
-        const fresh = seal({ to: "x", body: "a twin" }, agents[0]!, { inReplyTo: null, hops: 0 }, { clock: this.clock, random: this.random });
+        const fresh = seal(
+          { to: "x", body: "a twin" },
+          agents[0]!,
+          { inReplyTo: null, hops: 0 },
+          { clock: this.clock, random: this.random },
+        );
         // Nobody but the mailbox itself writes bounces.
         const twin = action.sameId && earlier.kind !== "bounce" ? earlier : { ...fresh, tag: earlier.tag };
         this.recipients.set(twin.id, [agents[1]!.id]);
@@ -198,24 +265,27 @@ class Walk {
         return (mailbox) => mailbox.hold(id, { reason, detail: `it is ${reason}` });
       }
       case "settle": {
-        const id = this.pickDelivery(action.delivery, "claimed", "uncertain", "handed");
+        const id = this.pickDelivery(action.delivery, "claimed", "uncertain", "delivered");
         return (mailbox) => mailbox.settle(id, action.outcome, way);
       }
       case "confirm": {
-        const id = this.pickDelivery(action.delivery, "handed", "seen", "uncertain");
+        const id = this.pickDelivery(action.delivery, "delivered", "seen", "uncertain");
         return (mailbox) => mailbox.confirm(id, action.proof);
       }
       case "warn": {
-        const id = this.pickDelivery(action.delivery, "handed");
+        const id = this.pickDelivery(action.delivery, "delivered");
         return (mailbox) => mailbox.warn(id, "no proof came");
       }
       case "note": {
-        const id = this.pickDelivery(action.delivery, "handed", "seen");
+        const id = this.pickDelivery(action.delivery, "delivered", "seen");
         return (mailbox) => mailbox.note(id, "retrying", action.delivery % 2 === 0 ? "529" : null);
       }
       case "cancel":
       case "retry": {
-        const id = action.do === "retry" ? this.pickDead(action.message) : (this.pickMessage(action.message)?.id ?? ("none" as MessageId));
+        const id =
+          action.do === "retry"
+            ? this.pickDead(action.message)
+            : (this.pickMessage(action.message)?.id ?? ("none" as MessageId));
         const agent = action.agent === null ? undefined : agents[action.agent % agents.length]!.id;
         return (mailbox) => mailbox[action.do](id, agent);
       }
@@ -226,7 +296,15 @@ class Walk {
       case "recover":
         return (mailbox) => mailbox.recover(this.now, action.scope);
       case "prune":
-        return (mailbox) => mailbox.prune({ olderThan: this.now - action.olderMs, freshSince: this.now - action.freshMs, maxBytes: action.crowded ? 0 : Number.MAX_SAFE_INTEGER, batch: action.batch }).then(({ removed, next }) => [removed, next === null]);
+        return (mailbox) =>
+          mailbox
+            .prune({
+              olderThan: this.now - action.olderMs,
+              freshSince: this.now - action.freshMs,
+              maxBytes: action.crowded ? 0 : Number.MAX_SAFE_INTEGER,
+              batch: action.batch,
+            })
+            .then(({ removed, next }) => [removed, next === null]);
     }
   }
 
@@ -243,7 +321,9 @@ class Walk {
   }
 
   private pickDead(index: number): MessageId {
-    const dead = [...this.lastState].filter(([, state]) => ["failed", "expired", "cancelled"].includes(state)).map(([id]) => this.memory.delivery(id)!.messageId);
+    const dead = [...this.lastState]
+      .filter(([, state]) => ["failed", "expired", "cancelled"].includes(state))
+      .map(([id]) => this.memory.delivery(id)!.messageId);
     const candidates = index % 4 === 0 || dead.length === 0 ? this.messages.map((message) => message.id) : dead;
     return candidates[index % Math.max(1, candidates.length)] ?? ("none" as MessageId);
   }
@@ -253,7 +333,8 @@ class Walk {
       this.lastState.set(delivery.id, delivery.state);
       if (transition.verb !== "accept") continue;
       if (this.messages.every((one) => one.id !== message.id)) this.messages.push(message);
-      if (message.kind === "bounce") this.recipients.set(message.id, [this.messages.find((one) => one.id === message.inReplyTo)!.from.id]);
+      if (message.kind === "bounce")
+        this.recipients.set(message.id, [this.messages.find((one) => one.id === message.inReplyTo)!.from.id]);
     }
   }
 
@@ -264,11 +345,25 @@ class Walk {
       if (verb === "accept") expect(this.agentsOf(message)).toEqual(this.recipients.get(message.id)!);
       const died = to === "failed" || to === "expired";
       if (!died || from === to) continue;
-      const bounces = changes.filter(({ transition: one, message: other }) => one.verb === "accept" && other.kind === "bounce" && other.inReplyTo === message.id && other.body.includes(` to ${delivery.agentName} `));
-      expect(bounces.map((one) => one.delivery.agent), `bounces of ${message.tag} to ${delivery.agentName}`).toEqual(wakes(message.kind) ? [message.from.id] : []);
+      const bounces = changes.filter(
+        ({ transition: one, message: other }) =>
+          one.verb === "accept" &&
+          other.kind === "bounce" &&
+          other.inReplyTo === message.id &&
+          other.body.includes(` to ${delivery.agentName} `),
+      );
+      expect(
+        bounces.map((one) => one.delivery.agent),
+        `bounces of ${message.tag} to ${delivery.agentName}`,
+      ).toEqual(wakes(message.kind) ? [message.from.id] : []);
     }
-    const bounces = changes.filter(({ transition, message }) => transition.verb === "accept" && message.kind === "bounce");
-    const deaths = changes.filter(({ transition: { from, to }, message }) => (to === "failed" || to === "expired") && from !== to && wakes(message.kind));
+    const bounces = changes.filter(
+      ({ transition, message }) => transition.verb === "accept" && message.kind === "bounce",
+    );
+    const deaths = changes.filter(
+      ({ transition: { from, to }, message }) =>
+        (to === "failed" || to === "expired") && from !== to && wakes(message.kind),
+    );
     expect(bounces.length).toBe(deaths.length);
     for (const { delivery } of changes) this.checkHistory(delivery);
   }
@@ -277,14 +372,16 @@ class Walk {
     return (this.memory.receipt(message.id)?.deliveries ?? []).map((delivery) => delivery.agent);
   }
 
-  /** Steps join on to each other, and a proof once held is lost only when a person has the message sent again. */
+  /** Steps join on to each other, and a proof once held is lost only when a user has the message sent again. */
   private checkHistory({ id, messageId }: Delivery): void {
     const history = this.memory.story(messageId)?.history.get(id) ?? [];
     history.forEach((row, index) => {
       const before = history[index - 1];
       expect(row.from).toBe(before?.to ?? null);
       if (!before || before.proof === null || row.verb === "retry") return;
-      expect(proofs.indexOf(row.proof!), `${before.proof} is not lowered to ${row.proof}`).toBeGreaterThanOrEqual(proofs.indexOf(before.proof));
+      expect(proofs.indexOf(row.proof!), `${before.proof} is not lowered to ${row.proof}`).toBeGreaterThanOrEqual(
+        proofs.indexOf(before.proof),
+      );
     });
   }
 
@@ -306,7 +403,8 @@ class Walk {
     const open = this.memory.deliveriesIn(openStates);
     const queued = open.filter((delivery) => delivery.state === "queued");
     for (const mailbox of [this.memory, this.sqlite]) {
-      for (const { id } of agents) expect(mailbox.pending(id)).toBe(open.filter((delivery) => delivery.agent === id).length);
+      for (const { id } of agents)
+        expect(mailbox.pending(id)).toBe(open.filter((delivery) => delivery.agent === id).length);
       expect(mailbox.waiting().toSorted()).toEqual([...new Set(queued.map((delivery) => delivery.agent))].toSorted());
     }
     for (const { id } of agents) expect(this.sqlite.heads(id, this.now)).toEqual([...this.memory.heads(id, this.now)]);
@@ -314,13 +412,17 @@ class Walk {
   }
 
   compareEverything(): void {
-    for (const { id, tag } of this.messages) for (const name of [id, tag]) expect(this.sqlite.story(name)).toEqual(this.memory.story(name));
+    for (const { id, tag } of this.messages)
+      for (const name of [id, tag]) expect(this.sqlite.story(name)).toEqual(this.memory.story(name));
     expect(this.sqlite.log({ limit: 1_000 })).toEqual([...this.memory.log({ limit: 1_000 })]);
     for (const { id } of agents) {
       expect(this.sqlite.inbox(id, { limit: 1_000 })).toEqual([...this.memory.inbox(id, { limit: 1_000 })]);
-      expect(this.sqlite.inbox(id, { pending: true, limit: 3 })).toEqual([...this.memory.inbox(id, { pending: true, limit: 3 })]);
+      expect(this.sqlite.inbox(id, { pending: true, limit: 3 })).toEqual([
+        ...this.memory.inbox(id, { pending: true, limit: 3 }),
+      ]);
       expect(this.sqlite.hopsAround(id)).toBe(this.memory.hopsAround(id));
-      for (const to of [null, agents[2]!.id]) expect(this.sqlite.sentSince(id, to, this.now - 20_000)).toBe(this.memory.sentSince(id, to, this.now - 20_000));
+      for (const to of [null, agents[2]!.id])
+        expect(this.sqlite.sentSince(id, to, this.now - 20_000)).toBe(this.memory.sentSince(id, to, this.now - 20_000));
     }
   }
 }

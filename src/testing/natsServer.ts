@@ -52,7 +52,12 @@ export class NatsServer implements AsyncDisposable {
 
   /** Everything said under a subject, as it comes. */
   async listen(subject = ">", options: Parameters<typeof connect>[0] = {}): Promise<Listener> {
-    const connection = await connect({ servers: this.url, maxReconnectAttempts: -1, reconnectTimeWait: 50, ...options });
+    const connection = await connect({
+      servers: this.url,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 50,
+      ...options,
+    });
     const listener = new Listener(connection, subject);
     await connection.flush();
     return listener;

@@ -12,7 +12,11 @@ export interface Sought {
 }
 
 /** What the lines of a transcript say of one message, in order, until its fate is decided. */
-export function newsIn(reader: LineReader, lines: readonly string[], { tag, id = "no-id", fetched = false }: Sought): News[] {
+export function newsIn(
+  reader: LineReader,
+  lines: readonly string[],
+  { tag, id = "no-id", fetched = false }: Sought,
+): News[] {
   const progress = new Progress({ tag: tag as Tag, id: id as MessageId }, fetched);
   const entries = new Entries();
   const found: News[] = [];
@@ -28,4 +32,6 @@ const entriesOf = (line: TranscriptLine | null, entries: Entries): readonly Entr
 
 /** The lines that a real program wrote; see fixtures/transcripts. */
 export const recorded = (name: string): readonly string[] =>
-  readFileSync(join(import.meta.dir, "..", "..", "fixtures", "transcripts", `${name}.jsonl`), "utf8").split("\n").filter(Boolean);
+  readFileSync(join(import.meta.dir, "..", "..", "fixtures", "transcripts", `${name}.jsonl`), "utf8")
+    .split("\n")
+    .filter(Boolean);

@@ -28,7 +28,11 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
     until(kind: SessionState["kind"]): Promise<void>;
   }
 
-  function parrot({ timeoutMs = 20_000, options = {}, backoffMs = [5] }: { timeoutMs?: number; options?: Record<string, unknown>; backoffMs?: number[] } = {}): Parrot {
+  function parrot({
+    timeoutMs = 20_000,
+    options = {},
+    backoffMs = [5],
+  }: { timeoutMs?: number; options?: Record<string, unknown>; backoffMs?: number[] } = {}): Parrot {
     const posted: Posting[] = [];
     const notes: string[] = [];
     let changed = (): void => undefined;
@@ -42,7 +46,8 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
       note: (text) => notes.push(text),
       changed: () => changed(),
       async post(posting): Promise<Accepted> {
-        if (posting.type === "send" && posting.to === "nobody") throw new TielineError("ADDRESS_UNKNOWN", "nobody", { remedy: "-" });
+        if (posting.type === "send" && posting.to === "nobody")
+          throw new TielineError("ADDRESS_UNKNOWN", "nobody", { remedy: "-" });
         posted.push(posting);
         return { id: "1", tag: "MSG_PARROT_00000001", successful: [], failed: [] };
       },
@@ -68,13 +73,16 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
 
   describe(`object contract: ${name}`, () => {
     test("a handler that returns has taken the message, which is as good as a reply", async () => {
-      expect(await parrot().say("nothing")).toEqual({ kind: "handed", proof: "reply" });
+      expect(await parrot().say("nothing")).toEqual({ kind: "delivered", proof: "reply" });
     });
 
     test("it says what it understands", async () => {
       const { session, until } = parrot();
       await until("up");
-      expect(session.state).toMatchObject({ kind: "up", interface: { words: expect.arrayContaining(["reply", "send"]) } });
+      expect(session.state).toMatchObject({
+        kind: "up",
+        interface: { words: expect.arrayContaining(["reply", "send"]) },
+      });
     });
 
     test("replies, sends and broadcasts go out, with the reply bound to its message", async () => {
@@ -97,7 +105,7 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
 
     test("a refused send reaches the handler with its code", async () => {
       const { say, posted } = parrot();
-      expect(await say("try nobody")).toEqual({ kind: "handed", proof: "reply" });
+      expect(await say("try nobody")).toEqual({ kind: "delivered", proof: "reply" });
       expect(posted).toMatchObject([{ type: "reply", content: "ADDRESS_UNKNOWN" }]);
     });
 
@@ -127,7 +135,10 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
     test("a handler that waits for ever is ended; what it had is uncertain, and a new one starts empty", async () => {
       const { say, posted } = parrot({ timeoutMs: 2_000 });
       await say("nothing");
-      expect(await say("hang")).toMatchObject({ kind: "unknown", detail: expect.stringContaining("ended while it had the message") });
+      expect(await say("hang")).toMatchObject({
+        kind: "unknown",
+        detail: expect.stringContaining("ended while it had the message"),
+      });
       await say("heard");
       expect(posted).toMatchObject([{ content: "1" }]);
     });
@@ -161,5 +172,9 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
 }
 
 function aMessage(body: string): Message {
-  return seal({ to: "parrot", body }, { id: agentId("user"), name: "user", team: "web", knownBy: "person" }, { inReplyTo: null, hops: 0 });
+  return seal(
+    { to: "parrot", body },
+    { id: agentId("user"), name: "user", team: "web", knownBy: "user" },
+    { inReplyTo: null, hops: 0 },
+  );
 }

@@ -13,7 +13,7 @@ import { openMailbox } from "../mailbox/mailbox.ts";
 import type { Mailbox } from "../mailbox/port.ts";
 import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
 import { sqliteStore } from "../mailbox/sqlite/store.ts";
-import { personId, type Agent } from "../model/agent.ts";
+import { userId, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { agentId } from "../model/ids.ts";
 import type { Draft, Message, Sender } from "../model/message.ts";
@@ -44,7 +44,7 @@ export interface ObjectTeam extends AsyncDisposable {
   inbox(agent: Agent | null, count: number): Promise<Message[]>;
 }
 
-const person: Sender = { id: personId, name: "user", team: "web", knownBy: "person" };
+const user: Sender = { id: userId, name: "user", team: "web", knownBy: "user" };
 
 /** In a directory that is given, for a second time for instance, everything stays. */
 export async function objectTeam(given?: string): Promise<ObjectTeam> {
@@ -58,15 +58,48 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
   const projects = new Projects();
   const profiles = new Profiles(join(root, "agents"));
   const teams = teamsOver(directory, projects, documents);
-  const lookups = lookupsOver({ roster: directory.roster, profiles, projectOf: teams.projectOf, overlayOf: teams.overlayOf });
-  const trust = new Trust({ documents, profiles, projectOf: teams.projectOf, path: env.PATH, binDirectory: "/nowhere" });
-  const ways = routes(directory, lookups, () => trust.profiles(), () => undefined);
+  const lookups = lookupsOver({
+    roster: directory.roster,
+    profiles,
+    projectOf: teams.projectOf,
+    overlayOf: teams.overlayOf,
+  });
+  const trust = new Trust({
+    documents,
+    profiles,
+    projectOf: teams.projectOf,
+    path: env.PATH,
+    binDirectory: "/nowhere",
+  });
+  const ways = routes(
+    directory,
+    lookups,
+    () => trust.profiles(),
+    () => undefined,
+  );
   const router = createRouter({ mailbox, guard: () => ({ hops: 0, refused: [] }), emit: () => undefined, ...ways });
   const faults: string[] = [];
-  const report = (context: string, fault: unknown): void => void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`);
-  const objects = new Objects({ directory, mailbox, router, documents, report, projectOf: teams.projectOf, trusted: (at) => trust.objectsOf(at), env, endpoint: objectEndpoint, backoffMs: [20] });
+  const report = (context: string, fault: unknown): void =>
+    void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`);
+  const objects = new Objects({
+    directory,
+    mailbox,
+    router,
+    documents,
+    report,
+    projectOf: teams.projectOf,
+    trusted: (at) => trust.objectsOf(at),
+    env,
+    endpoint: objectEndpoint,
+    backoffMs: [20],
+  });
   const transport = objectTransport(objects);
-  const courier = createCourier({ mailbox, report, transports: new Map([[transport.name, transport]]), agent: (id) => directory.agent(id) });
+  const courier = createCourier({
+    mailbox,
+    report,
+    transports: new Map([[transport.name, transport]]),
+    agent: (id) => directory.agent(id),
+  });
   objects.start();
   await courier.start();
 
@@ -106,12 +139,14 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
       }
       objects.trustChanged("web");
     },
-    agent: (name) => directory.roster.named("web", name) ?? directory.register({ name, team: "web", provider: "generic" }),
-    send: (draft, from) => router.send(draft, from ? { id: from.id, name: from.name, team: "web", knownBy: "token" } : person),
+    agent: (name) =>
+      directory.roster.named("web", name) ?? directory.register({ name, team: "web", provider: "generic" }),
+    send: (draft, from) =>
+      router.send(draft, from ? { id: from.id, name: from.name, team: "web", knownBy: "token" } : user),
     until: (message, holds) => eventually(() => mailbox.receipt(message.id)?.deliveries.find(holds)),
     inbox: (agent, count) =>
       eventually(() => {
-        const rows = mailbox.inbox(agent?.id ?? agentId(personId), { limit: 1_000 });
+        const rows = mailbox.inbox(agent?.id ?? agentId(userId), { limit: 1_000 });
         return rows.length >= count ? rows.map(({ message }) => message) : undefined;
       }),
     async [Symbol.asyncDispose]() {

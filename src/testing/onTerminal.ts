@@ -8,7 +8,10 @@ export interface OnTerminal {
 }
 
 /** Runs it to its end; answers with everything that the terminal was told. */
-export async function runOnTerminal(argv: readonly string[], { cwd, env, columns = 80, enough }: OnTerminal): Promise<{ code: number; told: string }> {
+export async function runOnTerminal(
+  argv: readonly string[],
+  { cwd, env, columns = 80, enough }: OnTerminal,
+): Promise<{ code: number; told: string }> {
   let told = "";
   const decoder = new TextDecoder();
   const data = (_terminal: unknown, chunk: Uint8Array): void => {

@@ -27,7 +27,8 @@ export interface OtherUserResult {
 const canSwitchUser = (): boolean =>
   process.getuid?.() === 0 && Bun.which("useradd") !== null && Bun.which("setpriv") !== null;
 
-export const lackOfOtherUser = (): Lack => lackUnless(canSwitchUser(), "a second OS user needs root, useradd and setpriv");
+export const lackOfOtherUser = (): Lack =>
+  lackUnless(canSwitchUser(), "a second OS user needs root, useradd and setpriv");
 
 export function createOtherUser(): OtherUser {
   const name = `tl${process.pid.toString(36)}${Math.random().toString(36).slice(2, 8)}`;

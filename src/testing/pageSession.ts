@@ -20,12 +20,18 @@ export interface TestPageOptions {
 }
 
 /** A page at that origin, not signed in. */
-export function pageAt(origin: string, { store = memoryStore(), send = fetch, isIntercepted = () => false }: TestPageOptions = {}): TestPage {
+export function pageAt(
+  origin: string,
+  { store = memoryStore(), send = fetch, isIntercepted = () => false }: TestPageOptions = {},
+): TestPage {
   const sent: TestPage["sent"][number][] = [];
   const asBrowser: Fetch = (path, request) => {
     const headers = new Headers(request.headers);
     headers.set("sec-fetch-site", "same-origin");
-    headers.set("user-agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36");
+    headers.set(
+      "user-agent",
+      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
+    );
     if (request.method === "POST") headers.set("origin", origin);
     const url = new URL(path, origin).href;
     // What only browsers know means nothing here.
@@ -33,7 +39,12 @@ export function pageAt(origin: string, { store = memoryStore(), send = fetch, is
     sent.push({ url, request: { ...rest, headers } });
     return send(url, { ...rest, headers });
   };
-  return { origin, store, sent, session: createSession({ origin, fetch: asBrowser, store, now: () => performance.now(), isIntercepted }) };
+  return {
+    origin,
+    store,
+    sent,
+    session: createSession({ origin, fetch: asBrowser, store, now: () => performance.now(), isIntercepted }),
+  };
 }
 
 /** Opens a link of `tieline dash` in a page of its own. */

@@ -9,7 +9,7 @@ export class PlayedTransport implements Transport {
   readonly written: string[] = [];
   readonly foreseen: string[] = [];
   readiness: Readiness = { kind: "ready" };
-  outcome: Outcome | (() => Promise<Outcome>) = { kind: "handed", proof: "screen" };
+  outcome: Outcome | (() => Promise<Outcome>) = { kind: "delivered", proof: "screen" };
   inspected: Outcome = { kind: "unknown", detail: "?" };
   watchers = 0;
   looks = 0;

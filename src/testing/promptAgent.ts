@@ -12,7 +12,10 @@ export const pastesOf = (file: string): string => `${file}.pastes`;
 /** What was submitted so far, in order. */
 export function submissions(file: string): string[] {
   if (!existsSync(file)) return [];
-  return readFileSync(file, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line) as string);
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as string);
 }
 
 if (import.meta.main) run(process.argv[2]!);

@@ -19,6 +19,10 @@ export const rawSinkPath = import.meta.path;
 export async function sinkBytes(file: string, enough: (bytes: Buffer) => boolean): Promise<Buffer> {
   const read = (): Buffer | undefined => (existsSync(file) ? readFileSync(file) : undefined);
   const isEnough = (bytes: Buffer | undefined): boolean => bytes !== undefined && enough(bytes);
-  await until(() => isEnough(read()), () => `enough bytes in ${file}, which has ${read()?.length ?? "not been made"}`, 60_000);
+  await until(
+    () => isEnough(read()),
+    () => `enough bytes in ${file}, which has ${read()?.length ?? "not been made"}`,
+    60_000,
+  );
   return readFileSync(file);
 }

@@ -6,7 +6,10 @@ import { callerOf } from "../cli/connect.ts";
  * Makes an agent that fetches its own mail known in a home whose daemon runs. Its mail waits until it does, whatever is
  * installed on the machine.
  */
-export async function registerReader(name: string, env: Readonly<Record<string, string>>): Promise<{ readonly token: string }> {
+export async function registerReader(
+  name: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly token: string }> {
   const home = homeOf(env);
   const { token } = await createClient({ socket: home.socket }, await callerOf(home, env)).call("register", { name });
   return { token };

@@ -20,7 +20,8 @@ export function screenPlayerCommand(dir: string, command: string): string[] {
 }
 
 export const isPlaying = (dir: string): boolean => existsSync(join(dir, "listening"));
-export const typedInto = (dir: string): string => (existsSync(join(dir, "typed")) ? readFileSync(join(dir, "typed"), "utf8") : "");
+export const typedInto = (dir: string): string =>
+  existsSync(join(dir, "typed")) ? readFileSync(join(dir, "typed"), "utf8") : "";
 
 export async function play(dir: string, picture: Picture): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -32,7 +32,8 @@ type Correction = Partial<Pick<Label, "state" | "draft">> & { file: string; beca
 const root = join(import.meta.dir, "../../fixtures/screens");
 
 /** Programs that have no rules of their own: other agent programs, viewers, editors. */
-export const genericScreens = (): LabelledScreen[] => readJson<Label[]>("generic/labels.json").map((label) => ({ ...label, screen: screenOf(label) }));
+export const genericScreens = (): LabelledScreen[] =>
+  readJson<Label[]>("generic/labels.json").map((label) => ({ ...label, screen: screenOf(label) }));
 
 export function labelledScreens(): LabelledScreen[] {
   const corrections = new Map(readJson<Correction[]>("corrections.json").map((entry) => [entry.file, entry]));

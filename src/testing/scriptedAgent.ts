@@ -49,13 +49,20 @@ export function scriptedAgentCommand(dir: string): string[] {
 
 export function logOf(dir: string): LogEntry[] {
   const file = join(dir, "log.jsonl");
-  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line) as LogEntry) : [];
+  return existsSync(file)
+    ? readFileSync(file, "utf8")
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as LogEntry)
+    : [];
 }
 
-export const submittedTo = (dir: string): string[] => logOf(dir).flatMap((entry) => ("submitted" in entry ? [entry.submitted] : []));
+export const submittedTo = (dir: string): string[] =>
+  logOf(dir).flatMap((entry) => ("submitted" in entry ? [entry.submitted] : []));
 
 /** Every key that it was given, one behind the other; what is pasted is none. */
-export const keysTypedTo = (dir: string): string => (existsSync(join(dir, "keys")) ? readFileSync(join(dir, "keys"), "utf8") : "");
+export const keysTypedTo = (dir: string): string =>
+  existsSync(join(dir, "keys")) ? readFileSync(join(dir, "keys"), "utf8") : "";
 
 /** Says it, and resolves when the screen was drawn. */
 export async function direct(dir: string, script: Script): Promise<void> {
@@ -126,7 +133,8 @@ function run(dir: string): void {
     if (script.blinks !== undefined) blink(script.blinks);
     echoDelayMs = script.echoDelayMs ?? echoDelayMs;
     onPaste = script.onPaste ?? onPaste;
-    if (script.bracketedPaste !== undefined) process.stdout.write(script.bracketedPaste ? "\x1b[?2004h" : "\x1b[?2004l");
+    if (script.bracketedPaste !== undefined)
+      process.stdout.write(script.bracketedPaste ? "\x1b[?2004h" : "\x1b[?2004l");
   }
 
   function blink(on: boolean): void {
@@ -209,7 +217,11 @@ function run(dir: string): void {
     const { rows, cursor } = isOpen(state) ? dialog(state, lit) : composerRows(composer, suggestion, state, width);
     const above = transcript.slice(-3).map((line) => `> ${line}`.slice(0, width - 1));
     const room = Math.max(0, height - rows.length);
-    const lines = [...above.slice(-room), ...Array.from({ length: Math.max(0, room - above.length) }, () => ""), ...rows];
+    const lines = [
+      ...above.slice(-room),
+      ...Array.from({ length: Math.max(0, room - above.length) }, () => ""),
+      ...rows,
+    ];
     const shown = lines.slice(-height);
     const y = cursor.y + (lines.length - rows.length) - (lines.length - shown.length);
     const title = `${state === "working" ? "⠂" : "✳"} Scripted${lit ? " !" : ""}`;
@@ -229,13 +241,19 @@ const blue = (text: string): string => `\x1b[38;5;153m${text}\x1b[39m`;
 
 function composerRows(text: string, suggestion: string, state: ScriptedState, width: number): Drawn {
   const inner = width - 3;
-  const wrapped = text.replaceAll("\t", "    ").split("\n").flatMap((line) => wrap(line, inner));
+  const wrapped = text
+    .replaceAll("\t", "    ")
+    .split("\n")
+    .flatMap((line) => wrap(line, inner));
   const border = grey("─".repeat(width));
   const above = state === "working" ? [blue("✻ Thinking… (3s · esc to interrupt)"), ""] : [""];
   const typed = wrapped.map((line, index) => (index === 0 ? `❯\u00a0${line}` : `  ${line}`));
   if (text === "" && suggestion !== "") typed[0] += `\x1b[7m${suggestion[0]}\x1b[0;2m${suggestion.slice(1)}\x1b[0m`;
   const rows = [...above, border, ...typed, border, grey("  ? for shortcuts")];
-  return { rows, cursor: { x: Math.min(2 + Bun.stringWidth(wrapped.at(-1)!), width - 1), y: above.length + wrapped.length } };
+  return {
+    rows,
+    cursor: { x: Math.min(2 + Bun.stringWidth(wrapped.at(-1)!), width - 1), y: above.length + wrapped.length },
+  };
 }
 
 function wrap(line: string, width: number): string[] {
@@ -250,10 +268,27 @@ function wrap(line: string, width: number): string[] {
 function dialog(state: ScriptedState, lit: boolean | null): Drawn {
   const choice = (text: string): string => ` ${blue("❯")} ${text}`;
   const menus: Record<string, string[]> = {
-    permission: [" Bash command", "", "   rm -rf build", "", " Do you want to proceed?", choice("1. Yes"), "   2. No", "", grey(" Esc to cancel · Tab to amend")],
+    permission: [
+      " Bash command",
+      "",
+      "   rm -rf build",
+      "",
+      " Do you want to proceed?",
+      choice("1. Yes"),
+      "   2. No",
+      "",
+      grey(" Esc to cancel · Tab to amend"),
+    ],
     question: [" Which colour?", "", choice("1. Red"), "   2. Green", "", grey("Enter to select · Esc to cancel")],
     dialog: [" Choose a model", "", choice("1. Large"), "   2. Small", "", grey(" Enter to confirm · Esc to cancel")],
-    limited: [" You have reached your limit", "", choice("1. Stop and wait for the limit to reset"), "   2. Upgrade", "", grey(" Enter to confirm · Esc to cancel")],
+    limited: [
+      " You have reached your limit",
+      "",
+      choice("1. Stop and wait for the limit to reset"),
+      "   2. Upgrade",
+      "",
+      grey(" Enter to confirm · Esc to cancel"),
+    ],
   };
   const call = lit === null ? [] : [`${lit ? "●" : " "} Scripted call`, ""];
   const rows = [...call, ...(menus[state] ?? [])];

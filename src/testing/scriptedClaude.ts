@@ -8,7 +8,8 @@ import { dirname, join } from "node:path";
 
 export const scriptedClaudePath = import.meta.path;
 
-export const transcriptIn = (configDir: string, session: string): string => join(configDir, "projects", "-work", `${session}.jsonl`);
+export const transcriptIn = (configDir: string, session: string): string =>
+  join(configDir, "projects", "-work", `${session}.jsonl`);
 
 interface UserLine {
   readonly type: "user";
@@ -24,7 +25,10 @@ interface ControlLine {
 /** What it was told in its session, in order. */
 export function toldIn(transcript: string): string[] {
   const lines = existsSync(transcript) ? readFileSync(transcript, "utf8").split("\n").slice(0, -1) : [];
-  return lines.map((line) => JSON.parse(line) as UserLine).filter(({ type }) => type === "user").map(({ message }) => message.content);
+  return lines
+    .map((line) => JSON.parse(line) as UserLine)
+    .filter(({ type }) => type === "user")
+    .map(({ message }) => message.content);
 }
 
 if (import.meta.main) await run(process.argv[2]!, process.argv[3]!);
@@ -37,7 +41,11 @@ async function run(configDir: string, session: string): Promise<void> {
   for await (const line of console) {
     const heard = JSON.parse(line) as UserLine | ControlLine;
     if (heard.type === "user") answer(heard);
-    else say({ type: "control_response", response: { subtype: "success", request_id: heard.request_id, response: { still_queued: [] } } });
+    else
+      say({
+        type: "control_response",
+        response: { subtype: "success", request_id: heard.request_id, response: { still_queued: [] } },
+      });
   }
 
   function answer({ uuid, message }: UserLine): void {
@@ -56,7 +64,10 @@ async function run(configDir: string, session: string): Promise<void> {
   }
 
   function register(status: string): void {
-    writeFileSync(`${registered}.new`, JSON.stringify({ pid: process.pid, sessionId: session, cwd: "/", status, statusUpdatedAt: Date.now() }));
+    writeFileSync(
+      `${registered}.new`,
+      JSON.stringify({ pid: process.pid, sessionId: session, cwd: "/", status, statusUpdatedAt: Date.now() }),
+    );
     renameSync(`${registered}.new`, registered);
   }
 

@@ -19,7 +19,9 @@ export function rolloutIn(codexHome: string, thread: string): string {
 
 /** What it was told in its thread, in order. */
 export function toldIn(rollout: string): string[] {
-  const turns = linesOf(rollout).map((line) => JSON.parse(line) as { payload: { role?: string; content?: readonly { text: string }[] } });
+  const turns = linesOf(rollout).map(
+    (line) => JSON.parse(line) as { payload: { role?: string; content?: readonly { text: string }[] } },
+  );
   return turns.filter(({ payload }) => payload.role === "user").map(({ payload }) => payload.content![0]!.text);
 }
 
@@ -42,7 +44,10 @@ if (import.meta.main) {
 
 /** A thread that nobody writes down is not known by its id. */
 function enqueue(codexHome: string, options: readonly string[]): void {
-  const { thread, message } = parseArgs({ args: [...options], options: { thread: { type: "string" }, message: { type: "string" } } }).values as unknown as Queued;
+  const { thread, message } = parseArgs({
+    args: [...options],
+    options: { thread: { type: "string" }, message: { type: "string" } },
+  }).values as unknown as Queued;
   if (!existsSync(rolloutIn(codexHome, thread))) {
     process.stderr.write(`no rollout found for thread id ${thread}\n`);
     process.exit(1);
@@ -55,7 +60,8 @@ function converse(codexHome: string, thread: string): void {
   const [locks, rollout] = [join(codexHome, "thread-writer-locks"), rolloutIn(codexHome, thread)];
   for (const folder of [locks, dirname(rollout)]) mkdirSync(folder, { recursive: true });
   openSync(join(locks, `${thread}.lock`), "w");
-  const record = (type: string, payload: object): void => appendFileSync(rollout, `${JSON.stringify({ type, payload })}\n`);
+  const record = (type: string, payload: object): void =>
+    appendFileSync(rollout, `${JSON.stringify({ type, payload })}\n`);
   record("session_meta", { id: thread });
   let taken = 0;
   setInterval(() => {

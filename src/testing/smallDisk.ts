@@ -31,7 +31,7 @@ export function smallDisk(bytes: number): SmallDisk {
     fill() {
       const fd = openSync(ballast, "a");
       try {
-        for (let size = 64 * 1024; size >= 1; ) {
+        for (let size = 64 * 1024; size >= 1;) {
           try {
             if (writeSync(fd, new Uint8Array(size)) < size) size = Math.floor(size / 2);
           } catch (thrown) {

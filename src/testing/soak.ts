@@ -1,9 +1,9 @@
-/** A restless agent, a restless person and a stream of mail, all at once, for as long as a test wants. */
+/** A restless agent, a restless user and a stream of mail, all at once, for as long as a test wants. */
 import { type Delivery } from "../model/delivery.ts";
 import type { Receipt } from "../model/receipt.ts";
 import { logOf, scriptedStates, type LogEntry, type ScriptedState } from "./scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "./stage.ts";
-import { attachPerson, type Person } from "./tmux.ts";
+import { attachUser, type User } from "./tmux.ts";
 import { until } from "./until.ts";
 
 export interface SoakOptions {
@@ -28,18 +28,24 @@ export interface SoakResult {
 /** The tempo of the play; nothing is waited for. */
 const linger = (ms: number): Promise<void> => Bun.sleep(ms);
 
-/** What the person types; no message contains it, and no screen on which a person may type. */
+/** What the user types; no message contains it, and no screen on which a user may type. */
 const key = "q";
 
 export async function soak({ messages, durationMs, seed }: SoakOptions): Promise<SoakResult> {
   await using stage = await openStage();
   const ana = await stage.scripted("ana");
   await stage.tmux.tmux("select-window", "-t", ana.pane);
-  await using person = await attachPerson(stage.tmux, "main");
-  const play = new Play(ana, person, () => stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane), randomFrom(seed), Date.now() + durationMs);
+  await using user = await attachUser(stage.tmux, "main");
+  const play = new Play(
+    ana,
+    user,
+    () => stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane),
+    randomFrom(seed),
+    Date.now() + durationMs,
+  );
   const receipts: Receipt[] = [];
   try {
-    await Promise.all([mail(stage, messages, durationMs, receipts), play.agent(), play.person()]);
+    await Promise.all([mail(stage, messages, durationMs, receipts), play.agent(), play.user()]);
     await ana.direct({ state: "idle" });
     await until(() => settled(stage, receipts), "the last messages", 120_000);
   } catch (fault) {
@@ -48,17 +54,17 @@ export async function soak({ messages, durationMs, seed }: SoakOptions): Promise
   return result(stage, ana, receipts, play);
 }
 
-/** The agent goes from state to state; the person types drafts and takes them back, but never into a dialog. */
+/** The agent goes from state to state; the user types drafts and takes them back, but never into a dialog. */
 class Play {
   readonly states: Record<string, number> = {};
   drafts = 0;
-  private personAtWork = false;
+  private userAtWork = false;
   /** Null while it changes: a key that is pressed now may come before it has. */
   private shown: ScriptedState | null = "idle";
 
   constructor(
     private readonly ana: ScriptedCast,
-    private readonly visitor: Person,
+    private readonly visitor: User,
     private readonly screen: () => Promise<string>,
     private readonly random: () => number,
     private readonly endAt: number,
@@ -76,17 +82,17 @@ class Play {
     }
   }
 
-  async person(): Promise<void> {
+  async user(): Promise<void> {
     while (Date.now() < this.endAt) {
       await linger(1_500 + this.random() * 3_000);
-      this.personAtWork = true;
+      this.userAtWork = true;
       await until(() => this.shown !== null, "the agent to show its state");
       if (this.shown === "idle" || this.shown === "working") await this.draft(1 + Math.floor(this.random() * 5));
-      this.personAtWork = false;
+      this.userAtWork = false;
     }
   }
 
-  /** A person goes on once they see what they did, so that no key is under way when a dialog opens. */
+  /** A user goes on once they see what they did, so that no key is under way when a dialog opens. */
   private async draft(length: number): Promise<void> {
     await this.visitor.press(...Array.from({ length }, () => key));
     await until(async () => (await this.keysShown()) === length, "the draft to show");
@@ -101,7 +107,7 @@ class Play {
   }
 
   private pick(): ScriptedState {
-    const others = scriptedStates.filter((state) => state !== "idle" && (!this.personAtWork || state === "working"));
+    const others = scriptedStates.filter((state) => state !== "idle" && (!this.userAtWork || state === "working"));
     return others[Math.floor(this.random() * others.length)]!;
   }
 }
@@ -114,15 +120,23 @@ async function mail(stage: Stage, messages: number, durationMs: number, receipts
 }
 
 function settled(stage: Stage, receipts: readonly Receipt[]): boolean {
-  return receipts.every((receipt) => stage.deliveries(receipt).every(({ state }) => state !== "queued" && state !== "claimed"));
+  return receipts.every((receipt) =>
+    stage.deliveries(receipt).every(({ state }) => state !== "queued" && state !== "claimed"),
+  );
 }
 
-async function whatIsWrong(stage: Stage, ana: ScriptedCast, { deliveries, strange, answers, drafts }: SoakResult): Promise<string> {
+async function whatIsWrong(
+  stage: Stage,
+  ana: ScriptedCast,
+  { deliveries, strange, answers, drafts }: SoakResult,
+): Promise<string> {
   const states = Map.groupBy(deliveries, ({ state }) => state);
   const counts = [...states].map(([state, all]) => `${all.length} ${state} (${all[0]!.detail})`);
   const told = await Promise.resolve(stage.tieline.sensing.explain(ana.agent)).catch(String);
   const screen = await stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane).catch(String);
-  const clients = await stage.tmux.tmux("list-clients", "-F", "#{client_pid} #{client_flags} #{client_activity} #{pane_id}").catch(String);
+  const clients = await stage.tmux
+    .tmux("list-clients", "-F", "#{client_pid} #{client_flags} #{client_activity} #{pane_id}")
+    .catch(String);
   return `${JSON.stringify({ counts, strange, answers, drafts, told, clients, faults: stage.faults, log: logOf(ana.dir).slice(-4) })}\n${screen}`;
 }
 

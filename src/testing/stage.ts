@@ -6,7 +6,7 @@ import { homeOf } from "../client/home.ts";
 import { compose, type Switch } from "../compose/index.ts";
 import { layHookPlace } from "../intake/hooks/place.ts";
 import { adopt } from "../agents/adopt/adopt.ts";
-import { personId, personName, type Agent } from "../model/agent.ts";
+import { userId, userName, type Agent } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import type { Receipt } from "../model/receipt.ts";
 import { direct, isListening, scriptedAgentCommand, type Script } from "./scriptedAgent.ts";
@@ -56,7 +56,7 @@ export interface StageOptions {
   readonly debug?: (line: string) => void;
 }
 
-const person = { id: personId, name: personName, team: "default", knownBy: "person" } as const;
+const user = { id: userId, name: userName, team: "default", knownBy: "user" } as const;
 
 export async function openStage({ config = {}, debug }: StageOptions = {}): Promise<Stage> {
   const tmux = await privateTmux();
@@ -74,7 +74,8 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
     tmuxSocket: tmux.socketPath,
     env: tmux.env,
     binDirectory: join(root, "bin"),
-    report: (context, fault) => void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`),
+    report: (context, fault) =>
+      void faults.push(`${context}: ${fault instanceof Error ? fault.message : String(fault)}`),
     ...(debug && { debug }),
   });
   layHookPlace(tieline.hookPlace, { socket: join(root, "daemon.sock"), bun: process.execPath });
@@ -88,29 +89,47 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
 
     async cast(name, command, { provider, width = 100, height = 30, env = {}, ready = () => true } = {}) {
       const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
-      const created = await tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id} #{window_id}", ...variables, "--", "env", ...command);
+      const created = await tmux.tmux(
+        "new-window",
+        "-d",
+        "-P",
+        "-F",
+        "#{pane_id} #{window_id}",
+        ...variables,
+        "--",
+        "env",
+        ...command,
+      );
       const [pane = "", window = ""] = created.split(" ");
       await tmux.tmux("resize-window", "-t", window, "-x", String(width), "-y", String(height));
       await until(ready, `${name} to be ready`);
-      const agent = await adopt(tieline.servers.at(tmux.socketPath), { target: pane, name, team: "default", provider }, tieline);
+      const agent = await adopt(
+        tieline.servers.at(tmux.socketPath),
+        { target: pane, name, team: "default", provider },
+        tieline,
+      );
       return { agent, pane };
     },
 
     async scripted(name, options = {}) {
       const dir = join(root, name);
       mkdirSync(dir);
-      const cast = await stage.cast(name, scriptedAgentCommand(dir), { provider: "claude-code", ready: () => isListening(dir), ...options });
+      const cast = await stage.cast(name, scriptedAgentCommand(dir), {
+        provider: "claude-code",
+        ready: () => isListening(dir),
+        ...options,
+      });
       await until(async () => (await tieline.sensing.explain(cast.agent))?.state === "idle", `${name} to be idle`);
       return { ...cast, dir, direct: (script) => direct(dir, script) };
     },
 
     async send(to, body) {
-      return (await tieline.router.send({ to, body }, person)).receipt;
+      return (await tieline.router.send({ to, body }, user)).receipt;
     },
 
     deliveries: ({ message }) => tieline.mailbox.receipt(message.id)?.deliveries ?? [],
 
-    async delivered(receipt, enough = ({ state }) => ["handed", "uncertain", "failed"].includes(state)) {
+    async delivered(receipt, enough = ({ state }) => ["delivered", "uncertain", "failed"].includes(state)) {
       let last: Delivery | undefined;
       await until(() => {
         last = stage.deliveries(receipt)[0];

@@ -30,7 +30,9 @@ export async function privateTmux(options: PrivateTmuxOptions = {}): Promise<Pri
   const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: dir, TERM: "xterm-256color", LANG: "C.UTF-8" };
 
   async function tmux(...argv: string[]): Promise<string> {
-    const { code, stdout, stderr } = await bunExec(["tmux", "-u", "-S", socketPath, "-f", "/dev/null", ...argv], { env });
+    const { code, stdout, stderr } = await bunExec(["tmux", "-u", "-S", socketPath, "-f", "/dev/null", ...argv], {
+      env,
+    });
     if (code !== 0) throw new Error(`tmux ${argv[0]}: ${stderr.trim() || `exit ${code}`}`);
     return stdout.replace(/\n$/, "");
   }
@@ -59,15 +61,15 @@ export async function privateTmux(options: PrivateTmuxOptions = {}): Promise<Pri
   };
 }
 
-/** A person at a terminal: a tmux client with a real terminal, which is a pane of a second private server. */
-export interface Person extends AsyncDisposable {
+/** A user at a terminal: a tmux client with a real terminal, which is a pane of a second private server. */
+export interface User extends AsyncDisposable {
   /** Presses keys at that terminal, by tmux's key names. */
   press(...keys: string[]): Promise<void>;
   detach(): Promise<void>;
 }
 
-export async function attachPerson(server: Pick<PrivateTmux, "tmux" | "socketPath">, session: string): Promise<Person> {
-  const channel = "person-attached";
+export async function attachUser(server: Pick<PrivateTmux, "tmux" | "socketPath">, session: string): Promise<User> {
+  const channel = "user-attached";
   await server.tmux("set-hook", "-g", "client-attached", `wait-for -S ${channel}`);
   const command = ["env", "-u", "TMUX", "tmux", "-S", server.socketPath, "attach-session", "-t", `=${session}`];
   const terminal = await privateTmux({ command });

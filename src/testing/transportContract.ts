@@ -8,7 +8,7 @@ import { deliveryId } from "../model/ids.ts";
 import { seal } from "../model/message.ts";
 import type { Errand, Transport } from "../delivery/transports/port.ts";
 import { queued } from "../mailbox/steps.ts";
-import { person } from "./mailboxContract.ts";
+import { user } from "./mailboxContract.ts";
 import { until } from "./until.ts";
 
 export interface TransportUnderTest extends AsyncDisposable {
@@ -29,12 +29,16 @@ export interface TransportAbilities {
 }
 
 /** What every way out promises, whatever is at its other end. */
-export function transportContract(name: string, open: () => Promise<TransportUnderTest>, { remembers, vanished }: TransportAbilities): void {
+export function transportContract(
+  name: string,
+  open: () => Promise<TransportUnderTest>,
+  { remembers, vanished }: TransportAbilities,
+): void {
   describe(`transport contract: ${name}`, () => {
     let lastId = 0;
 
     function errandFor({ agent, endpoint }: TransportUnderTest, body: string): Errand {
-      const message = seal({ to: agent.name, body }, person, { inReplyTo: null, hops: 0 });
+      const message = seal({ to: agent.name, body }, user, { inReplyTo: null, hops: 0 });
       const id = deliveryId(++lastId);
       const delivery: Delivery = { ...queued(message, agent), id, state: "claimed", lane: "push", claimedAt: lastId };
       return { message, delivery, agent, endpoint, mark: `contract:${id}:${lastId}` };
@@ -55,23 +59,28 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
 
     test("a delivery arrives once, with a proof that this way can give", async () => {
       await using subject = await open();
-      const outcome = await deliver(subject, errandFor(subject, "once and whole: \"quotes\" $(none) ✓"));
-      expect(outcome.kind).toBe("handed");
-      if (outcome.kind === "handed") expect(proofs.indexOf(outcome.proof)).toBeLessThanOrEqual(proofs.indexOf(subject.transport.traits.bestProof));
+      const outcome = await deliver(subject, errandFor(subject, 'once and whole: "quotes" $(none) ✓'));
+      expect(outcome.kind).toBe("delivered");
+      if (outcome.kind === "delivered")
+        expect(proofs.indexOf(outcome.proof)).toBeLessThanOrEqual(proofs.indexOf(subject.transport.traits.bestProof));
       await until(async () => (await subject.received()).length > 0, "the text");
-      expect(await subject.received()).toEqual([expect.stringContaining("once and whole: \"quotes\" $(none) ✓")]);
+      expect(await subject.received()).toEqual([expect.stringContaining('once and whole: "quotes" $(none) ✓')]);
     });
 
     test("deliveries arrive in the order in which they were made", async () => {
       await using subject = await open();
       for (const body of ["first", "second", "third"]) await deliver(subject, errandFor(subject, body));
       await until(async () => (await subject.received()).length >= 3, "three texts");
-      expect(await subject.received()).toEqual(["first", "second", "third"].map((body) => expect.stringContaining(body)));
+      expect(await subject.received()).toEqual(
+        ["first", "second", "third"].map((body) => expect.stringContaining(body)),
+      );
     });
 
     test("an attempt that was never made is not said to have arrived", async () => {
       await using subject = await open();
-      expect((await subject.transport.inspect(errandFor(subject, "never sent"))).kind).toBe(remembers ? "absent" : "unknown");
+      expect((await subject.transport.inspect(errandFor(subject, "never sent"))).kind).toBe(
+        remembers ? "absent" : "unknown",
+      );
       expect(await subject.received()).toEqual([]);
     });
 
@@ -80,7 +89,9 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
       const errand = errandFor(subject, "look for me");
       await deliver(subject, errand);
       await until(async () => (await subject.received()).length > 0, "the text");
-      expect(remembers ? ["handed"] : ["handed", "unknown"]).toContain((await subject.transport.inspect(errand)).kind);
+      expect(remembers ? ["delivered"] : ["delivered", "unknown"]).toContain(
+        (await subject.transport.inspect(errand)).kind,
+      );
       expect(await subject.received()).toHaveLength(1);
     });
 
@@ -94,7 +105,7 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
       const next = errandFor(subject, "after that");
       await until(async () => (await deliver(subject, next)).kind !== "held", "the next one to be taken");
       await until(async () => (await subject.received()).some((text) => text.includes("after that")), "the next text");
-      const wanted = kind === "handed" ? ["called off", "after that"] : ["after that"];
+      const wanted = kind === "delivered" ? ["called off", "after that"] : ["after that"];
       expect(await subject.received()).toEqual(wanted.map((body) => expect.stringContaining(body)));
     });
 
@@ -103,7 +114,9 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
       await subject.vanish();
       const errand = errandFor(subject, "to nobody");
       expect((await subject.transport.ready(errand)).kind).toBe(vanished);
-      expect(["gone", "held", "error", "unknown"]).toContain((await subject.transport.deliver(errand, AbortSignal.timeout(2_000))).kind);
+      expect(["gone", "held", "error", "unknown"]).toContain(
+        (await subject.transport.deliver(errand, AbortSignal.timeout(2_000))).kind,
+      );
     });
 
     test("refused again and again, it is tried ever more rarely, whatever its watch tells", async () => {
@@ -119,8 +132,14 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
         },
       };
       const endpoints = [endpoint, ...agent.endpoints.filter(({ transport }) => transport !== endpoint.transport)];
-      const absent: Transport = { ...refusing, ready: async () => ({ kind: "gone", detail: "not under test" }), watch: () => ({ [Symbol.dispose]: () => undefined }) };
-      const transports = new Map(endpoints.map(({ transport }) => [transport, transport === endpoint.transport ? refusing : absent]));
+      const absent: Transport = {
+        ...refusing,
+        ready: async () => ({ kind: "gone", detail: "not under test" }),
+        watch: () => ({ [Symbol.dispose]: () => undefined }),
+      };
+      const transports = new Map(
+        endpoints.map(({ transport }) => [transport, transport === endpoint.transport ? refusing : absent]),
+      );
       await using courier = createCourier({
         ...{ mailbox, transports, agent: () => ({ ...agent, endpoints }), retryMs: 20 },
         report(context, fault) {
@@ -128,14 +147,20 @@ export function transportContract(name: string, open: () => Promise<TransportUnd
         },
       });
       await courier.start();
-      const { deliveries } = await mailbox.accept(seal({ to: agent.name, body: "refused" }, person, { inReplyTo: null, hops: 0 }), [agent]);
+      const { deliveries } = await mailbox.accept(
+        seal({ to: agent.name, body: "refused" }, user, { inReplyTo: null, hops: 0 }),
+        [agent],
+      );
       await until(() => {
         courier.wake(agent.id);
         return times.length >= 6;
       }, "six attempts");
       // A timer may be a millisecond early.
-      for (let at = 1; at < times.length; at++) expect(times[at]! - times[at - 1]!).toBeGreaterThanOrEqual(20 * 2 ** (at - 1) - 2);
-      expect(mailbox.story(deliveries[0]!.messageId)!.history.get(deliveries[0]!.id)!.length).toBeLessThanOrEqual(3 * times.length + 5);
+      for (let at = 1; at < times.length; at++)
+        expect(times[at]! - times[at - 1]!).toBeGreaterThanOrEqual(20 * 2 ** (at - 1) - 2);
+      expect(mailbox.story(deliveries[0]!.messageId)!.history.get(deliveries[0]!.id)!.length).toBeLessThanOrEqual(
+        3 * times.length + 5,
+      );
       expect(await subject.received()).toEqual([]);
     });
 

@@ -4,10 +4,15 @@ import { readdirSync, readFileSync } from "node:fs";
  * For states of the outside world that nobody announces: looked at again and again, in this one place. Fails with what it
  * waited for; where what is there instead matters, that is asked only then.
  */
-export async function until(holds: () => boolean | Promise<boolean>, what: string | (() => string | Promise<string>), deadlineMs = 25_000): Promise<void> {
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: string | (() => string | Promise<string>),
+  deadlineMs = 25_000,
+): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms for ${typeof what === "string" ? what : await what()}`);
+    if (Date.now() > deadline)
+      throw new Error(`waited ${deadlineMs} ms for ${typeof what === "string" ? what : await what()}`);
     await Bun.sleep(10);
   }
 }

@@ -10,7 +10,10 @@ export interface World extends AsyncDisposable {
   readonly dir: string;
   readonly project: string;
   readonly env: Readonly<Record<string, string>>;
-  tieline(args: readonly string[], options?: { env?: Record<string, string>; cwd?: string; stdin?: string }): Promise<Result>;
+  tieline(
+    args: readonly string[],
+    options?: { env?: Record<string, string>; cwd?: string; stdin?: string },
+  ): Promise<Result>;
   /** The JSON that a command printed; throws when it did not exit with 0. */
   json<T>(args: readonly string[], options?: { env?: Record<string, string>; cwd?: string }): Promise<T>;
   ls(): Promise<AgentView[]>;
@@ -49,7 +52,12 @@ export interface WorldOptions {
   readonly through?: readonly string[];
 }
 
-export async function startWorld({ files = {}, config, trusted = true, through = [] }: WorldOptions = {}): Promise<World> {
+export async function startWorld({
+  files = {},
+  config,
+  trusted = true,
+  through = [],
+}: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "tl-"));
   const project = join(dir, "project");
   mkdirSync(project);
@@ -70,14 +78,25 @@ export async function startWorld({ files = {}, config, trusted = true, through =
     env,
 
     async tieline(args, { env: more = {}, cwd = project, stdin = "" } = {}) {
-      const child = Bun.spawn([...through, launcher, ...args], { cwd, env: { ...env, ...more }, stdin: new Blob([stdin]), stdout: "pipe", stderr: "pipe" });
-      const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      const child = Bun.spawn([...through, launcher, ...args], {
+        cwd,
+        env: { ...env, ...more },
+        stdin: new Blob([stdin]),
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [code, stdout, stderr] = await Promise.all([
+        child.exited,
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
       return { code, stdout, stderr };
     },
 
     async json<T>(args: readonly string[], options = {}) {
       const result = await world.tieline([...args, "--json"], options);
-      if (result.code !== 0) throw new Error(`tieline ${args.join(" ")}: exit ${result.code}\n${result.stdout}${result.stderr}`);
+      if (result.code !== 0)
+        throw new Error(`tieline ${args.join(" ")}: exit ${result.code}\n${result.stdout}${result.stderr}`);
       return JSON.parse(result.stdout) as T;
     },
 
@@ -95,7 +114,10 @@ export async function startWorld({ files = {}, config, trusted = true, through =
       const format = ["-P", "-F", "#{pane_id}"];
       const variables = Object.entries(more).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
       const running = await bunExec([...tmuxArgv, "has-session", "-t", "=main"], { env });
-      const verb = running.code === 0 ? ["new-window", "-d", "-t", "=main:"] : ["new-session", "-d", "-s", "main", "-x", "120", "-y", "40"];
+      const verb =
+        running.code === 0
+          ? ["new-window", "-d", "-t", "=main:"]
+          : ["new-session", "-d", "-s", "main", "-x", "120", "-y", "40"];
       return world.tmux(...verb, ...format, ...variables, "--", "env", ...command);
     },
 
@@ -114,7 +136,9 @@ export async function startWorld({ files = {}, config, trusted = true, through =
     },
 
     async daemonPid() {
-      const { pid } = JSON.parse((await world.tieline(["daemon", "status", "--json"])).stdout) as { pid: number | null };
+      const { pid } = JSON.parse((await world.tieline(["daemon", "status", "--json"])).stdout) as {
+        pid: number | null;
+      };
       if (pid === null) throw new Error("no daemon runs");
       return pid;
     },
@@ -129,7 +153,8 @@ export async function startWorld({ files = {}, config, trusted = true, through =
       const pid = Number((await bunExec([...tmuxArgv, "display-message", "-p", "#{pid}"], { env })).stdout);
       await bunExec([...tmuxArgv, "kill-server"], { env });
       // It answers while it shuts down, and takes a newcomer along.
-      const isSilent = async (): Promise<boolean> => /no server running|error connecting/.test((await bunExec([...tmuxArgv, "list-sessions"], { env })).stderr);
+      const isSilent = async (): Promise<boolean> =>
+        /no server running|error connecting/.test((await bunExec([...tmuxArgv, "list-sessions"], { env })).stderr);
       // tmux 3.3a does not end while it owes output to the client of a daemon that was killed.
       await until(isSilent, "the tmux server to end", 5_000).catch(() => pid > 0 && process.kill(pid, "SIGKILL"));
       await until(isSilent, "the tmux server to be gone");

@@ -48,7 +48,12 @@ test("output comes as the bytes that the program wrote", async () => {
     seen.push(Buffer.from(notification.bytes));
     if (Buffer.concat(seen).includes("end")) done.resolve();
   };
-  await using client = await ControlClient.attach({ ...server, session: "main", flags: ["ignore-size"], onNotification });
+  await using client = await ControlClient.attach({
+    ...server,
+    session: "main",
+    flags: ["ignore-size"],
+    onNotification,
+  });
   const file = join(server.dir, "text");
   await Bun.write(file, text);
   await client.command(`new-window cat ${file} -`);
@@ -91,7 +96,9 @@ test("attaching to what is not there says so", async () => {
   await using server = await privateTmux();
   await expect(ControlClient.attach({ ...server, session: "mai" })).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
   await server.kill();
-  await expect(ControlClient.attach({ ...server, session: "main" })).rejects.toMatchObject({ code: "TMUX_UNAVAILABLE" });
+  await expect(ControlClient.attach({ ...server, session: "main" })).rejects.toMatchObject({
+    code: "TMUX_UNAVAILABLE",
+  });
 });
 
 test("attaching leaves the session's environment alone", async () => {

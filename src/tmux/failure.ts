@@ -31,14 +31,20 @@ export function commandFailed(words: string, command: string): TielineError {
 export function tmuxSilent(command: string, socketPath: string): TielineError {
   const name = command.split(" ", 1)[0];
   return new TielineError("TMUX_UNAVAILABLE", `the tmux server at ${socketPath} did not answer ${name} in time`, {
-    remedy: "look whether it was stopped (`ps -o pid,state,args -C tmux`; `kill -CONT PID` lets it continue); `tieline doctor` says more",
+    remedy:
+      "look whether it was stopped (`ps -o pid,state,args -C tmux`; `kill -CONT PID` lets it continue); `tieline doctor` says more",
     operands: { socketPath, command: name, silent: true },
   });
 }
 
-export const isSilence = (thrown: unknown): boolean => thrown instanceof TielineError && thrown.operands["silent"] === true;
+export const isSilence = (thrown: unknown): boolean =>
+  thrown instanceof TielineError && thrown.operands["silent"] === true;
 
-export function tmuxUnavailable(message: string, operands: Record<string, unknown> = {}, cause?: unknown): TielineError {
+export function tmuxUnavailable(
+  message: string,
+  operands: Record<string, unknown> = {},
+  cause?: unknown,
+): TielineError {
   return new TielineError("TMUX_UNAVAILABLE", message, {
     remedy: "start the team again with `tieline up`; `tieline doctor` says more",
     operands,

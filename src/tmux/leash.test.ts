@@ -44,7 +44,10 @@ onLinux("a process that was orphaned before the leash was on does not begin", as
 
 test("without the means for it, tmux is started as it is", async () => {
   await using tmux = await privateTmux();
-  await using server = new TmuxServer({ ...tmux, exec: (argv, options) => bunExec(argv[0] === "setpriv" ? ["no-such-program"] : argv, options) });
+  await using server = new TmuxServer({
+    ...tmux,
+    exec: (argv, options) => bunExec(argv[0] === "setpriv" ? ["no-such-program"] : argv, options),
+  });
   expect(await server.run("display-message -p here")).toEqual(["here"]);
   expect(await findLeash(bunExec, undefined, "darwin")).toEqual([]);
 });

@@ -10,7 +10,11 @@ const setpriv = ["setpriv", "--pdeathsig", "KILL", "--"];
  * tmux keeps a control client for which it has output that nobody reads any more, and does not end while it has one.
  * That is what a killed daemon leaves behind, so the client must not outlive it.
  */
-export async function findLeash(exec: Exec, env?: Record<string, string>, platform: NodeJS.Platform = process.platform): Promise<Leash> {
+export async function findLeash(
+  exec: Exec,
+  env?: Record<string, string>,
+  platform: NodeJS.Platform = process.platform,
+): Promise<Leash> {
   if (platform !== "linux") return [];
   const { code } = await exec([...setpriv, "true"], { ...(env && { env }) }).catch((fault: unknown) => {
     if (asTielineError(fault).code !== "NOT_INSTALLED") throw fault;

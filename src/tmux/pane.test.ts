@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { attachPerson, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
+import { attachUser, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
 import { capture, isViewed, isVisible, lastKeyAt, listClients, listPanes, look, readPane } from "./pane.ts";
 import { TmuxServer } from "./server.ts";
 
@@ -60,7 +60,8 @@ test("whether a program asked for bracketed paste is known where tmux has a form
   await using server = new TmuxServer(tmux);
   /** The same server as if it knew the format of later versions. */
   function knowing(flag: string): TmuxServer {
-    const read: TmuxServer["read"] = (list) => server.read((list as string[][]).map((argv) => argv.map((word) => word.replace("#{bracket_paste_flag}", flag))));
+    const read: TmuxServer["read"] = (list) =>
+      server.read((list as string[][]).map((argv) => argv.map((word) => word.replace("#{bracket_paste_flag}", flag))));
     return Object.assign(Object.create(server) as TmuxServer, { read });
   }
   expect((await readPane(knowing(""), "%0")).bracketedPaste).toBeUndefined();
@@ -107,7 +108,7 @@ test("people are told apart from our own clients", async () => {
   const beside = await tmux.tmux("split-window", "-d", "-t", "%0", "-P", "-F", "#{pane_id}", "cat");
   expect(isVisible((await look(server, "%0")).pane, (await look(server, "%0")).clients)).toBe(false);
 
-  await using _person = await attachPerson(tmux, "main");
+  await using _user = await attachUser(tmux, "main");
   const clients = await listClients(server);
   const [active, other] = [await readPane(server, "%0"), await readPane(server, beside)];
   expect(isViewed(active, clients)).toBe(true);

@@ -96,7 +96,16 @@ export async function glancePanes(server: TmuxServer): Promise<Map<string, Glanc
   return new Map(
     lines.map((line) => {
       const [id = "", pid, activity, dead] = line.split(" ");
-      return [id, { pid: Number(pid), dead: dead === "1", windowActivityAt: Number(activity) * 1000, serverPid, serverStartedAt: startedAt * 1000 }];
+      return [
+        id,
+        {
+          pid: Number(pid),
+          dead: dead === "1",
+          windowActivityAt: Number(activity) * 1000,
+          serverPid,
+          serverStartedAt: startedAt * 1000,
+        },
+      ];
     }),
   );
 }
@@ -126,7 +135,12 @@ export async function look(server: TmuxServer, paneId: string): Promise<Look> {
     capturePane(paneId, { ansi: true }),
   ];
   const [facts = [], clients = [], styled = []] = splitAt(await server.read(list), border);
-  return { pane: onlyPane(facts, paneId, border), clients: parseClients(clients), styled, plain: styled.map(withoutStyles) };
+  return {
+    pane: onlyPane(facts, paneId, border),
+    clients: parseClients(clients),
+    styled,
+    plain: styled.map(withoutStyles),
+  };
 }
 
 /** What stands on the line of the cursor. */
@@ -137,10 +151,13 @@ export async function lookAtMany(server: TmuxServer, paneIds: readonly string[])
   const border = crypto.randomUUID();
   const cut = ["display-message", "-p", border];
   const list = paneIds.flatMap((id) => [showPane(id, border), cut, capturePane(id, { ansi: true }), cut]);
-  const parts = await server.read(list).then((lines) => splitAt(lines, border)).catch((error: unknown) => {
-    if (asTielineError(error).code === "PANE_UNKNOWN") return [];
-    throw error;
-  });
+  const parts = await server
+    .read(list)
+    .then((lines) => splitAt(lines, border))
+    .catch((error: unknown) => {
+      if (asTielineError(error).code === "PANE_UNKNOWN") return [];
+      throw error;
+    });
   const looks = new Map<string, Look>();
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [pane] = parsePanes(parts[at]!, border);
@@ -153,12 +170,12 @@ export async function lookAtMany(server: TmuxServer, paneIds: readonly string[])
 /** Colours, links, and the shifts into and out of the character set of lines. */
 const withoutStyles = (row: string): string => row.replaceAll(/\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b]*\x1b\\|[\x0e\x0f]/g, "");
 
-/** A person's keys go to this pane. */
+/** A user's keys go to this pane. */
 export function isViewed(pane: PaneFacts, clients: readonly ClientFacts[]): boolean {
   return clients.some((client) => !client.control && !client.readOnly && client.paneId === pane.id);
 }
 
-/** A person sees this pane, perhaps beside the one that has the keys. */
+/** A user sees this pane, perhaps beside the one that has the keys. */
 export function isVisible(pane: PaneFacts, clients: readonly ClientFacts[]): boolean {
   return clients.some((client) => !client.control && client.windowId === pane.windowId);
 }
@@ -186,7 +203,9 @@ const words = [
   "window_id",
 ].map((name) => `#{${name}}`);
 
-const flags = ["pane_in_mode", "alternate_on", "pane_dead", "pane_synchronized", "cursor_flag"].map((name) => `#{?${name},1,0}`);
+const flags = ["pane_in_mode", "alternate_on", "pane_dead", "pane_synchronized", "cursor_flag"].map(
+  (name) => `#{?${name},1,0}`,
+);
 
 const texts = [
   "pane_tty",
@@ -206,7 +225,13 @@ const texts = [
  */
 function paneFormat(border: string): string {
   const measured = texts.map((name) => `#{n:${name}}:#{${name}}`);
-  return [...words, ...flags, "p#{bracket_paste_flag}", ...measured, `#{pane_current_command}${border}#{pane_current_path}${border}`].join(" ");
+  return [
+    ...words,
+    ...flags,
+    "p#{bracket_paste_flag}",
+    ...measured,
+    `#{pane_current_command}${border}#{pane_current_path}${border}`,
+  ].join(" ");
 }
 
 const clientFormat =
@@ -234,20 +259,36 @@ function onlyPane(lines: string[], paneId: string, border: string): PaneFacts {
 
 function parsePanes(lines: string[], border: string): PaneFacts[] {
   const parts = lines.join("\n").split(border).slice(0, -1);
-  return parts.flatMap((facts, at) => (at % 2 === 0 ? (parsePane(facts.replace(/^\n/, ""), parts[at + 1] ?? "") ?? []) : []));
+  return parts.flatMap((facts, at) =>
+    at % 2 === 0 ? (parsePane(facts.replace(/^\n/, ""), parts[at + 1] ?? "") ?? []) : [],
+  );
 }
 
 function parsePane(record: string, currentPath: string): PaneFacts | undefined {
   const reader = new FactReader(record);
-  const [id = "", pid, x, y, width, height, historySize, activity, keysAt, serverPid, serverStart, sessionId = "", windowId = ""] =
-    words.map(() => reader.word());
+  const [
+    id = "",
+    pid,
+    x,
+    y,
+    width,
+    height,
+    historySize,
+    activity,
+    keysAt,
+    serverPid,
+    serverStart,
+    sessionId = "",
+    windowId = "",
+  ] = words.map(() => reader.word());
   // Without a pane every field is empty.
   if (!id) return undefined;
-  const [inMode = false, alternateOn = false, dead = false, synchronized = false, cursorVisible = true] = flags.map(() => reader.word() === "1");
-  const paste = reader.word();
-  const [tty = "", title = "", sessionName = "", windowName = "", agent = "", pasted = "", entered = "", paused = ""] = texts.map(() =>
-    reader.text(),
+  const [inMode = false, alternateOn = false, dead = false, synchronized = false, cursorVisible = true] = flags.map(
+    () => reader.word() === "1",
   );
+  const paste = reader.word();
+  const [tty = "", title = "", sessionName = "", windowName = "", agent = "", pasted = "", entered = "", paused = ""] =
+    texts.map(() => reader.text());
   return {
     id,
     pid: Number(pid),
@@ -315,9 +356,19 @@ class FactReader {
 
 function parseClients(lines: string[]): ClientFacts[] {
   return lines.filter(Boolean).map((line) => {
-    const [control, readOnly, activity, sessionId = "", windowId = "", paneId = "", keyTable = "", ...name] = line.split(" ");
+    const [control, readOnly, activity, sessionId = "", windowId = "", paneId = "", keyTable = "", ...name] =
+      line.split(" ");
     const activityAt = Number(activity) * 1000;
-    return { control: control === "1", readOnly: readOnly === "1", activityAt, sessionId, windowId, paneId, keyTable, name: name.join(" ") };
+    return {
+      control: control === "1",
+      readOnly: readOnly === "1",
+      activityAt,
+      sessionId,
+      windowId,
+      paneId,
+      keyTable,
+      name: name.join(" "),
+    };
   });
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
-import { attachPerson, privateTmux, type Person, type PrivateTmux } from "../testing/tmux.ts";
+import { attachUser, privateTmux, type User, type PrivateTmux } from "../testing/tmux.ts";
 import { until } from "../testing/until.ts";
 import { listClients, look, readPane } from "./pane.ts";
 import { endPause, preparePause, type KeyPause } from "./pauseKeys.ts";
@@ -9,7 +9,7 @@ import { enterGuarded, pasteGuarded } from "./write.ts";
 
 let tmux: PrivateTmux;
 let server: TmuxServer;
-let user: Person;
+let user: User;
 let typed: string;
 
 beforeEach(async () => {
@@ -17,7 +17,7 @@ beforeEach(async () => {
   typed = `${tmux.dir}/typed`;
   await tmux.tmux("respawn-pane", "-k", "-t", "%0", process.execPath, rawSinkPath, typed, "--no-bracketed-paste");
   await sinkBytes(typed, () => true);
-  user = await attachPerson(tmux, "main");
+  user = await attachUser(tmux, "main");
   server = new TmuxServer(tmux);
 });
 
@@ -37,8 +37,13 @@ async function paste(): Promise<{ pause: KeyPause; panePid: number }> {
 }
 
 const received = async (): Promise<string> => (await sinkBytes(typed, () => true)).toString();
-const shows = (text: string): Promise<void> => until(async () => (await received()) === text, async () => `${JSON.stringify(text)}; it is ${JSON.stringify(await received())}`);
-const pausedIs = (value: string): Promise<void> => until(async () => (await readPane(server, "%0")).paused === value, `@tieline_paused to be ${JSON.stringify(value)}`);
+const shows = (text: string): Promise<void> =>
+  until(
+    async () => (await received()) === text,
+    async () => `${JSON.stringify(text)}; it is ${JSON.stringify(await received())}`,
+  );
+const pausedIs = (value: string): Promise<void> =>
+  until(async () => (await readPane(server, "%0")).paused === value, `@tieline_paused to be ${JSON.stringify(value)}`);
 const keyTable = async (): Promise<string> => (await listClients(server)).find(({ control }) => !control)!.keyTable;
 
 test("keys that are pressed between the paste and Enter arrive after Enter, whole and in their order", async () => {
@@ -46,7 +51,9 @@ test("keys that are pressed between the paste and Enter arrive after Enter, whol
   await user.press("-l", "grüße, 世界!");
   await pausedIs(`${pause.id}!`);
   await shows("ours");
-  expect(await enterGuarded(server, { pane: "%0", panePid, mark: "m", guards: { paused: `${pause.id}!` } })).toEqual({ done: true });
+  expect(await enterGuarded(server, { pane: "%0", panePid, mark: "m", guards: { paused: `${pause.id}!` } })).toEqual({
+    done: true,
+  });
   await endPause(server, pause);
   await shows("ours\rgrüße, 世界!");
   await user.press("-l", "more");
@@ -70,7 +77,9 @@ test("a pause whose owner is gone ends by itself, and shows nothing in the pane"
   await user.press("-l", "typed");
   await pausedIs(`${pause.id}!`);
   await shows("ourstyped");
-  expect(await enterGuarded(server, { pane: "%0", panePid, mark: "m", guards: { paused: `${pause.id}!` } })).toMatchObject({ failed: ["paused"] });
+  expect(
+    await enterGuarded(server, { pane: "%0", panePid, mark: "m", guards: { paused: `${pause.id}!` } }),
+  ).toMatchObject({ failed: ["paused"] });
   expect((await readPane(server, "%0")).inMode).toBe(false);
   expect(await keyTable()).toBe("root");
   await endPause(server, pause);
@@ -83,7 +92,7 @@ test("a user who leaves while a key waits harms nothing, and the next pause work
   await user[Symbol.asyncDispose]();
   await until(async () => (await listClients(server)).every(({ control }) => control), "the user to be gone");
   await endPause(server, pause);
-  user = await attachPerson(tmux, "main");
+  user = await attachUser(tmux, "main");
   const next = await paste();
   await user.press("y");
   await pausedIs(`${next.pause.id}!`);
@@ -98,7 +107,10 @@ test("a pane that closes meanwhile leaves the user's keys free", async () => {
   await endPause(server, pause);
   expect(await keyTable()).toBe("root");
   await user.press("-l", "free");
-  await until(async () => (await tmux.tmux("capture-pane", "-p", "-t", "%1")).startsWith("free"), "the keys in the other pane");
+  await until(
+    async () => (await tmux.tmux("capture-pane", "-p", "-t", "%1")).startsWith("free"),
+    "the keys in the other pane",
+  );
 });
 
 test("a pane that closes while a key waits keeps nobody from typing, also when our process is gone", async () => {
@@ -107,7 +119,10 @@ test("a pane that closes while a key waits keeps nobody from typing, also when o
   await user.press("-l", "xfree");
   await pausedIs(`${pause.id}!`);
   await tmux.tmux("kill-pane", "-t", "%0");
-  await until(async () => (await tmux.tmux("capture-pane", "-p", "-t", "%1")).includes("free"), "the keys in the other pane");
+  await until(
+    async () => (await tmux.tmux("capture-pane", "-p", "-t", "%1")).includes("free"),
+    "the keys in the other pane",
+  );
 });
 
 test("the prefix and the user's own keys work meanwhile", async () => {

@@ -25,7 +25,11 @@ const longestSeconds = 2;
  * The pause that a paste into this pane needs; null: no client types there. The user's own keys without a prefix are copied
  * into its table and work as always; a client in another table, as after the prefix, keeps that.
  */
-export async function preparePause(server: TmuxServer, pane: PaneFacts, clients: readonly ClientFacts[]): Promise<KeyPause | null> {
+export async function preparePause(
+  server: TmuxServer,
+  pane: PaneFacts,
+  clients: readonly ClientFacts[],
+): Promise<KeyPause | null> {
   const typing = clients.filter((client) => isViewed(pane, [client]) && client.keyTable === defaultTable);
   if (typing.length === 0) return null;
   const pause = { id: `tieline-${crypto.randomUUID()}`, pane: pane.id, clients: typing.map(({ name }) => name) };
@@ -42,13 +46,22 @@ const ownKey = /^bind-key\s+(?:-r\s+)?(?:-N\s+"(?:[^"\\]|\\.)*"\s+)?-T\s+root\s+
 const mouse = /^(?:[CMS]-)*(?:Mouse|Wheel|DoubleClick|TripleClick|SecondClick)/;
 
 /** Commands of the list that pastes: after it no key of these clients reaches the pane until the pause ends. */
-export function beginPause(pause: KeyPause, { program, socketPath }: Pick<TmuxServer, "program" | "socketPath">): string[] {
+export function beginPause(
+  pause: KeyPause,
+  { program, socketPath }: Pick<TmuxServer, "program" | "socketPath">,
+): string[] {
   const { id, pane, clients } = pause;
   const condition = `#{==:#{@tieline_paused},${keyWaits(pause)}}`;
   const end = `${shellQuote(program)} -S ${shellQuote(socketPath)} if-shell -F -t ${pane} '${condition}' '${ending(pause).join(" ; ")}' 'wait-for -U ${id}'`;
   // A shell command that fails or prints something would show in the user's pane.
   const later = `run-shell -b -d ${longestSeconds} ${quote(`${end} >/dev/null 2>&1 || :`.replaceAll("#", "##"))}`;
-  const wait = [`set-option -p -t ${pane} @tieline_paused ${keyWaits(pause)}`, later, `wait-for -L ${id}`, `wait-for -U ${id}`, "send-keys"];
+  const wait = [
+    `set-option -p -t ${pane} @tieline_paused ${keyWaits(pause)}`,
+    later,
+    `wait-for -L ${id}`,
+    `wait-for -U ${id}`,
+    "send-keys",
+  ];
   return [
     `bind-key -T ${id} Any { ${wait.join(" ; ")} }`,
     `wait-for -L ${id}`,

@@ -30,14 +30,22 @@ test("any text reaches a tmux buffer byte for byte", async () => {
   const file = join(server.dir, "saved");
 
   async function throughTmux(text: string): Promise<string> {
-    await client.command(commandLine([["set-buffer", "-b", "quoted", "--", text], ["save-buffer", "-b", "quoted", file]]));
+    await client.command(
+      commandLine([
+        ["set-buffer", "-b", "quoted", "--", text],
+        ["save-buffer", "-b", "quoted", file],
+      ]),
+    );
     return readFile(file, "utf8");
   }
 
   for (const text of nasty) expect(await throughTmux(text)).toBe(text);
   const text = fc.string({ unit: "binary", minLength: 1, maxLength: 300 }).filter((t) => !t.includes("\0"));
-  await fc.assert(fc.asyncProperty(text, async (t) => expect(await throughTmux(t)).toBe(t)), { numRuns: 150 });
-  const mebibyte = `${nasty.join("")}漢`.repeat(8000).slice(0, 400_000).padEnd(1_010_000, "\"$\\\n");
+  await fc.assert(
+    fc.asyncProperty(text, async (t) => expect(await throughTmux(t)).toBe(t)),
+    { numRuns: 150 },
+  );
+  const mebibyte = `${nasty.join("")}漢`.repeat(8000).slice(0, 400_000).padEnd(1_010_000, '"$\\\n');
   expect(Buffer.byteLength(mebibyte)).toBeGreaterThan(1 << 20);
   expect(await throughTmux(mebibyte)).toBe(mebibyte);
 }, 60_000);

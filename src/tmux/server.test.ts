@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { attachPerson, privateTmux } from "../testing/tmux.ts";
+import { attachUser, privateTmux } from "../testing/tmux.ts";
 import { until } from "../testing/until.ts";
 import type { Exec } from "../os/exec.ts";
 import { TmuxServer } from "./server.ts";
@@ -13,7 +13,9 @@ test("commands go through one client on an existing session", async () => {
   await using server = new TmuxServer(tmux);
   expect(await server.run([...display("a;"), ...display("b ~")])).toEqual(["a;", "b ~"]);
   await Promise.all(Array.from({ length: 20 }, () => server.run(display("x"))));
-  expect(await tmux.tmux("list-clients", "-F", "#{client_control_mode} #{client_flags}")).toMatch(/^1 .*ignore-size.*$/);
+  expect(await tmux.tmux("list-clients", "-F", "#{client_control_mode} #{client_flags}")).toMatch(
+    /^1 .*ignore-size.*$/,
+  );
   expect(await tmux.tmux("list-sessions", "-F", "#{session_name}")).toBe("main");
 });
 
@@ -31,7 +33,7 @@ test("identity tells one server from the next on the same socket", async () => {
 
 test("a session with destroy-unattached is never held open, and still served", async () => {
   await using tmux = await privateTmux();
-  await using person = await attachPerson(tmux, "main");
+  await using user = await attachUser(tmux, "main");
   await using server = new TmuxServer(tmux);
   await tmux.tmux("set-option", "-t", "=main:", "destroy-unattached", "on");
   await tmux.tmux("new-session", "-d", "-s", "plain", "cat");
@@ -40,10 +42,13 @@ test("a session with destroy-unattached is never held open, and still served", a
   expect(await server.read(display("x $HOME ;"))).toEqual(["x $HOME ;"]);
   expect(await tmux.tmux("list-clients", "-F", "#{client_control_mode}")).toBe("0");
   const body = "漢\n".repeat(300_000);
-  await server.run([["set-buffer", "-b", "big", "--", body], ["save-buffer", "-b", "big", join(tmux.dir, "big")]]);
+  await server.run([
+    ["set-buffer", "-b", "big", "--", body],
+    ["save-buffer", "-b", "big", join(tmux.dir, "big")],
+  ]);
   expect(await Bun.file(join(tmux.dir, "big")).text()).toBe(body);
   await expect(server.run([["kill-pane", "-t", "%99"]])).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
-  await person.detach();
+  await user.detach();
   await expect(tmux.tmux("has-session", "-t", "=main")).rejects.toThrow();
 });
 
@@ -51,7 +56,11 @@ test("a server that is stopped is silent, not gone, and serves again when it con
   await using tmux = await privateTmux();
   await using server = new TmuxServer({ ...tmux, timeoutMs: 300 });
   const { pid } = await server.identity();
-  const silent = { code: "TMUX_UNAVAILABLE", message: expect.stringContaining(`the tmux server at ${tmux.socketPath} did not answer`), operands: { silent: true } };
+  const silent = {
+    code: "TMUX_UNAVAILABLE",
+    message: expect.stringContaining(`the tmux server at ${tmux.socketPath} did not answer`),
+    operands: { silent: true },
+  };
   process.kill(pid, "SIGSTOP");
   try {
     // By its client first, then, since that counts as lost, by processes.
@@ -138,7 +147,9 @@ test("no server, no tmux and an old tmux each say what to do", async () => {
     remedy: expect.stringContaining("apt-get install tmux"),
   });
 
-  const printing = (stdout: string): Exec => async () => ({ code: 0, stdout, stderr: "" });
+  const printing =
+    (stdout: string): Exec =>
+    async () => ({ code: 0, stdout, stderr: "" });
   await using old = new TmuxServer({ ...tmux, exec: printing("tmux 3.1c\n") });
   await expect(old.version()).rejects.toThrow("tmux 3.1c is too old: 3.2 or newer is needed");
   for (const text of ["3.2", "3.7b", "next-3.8", "master", "4.0"]) {

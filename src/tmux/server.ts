@@ -63,7 +63,14 @@ export class TmuxServer {
   /** What watchers need to attach clients of their own. */
   get clientOptions() {
     const { socketPath, env, timeoutMs, program } = this.#options;
-    return { socketPath, turn: this.#turn, leash: this.#findLeash, timeoutMs: Math.min(timeoutMs ?? wedgedMs, wedgedMs), ...(env && { env }), ...(program && { program }) };
+    return {
+      socketPath,
+      turn: this.#turn,
+      leash: this.#findLeash,
+      timeoutMs: Math.min(timeoutMs ?? wedgedMs, wedgedMs),
+      ...(env && { env }),
+      ...(program && { program }),
+    };
   }
 
   /** By which word another process runs the same tmux. */
@@ -189,7 +196,8 @@ export class TmuxServer {
   async #attachable(): Promise<AttachableSession[]> {
     const { code, stdout, stderr } = await this.#tmux(["list-sessions", "-F", sessionFormat], { withinMs: listingMs });
     if (code !== 0) {
-      if (saysNoServer(stderr)) throw tmuxUnavailable(`no tmux server at ${this.socketPath}`, { socketPath: this.socketPath });
+      if (saysNoServer(stderr))
+        throw tmuxUnavailable(`no tmux server at ${this.socketPath}`, { socketPath: this.socketPath });
       throw commandFailed(stderr, "list-sessions");
     }
     const mayAttach = this.#options.mayAttach ?? (() => true);
@@ -212,9 +220,16 @@ export class TmuxServer {
     return stdout.split("\n").slice(0, -1);
   }
 
-  async #tmux(argv: string[], { stdin, withinMs = wedgedMs }: { stdin?: string; withinMs?: number } = {}): Promise<ExecResult> {
+  async #tmux(
+    argv: string[],
+    { stdin, withinMs = wedgedMs }: { stdin?: string; withinMs?: number } = {},
+  ): Promise<ExecResult> {
     const { env, timeoutMs = withinMs } = this.#options;
-    const options = { ...(env && { env }), timeoutMs: Math.min(timeoutMs, withinMs), ...(stdin !== undefined && { stdin }) };
+    const options = {
+      ...(env && { env }),
+      timeoutMs: Math.min(timeoutMs, withinMs),
+      ...(stdin !== undefined && { stdin }),
+    };
     try {
       return await this.#exec([this.#program, "-u", "-S", this.socketPath, ...argv], options);
     } catch (error) {

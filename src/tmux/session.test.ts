@@ -45,7 +45,7 @@ test("the first session starts the server, and no secret is ever an argument", a
   };
   await using server = new TmuxServer({ ...tmux, exec });
   const file = join(tmux.dir, "first");
-  const secret = "s3cret $HOME \"q\" ~ ; #{pid}\nline";
+  const secret = 's3cret $HOME "q" ~ ; #{pid}\nline';
   const command = dump(file, 'printf %s "$TOKEN"');
   const made = await ensureSession(server, { name: "web", window: "shell", command, env: { TOKEN: secret } });
   expect(made.created).toBe(true);
@@ -63,11 +63,24 @@ test("a session on a running server has its place, directory and size", async ()
   await using server = new TmuxServer(tmux);
   const cwd = join(tmux.dir, "a #{pid} # dir");
   await mkdir(cwd);
-  const made = await ensureSession(server, { name: "team", window: "shell", command: ["cat"], cwd, width: 90, height: 20 });
+  const made = await ensureSession(server, {
+    name: "team",
+    window: "shell",
+    command: ["cat"],
+    cwd,
+    width: 90,
+    height: 20,
+  });
   if (!made.created) throw new Error("not made");
   await until(async () => (await readPane(server, made.place.pane)).currentCommand === "cat", "cat to run");
   const facts = await readPane(server, made.place.pane);
-  expect(facts).toMatchObject({ pid: made.place.panePid, sessionName: "team", windowName: "shell", width: 90, currentPath: cwd });
+  expect(facts).toMatchObject({
+    pid: made.place.panePid,
+    sessionName: "team",
+    windowName: "shell",
+    width: 90,
+    currentPath: cwd,
+  });
   expect(await tmux.tmux("list-sessions", "-F", "#{session_name}")).toBe("main\nteam");
 });
 
@@ -87,7 +100,11 @@ test("a command is run without a shell, one word or many", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const file = join(tmux.dir, "$(touch harm); x");
-  const many = await newWindow(server, { session: "main", name: "many", command: [process.execPath, rawSinkPath, file] });
+  const many = await newWindow(server, {
+    session: "main",
+    name: "many",
+    command: [process.execPath, rawSinkPath, file],
+  });
   expect(await content(file)).toBe("");
   expect((await readPane(server, many.pane)).pid).toBe(many.panePid);
   const one = await newWindow(server, { session: "main", name: "one", command: ["cat"] });
@@ -118,7 +135,11 @@ test("sessions and windows come and go only while no client is about to come", a
   const before = await windows();
   const coming = Promise.withResolvers<void>();
   const turn = server.clientOptions.turn(() => coming.promise);
-  const made = [ensureSession(server, { name: "second", window: "first" }), newWindow(server, { session: "main", name: "more", command: ["cat"] }), killPane(server, "%0")];
+  const made = [
+    ensureSession(server, { name: "second", window: "first" }),
+    newWindow(server, { session: "main", name: "more", command: ["cat"] }),
+    killPane(server, "%0"),
+  ];
   for (let round = 0; round < 20; round++) expect(await windows()).toEqual(before);
   coming.resolve();
   await Promise.all([turn, ...made]);

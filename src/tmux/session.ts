@@ -4,7 +4,7 @@ import type { TmuxServer } from "./server.ts";
 
 /** The one way from a name to a session or window name: `feat/auth-fix` → `feat-auth-fix`. */
 export function sessionName(name: string): string {
-  // `.` and `:` separate the parts of a target; the rest would need quoting wherever a person types it.
+  // `.` and `:` separate the parts of a target; the rest would need quoting wherever a user types it.
   const safe = name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "");
   if (safe) return safe;
   throw new TielineError("NAME_INVALID", `"${name}" leaves no name for a tmux session`, {
@@ -19,7 +19,7 @@ export function exactSession(name: string): string {
 }
 
 export interface Launch {
-  /** Program and arguments, run without a shell; none: the person's shell. */
+  /** Program and arguments, run without a shell; none: the user's shell. */
   command?: readonly string[];
   cwd?: string;
   /** May hold secrets: it travels over the control channel or a pipe, never as an argument of a process. */
@@ -74,10 +74,19 @@ async function createSession(server: TmuxServer, session: NewSession): Promise<E
   const { name, window, width = 200, height = 50 } = session;
   const size = ["-x", String(width), "-y", String(height)];
   const argv = ["new-session", "-d", "-P", "-F", placeFormat, "-s", name, "-n", window, ...size];
-  // Where the person's tmux.conf sets `destroy-unattached`, a session that nobody views yet would end at once.
+  // Where the user's tmux.conf sets `destroy-unattached`, a session that nobody views yet would end at once.
   const keep = ["set-option", "-t", exactSession(name), "destroy-unattached", "off"];
   if (await server.alive()) {
-    return { created: true, place: parsePlace(await server.rearrange([[...argv, ...launchArguments(session)], ...keepDead(session, exactSession(name)), keep])) };
+    return {
+      created: true,
+      place: parsePlace(
+        await server.rearrange([
+          [...argv, ...launchArguments(session)],
+          ...keepDead(session, exactSession(name)),
+          keep,
+        ]),
+      ),
+    };
   }
   // The arguments of the process that starts the server can be read by everybody, so its first pane starts bare and
   // is given program and environment afterwards.
@@ -94,8 +103,12 @@ export async function newWindow(server: TmuxServer, window: NewWindow): Promise<
   return parsePlace(await server.rearrange([[...argv, ...launchArguments(window)], ...keepDead(window, last)]));
 }
 
-/** A window with the person's shell, unless the session has one of that name. */
-export async function ensureWindow(server: TmuxServer, session: string, window: Launch & { name: string }): Promise<void> {
+/** A window with the user's shell, unless the session has one of that name. */
+export async function ensureWindow(
+  server: TmuxServer,
+  session: string,
+  window: Launch & { name: string },
+): Promise<void> {
   const names = await server.read([["list-windows", "-t", exactSession(session), "-F", "#{window_name}"]]);
   if (!names.includes(window.name)) await newWindow(server, { session, ...window });
 }
@@ -116,7 +129,10 @@ export async function killPane(server: TmuxServer, pane: string): Promise<void> 
 }
 
 /** Kills the pane if it is still the one that was meant: ids start anew with every server. False: it is not there any more. */
-export async function killPaneOf(server: TmuxServer, { pane, panePid, serverPid }: { pane: string; panePid: number; serverPid: number }): Promise<boolean> {
+export async function killPaneOf(
+  server: TmuxServer,
+  { pane, panePid, serverPid }: { pane: string; panePid: number; serverPid: number },
+): Promise<boolean> {
   const same = `#{==:#{pid} #{pane_pid},${serverPid} ${panePid}}`;
   let known = false;
   try {

@@ -67,11 +67,20 @@ test("mode, command and the end of a program are told when they change, in windo
   const log = changes();
   await using _watch = await watchSession(server, "main", log.onChange);
   const about = (pane: string, wanted: Partial<WatchedFacts>) =>
-    log.first((c): c is Of<"facts"> => c.type === "facts" && c.pane === pane && Object.entries(wanted).every(([fact, value]) => c.facts[fact as keyof WatchedFacts] === value));
+    log.first(
+      (c): c is Of<"facts"> =>
+        c.type === "facts" &&
+        c.pane === pane &&
+        Object.entries(wanted).every(([fact, value]) => c.facts[fact as keyof WatchedFacts] === value),
+    );
   await about("%0", { dead: false, currentCommand: "cat" });
   await tmux.tmux("copy-mode", "-t", "%0");
   expect(await log.first((c): c is Of<"mode"> => c.type === "mode")).toEqual({ type: "mode", pane: "%0" });
-  const later = await newWindow(server, { session: "main", name: "later", command: ["sh", "-c", "read line; exec tail -f /dev/null"] });
+  const later = await newWindow(server, {
+    session: "main",
+    name: "later",
+    command: ["sh", "-c", "read line; exec tail -f /dev/null"],
+  });
   await about(later.pane, { currentCommand: "sh" });
   await tmux.tmux("send-keys", "-t", later.pane, "Enter");
   await about(later.pane, { currentCommand: "tail" });

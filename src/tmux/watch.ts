@@ -146,7 +146,9 @@ function ignoreEnd(fault: unknown): void {
  * panes ends before the client has left; named windows it looks for by themselves.
  */
 function subscription(windows: readonly string[]): string {
-  return commandLine([["refresh-client", ...windows.flatMap((window) => ["-B", `${window}:${window}:${watchedFormat}`])]]);
+  return commandLine([
+    ["refresh-client", ...windows.flatMap((window) => ["-B", `${window}:${window}:${watchedFormat}`])],
+  ]);
 }
 
 /** The base name of a command holds no `/`. */

@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeUnless, lackOfLinux } from "../testing/needing.ts";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
-import { attachPerson, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
+import { attachUser, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
 import { until } from "../testing/until.ts";
 import { type PaneFacts, readPane } from "./pane.ts";
 import { TmuxServer } from "./server.ts";
@@ -52,7 +52,7 @@ test("bodies of every kind and size arrive byte for byte, in one bracketed paste
   const sink = await startSink(tmux, "sink");
   const { pid } = await readPane(server, sink.pane);
   let arrived = 0;
-  for (const text of [...nasty, "k".repeat(1 << 16), "漢\n\"$\\;".repeat((1 << 20) / 8)]) {
+  for (const text of [...nasty, "k".repeat(1 << 16), '漢\n"$\\;'.repeat((1 << 20) / 8)]) {
     expect(await pasteGuarded(server, { pane: sink.pane, panePid: pid, text, mark: "m" })).toEqual({ done: true });
     const wanted = Buffer.from(open + text + close);
     const bytes = await sinkBytes(sink.file, (read) => read.length >= arrived + wanted.length);
@@ -100,7 +100,19 @@ test("paste, then Enter, with the marks telling how far it came", async () => {
 test("titles that look like formats are compared as they are", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
-  const titles = ["a,b", "}", "#", "##", "#{pane_id}", "#[fg=red]", "a}b,c#,d#}e", "$HOME ~ \\ \" ' ;", "漢 ✳", " ", "#(id)"];
+  const titles = [
+    "a,b",
+    "}",
+    "#",
+    "##",
+    "#{pane_id}",
+    "#[fg=red]",
+    "a}b,c#,d#}e",
+    "$HOME ~ \\ \" ' ;",
+    "漢 ✳",
+    " ",
+    "#(id)",
+  ];
   for (const title of titles) {
     const file = join(tmux.dir, "title");
     await Bun.write(file, `\x1b]2;${title}\x07`);
@@ -112,14 +124,17 @@ test("titles that look like formats are compared as they are", async () => {
     expect(read).toBe(title);
     const write = { pane, panePid: pid, text: "x", mark: "m" };
     expect(await pasteGuarded(server, { ...write, guards: { title } })).toEqual({ done: true });
-    expect(await pasteGuarded(server, { ...write, guards: { title: `${title}!` } })).toEqual({ done: false, failed: ["title"] });
+    expect(await pasteGuarded(server, { ...write, guards: { title: `${title}!` } })).toEqual({
+      done: false,
+      failed: ["title"],
+    });
   }
 });
 
 test("each guard refuses by its name, and nothing is typed or left behind", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
-  await tmux.tmux("set-buffer", "the person's own");
+  await tmux.tmux("set-buffer", "the user's own");
   const sink = await startSink(tmux, "sink");
   const facts = await readPane(server, sink.pane);
   const seen = asSeen(facts);
@@ -142,14 +157,26 @@ test("each guard refuses by its name, and nothing is typed or left behind", asyn
   expect(await leaveMode(server, seen)).toEqual({ done: true });
   await tmux.tmux("set-option", "-p", "-t", sink.pane, "synchronize-panes", "on");
   expect(await refused({ guards: {} })).toEqual(["synchronized"]);
-  await tmux.tmux("set-option", "-p", "-t", sink.pane, "synchronize-panes", "off", ";", "select-pane", "-d", "-t", sink.pane);
+  await tmux.tmux(
+    "set-option",
+    "-p",
+    "-t",
+    sink.pane,
+    "synchronize-panes",
+    "off",
+    ";",
+    "select-pane",
+    "-d",
+    "-t",
+    sink.pane,
+  );
   expect(await refused({ guards: {} })).toEqual(["inputOff"]);
   await tmux.tmux("select-pane", "-e", "-t", sink.pane);
 
   expect(await readMarks(server, sink.pane)).toEqual({ pasted: "", entered: "" });
-  expect(await tmux.tmux("list-buffers", "-F", "#{buffer_sample}")).toBe("the person's own");
+  expect(await tmux.tmux("list-buffers", "-F", "#{buffer_sample}")).toBe("the user's own");
   await pasteGuarded(server, { ...seen, guards: {}, text: "only this", mark: "m" });
-  expect(await tmux.tmux("list-buffers", "-F", "#{buffer_sample}")).toBe("the person's own");
+  expect(await tmux.tmux("list-buffers", "-F", "#{buffer_sample}")).toBe("the user's own");
   const bytes = await sinkBytes(sink.file, (read) => read.includes(close));
   expect(bytes.toString()).toBe(`${open}only this${close}`);
 });
@@ -161,7 +188,10 @@ test("a dead pane is refused", async () => {
   const pane = await tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "true");
   await until(async () => (await readPane(server, pane)).dead, "the pane to be dead");
   const { pid } = await readPane(server, pane);
-  expect(await pasteGuarded(server, { pane, panePid: pid, text: "x", mark: "m" })).toEqual({ done: false, failed: ["dead"] });
+  expect(await pasteGuarded(server, { pane, panePid: pid, text: "x", mark: "m" })).toEqual({
+    done: false,
+    failed: ["dead"],
+  });
 });
 
 test("the same pane id in a restarted server gets nothing", async () => {
@@ -197,13 +227,13 @@ test("forty pastes at once never mix", async () => {
   expect((await sinkBytes(sink.file, (read) => read.length >= wanted.length)).toString()).toBe(wanted);
 });
 
-test("what a person types between look and write refuses the write", async () => {
+test("what a user types between look and write refuses the write", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
-  await using person = await attachPerson(tmux, "main");
+  await using user = await attachUser(tmux, "main");
   const seen = asSeen(await readPane(server, "%0"));
-  await person.press("d", "r", "a", "f", "t", "Enter");
-  await until(async () => (await readPane(server, "%0")).cursor.y >= 2, "what the person typed");
+  await user.press("d", "r", "a", "f", "t", "Enter");
+  await until(async () => (await readPane(server, "%0")).cursor.y >= 2, "what the user typed");
   const paste = await pasteGuarded(server, { ...seen, text: "x", mark: "m" });
   expect(paste).toEqual({ done: false, failed: ["cursor"] });
 });
@@ -213,14 +243,20 @@ test("a key that the program has not answered yet refuses the write as well", as
   await using server = new TmuxServer(tmux);
   const sink = await startSink(tmux, "sink");
   await tmux.tmux("new-session", "-d", "-s", "beside", "-t", "main");
-  await tmux.tmux("select-window", "-t", `=beside:${await tmux.tmux("display-message", "-p", "-t", sink.pane, "#{window_index}")}`);
-  await using person = await attachPerson(tmux, "beside");
+  await tmux.tmux(
+    "select-window",
+    "-t",
+    `=beside:${await tmux.tmux("display-message", "-p", "-t", sink.pane, "#{window_index}")}`,
+  );
+  await using user = await attachUser(tmux, "beside");
   // tmux knows the time of a key to the second.
   await until(async () => Date.now() - (await readPane(server, sink.pane)).keysAt >= 2_000, "a second without a key");
   const facts = await readPane(server, sink.pane);
   const { keysAt } = facts;
-  expect(await pasteGuarded(server, { ...asSeen(facts), guards: { keysAt }, text: "x", mark: "m" })).toEqual({ done: true });
-  await person.press("q");
+  expect(await pasteGuarded(server, { ...asSeen(facts), guards: { keysAt }, text: "x", mark: "m" })).toEqual({
+    done: true,
+  });
+  await user.press("q");
   await sinkBytes(sink.file, (read) => read.includes("q"));
   const write = { ...asSeen(facts), guards: { ...asSeen(facts).guards, keysAt }, mark: "m" };
   expect(await pasteGuarded(server, { ...write, text: "y" })).toEqual({ done: false, failed: ["keys"] });
@@ -238,7 +274,11 @@ describeUnless(lackOfLinux)("the program's name, however it was started, compare
     ["path with spaces", 'exec "./with space/my program"', "./with"],
     ["script with a shebang", "exec ./script.sh", "sh"],
     ["script, running another program", "exec ./nested.sh", "sh"],
-    ["name longer than the 15 characters the kernel keeps", "exec ./a-very-long-name-of-a-program", "./a-very-long-name-of-a-program"],
+    [
+      "name longer than the 15 characters the kernel keeps",
+      "exec ./a-very-long-name-of-a-program",
+      "./a-very-long-name-of-a-program",
+    ],
     ["renamed", named("other name"), "other"],
     ["renamed, login shell", named("-login"), "login"],
     ["renamed, empty", named(""), "bash"],
@@ -256,12 +296,16 @@ describeUnless(lackOfLinux)("the program's name, however it was started, compare
     await using server = new TmuxServer(tmux);
     const { dir } = tmux;
     for (const path of ["folder", "with space"]) mkdirSync(join(dir, path));
-    for (const path of ["program", "link", "with space/my program", "a-very-long-name-of-a-program"]) symlinkSync(Bun.which("cat")!, join(dir, path));
+    for (const path of ["program", "link", "with space/my program", "a-very-long-name-of-a-program"])
+      symlinkSync(Bun.which("cat")!, join(dir, path));
     writeFileSync(join(dir, "script.sh"), "#!/bin/sh\nread -r line\n", { mode: 0o755 });
     writeFileSync(join(dir, "nested.sh"), "#!/bin/sh\n./program\n", { mode: 0o755 });
     const pane = await tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-c", dir, "bash", "-c", start);
     let facts = await readPane(server, pane);
-    await until(async () => (facts = await readPane(server, pane)).currentCommand === command && facts.currentPath !== "", () => `${JSON.stringify(command)}; it is ${JSON.stringify(facts.currentCommand)}`);
+    await until(
+      async () => (facts = await readPane(server, pane)).currentCommand === command && facts.currentPath !== "",
+      () => `${JSON.stringify(command)}; it is ${JSON.stringify(facts.currentCommand)}`,
+    );
     expect(facts.currentPath).toBe(realpathSync(dir));
     const write = { pane, panePid: facts.pid, text: "x", mark: "m" };
     expect(await pasteGuarded(server, { ...write, guards: { command } })).toEqual({ done: true });

@@ -68,7 +68,7 @@ export async function pasteGuarded(
   server: TmuxServer,
   { text, mark, bracketed = false, pause = null, ...write }: PasteWrite,
 ): Promise<Written> {
-  // A name of its own for each paste: parallel ones never mix, and the person's buffers are not touched.
+  // A name of its own for each paste: parallel ones never mix, and the user's buffers are not touched.
   const buffer = `tieline-${crypto.randomUUID()}`;
   const target = `-t ${write.pane}`;
   let settled = false;
@@ -76,7 +76,11 @@ export async function pasteGuarded(
     const written = await guarded(server, write, {
       before: [`set-buffer -b ${buffer} -- ${quote(bracketed ? `\x1b[200~${text}\x1b[201~` : text)}`],
       // -r: newlines stay newlines. -p: bracketed. -d: the buffer goes with the paste.
-      whenTrue: [`paste-buffer ${bracketed ? "" : "-p"} -r -d -b ${buffer} ${target}`, `set-option -p ${target} @tieline_pasted ${quote(mark)}`, ...(pause ? beginPause(pause, server) : [])],
+      whenTrue: [
+        `paste-buffer ${bracketed ? "" : "-p"} -r -d -b ${buffer} ${target}`,
+        `set-option -p ${target} @tieline_pasted ${quote(mark)}`,
+        ...(pause ? beginPause(pause, server) : []),
+      ],
       whenFalse: [`delete-buffer -b ${buffer}`],
     });
     settled = written.done || !written.failed.includes("pane");
@@ -87,7 +91,10 @@ export async function pasteGuarded(
   }
 }
 
-export function enterGuarded(server: TmuxServer, { mark, ...write }: GuardedWrite & { mark: string }): Promise<Written> {
+export function enterGuarded(
+  server: TmuxServer,
+  { mark, ...write }: GuardedWrite & { mark: string },
+): Promise<Written> {
   const target = `-t ${write.pane}`;
   return guarded(server, write, {
     whenTrue: [`send-keys ${target} Enter`, `set-option -p ${target} @tieline_entered ${quote(mark)}`],
@@ -95,20 +102,33 @@ export function enterGuarded(server: TmuxServer, { mark, ...write }: GuardedWrit
 }
 
 /** Presses keys, by tmux's names for them, one after the other. */
-export function pressGuarded(server: TmuxServer, { keys, ...write }: GuardedWrite & { keys: readonly string[] }): Promise<Written> {
+export function pressGuarded(
+  server: TmuxServer,
+  { keys, ...write }: GuardedWrite & { keys: readonly string[] },
+): Promise<Written> {
   return guarded(server, write, { whenTrue: [`send-keys -t ${write.pane} ${keys.map(quote).join(" ")}`] });
 }
 
-/** Types words as a person would, key by key, for programs that take a paste for plain text. */
-export function typeGuarded(server: TmuxServer, { words, ...write }: GuardedWrite & { words: string }): Promise<Written> {
+/** Types words as a user would, key by key, for programs that take a paste for plain text. */
+export function typeGuarded(
+  server: TmuxServer,
+  { words, ...write }: GuardedWrite & { words: string },
+): Promise<Written> {
   return guarded(server, write, { whenTrue: [`send-keys -l -t ${write.pane} -- ${quote(words)}`] });
 }
 
 /** Types what a keyboard sent: text, and control characters as the keys that they are. */
-export function typeKeysGuarded(server: TmuxServer, { keys, ...write }: GuardedWrite & { keys: string }): Promise<Written> {
+export function typeKeysGuarded(
+  server: TmuxServer,
+  { keys, ...write }: GuardedWrite & { keys: string },
+): Promise<Written> {
   const runs = keys.match(/[\x00-\x1f\x7f]+|[^\x00-\x1f\x7f]+/g) ?? [];
   const hex = (run: string): string => [...run].map((key) => key.charCodeAt(0).toString(16)).join(" ");
-  const typed = runs.map((run) => (run >= " " && run !== "\x7f" ? `send-keys -l -t ${write.pane} -- ${quote(run)}` : `send-keys -H -t ${write.pane} ${hex(run)}`));
+  const typed = runs.map((run) =>
+    run >= " " && run !== "\x7f"
+      ? `send-keys -l -t ${write.pane} -- ${quote(run)}`
+      : `send-keys -H -t ${write.pane} ${hex(run)}`,
+  );
   return guarded(server, write, { whenTrue: typed });
 }
 
@@ -122,7 +142,9 @@ export function leaveMode(server: TmuxServer, { pane, panePid }: GuardedWrite): 
 export async function readMarks(server: TmuxServer, pane: string): Promise<Marks> {
   const show = (option: string) => `show-options -p -q -v -t ${pane} ${option}`;
   const border = crypto.randomUUID();
-  const lines = await server.read(`${show("@tieline_pasted")} ; display-message -p ${border} ; ${show("@tieline_entered")}`);
+  const lines = await server.read(
+    `${show("@tieline_pasted")} ; display-message -p ${border} ; ${show("@tieline_entered")}`,
+  );
   const at = lines.indexOf(border);
   return { pasted: lines.slice(0, at).join("\n"), entered: lines.slice(at + 1).join("\n") };
 }
@@ -154,11 +176,14 @@ function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrit
   ];
   const { serverPid, cursor, title, command, keysAt, pasted, paused } = guards;
   if (serverPid !== undefined) comparisons.push({ name: "serverPid", format: "#{pid}", expected: String(serverPid) });
-  if (cursor) comparisons.push({ name: "cursor", format: "#{cursor_x};#{cursor_y}", expected: `${cursor.x};${cursor.y}` });
+  if (cursor)
+    comparisons.push({ name: "cursor", format: "#{cursor_x};#{cursor_y}", expected: `${cursor.x};${cursor.y}` });
   if (title !== undefined) comparisons.push({ name: "title", format: "#{pane_title}", expected: title });
   // A name that is no text reaches us with other bytes than tmux has; the process ids tell the program apart as well.
-  if (command !== undefined && !command.includes("\ufffd")) comparisons.push({ name: "command", format: "#{pane_current_command}", expected: command });
-  if (keysAt !== undefined) comparisons.push({ name: "keys", format: "#{session_activity}", expected: String(keysAt / 1000) });
+  if (command !== undefined && !command.includes("\ufffd"))
+    comparisons.push({ name: "command", format: "#{pane_current_command}", expected: command });
+  if (keysAt !== undefined)
+    comparisons.push({ name: "keys", format: "#{session_activity}", expected: String(keysAt / 1000) });
   if (pasted !== undefined) comparisons.push({ name: "pasted", format: "#{@tieline_pasted}", expected: pasted });
   if (paused !== undefined) comparisons.push({ name: "paused", format: "#{@tieline_paused}", expected: paused });
   return compareAndRun(server, pane, comparisons, steps);
@@ -168,7 +193,12 @@ function guarded(server: TmuxServer, { pane, panePid, guards = {} }: GuardedWrit
  * The expected values travel in a pane option and are compared as one text. Written into the format itself they
  * would need escaping that differs between tmux versions (`,` `}` `#[` in a title); an option's value is never parsed.
  */
-async function compareAndRun(server: TmuxServer, pane: string, comparisons: Comparison[], steps: Steps): Promise<Written> {
+async function compareAndRun(
+  server: TmuxServer,
+  pane: string,
+  comparisons: Comparison[],
+  steps: Steps,
+): Promise<Written> {
   const actual = comparisons.map(({ format }) => format).join("\n");
   const expected = comparisons.map((comparison) => comparison.expected).join("\n");
   const whenTrue = [...steps.whenTrue, `display-message -p ${done}`];

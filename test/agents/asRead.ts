@@ -4,7 +4,9 @@ const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "
 export function asRead(given: string): string {
   const [, text = "", told = ""] = /^([^]*)\n\[read (.*)\]\s*$/.exec(given) ?? [];
   const [, forms] = /^(.*) without the backslash$/.exec(told) ?? [];
-  if (forms !== undefined) return forms.split(" and ").reduce((before, form) => before.replaceAll(form, () => form.replace("\\", "")), text);
-  if (told === "&lt; &gt; &amp; as the characters that they stand for") return text.replace(/&(?:lt|gt|amp);/g, (entity) => entities[entity]!);
+  if (forms !== undefined)
+    return forms.split(" and ").reduce((before, form) => before.replaceAll(form, () => form.replace("\\", "")), text);
+  if (told === "&lt; &gt; &amp; as the characters that they stand for")
+    return text.replace(/&(?:lt|gt|amp);/g, (entity) => entities[entity]!);
   return given;
 }

@@ -1,6 +1,6 @@
 /**
  * Codex in states in which a keystroke would do harm. Nothing is approved, executed, answered or submitted by a
- * message: it waits, says why, and comes when the person is done. A Codex on its own has only its pane, where harm could
+ * message: it waits, says why, and comes when the user is done. A Codex on its own has only its pane, where harm could
  * be done, so most of these are of that kind.
  */
 import { expect } from "bun:test";
@@ -9,11 +9,16 @@ import { join } from "node:path";
 import { batch, freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import { isThere, prepareBench, type Bench } from "./bench.ts";
 import { asking, codexTest, embedded, interrupt, shell, untilIdle } from "./codexTest.ts";
-import { choose, press } from "./person.ts";
+import { choose, press } from "./user.ts";
 import { Switchboard } from "./switchboard.ts";
 
-/** Sends, sees it held for that reason, lets the person go on, and answers the request with which it came, once. */
-async function waitsFor(board: Switchboard, bench: Bench, reason: RegExp, goOn: () => Promise<unknown>): Promise<ModelRequest> {
+/** Sends, sees it held for that reason, lets the user go on, and answers the request with which it came, once. */
+async function waitsFor(
+  board: Switchboard,
+  bench: Bench,
+  reason: RegExp,
+  goOn: () => Promise<unknown>,
+): Promise<ModelRequest> {
   const tag = await board.send("ana", "a message");
   await board.reached(tag, ({ state, reason: why }) => state === "queued" && reason.test(why ?? ""));
   const before = bench.model.requests.length;
@@ -38,8 +43,14 @@ codexTest("an approval is open: the dialog stays, and the call is not made", asy
 codexTest("a question is open: it is not answered", async () => {
   await using board = await Switchboard.start();
   const options = ["red", "blue"].map((label) => ({ label, description: label }));
-  const question = { name: "request_user_input", input: { questions: [{ id: "colour", header: "Colour", question: "Which colour?", options }] } };
-  await using bench = await embedded(board, { args: ["--enable", "default_mode_request_user_input"], script: [batch(question)] });
+  const question = {
+    name: "request_user_input",
+    input: { questions: [{ id: "colour", header: "Colour", question: "Which colour?", options }] },
+  };
+  await using bench = await embedded(board, {
+    args: ["--enable", "default_mode_request_user_input"],
+    script: [batch(question)],
+  });
   await bench.prompt("ask me");
   await bench.waitForScreen(({ text }) => text.includes("Which colour?"));
   await waitsFor(board, bench, /question/, async () => {
@@ -49,7 +60,12 @@ codexTest("a question is open: it is not answered", async () => {
 });
 
 /** Codex with a changed configuration, at one of the dialogs of its start. */
-async function atStart(board: Switchboard, words: string, env: Record<string, string>, change: (place: Bench["place"], config: string) => string): Promise<Bench> {
+async function atStart(
+  board: Switchboard,
+  words: string,
+  env: Record<string, string>,
+  change: (place: Bench["place"], config: string) => string,
+): Promise<Bench> {
   const { bench, command, launch } = await prepareBench("codex", { env });
   const file = join(bench.place.home, ".codex", "config.toml");
   writeFileSync(file, change(bench.place, readFileSync(file, "utf8")));
@@ -108,10 +124,12 @@ codexTest("copy mode, and nobody looks: it is left, and the message comes", asyn
   await using bench = await embedded(board);
   await bench.tmux("copy-mode", "-t", bench.pane);
   const tag = await board.send("ana", "--wait", "seen", "a message");
-  expect(freshTexts(await bench.model.next((one) => freshHas(one, tag)), "user").at(-1)).toStartWith(`[${tag} from user]\na message\n`);
+  expect(freshTexts(await bench.model.next((one) => freshHas(one, tag)), "user").at(-1)).toStartWith(
+    `[${tag} from user]\na message\n`,
+  );
 });
 
-codexTest("the person goes back to an earlier message: nothing is typed there", async () => {
+codexTest("the user goes back to an earlier message: nothing is typed there", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board);
   for (const words of ["first", "second"]) {
@@ -121,8 +139,12 @@ codexTest("the person goes back to an earlier message: nothing is typed there", 
   }
   await press(bench, "Escape", ({ text }) => text.includes("edit previous message"));
   await press(bench, "Escape", ({ text }) => text.includes("Browsing transcript"));
-  const request = await waitsFor(board, bench, /dialog/, () => press(bench, "Escape", ({ text }) => !text.includes("Browsing transcript")));
-  expect(request.entries.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(expect.arrayContaining(["first", "second"]));
+  const request = await waitsFor(board, bench, /dialog/, () =>
+    press(bench, "Escape", ({ text }) => !text.includes("Browsing transcript")),
+  );
+  expect(request.entries.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
+    expect.arrayContaining(["first", "second"]),
+  );
 });
 
 codexTest("killed, with its screen still as it was: nothing is typed into what stands there now", async () => {
@@ -162,19 +184,24 @@ codexTest("its record is taken away: what is typed then is given once, and nobod
   await using bench = await embedded(board);
   await board.send("ana", "--wait", "seen", "the first");
   await untilIdle(bench);
-  for (const path of new Bun.Glob(bench.recipe.transcripts!).scanSync({ cwd: bench.place.home, dot: true })) rmSync(join(bench.place.home, path));
+  for (const path of new Bun.Glob(bench.recipe.transcripts!).scanSync({ cwd: bench.place.home, dot: true }))
+    rmSync(join(bench.place.home, path));
   const tag = await board.send("ana", "the second");
   await bench.model.next((one) => freshHas(one, tag));
-  await board.reached(tag, ({ state }) => state === "handed");
+  await board.reached(tag, ({ state }) => state === "delivered");
   const third = await board.send("ana", "the third");
   const last = await bench.model.next((one) => freshHas(one, third));
   expect(last.entries.filter(({ text }) => text.includes("the second"))).toHaveLength(1);
-  expect((await board.status(tag)).deliveries[0]!.state).toBe("handed");
+  expect((await board.status(tag)).deliveries[0]!.state).toBe("delivered");
 });
 
 codexTest("the daemon is gone: its hooks stop nothing and say nothing, and the next daemon delivers", async () => {
   await using board = await Switchboard.start();
-  await using bench = await embedded(board, { hooks: true, permissions: "allow", script: [batch(shell("touch made")), say("done")] });
+  await using bench = await embedded(board, {
+    hooks: true,
+    permissions: "allow",
+    script: [batch(shell("touch made")), say("done")],
+  });
   await board.killDaemon();
   await bench.prompt("make it");
   await bench.model.next((one) => freshHas(one, "make it"));
@@ -186,7 +213,12 @@ codexTest("the daemon is gone: its hooks stop nothing and say nothing, and the n
   await bench.model.next((one) => freshHas(one, tag));
 });
 
-const bodies = { "a leading !": "!touch executed", "a leading /": "/quit\nand more", "bidi marks": "a\u202eb\u2066c\u2069 \u200fשלום", "200 KB": "0123456789".repeat(20_000) };
+const bodies = {
+  "a leading !": "!touch executed",
+  "a leading /": "/quit\nand more",
+  "bidi marks": "a\u202eb\u2066c\u2069 \u200fשלום",
+  "200 KB": "0123456789".repeat(20_000),
+};
 
 codexTest("a leading ! or /, bidi marks and 200 KB are text, typed or by its server, and arrive whole", async () => {
   await using board = await Switchboard.start();

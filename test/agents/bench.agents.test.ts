@@ -6,7 +6,7 @@ import { recipes, startBench } from "./bench.ts";
 import { pins, type AgentProgram } from "./install.ts";
 import { programTest } from "./programTest.ts";
 
-const prompt = "[msg 1 from ana]\ngrüße, 世界 👩‍👩‍👧  two spaces, a \"quote\" and a \\ backslash\n[end msg 1]";
+const prompt = '[msg 1 from ana]\ngrüße, 世界 👩‍👩‍👧  two spaces, a "quote" and a \\ backslash\n[end msg 1]';
 
 for (const program of Object.keys(recipes) as AgentProgram[]) {
   const run = await programTest(program);

@@ -45,7 +45,9 @@ export async function startBench(program: AgentProgram, options: BenchOptions = 
   const { columns = 120, rows = 40, appServer = false, untilReady = true } = options;
   const { bench, command, launch } = await prepareBench(program, options);
   return bench.after(async () => {
-    const run = appServer ? await bench.startAppServer(command, launch) : [...command, ...bench.recipe.args(bench.place, launch)];
+    const run = appServer
+      ? await bench.startAppServer(command, launch)
+      : [...command, ...bench.recipe.args(bench.place, launch)];
     await bench.open(run, columns, rows);
     if (untilReady) await bench.untilReady();
   });
@@ -204,13 +206,21 @@ export class Bench implements AsyncDisposable {
     await this.draft(text, (screen) => screen.text !== before.text && showsEnd(screen));
     // The program counts the gap from the moment at which it took the paste, which is when it draws it.
     await Bun.sleep(this.recipe.enterGapMs ?? 0);
-    const isAsked = (): boolean => this.model.requests.slice(asked).some((one) => !one.side && freshTexts(one, "user").some((given) => given.includes(end)));
+    const isAsked = (): boolean =>
+      this.model.requests
+        .slice(asked)
+        .some((one) => !one.side && freshTexts(one, "user").some((given) => given.includes(end)));
     const isTaken = async (): Promise<boolean> => (text.startsWith("/") ? !showsEnd(await this.capture()) : isAsked());
-    await insist(() => this.send("Enter"), isTaken, { what: async () => `${JSON.stringify(text)} is submitted; the screen shows\n${(await this.capture()).text}` });
+    await insist(() => this.send("Enter"), isTaken, {
+      what: async () => `${JSON.stringify(text)} is submitted; the screen shows\n${(await this.capture()).text}`,
+    });
   }
 
   /** Pastes a text and sees it on the screen, where it stays. */
-  async draft(text: string, shows: (screen: Screen) => boolean = (screen) => screen.text.includes(text)): Promise<void> {
+  async draft(
+    text: string,
+    shows: (screen: Screen) => boolean = (screen) => screen.text.includes(text),
+  ): Promise<void> {
     let pasted = false;
     const paste = async (): Promise<void> => {
       // What an earlier attempt may have left is taken away first, line by line.
@@ -218,7 +228,9 @@ export class Bench implements AsyncDisposable {
       await this.paste(text);
       pasted = true;
     };
-    await insist(paste, async () => shows(await this.capture()), { what: async () => `${JSON.stringify(text)} is in the box; the screen shows\n${(await this.capture()).text}` });
+    await insist(paste, async () => shows(await this.capture()), {
+      what: async () => `${JSON.stringify(text)} is in the box; the screen shows\n${(await this.capture()).text}`,
+    });
   }
 
   async paste(text: string): Promise<void> {
@@ -256,7 +268,12 @@ export class Bench implements AsyncDisposable {
       const text = await readFile(join(this.place.home, path), "utf8");
       // The last line may be half written.
       const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-      lines.push(...whole.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Json));
+      lines.push(
+        ...whole
+          .split("\n")
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as Json),
+      );
     }
     return lines;
   }
@@ -295,7 +312,13 @@ export class Bench implements AsyncDisposable {
 
 async function runTmux(args: string[], env: Record<string, string>, input = ""): Promise<string> {
   // Outside the bench's folders, so that the tmux server does not count as a process of the program.
-  const child = Bun.spawn(["tmux", ...args], { env, cwd: "/", stdin: Buffer.from(input), stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn(["tmux", ...args], {
+    env,
+    cwd: "/",
+    stdin: Buffer.from(input),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [printed, complaint, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

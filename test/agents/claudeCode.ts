@@ -2,7 +2,7 @@
 import type { ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { Bench } from "./bench.ts";
 import { installAgent } from "./install.ts";
-import { press } from "./person.ts";
+import { press } from "./user.ts";
 import { programTest } from "./programTest.ts";
 
 export const claudeTest = await programTest("claude-code");
@@ -14,9 +14,10 @@ export const claudeProgram = ("command" in installed && installed.command[0]) ||
 export const shell = (command: string) => ({ name: "Bash", input: { command, description: "scripted" } });
 
 /** How often the model has read a text in the whole conversation. */
-export const timesRead = (request: ModelRequest, text: string): number => request.entries.filter((entry) => entry.text.includes(text)).length;
+export const timesRead = (request: ModelRequest, text: string): number =>
+  request.entries.filter((entry) => entry.text.includes(text)).length;
 
-/** Closes the dialog that the program stands at, as a person does who wants none of it. */
+/** Closes the dialog that the program stands at, as a user does who wants none of it. */
 export async function dismiss(bench: Bench): Promise<void> {
   await press(bench, "Escape", async () => (await bench.registry())?.status !== "waiting");
 }

@@ -18,7 +18,10 @@ export interface Conversation {
 
 const isBegun = (one: Parameters<typeof freshTexts>[0]): boolean => freshTexts(one, "user").includes("begin");
 
-export function conversationSuite(run: ProgramTest, { program, start = (board, options) => board.spawned(program, options), isAtRest = () => true }: Conversation): void {
+export function conversationSuite(
+  run: ProgramTest,
+  { program, start = (board, options) => board.spawned(program, options), isAtRest = () => true }: Conversation,
+): void {
   run("while text streams: mail waits for the end of the turn, and the stream is not cut", async () => {
     await using board = await Switchboard.start();
     const gate = new Gate();
@@ -35,21 +38,24 @@ export function conversationSuite(run: ProgramTest, { program, start = (board, o
     board.note("streaming", "turn", await board.reached(tag, ({ state }) => state === "seen"));
   });
 
-  run("it is killed with mail waiting: started again by the mail, in the same conversation, it gets it once", async () => {
-    await using board = await Switchboard.start();
-    const gate = new Gate();
-    await using bench = await start(board, { script: [{ ...say("partial ", gate), when: isBegun }] });
-    await board.reached(await board.send("ana", "remember this"), ({ state }) => state === "seen");
-    await bench.waitForScreen((screen) => screen.text.includes("ok ") && isAtRest(screen));
-    await bench.prompt("begin");
-    await gate.reached;
-    const tag = await board.send("ana", "after the crash");
-    process.kill(bench.agentPid, "SIGKILL");
-    const request = await bench.model.next((one) => freshHas(one, "after the crash"));
-    expect(request.entries.filter(({ text }) => text.includes("remember this"))).toHaveLength(1);
-    board.note("killed, then started again", "turn", await board.reached(tag, ({ state }) => state === "seen"));
-    expect(timesGiven(bench, "after the crash")).toBe(1);
-  });
+  run(
+    "it is killed with mail waiting: started again by the mail, in the same conversation, it gets it once",
+    async () => {
+      await using board = await Switchboard.start();
+      const gate = new Gate();
+      await using bench = await start(board, { script: [{ ...say("partial ", gate), when: isBegun }] });
+      await board.reached(await board.send("ana", "remember this"), ({ state }) => state === "seen");
+      await bench.waitForScreen((screen) => screen.text.includes("ok ") && isAtRest(screen));
+      await bench.prompt("begin");
+      await gate.reached;
+      const tag = await board.send("ana", "after the crash");
+      process.kill(bench.agentPid, "SIGKILL");
+      const request = await bench.model.next((one) => freshHas(one, "after the crash"));
+      expect(request.entries.filter(({ text }) => text.includes("remember this"))).toHaveLength(1);
+      board.note("killed, then started again", "turn", await board.reached(tag, ({ state }) => state === "seen"));
+      expect(timesGiven(bench, "after the crash")).toBe(1);
+    },
+  );
 }
 
 /** What holds, besides, for those that take mail into a turn that runs. */
@@ -79,7 +85,8 @@ export function joinedTurnSuite(run: ProgramTest, program: AgentProgram): void {
     await board.killDaemon();
     gate.open();
     await board.run("daemon", "start");
-    for (const tag of [joining, waiting]) board.note("daemon killed", "turn", await board.reached(tag, ({ state }) => state === "seen"));
+    for (const tag of [joining, waiting])
+      board.note("daemon killed", "turn", await board.reached(tag, ({ state }) => state === "seen"));
     await bench.model.next((one) => freshHas(one, waiting));
     expect(["waits for the end", "joins the turn"].map((body) => timesGiven(bench, body))).toEqual([1, 1]);
   });
@@ -87,7 +94,10 @@ export function joinedTurnSuite(run: ProgramTest, program: AgentProgram): void {
   run("20 messages of random sizes and alphabets, between calls of tools: whole, once each, in order", async () => {
     await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
     const tool = batch(recipes[program].shellCall("sleep 0.2; echo ran"));
-    await using bench = await board.spawned(program, { permissions: "allow", script: (request) => (request.index % 3 === 0 ? tool : say(`ok ${request.index}`)) });
+    await using bench = await board.spawned(program, {
+      permissions: "allow",
+      script: (request) => (request.index % 3 === 0 ? tool : say(`ok ${request.index}`)),
+    });
     await expectAllInOrder(board, bench, { count: 20 });
   });
 }

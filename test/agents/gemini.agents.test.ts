@@ -14,16 +14,22 @@ geminiTest("idle: typed as the user's own word, and proved by the program's reco
   await using board = await Switchboard.start();
   await using bench = await hooked(board, { script: [say("heard"), say("understood")] });
   const body = "!echo no command\n/quit grüße 世界";
-  const tag = await board.timed("idle, from the person", "turn", () => board.send("ana", "--wait", "handed", body));
+  const tag = await board.timed("idle, from the user", "turn", () => board.send("ana", "--wait", "delivered", body));
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(freshTexts(request, "user")).toContain(framed(tag, body));
-  expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({ proof: "transcript", transport: "tmux", authority: "user" });
-  const second = await board.timed("idle, from an agent", "turn", async () => board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", "from bob"));
+  expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]).toMatchObject({
+    proof: "transcript",
+    transport: "tmux",
+    authority: "user",
+  });
+  const second = await board.timed("idle, from an agent", "turn", async () =>
+    board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", "from bob"),
+  );
   const later = await bench.model.next((one) => freshHas(one, second));
   expect(freshTexts(later, "user")).toContain(framed(second, "from bob", fromBob(second)));
 });
 
-geminiTest("a draft stands in the composer: it stays, and the mail waits until the person has sent it", async () => {
+geminiTest("a draft stands in the composer: it stays, and the mail waits until the user has sent it", async () => {
   await using board = await Switchboard.start();
   await using bench = await hooked(board, { script: [say("heard"), say("understood")] });
   await bench.paste("half a draft");
@@ -46,53 +52,75 @@ geminiTest("--when tool, in a tool: the words come with the tool's result", asyn
   const request = await bench.model.next((one) => freshHas(one, tag));
   // Of a command that ends at once, Gemini CLI sometimes misses the output.
   expect(freshTexts(request, "tool")[0]).toStartWith("<untrusted_context>\nOutput:");
-  expect(freshTexts(request, "tool")[0]).toEndWith(`<hook_context>${framed(tag, "look at this", fromBob(tag))}</hook_context>`);
+  expect(freshTexts(request, "tool")[0]).toEndWith(
+    `<hook_context>${framed(tag, "look at this", fromBob(tag))}</hook_context>`,
+  );
   const story = await board.reached(tag, ({ state }) => state === "seen");
   expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
   board.note("in a tool, from an agent", "tool", story);
 });
 
-geminiTest("--when interrupt, just before the calls: the whole batch is refused, and the next call is the model's own", async () => {
-  await using board = await Switchboard.start();
-  const gate = new Gate();
-  await using bench = await hooked(board, { permissions: "allow" });
-  bench.model.add({ ...batch(shell("touch auth.ts"), shell("touch auth.test.ts")), hold: gate }, batch(shell("touch instead")), say("understood"));
-  await bench.prompt("edit auth.ts");
-  await gate.reached;
-  const tag = await board.send("ana", "--when", "interrupt", "do not touch auth.ts");
-  gate.open();
-  const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
-  const words = JSON.stringify({ error: `Tool execution blocked: ${framed(tag, "do not touch auth.ts", urgent(tag))}` });
-  expect(freshTexts(told, "tool")).toEqual([words, words]);
-  await bench.model.next((one) => freshTexts(one, "tool").length > 0);
-  expect(["auth.ts", "auth.test.ts", "instead"].map((file) => isThere(bench, file))).toEqual([false, false, true]);
-  const story = await board.reached(tag, ({ state }) => state === "seen");
-  expect(story.deliveries[0]).toMatchObject({ transport: "hook", proof: "transcript" });
-  // Both calls ask at the same moment.
-  expect(story.deliveries[0]!.reason!.replace("stopped ", "").split(", ").toSorted()).toEqual(["run_shell_command touch auth.test.ts", "run_shell_command touch auth.ts"]);
-  board.note("before a batch of calls", "interrupt", story);
-});
+geminiTest(
+  "--when interrupt, just before the calls: the whole batch is refused, and the next call is the model's own",
+  async () => {
+    await using board = await Switchboard.start();
+    const gate = new Gate();
+    await using bench = await hooked(board, { permissions: "allow" });
+    bench.model.add(
+      { ...batch(shell("touch auth.ts"), shell("touch auth.test.ts")), hold: gate },
+      batch(shell("touch instead")),
+      say("understood"),
+    );
+    await bench.prompt("edit auth.ts");
+    await gate.reached;
+    const tag = await board.send("ana", "--when", "interrupt", "do not touch auth.ts");
+    gate.open();
+    const told = await bench.model.next((one) => freshTexts(one, "tool").length > 0);
+    const words = JSON.stringify({
+      error: `Tool execution blocked: ${framed(tag, "do not touch auth.ts", urgent(tag))}`,
+    });
+    expect(freshTexts(told, "tool")).toEqual([words, words]);
+    await bench.model.next((one) => freshTexts(one, "tool").length > 0);
+    expect(["auth.ts", "auth.test.ts", "instead"].map((file) => isThere(bench, file))).toEqual([false, false, true]);
+    const story = await board.reached(tag, ({ state }) => state === "seen");
+    expect(story.deliveries[0]).toMatchObject({ transport: "hook", proof: "transcript" });
+    // Both calls ask at the same moment.
+    expect(story.deliveries[0]!.reason!.replace("stopped ", "").split(", ").toSorted()).toEqual([
+      "run_shell_command touch auth.test.ts",
+      "run_shell_command touch auth.ts",
+    ]);
+    board.note("before a batch of calls", "interrupt", story);
+  },
+);
 
-geminiTest("a permission dialog is open: nothing is typed or approved, `answer` presses what the person chose, and the mail comes after", async () => {
-  await using board = await Switchboard.start();
-  await using bench = await hooked(board);
-  bench.model.add(batch(shell("touch allowed")), batch(shell("touch refused")), say("heard"), say("understood"));
-  const asks = (file: string) => bench.waitForScreen((screen) => screen.text.includes("No, suggest changes") && screen.text.includes(`touch ${file}`));
-  await bench.prompt("touch it");
-  await asks("allowed");
-  const tag = await board.send("ana", "after the dialog");
-  await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
-  expect((await board.json<{ choices: { label: string }[] }>("answer", "ana")).choices.map(({ label }) => label)).toEqual(["Allow once", "Allow for this session", "No, suggest changes (esc)"]);
-  await board.run("answer", "ana", "1", "--yes");
-  await asks("refused");
-  expect(isThere(bench, "allowed")).toBe(true);
-  await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
-  await board.run("answer", "ana", "No", "--yes");
-  const request = await bench.model.next((one) => freshHas(one, tag));
-  expect(freshTexts(request, "user")).toContain(framed(tag, "after the dialog"));
-  expect(isThere(bench, "refused")).toBe(false);
-  board.note("dialogs, then No", "turn", await board.reached(tag, ({ state }) => state === "seen"));
-});
+geminiTest(
+  "a permission dialog is open: nothing is typed or approved, `answer` presses what the user chose, and the mail comes after",
+  async () => {
+    await using board = await Switchboard.start();
+    await using bench = await hooked(board);
+    bench.model.add(batch(shell("touch allowed")), batch(shell("touch refused")), say("heard"), say("understood"));
+    const asks = (file: string) =>
+      bench.waitForScreen(
+        (screen) => screen.text.includes("No, suggest changes") && screen.text.includes(`touch ${file}`),
+      );
+    await bench.prompt("touch it");
+    await asks("allowed");
+    const tag = await board.send("ana", "after the dialog");
+    await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
+    expect(
+      (await board.json<{ choices: { label: string }[] }>("answer", "ana")).choices.map(({ label }) => label),
+    ).toEqual(["Allow once", "Allow for this session", "No, suggest changes (esc)"]);
+    await board.run("answer", "ana", "1", "--yes");
+    await asks("refused");
+    expect(isThere(bench, "allowed")).toBe(true);
+    await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
+    await board.run("answer", "ana", "No", "--yes");
+    const request = await bench.model.next((one) => freshHas(one, tag));
+    expect(freshTexts(request, "user")).toContain(framed(tag, "after the dialog"));
+    expect(isThere(bench, "refused")).toBe(false);
+    board.note("dialogs, then No", "turn", await board.reached(tag, ({ state }) => state === "seen"));
+  },
+);
 
 geminiTest("20 messages of random sizes and alphabets: whole, once each, in order", async () => {
   await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
@@ -105,7 +133,7 @@ geminiTest("adopted, without hooks: typed at idle", async () => {
   await using board = await Switchboard.start();
   await using bench = await startBench("gemini", { script: [say("heard")] });
   await board.adopt(bench);
-  const tag = await board.timed("adopted, typed", "turn", () => board.send("ana", "--wait", "handed", "hello"));
+  const tag = await board.timed("adopted, typed", "turn", () => board.send("ana", "--wait", "delivered", "hello"));
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(freshTexts(request, "user")).toContain(framed(tag, "hello"));
 });

@@ -8,9 +8,15 @@ import type { Switchboard } from "./switchboard.ts";
 
 export const geminiTest = await programTest("gemini");
 
-export const shell = (command: string): ToolCall => ({ name: "run_shell_command", input: { command, description: "scripted" } });
+export const shell = (command: string): ToolCall => ({
+  name: "run_shell_command",
+  input: { command, description: "scripted" },
+});
 
-/** Started by Tieline, with our hooks in the person's settings, as `tieline setup --hooks gemini` puts them there. */
+/** Started by Tieline, with our hooks in the user's settings, as `tieline setup --hooks gemini` puts them there. */
 export function hooked(board: Switchboard, options: BenchOptions = {}): Promise<Bench> {
-  return board.spawned("gemini", { settings: withHooks({}, { hook: join(board.home, "hooks", "hook"), wait: "" }), ...options });
+  return board.spawned("gemini", {
+    settings: withHooks({}, { hook: join(board.home, "hooks", "hook"), wait: "" }),
+    ...options,
+  });
 }

@@ -29,20 +29,28 @@ async function inFolderOfRoot(folder: string, run: () => Promise<void>): Promise
   }
 }
 
-const run = await programTest("gemini", lackUnless(where !== null, "Gemini CLI reads hooks given at its start only from folders that are root's alone, and there is none with a short path here"));
-run("started by Tieline, with nothing in the person's settings: mail comes with a tool's result, and its record proves it", () =>
-  inFolderOfRoot(where!, async () => {
-    await using board = await Switchboard.start();
-    await using bench = await board.spawned("gemini", { permissions: "allow" });
-    const tool = await inPausedTool(bench);
-    const tag = await board.send("ana", "--when", "tool", "look at this");
-    await tool.release();
-    const request = await bench.model.next((one) => freshHas(one, tag));
-    expect(freshTexts(request, "tool")[0]).toEndWith("</hook_context>");
-    const story = await board.reached(tag, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
-    expect(await Bun.file(join(bench.place.home, ".gemini", "settings.json")).text()).not.toContain("tieline");
-    expect(existsSync(join(bench.place.project, ".gemini"))).toBe(false);
-    board.note("hooks given at the start", "tool", story);
-  }),
+const run = await programTest(
+  "gemini",
+  lackUnless(
+    where !== null,
+    "Gemini CLI reads hooks given at its start only from folders that are root's alone, and there is none with a short path here",
+  ),
+);
+run(
+  "started by Tieline, with nothing in the user's settings: mail comes with a tool's result, and its record proves it",
+  () =>
+    inFolderOfRoot(where!, async () => {
+      await using board = await Switchboard.start();
+      await using bench = await board.spawned("gemini", { permissions: "allow" });
+      const tool = await inPausedTool(bench);
+      const tag = await board.send("ana", "--when", "tool", "look at this");
+      await tool.release();
+      const request = await bench.model.next((one) => freshHas(one, tag));
+      expect(freshTexts(request, "tool")[0]).toEndWith("</hook_context>");
+      const story = await board.reached(tag, ({ state }) => state === "seen");
+      expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
+      expect(await Bun.file(join(bench.place.home, ".gemini", "settings.json")).text()).not.toContain("tieline");
+      expect(existsSync(join(bench.place.project, ".gemini"))).toBe(false);
+      board.note("hooks given at the start", "tool", story);
+    }),
 );

@@ -64,14 +64,22 @@ export function agentsCache(env: Record<string, string | undefined> = process.en
  * The pinned program, installed once per machine. Never throws for a program that cannot be had here: the answer then
  * says why, so that a test can be skipped by name.
  */
-export async function installAgent(program: AgentProgram, cache = agentsCache(), version = pins[program].version): Promise<Installation> {
+export async function installAgent(
+  program: AgentProgram,
+  cache = agentsCache(),
+  version = pins[program].version,
+): Promise<Installation> {
   const pin = { ...pins[program], version };
   const home = join(cache, `${program}@${pin.version}`);
   const found = { program, version: pin.version, command: pin.command(join(home, "node_modules")) };
   if (existsSync(home)) return found;
   try {
     await mkdir(cache, { recursive: true });
-    await withLock(`${home}.lock`, () => existsSync(home), () => installInto(home, pin));
+    await withLock(
+      `${home}.lock`,
+      () => existsSync(home),
+      () => installInto(home, pin),
+    );
     return found;
   } catch (thrown) {
     return { program, version: pin.version, missing: thrown instanceof Error ? thrown.message : String(thrown) };
@@ -146,7 +154,10 @@ async function ownerAlive(lock: string): Promise<boolean> {
   const pid = Number(await readFile(join(lock, "pid"), "utf8").catch(() => ""));
   if (pid > 0) return isAlive(pid);
   // Between mkdir and the write of the pid the lock is young and has no owner yet.
-  const born = await stat(lock).then((found) => found.mtimeMs, () => Date.now());
+  const born = await stat(lock).then(
+    (found) => found.mtimeMs,
+    () => Date.now(),
+  );
   return Date.now() - born < 10_000;
 }
 
@@ -164,6 +175,8 @@ if (import.meta.main) {
   for (const program of Object.keys(pins) as AgentProgram[]) {
     if (names.length > 0 && !names.includes(program)) continue;
     const result = await installAgent(program);
-    console.log("missing" in result ? `${program} MISSING: ${result.missing}` : `${program} ${result.command.join(" ")}`);
+    console.log(
+      "missing" in result ? `${program} MISSING: ${result.missing}` : `${program} ${result.command.join(" ")}`,
+    );
   }
 }

@@ -15,17 +15,30 @@ async function working(board: Switchboard, program: AgentProgram, headless: bool
   return bench.after(async () => {
     await board.serve(bench);
     const args = headless ? [] : bench.recipe.args(bench.place, { ...launch, permissions: "ask" });
-    const ana = { provider: program, command, cwd: bench.place.project, env: bench.env, permissions: "skip", args, headless };
+    const ana = {
+      provider: program,
+      command,
+      cwd: bench.place.project,
+      env: bench.env,
+      permissions: "skip",
+      args,
+      headless,
+    };
     await Bun.write(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana } }));
     await board.run("trust", "--yes");
     await board.run("up");
     await board.enter(bench);
     if (!headless) await bench.untilReady();
     const call = (line: string) => batch(bench.recipe.shellCall(line));
-    bench.model.add({ ...call("touch started; until [ -e release ]; do sleep 0.1; done"), when: (one) => freshHas(one, "go on") });
+    bench.model.add({
+      ...call("touch started; until [ -e release ]; do sleep 0.1; done"),
+      when: (one) => freshHas(one, "go on"),
+    });
     bench.model.add({ ...call("touch forbidden"), when: (one) => one.fresh.some(({ role }) => role === "tool") });
     await board.send("ana", "go on");
-    await until(() => isThere(bench, "started"), { what: async () => `the tool runs; the pane shows ${(await bench.capture()).text}` });
+    await until(() => isThere(bench, "started"), {
+      what: async () => `the tool runs; the pane shows ${(await bench.capture()).text}`,
+    });
   });
 }
 
@@ -35,7 +48,10 @@ const ends: Readonly<Record<string, (board: Switchboard, bench: Bench) => Promis
   "kill -9 of what leads the pane": async (_, bench) => process.kill(bench.agentPid, "SIGKILL"),
 };
 
-for (const [program, headless] of [["claude-code", true], ["opencode", false]] as const) {
+for (const [program, headless] of [
+  ["claude-code", true],
+  ["opencode", false],
+] as const) {
   const test = await programTest(program);
   for (const [how, end] of Object.entries(ends)) {
     test(`${program}${headless ? " without a screen" : ""}, ${how}: no further call runs, and nothing of it is left`, async () => {

@@ -22,14 +22,26 @@ async function working(board: Switchboard, prepared: PreparedBench, program: str
   const { bench } = prepared;
   return bench.after(async () => {
     await board.serve(bench);
-    const ana = { provider: "codex", command: [program], cwd: bench.place.project, env: bench.env, permissions: "skip" };
+    const ana = {
+      provider: "codex",
+      command: [program],
+      cwd: bench.place.project,
+      env: bench.env,
+      permissions: "skip",
+    };
     await Bun.write(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana } }));
     await board.run("trust", "--yes");
     await board.run("up");
     await board.enter(bench);
     await bench.untilReady();
-    bench.model.add({ ...batch(shell("touch started; until [ -e release ]; do sleep 0.1; done; touch finished")), when: (one) => freshHas(one, "go on") });
-    bench.model.add({ ...batch(shell("touch forbidden")), when: (one) => one.fresh.some(({ role }) => role === "tool") });
+    bench.model.add({
+      ...batch(shell("touch started; until [ -e release ]; do sleep 0.1; done; touch finished")),
+      when: (one) => freshHas(one, "go on"),
+    });
+    bench.model.add({
+      ...batch(shell("touch forbidden")),
+      when: (one) => one.fresh.some(({ role }) => role === "tool"),
+    });
     await board.send("ana", "go on");
     await until(() => isThere(bench, "started"), { what: async () => "the tool runs" });
   });
@@ -40,26 +52,39 @@ const ends: [string, (board: Switchboard, bench: Bench) => Promise<unknown>][] =
   ["tmux kill-pane", (_, bench) => bench.tmux("kill-pane", "-t", bench.pane)],
   ["tmux kill-server", (_, bench) => bench.tmux("kill-server").catch(() => "")],
   ["kill -9 of the program in the pane", async (_, bench) => process.kill(bench.agentPid, "SIGKILL")],
-  ["kill -9 of it with no daemon", async (board, bench) => {
-    await board.run("daemon", "stop");
-    process.kill(bench.agentPid, "SIGKILL");
-  }],
+  [
+    "kill -9 of it with no daemon",
+    async (board, bench) => {
+      await board.run("daemon", "stop");
+      process.kill(bench.agentPid, "SIGKILL");
+    },
+  ],
 ];
 
 for (const launcher of ["its npm launcher", "the program itself"]) {
-  codexTest.each(ends)(`a working Codex, started by ${launcher}, and %s: its server ends at once, and no further call runs`, async (how, end) => {
-    await using board = await Switchboard.start();
-    const prepared = await prepareBench("codex");
-    await using bench = await working(board, prepared, launcher === "its npm launcher" ? launcherOf(prepared) : prepared.command[0]!);
-    const servers = await bench.servers();
-    expect(servers.length).toBe(launcher === "its npm launcher" ? 2 : 1);
-    await end(board, bench);
-    // The command says so only when it is so.
-    if (how !== "tieline kill") await until(() => !servers.some(isRunning), { what: async () => "the server ended" });
-    expect(servers.filter(isRunning)).toEqual([]);
-    await Bun.write(join(bench.place.project, "release"), "");
-    const { requests } = bench.model;
-    expect(requests.filter((one) => one.fresh.some(({ role }) => role === "tool"))).toEqual([]);
-    expect(["finished", "forbidden"].map((file) => existsSync(join(bench.place.project, file)))).toEqual([false, false]);
-  });
+  codexTest.each(ends)(
+    `a working Codex, started by ${launcher}, and %s: its server ends at once, and no further call runs`,
+    async (how, end) => {
+      await using board = await Switchboard.start();
+      const prepared = await prepareBench("codex");
+      await using bench = await working(
+        board,
+        prepared,
+        launcher === "its npm launcher" ? launcherOf(prepared) : prepared.command[0]!,
+      );
+      const servers = await bench.servers();
+      expect(servers.length).toBe(launcher === "its npm launcher" ? 2 : 1);
+      await end(board, bench);
+      // The command says so only when it is so.
+      if (how !== "tieline kill") await until(() => !servers.some(isRunning), { what: async () => "the server ended" });
+      expect(servers.filter(isRunning)).toEqual([]);
+      await Bun.write(join(bench.place.project, "release"), "");
+      const { requests } = bench.model;
+      expect(requests.filter((one) => one.fresh.some(({ role }) => role === "tool"))).toEqual([]);
+      expect(["finished", "forbidden"].map((file) => existsSync(join(bench.place.project, file)))).toEqual([
+        false,
+        false,
+      ]);
+    },
+  );
 }

@@ -7,13 +7,18 @@ import { neverEarly } from "./outageSuite.ts";
 import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
-claudeTest("a Claude Code is spawned, answered, stopped, resumed, restarted, killed and woken by mail, in one conversation", () => wholeLife("claude-code"));
+claudeTest(
+  "a Claude Code is spawned, answered, stopped, resumed, restarted, killed and woken by mail, in one conversation",
+  () => wholeLife("claude-code"),
+);
 
 /** What npm installs with Node 20. */
 const version = "2.1.197";
 const olderTest = await programTest("claude-code", null, version);
 
-olderTest(`a Claude Code ${version}, which knows other flags, has the same life`, () => wholeLife("claude-code", { version }));
+olderTest(`a Claude Code ${version}, which knows other flags, has the same life`, () =>
+  wholeLife("claude-code", { version }),
+);
 
 olderTest(`a Claude Code ${version} is told by its hooks in a turn, and its transcript proves what it has read`, async () => {
   await using board = await Switchboard.start();

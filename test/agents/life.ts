@@ -56,10 +56,15 @@ async function spawned(program: AgentProgram, board: Switchboard, options: Bench
 /** A permission dialog is seen as such, shown word for word, answered by `tieline answer` only, and mail waits for its end. */
 async function answered(board: Switchboard, bench: Bench): Promise<void> {
   const file = join(bench.place.project, "asked");
-  bench.model.add({ ...batch(bench.recipe.shellCall("touch asked", true)), when: (one) => freshHas(one, "make the file") });
+  bench.model.add({
+    ...batch(bench.recipe.shellCall("touch asked", true)),
+    when: (one) => freshHas(one, "make the file"),
+  });
   await board.send("ana", "make the file");
   await bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
-  await until(async () => (await ana(board)).state === "permission", { what: async () => `ana asks; it is ${JSON.stringify(await ana(board))}` });
+  await until(async () => (await ana(board)).state === "permission", {
+    what: async () => `ana asks; it is ${JSON.stringify(await ana(board))}`,
+  });
   const tag = await board.send("ana", "meanwhile");
   await board.reached(tag, ({ reason }) => reason?.includes("permission") ?? false);
   const dialog = await board.json<Output<"dialog">>("answer", "ana");

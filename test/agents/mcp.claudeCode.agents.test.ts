@@ -2,4 +2,8 @@ import { call } from "../../fixtures/model-servers/server.ts";
 import { claudeTest } from "./claudeCode.ts";
 import { mcpSuite } from "./mcpSuite.ts";
 
-mcpSuite(claudeTest, { program: "claude-code", setup: "claude", tool: (name, input = {}) => call(`mcp__tieline__${name}`, input) });
+mcpSuite(claudeTest, {
+  program: "claude-code",
+  setup: "claude",
+  tool: (name, input = {}) => call(`mcp__tieline__${name}`, input),
+});

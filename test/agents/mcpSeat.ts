@@ -11,9 +11,18 @@ export interface Seat extends AsyncDisposable {
 }
 
 /** A real program with `tieline setup --mcp` in its own configuration; adopted as `ana` unless nobody should know it. */
-export async function seated(program: AgentProgram, setup: string, script: Script, { adopted = true }: { adopted?: boolean } = {}): Promise<Seat> {
+export async function seated(
+  program: AgentProgram,
+  setup: string,
+  script: Script,
+  { adopted = true }: { adopted?: boolean } = {},
+): Promise<Seat> {
   const board = await Switchboard.start();
-  const { bench, command, launch } = await prepareBench(program, { script, permissions: "allow", env: { TIELINE_HOME: board.home } });
+  const { bench, command, launch } = await prepareBench(program, {
+    script,
+    permissions: "allow",
+    env: { TIELINE_HOME: board.home },
+  });
   const seat: Seat = {
     board,
     bench,
@@ -35,15 +44,20 @@ export async function seated(program: AgentProgram, setup: string, script: Scrip
 }
 
 export async function registerMcp(bench: Bench, setup: string): Promise<void> {
-  const registering = Bun.spawn([launcher, "setup", "--mcp", setup], { cwd: bench.place.project, env: bench.env, stdout: "ignore" });
+  const registering = Bun.spawn([launcher, "setup", "--mcp", setup], {
+    cwd: bench.place.project,
+    env: bench.env,
+    stdout: "ignore",
+  });
   if ((await registering.exited) !== 0) throw new Error("setup --mcp failed");
 }
 
 async function adopt(board: Switchboard, bench: Bench, program: AgentProgram): Promise<void> {
-  const { code, stderr } = await board.tieline(["adopt", bench.pane, "--name", "ana", "--provider", program], { TIELINE_TMUX_SOCKET: bench.tmuxSocket });
+  const { code, stderr } = await board.tieline(["adopt", bench.pane, "--name", "ana", "--provider", program], {
+    TIELINE_TMUX_SOCKET: bench.tmuxSocket,
+  });
   if (code !== 0) throw new Error(`adopt: ${stderr}`);
 }
-
 
 const early = (text: string): boolean => text.includes("unsupported call");
 

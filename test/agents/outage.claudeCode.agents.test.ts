@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { claudeTest } from "./claudeCode.ts";
 import { outageSuite, type Outage } from "./outageSuite.ts";
-import { press } from "./person.ts";
+import { press } from "./user.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
@@ -13,21 +13,43 @@ const common: Omit<Outage, "start"> = {
     await bench.draft("/clear");
     await press(bench, "Enter", async () => (await bench.registry())?.sessionId !== before);
   },
-  words: { "401": /401 scripted error 401/, "429": /429/, "500": /500 scripted error 500/, "529": /529/, dropped: /Connection dropped/ },
+  words: {
+    "401": /401 scripted error 401/,
+    "429": /429/,
+    "500": /500 scripted error 500/,
+    "529": /529/,
+    dropped: /Connection dropped/,
+  },
 };
 
-outageSuite("Claude Code, started by Tieline", { ...common, start: (board, options) => board.spawned("claude-code", options) });
-outageSuite("Claude Code, adopted", { ...common, start: (board, options) => board.claude({ settings: {}, ...options }) });
-
-claudeTest("Claude Code tries again while the model server is down: the receipt and a notice say so, and it is seen once that is up", async () => {
-  await using board = await Switchboard.start();
-  await using bench = await board.claude({ settings: {}, env: { CLAUDE_CODE_MAX_RETRIES: "10" } });
-  await bench.model.down();
-  const tag = await board.send("ana", "are you there?");
-  const { deliveries } = await board.reached(tag, ({ notes }) => notes.length > 0);
-  expect(deliveries[0]).toMatchObject({ state: "handed", warning: null, notes: [{ code: "retrying", text: expect.stringContaining("ECONNREFUSED") }] });
-  const told = async (): Promise<boolean> => (await board.client().call("inbox", { peek: true })).some(({ body }) => body.includes("default:ana cannot reach its model: "));
-  await until(told, { what: async () => "the user is told" });
-  bench.model.up();
-  expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
+outageSuite("Claude Code, started by Tieline", {
+  ...common,
+  start: (board, options) => board.spawned("claude-code", options),
 });
+outageSuite("Claude Code, adopted", {
+  ...common,
+  start: (board, options) => board.claude({ settings: {}, ...options }),
+});
+
+claudeTest(
+  "Claude Code tries again while the model server is down: the receipt and a notice say so, and it is seen once that is up",
+  async () => {
+    await using board = await Switchboard.start();
+    await using bench = await board.claude({ settings: {}, env: { CLAUDE_CODE_MAX_RETRIES: "10" } });
+    await bench.model.down();
+    const tag = await board.send("ana", "are you there?");
+    const { deliveries } = await board.reached(tag, ({ notes }) => notes.length > 0);
+    expect(deliveries[0]).toMatchObject({
+      state: "delivered",
+      warning: null,
+      notes: [{ code: "retrying", text: expect.stringContaining("ECONNREFUSED") }],
+    });
+    const told = async (): Promise<boolean> =>
+      (await board.client().call("inbox", { peek: true })).some(({ body }) =>
+        body.includes("default:ana cannot reach its model: "),
+      );
+    await until(told, { what: async () => "the user is told" });
+    bench.model.up();
+    expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
+  },
+);

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Bench } from "./bench.ts";
 import { codexTest, embedded, untilIdle } from "./codexTest.ts";
 import { outageSuite, type Outage } from "./outageSuite.ts";
-import { press } from "./person.ts";
+import { press } from "./user.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
@@ -11,10 +11,20 @@ const common: Omit<Outage, "start"> = {
   untilIdle,
   async clear(bench) {
     await bench.draft("/new");
-    await press(bench, "Enter", ({ text }) => text.includes("To continue this session") || !text.includes("discard this"));
+    await press(
+      bench,
+      "Enter",
+      ({ text }) => text.includes("To continue this session") || !text.includes("discard this"),
+    );
     await untilIdle(bench);
   },
-  words: { "401": /401 Unauthorized/, "429": /429/, "500": /high demand/, "529": /529/, dropped: /stream disconnected/ },
+  words: {
+    "401": /401 Unauthorized/,
+    "429": /429/,
+    "500": /high demand/,
+    "529": /529/,
+    dropped: /stream disconnected/,
+  },
 };
 
 outageSuite("Codex, started by Tieline", { ...common, start: (board, options) => board.codex(options) });
@@ -24,15 +34,25 @@ const starts: [string, (board: Switchboard) => Promise<Bench>][] = [
   ["started by Tieline", (board) => board.codex()],
   ["adopted", (board) => embedded(board)],
 ];
-codexTest.each(starts)("Codex, %s, tries again while the model server is down: the receipt and a notice say so, and it is seen once that is up", async (_, start) => {
-  await using board = await Switchboard.start();
-  await using bench = await start(board);
-  await bench.model.down();
-  const tag = await board.send("ana", "are you there?");
-  const { deliveries } = await board.reached(tag, ({ notes }) => notes.length > 0);
-  expect(deliveries[0]).toMatchObject({ state: "handed", warning: null, notes: [{ code: "retrying", text: expect.stringContaining("Connection failed") }] });
-  const told = async (): Promise<boolean> => (await board.client().call("inbox", { peek: true })).some(({ body }) => body.includes("default:ana cannot reach its model: "));
-  await until(told, { what: async () => "the user is told" });
-  bench.model.up();
-  expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
-});
+codexTest.each(starts)(
+  "Codex, %s, tries again while the model server is down: the receipt and a notice say so, and it is seen once that is up",
+  async (_, start) => {
+    await using board = await Switchboard.start();
+    await using bench = await start(board);
+    await bench.model.down();
+    const tag = await board.send("ana", "are you there?");
+    const { deliveries } = await board.reached(tag, ({ notes }) => notes.length > 0);
+    expect(deliveries[0]).toMatchObject({
+      state: "delivered",
+      warning: null,
+      notes: [{ code: "retrying", text: expect.stringContaining("Connection failed") }],
+    });
+    const told = async (): Promise<boolean> =>
+      (await board.client().call("inbox", { peek: true })).some(({ body }) =>
+        body.includes("default:ana cannot reach its model: "),
+      );
+    await until(told, { what: async () => "the user is told" });
+    bench.model.up();
+    expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
+  },
+);

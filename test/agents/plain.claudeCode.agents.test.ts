@@ -9,7 +9,9 @@ import { until } from "./until.ts";
 const environments: readonly Record<string, string>[] = [{ NO_COLOR: "1" }, { FORCE_COLOR: "0" }, { CI: "true" }];
 
 for (const env of environments) {
-  const name = Object.entries(env).map((pair) => pair.join("=")).join(" ");
+  const name = Object.entries(env)
+    .map((pair) => pair.join("="))
+    .join(" ");
 
   claudeTest(`${name}: idle is delivered to, work and dialogs are waited for, a draft stays`, async () => {
     await using board = await Switchboard.start();
@@ -35,7 +37,9 @@ for (const env of environments) {
 
     bench.model.add(batch(shell("touch made")), say("made"));
     await bench.prompt("make a file");
-    await until(async () => (await bench.registry())?.status === "waiting", { what: async () => "a permission dialog is open" });
+    await until(async () => (await bench.registry())?.status === "waiting", {
+      what: async () => "a permission dialog is open",
+    });
     const third = await board.send("ana", "while it asks");
     await held(third, /permission dialog/);
     await dismiss(bench);

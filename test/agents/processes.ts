@@ -17,11 +17,14 @@ export async function processesIn(folder: string): Promise<number[]> {
 export async function endProcesses(pids: readonly number[], graceMs = 3_000): Promise<void> {
   for (const pid of pids) signal(pid, "SIGTERM");
   const insistAt = Date.now() + graceMs;
-  await until(async () => {
-    const left = await living(pids);
-    if (Date.now() > insistAt) for (const pid of left) signal(pid, "SIGKILL");
-    return left.length === 0;
-  }, { what: async () => `none of the processes ${(await living(pids)).join(", ")} is left` });
+  await until(
+    async () => {
+      const left = await living(pids);
+      if (Date.now() > insistAt) for (const pid of left) signal(pid, "SIGKILL");
+      return left.length === 0;
+    },
+    { what: async () => `none of the processes ${(await living(pids)).join(", ")} is left` },
+  );
 }
 
 async function living(pids: readonly number[]): Promise<number[]> {

@@ -29,7 +29,7 @@ export interface Recipe {
   args(place: Place, options: LaunchOptions): string[];
   /** True when the screen waits for a prompt. */
   ready(screen: Screen): boolean;
-  /** A tool call that the program asks the person about under `ask`, and the words of its dialog. */
+  /** A tool call that the program asks the user about under `ask`, and the words of its dialog. */
   permissionDialog: string | undefined;
   /** The shell tool's call for a command. `escalate` makes programs with a sandbox ask. */
   shellCall(command: string, escalate?: boolean): { name: string; input: Json };

@@ -4,7 +4,7 @@ import { freshHas } from "../../fixtures/model-servers/server.ts";
 import { prepareBench, type Bench } from "./bench.ts";
 import { codexTest, embedded, openAtSharedServer, untilIdle } from "./codexTest.ts";
 import { neverEarly } from "./outageSuite.ts";
-import { press } from "./person.ts";
+import { press } from "./user.ts";
 import { Switchboard } from "./switchboard.ts";
 
 async function beginAnew(bench: Bench): Promise<void> {
@@ -13,7 +13,8 @@ async function beginAnew(bench: Bench): Promise<void> {
   await untilIdle(bench);
 }
 
-const threadOf = async (bench: Bench, tag: string): Promise<string> => (await bench.model.next((one) => freshHas(one, tag))).sessionId!;
+const threadOf = async (bench: Bench, tag: string): Promise<string> =>
+  (await bench.model.next((one) => freshHas(one, tag))).sessionId!;
 
 codexTest("on its own, after /new, twice: what is typed to it is proved in the new conversation", async () => {
   await using board = await Switchboard.start();
@@ -38,7 +39,9 @@ codexTest("two at one shared server in one directory: each message reaches its o
   await using bench = prepared;
   await openAtSharedServer(bench, command);
   const first = bench.pane;
-  const second = (await bench.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-c", bench.place.project, "--", ...command)).trim();
+  const second = (
+    await bench.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-c", bench.place.project, "--", ...command)
+  ).trim();
   bench.pane = second;
   await bench.untilReady();
   await board.serve(bench);
@@ -46,7 +49,10 @@ codexTest("two at one shared server in one directory: each message reaches its o
   await board.run("adopt", second, "--name", "bob");
   const threads = { ana: new Set<string>(), bob: new Set<string>() };
   for (const round of [1, 2, 3]) {
-    for (const [name, pane] of [["ana", first], ["bob", second]] as const) {
+    for (const [name, pane] of [
+      ["ana", first],
+      ["bob", second],
+    ] as const) {
       bench.pane = pane;
       const tag = await board.send(name, "--wait", "seen", `round ${round}`);
       neverEarly(bench, [await board.status(tag)]);

@@ -65,12 +65,29 @@ export class Switchboard implements AsyncDisposable {
     const { bench, command, launch } = await prepareBench(program, options);
     this.bench = bench;
     const { home, project } = bench.place;
-    const reads = ["sh", "-c", `umask 077; echo $TIELINE_TOKEN > ${home}/bob.new; mv ${home}/bob.new ${home}/bob.token; exec cat`];
+    const reads = [
+      "sh",
+      "-c",
+      `umask 077; echo $TIELINE_TOKEN > ${home}/bob.new; mv ${home}/bob.new ${home}/bob.token; exec cat`,
+    ];
     // Permissions are Tieline's to give here.
-    const args = program === "codex" || program === "claude-code" ? (options.args ?? []) : bench.recipe.args(bench.place, { ...launch, permissions: "ask" });
-    const ana = { provider: program, command, cwd: project, env: bench.env, permissions: options.permissions === "allow" ? "skip" : "ask", args };
+    const args =
+      program === "codex" || program === "claude-code"
+        ? (options.args ?? [])
+        : bench.recipe.args(bench.place, { ...launch, permissions: "ask" });
+    const ana = {
+      provider: program,
+      command,
+      cwd: project,
+      env: bench.env,
+      permissions: options.permissions === "allow" ? "skip" : "ask",
+      args,
+    };
     // JSON is YAML too.
-    await Bun.write(join(this.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { ana, bob: { provider: "generic", command: reads } } }));
+    await Bun.write(
+      join(this.root, "tieline.yaml"),
+      JSON.stringify({ team: "default", agents: { ana, bob: { provider: "generic", command: reads } } }),
+    );
     return bench.after(async () => {
       await this.run("trust", "--yes");
       await this.run("up");
@@ -106,18 +123,41 @@ export class Switchboard implements AsyncDisposable {
     return readFileSync(file, "utf8").trim();
   }
 
-  async tieline(args: readonly string[], env: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
-    const child = Bun.spawn([launcher, ...args], { cwd: this.root, env: this.env(env), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  async tieline(
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const child = Bun.spawn([launcher, ...args], {
+      cwd: this.root,
+      env: this.env(env),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [code, stdout, stderr] = await Promise.all([
+      child.exited,
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
     return { code, stdout, stderr };
   }
 
   private env(more: Record<string, string> = {}): Record<string, string> {
-    const base = this.bench?.env ?? { PATH: process.env["PATH"]!, HOME: this.root, LANG: "C.UTF-8", TERM: "xterm-256color" };
-    return { ...base, TIELINE_HOME: this.home, ...(this.bench && { TIELINE_TMUX_SOCKET: this.bench.tmuxServer }), ...more };
+    const base = this.bench?.env ?? {
+      PATH: process.env["PATH"]!,
+      HOME: this.root,
+      LANG: "C.UTF-8",
+      TERM: "xterm-256color",
+    };
+    return {
+      ...base,
+      TIELINE_HOME: this.home,
+      ...(this.bench && { TIELINE_TMUX_SOCKET: this.bench.tmuxServer }),
+      ...more,
+    };
   }
 
-  /** What the command calls, without a process for each call: for the person, or for the owner of a token. */
+  /** What the command calls, without a process for each call: for the user, or for the owner of a token. */
   client(token?: string): Client {
     const env = this.env(token === undefined ? {} : { TIELINE_TOKEN: token });
     return connect(homeOf(env), env);
@@ -143,7 +183,9 @@ export class Switchboard implements AsyncDisposable {
   }
 
   async sendAs(token: string, ...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await this.tieline(["send", ...patiently(args), "--json"], { TIELINE_TOKEN: token });
+    const { code, stdout, stderr } = await this.tieline(["send", ...patiently(args), "--json"], {
+      TIELINE_TOKEN: token,
+    });
     if (code !== 0) throw new Error(`send ${args.join(" ")}: exit ${code}\n${stdout}${stderr}`);
     return (JSON.parse(stdout) as { tag: string }).tag;
   }
@@ -156,11 +198,24 @@ export class Switchboard implements AsyncDisposable {
     return tag;
   }
 
-  note(situation: string, when: string, { acceptedAt, deliveries: [delivery], history }: StoryView, commandMs?: number): void {
+  note(
+    situation: string,
+    when: string,
+    { acceptedAt, deliveries: [delivery], history }: StoryView,
+    commandMs?: number,
+  ): void {
     const ms = (at: string | number): number => new Date(at).getTime();
     const seen = history.findLast((step) => step.to === "seen");
     const took = seen ? `${ms(seen.at) - ms(acceptedAt)} ms` : "–";
-    this.rows.push([situation, when, delivery?.transport ?? "–", delivery?.authority ?? "–", delivery?.proof ?? "–", took, commandMs === undefined ? "" : `${Math.round(commandMs)} ms`]);
+    this.rows.push([
+      situation,
+      when,
+      delivery?.transport ?? "–",
+      delivery?.authority ?? "–",
+      delivery?.proof ?? "–",
+      took,
+      commandMs === undefined ? "" : `${Math.round(commandMs)} ms`,
+    ]);
   }
 
   status(tag: string): Promise<StoryView> {
@@ -168,11 +223,16 @@ export class Switchboard implements AsyncDisposable {
   }
 
   /** Waits until the only delivery of a message has come that far, and answers its story. */
-  async reached(tag: string, fits: (delivery: StoryView["deliveries"][number]) => boolean, deadlineMs = 120_000): Promise<StoryView> {
+  async reached(
+    tag: string,
+    fits: (delivery: StoryView["deliveries"][number]) => boolean,
+    deadlineMs = 120_000,
+  ): Promise<StoryView> {
     let story = await this.status(tag);
     await until(async () => fits((story = await this.status(tag)).deliveries[0]!), {
       deadlineMs,
-      what: async () => `${tag} fits; it is ${JSON.stringify(story, null, 1)}\n${readFileSync(join(this.home, "daemon.log"), "utf8").slice(-3_000)}`,
+      what: async () =>
+        `${tag} fits; it is ${JSON.stringify(story, null, 1)}\n${readFileSync(join(this.home, "daemon.log"), "utf8").slice(-3_000)}`,
     });
     return story;
   }
@@ -192,7 +252,9 @@ export class Switchboard implements AsyncDisposable {
 }
 
 /** What a busy machine makes of the programs is not what these tests are about. */
-const patiently = (args: readonly string[]): readonly string[] => (args.includes("--wait") && !args.includes("--timeout") ? ["--timeout", "2m", ...args] : args);
+const patiently = (args: readonly string[]): readonly string[] =>
+  args.includes("--wait") && !args.includes("--timeout") ? ["--timeout", "2m", ...args] : args;
 
 /** A process that only waits for its parent to notice has ended. */
-export const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+export const isRunning = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");

@@ -9,7 +9,15 @@ import { programTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
 
 const secret = "the heron flies at noon";
-const lines = ["@notes.txt and x@notes.txt", "!touch ran", "/exit", "/quit", "/skill:heron and $heron", "$(touch ran) !`touch ran`", "@general, @build"];
+const lines = [
+  "@notes.txt and x@notes.txt",
+  "!touch ran",
+  "/exit",
+  "/quit",
+  "/skill:heron and $heron",
+  "$(touch ran) !`touch ran`",
+  "@general, @build",
+];
 const body = lines.join("\n");
 const script: BenchOptions["script"] = (request) => say(`ok ${request.index}`);
 
@@ -38,10 +46,12 @@ for (const [program, transport] of programs) {
 async function expectText(board: Switchboard, bench: Bench, bob: string, transport: string): Promise<void> {
   const { project } = bench.place;
   writeFileSync(join(project, "notes.txt"), secret);
-  const tag = await board.sendAs(bob, "ana", "--wait", "handed", body);
+  const tag = await board.sendAs(bob, "ana", "--wait", "delivered", body);
   expect((await board.status(tag)).deliveries[0]!.transport).toBe(transport);
   const request = await bench.model.next((one) => freshHas(one, `[end ${tag}`));
   expect(freshTexts(request, "user")).toEqual([expect.stringContaining(`]\n${body}\n[end ${tag}`)]);
-  expect(bench.model.requests.flatMap(({ entries }) => entries).filter(({ text }) => text.includes(secret))).toEqual([]);
+  expect(bench.model.requests.flatMap(({ entries }) => entries).filter(({ text }) => text.includes(secret))).toEqual(
+    [],
+  );
   expect(existsSync(join(project, "ran"))).toBe(false);
 }

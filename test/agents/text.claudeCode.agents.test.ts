@@ -23,22 +23,28 @@ async function expectNoFile(bench: Bench, tag: string): Promise<void> {
   expect(request.entries.filter((entry) => entry.text.includes(secret))).toEqual([]);
 }
 
-claudeTest("typed, because no other way is left: an agent's words attach no file; the person's do what they always do", async () => {
-  await using board = await Switchboard.start();
-  await using bench = await board.claude({ settings: {}, script: (request) => say(`ok ${request.index}`) });
-  placeFiles(bench);
-  const tag = await board.sendAs(await board.another("bob"), "ana", "--wait", "handed", body);
-  await expectNoFile(bench, tag);
-  await bench.untilStatus("idle");
-  const own = await board.send("ana", "--wait", "handed", body);
-  const request = await bench.model.next((one) => freshHas(one, own));
-  expect(freshTexts(request, "user").some((text) => text.includes(`\n${body}\n[end ${own}`))).toBe(true);
-  expect(freshTexts(request, "user").some((text) => text.includes(secret))).toBe(true);
-});
+claudeTest(
+  "typed, because no other way is left: an agent's words attach no file; the user's do what they always do",
+  async () => {
+    await using board = await Switchboard.start();
+    await using bench = await board.claude({ settings: {}, script: (request) => say(`ok ${request.index}`) });
+    placeFiles(bench);
+    const tag = await board.sendAs(await board.another("bob"), "ana", "--wait", "delivered", body);
+    await expectNoFile(bench, tag);
+    await bench.untilStatus("idle");
+    const own = await board.send("ana", "--wait", "delivered", body);
+    const request = await bench.model.next((one) => freshHas(one, own));
+    expect(freshTexts(request, "user").some((text) => text.includes(`\n${body}\n[end ${own}`))).toBe(true);
+    expect(freshTexts(request, "user").some((text) => text.includes(secret))).toBe(true);
+  },
+);
 
 claudeTest("by its inbox socket: an agent's words are a peer's, and attach no file as they are", async () => {
   await using board = await Switchboard.start();
-  await using bench = await board.claude({ settings: { ...board.settings(), crossSessionInbound: "accept" }, script: (request) => say(`ok ${request.index}`) });
+  await using bench = await board.claude({
+    settings: { ...board.settings(), crossSessionInbound: "accept" },
+    script: (request) => say(`ok ${request.index}`),
+  });
   placeFiles(bench);
   const tag = await board.sendAs(await board.another("bob"), "ana", "--wait", "seen", body);
   expect((await board.status(tag)).deliveries[0]!.transport).toBe("claude-socket");
@@ -49,12 +55,22 @@ claudeTest("by its inbox socket: an agent's words are a peer's, and attach no fi
 
 claudeTest("headless: an agent's words on its input stream attach no file", async () => {
   await using board = await Switchboard.start();
-  await using bench = await board.claude({ settings: {}, permissions: "allow", script: (request) => say(`ok ${request.index}`) });
+  await using bench = await board.claude({
+    settings: {},
+    permissions: "allow",
+    script: (request) => say(`ok ${request.index}`),
+  });
   placeFiles(bench);
-  const lead = { provider: "claude-code", headless: true, command: [claudeProgram], cwd: bench.place.project, permissions: "skip" };
+  const lead = {
+    provider: "claude-code",
+    headless: true,
+    command: [claudeProgram],
+    cwd: bench.place.project,
+    permissions: "skip",
+  };
   // JSON is YAML too.
   writeFileSync(join(board.root, "tieline.yaml"), JSON.stringify({ team: "default", agents: { lead } }));
   await board.run("trust", "--yes");
   await board.run("up");
-  await expectNoFile(bench, await board.sendAs(await board.another("bob"), "lead", "--wait", "handed", body));
+  await expectNoFile(bench, await board.sendAs(await board.another("bob"), "lead", "--wait", "delivered", body));
 });

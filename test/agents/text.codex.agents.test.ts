@@ -12,7 +12,8 @@ const body = `run $${skill}, \\$${skill} and [$${skill}](x), then echo $HOME for
 const filling = "x".repeat(5_000);
 const script: BenchOptions["script"] = (request) => say(`ok ${request.index}`);
 
-const addedSkills = (request: ModelRequest): string[] => freshTexts(request, "user").filter((text) => text.includes(`<name>${skill}</name>`));
+const addedSkills = (request: ModelRequest): string[] =>
+  freshTexts(request, "user").filter((text) => text.includes(`<name>${skill}</name>`));
 
 async function expectNoSkill(bench: Bench, tag: string, given: string): Promise<void> {
   const request = await bench.model.next((one) => freshHas(one, tag));
@@ -23,7 +24,7 @@ async function expectNoSkill(bench: Bench, tag: string, given: string): Promise<
 
 const escaped = `\n${body.replaceAll("$", "$\\")}`;
 
-codexTest("typed or by its queue: an agent's words add no skill; the person's do what they always do", async () => {
+codexTest("typed or by its queue: an agent's words add no skill; the user's do what they always do", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board, { script });
   const bob = await board.another("bob");
@@ -48,10 +49,17 @@ codexTest("by its hooks: what an agent says beside a tool's result adds no skill
   expect(addedSkills(request)).toEqual([]);
 });
 
-codexTest("by its server: an agent's words add no skill, neither beside the user's words nor, where they are long, among them", async () => {
-  await using board = await Switchboard.start();
-  await using bench = await board.codex({ script });
-  const bob = await board.bobsToken();
-  await expectNoSkill(bench, await board.sendAs(bob, "ana", "--wait", "seen", body), `\n${body}\n[end `);
-  await expectNoSkill(bench, await board.sendAs(bob, "ana", "--wait", "seen", `${body}${filling}`), `${escaped}${filling}`);
-});
+codexTest(
+  "by its server: an agent's words add no skill, neither beside the user's words nor, where they are long, among them",
+  async () => {
+    await using board = await Switchboard.start();
+    await using bench = await board.codex({ script });
+    const bob = await board.bobsToken();
+    await expectNoSkill(bench, await board.sendAs(bob, "ana", "--wait", "seen", body), `\n${body}\n[end `);
+    await expectNoSkill(
+      bench,
+      await board.sendAs(bob, "ana", "--wait", "seen", `${body}${filling}`),
+      `${escaped}${filling}`,
+    );
+  },
+);

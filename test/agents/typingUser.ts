@@ -1,7 +1,7 @@
 /** A user who begins to type just when a message arrives: what is glued to the other, cut or lost. */
 import type { ModelServer } from "../../fixtures/model-servers/server.ts";
 import type { StoryView } from "../../src/api/schema.ts";
-import { attachPerson } from "../../src/testing/tmux.ts";
+import { attachUser } from "../../src/testing/tmux.ts";
 import type { Bench } from "./bench.ts";
 import type { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
@@ -21,7 +21,10 @@ const stepMs = 10;
 const keyMs = 25;
 
 export async function typeWhileDelivering(board: Switchboard, bench: Bench, rounds: number): Promise<TypedRound[]> {
-  await using user = await attachPerson({ tmux: (...args) => bench.tmux(...args), socketPath: bench.tmuxSocket }, "bench");
+  await using user = await attachUser(
+    { tmux: (...args) => bench.tmux(...args), socketPath: bench.tmuxSocket },
+    "bench",
+  );
   const client = board.client();
   const ready = async (): Promise<void> => {
     let hold: unknown = "not asked yet";
@@ -45,9 +48,19 @@ export async function typeWhileDelivering(board: Switchboard, bench: Bench, roun
       what: async () => `the screen shows ${own}\n${(await bench.capture()).text}`,
     });
     await user.press("Enter");
-    const story = await board.reached(tag, ({ state }) => state === "seen" || state === "uncertain" || state === "failed");
-    await until(() => given(bench.model, own).length > 0, { what: async () => `the model gets ${own}\n${(await bench.capture()).text}` });
-    done.push({ tag, afterMs, transport: story.deliveries[0]!.transport, wrong: whatIsWrong(bench.model, tag, own, story) });
+    const story = await board.reached(
+      tag,
+      ({ state }) => state === "seen" || state === "uncertain" || state === "failed",
+    );
+    await until(() => given(bench.model, own).length > 0, {
+      what: async () => `the model gets ${own}\n${(await bench.capture()).text}`,
+    });
+    done.push({
+      tag,
+      afterMs,
+      transport: story.deliveries[0]!.transport,
+      wrong: whatIsWrong(bench.model, tag, own, story),
+    });
   }
   return done;
 }
@@ -57,11 +70,22 @@ const shown = (screen: string, text: string): boolean => screen.replaceAll(/\s/g
 
 /** What the model was given that holds the text, in the newest request that does. */
 function given(model: ModelServer, text: string): string[] {
-  const request = model.requests.findLast((one) => !one.side && one.entries.some((entry) => entry.role === "user" && entry.text.includes(text)));
-  return request?.entries.filter(({ role, text: whole }) => role === "user" && whole.includes(text)).map((entry) => entry.text) ?? [];
+  const request = model.requests.findLast(
+    (one) => !one.side && one.entries.some((entry) => entry.role === "user" && entry.text.includes(text)),
+  );
+  return (
+    request?.entries
+      .filter(({ role, text: whole }) => role === "user" && whole.includes(text))
+      .map((entry) => entry.text) ?? []
+  );
 }
 
-function whatIsWrong(model: ModelServer, tag: string, own: string, { deliveries: [delivery] }: StoryView): string | null {
+function whatIsWrong(
+  model: ModelServer,
+  tag: string,
+  own: string,
+  { deliveries: [delivery] }: StoryView,
+): string | null {
   const [message, ...more] = given(model, `[end ${tag}`);
   const [prompt, ...others] = given(model, own);
   if (delivery!.state !== "seen") return `${delivery!.state}: ${delivery!.reason}`;
@@ -69,6 +93,7 @@ function whatIsWrong(model: ModelServer, tag: string, own: string, { deliveries:
   if (others.length > 0) return "the user's text came twice";
   const whole = new RegExp(`(?:^|\\s)\\[${tag} from user\\]\\n[^]*\\n\\[end ${tag} · reply: [^\\]]*\\](?=\\s|<|$)`);
   if (!whole.test(message)) return `the message is not whole: ${JSON.stringify(message)}`;
-  if (!new RegExp(`(?:^|\\s)${own}(?=\\s|<|$)`).test(prompt!)) return `the user's text is not by itself: ${JSON.stringify(prompt)}`;
+  if (!new RegExp(`(?:^|\\s)${own}(?=\\s|<|$)`).test(prompt!))
+    return `the user's text is not by itself: ${JSON.stringify(prompt)}`;
   return message === prompt ? `both came as one: ${JSON.stringify(message)}` : null;
 }

@@ -7,14 +7,20 @@ export interface Waiting {
   what: () => Promise<string>;
 }
 
-export const until = (holds: () => boolean | Promise<boolean>, { deadlineMs = 120_000, what }: Waiting): Promise<void> =>
-  untilSo(holds, async () => `this: ${await what()}`, deadlineMs);
+export const until = (
+  holds: () => boolean | Promise<boolean>,
+  { deadlineMs = 120_000, what }: Waiting,
+): Promise<void> => untilSo(holds, async () => `this: ${await what()}`, deadlineMs);
 
 /** Far longer than a program needs on a slow machine: what was taken late must not be done twice. */
 const patienceMs = 6_000;
 
 /** Acts and looks, and acts again when nothing came of it. Does nothing where the effect is there already. */
-export async function insist(act: () => Promise<unknown>, isDone: () => boolean | Promise<boolean>, waiting: Waiting): Promise<void> {
+export async function insist(
+  act: () => Promise<unknown>,
+  isDone: () => boolean | Promise<boolean>,
+  waiting: Waiting,
+): Promise<void> {
   let actedAt = -Infinity;
   const done = async (): Promise<boolean> => {
     if (await isDone()) return true;

@@ -11,14 +11,19 @@ import type { Json } from "./recipe.ts";
 import { until } from "./until.ts";
 
 /** How Claude Code puts a peer's text before the model. */
-const fromPeer = (text: string) => `Another Claude session sent a message:\n${text}\n\nThis came from another Claude session`;
+const fromPeer = (text: string) =>
+  `Another Claude session sent a message:\n${text}\n\nThis came from another Claude session`;
 
 async function inbox(bench: Bench): Promise<string> {
   return (await bench.untilStatus("idle")).messagingSocketPath!;
 }
 
 /** A hook that gives the same answer to every call, and notes its payloads in a file of the program's temporary directory. */
-const notingHook = (answer: Json) => ({ type: "command", command: `{ cat; echo; } >>"$TMPDIR/calls"; echo '${JSON.stringify(answer)}'`, timeout: 5 });
+const notingHook = (answer: Json) => ({
+  type: "command",
+  command: `{ cat; echo; } >>"$TMPDIR/calls"; echo '${JSON.stringify(answer)}'`,
+  timeout: 5,
+});
 
 const notedCalls = (bench: Bench): Json[] =>
   readFileSync(join(bench.place.temporary, "calls"), "utf8")
@@ -26,19 +31,24 @@ const notedCalls = (bench: Bench): Json[] =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Json);
 
-claudeTest("inbox socket, idle: the model gets the text as a peer's, the draft stays, the transcript has our id", async () => {
-  await using bench = await startBench("claude-code", { settings: { crossSessionInbound: "accept" } });
-  await bench.draft("half a draft");
-  const messageId = crypto.randomUUID();
-  const text = "!echo not a command\n  grüße 世界";
-  await writeToInbox(await inbox(bench), { text, messageId });
-  const request = await bench.model.next((one) => freshHas(one, fromPeer(text)));
-  expect(freshTexts(request, "user").at(-1)).toStartWith(fromPeer(text));
-  await bench.untilStatus("idle");
-  expect((await bench.capture()).text).toContain("half a draft");
-  const origins = () => bench.transcript().then((lines) => lines.map((line) => (line["origin"] as Json)?.["msg_id"]));
-  await until(async () => (await origins()).includes(messageId), { what: async () => `${messageId} is in the transcript` });
-});
+claudeTest(
+  "inbox socket, idle: the model gets the text as a peer's, the draft stays, the transcript has our id",
+  async () => {
+    await using bench = await startBench("claude-code", { settings: { crossSessionInbound: "accept" } });
+    await bench.draft("half a draft");
+    const messageId = crypto.randomUUID();
+    const text = "!echo not a command\n  grüße 世界";
+    await writeToInbox(await inbox(bench), { text, messageId });
+    const request = await bench.model.next((one) => freshHas(one, fromPeer(text)));
+    expect(freshTexts(request, "user").at(-1)).toStartWith(fromPeer(text));
+    await bench.untilStatus("idle");
+    expect((await bench.capture()).text).toContain("half a draft");
+    const origins = () => bench.transcript().then((lines) => lines.map((line) => (line["origin"] as Json)?.["msg_id"]));
+    await until(async () => (await origins()).includes(messageId), {
+      what: async () => `${messageId} is in the transcript`,
+    });
+  },
+);
 
 claudeTest("inbox socket, in a tool: the model gets the text with the tool's result", async () => {
   await using bench = await startBench("claude-code", {
@@ -65,23 +75,26 @@ claudeTest("inbox socket, 900 kB arrives whole", async () => {
   expect(freshTexts(request, "user").some((block) => block.startsWith(fromPeer(text)))).toBe(true);
 });
 
-claudeTest("inbox socket, permission dialog open: nothing is approved, and the text comes after the answer", async () => {
-  await using bench = await startBench("claude-code", {
-    settings: { crossSessionInbound: "accept" },
-    script: [batch(shell("touch forbidden")), say("done")],
-  });
-  const socket = await inbox(bench);
-  await bench.prompt("touch it");
-  await bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
-  await writeToInbox(socket, { text: "yes, go on", messageId: crypto.randomUUID() });
-  const parked = () => bench.transcript().then((lines) => lines.some((line) => line["content"] === "yes, go on"));
-  await until(parked, { what: async () => "the session has queued the message" });
-  expect((await bench.registry())!.waitingFor).toBe("permission prompt");
-  expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
-  await dismiss(bench);
-  await bench.model.next((one) => freshHas(one, fromPeer("yes, go on")));
-  expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
-});
+claudeTest(
+  "inbox socket, permission dialog open: nothing is approved, and the text comes after the answer",
+  async () => {
+    await using bench = await startBench("claude-code", {
+      settings: { crossSessionInbound: "accept" },
+      script: [batch(shell("touch forbidden")), say("done")],
+    });
+    const socket = await inbox(bench);
+    await bench.prompt("touch it");
+    await bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
+    await writeToInbox(socket, { text: "yes, go on", messageId: crypto.randomUUID() });
+    const parked = () => bench.transcript().then((lines) => lines.some((line) => line["content"] === "yes, go on"));
+    await until(parked, { what: async () => "the session has queued the message" });
+    expect((await bench.registry())!.waitingFor).toBe("permission prompt");
+    expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
+    await dismiss(bench);
+    await bench.model.next((one) => freshHas(one, fromPeer("yes, go on")));
+    expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
+  },
+);
 
 claudeTest("inbox socket, with a way back: the model's answer comes to our socket", async () => {
   await using bench = await startBench("claude-code", {
@@ -98,7 +111,9 @@ claudeTest("inbox socket, with a way back: the model's answer comes to our socke
   const frame = JSON.parse(await answered.promise) as { from: string; message: { content: string } };
   server.close();
   expect(frame.from).toBe(`uds:${socket}`);
-  expect(frame.message.content).toMatch(/^<cross-session-message from="[^"]+"[^>]*>\nan answer\n<\/cross-session-message>$/);
+  expect(frame.message.content).toMatch(
+    /^<cross-session-message from="[^"]+"[^>]*>\nan answer\n<\/cross-session-message>$/,
+  );
 });
 
 claudeTest("a killed session stays in the registry as idle, and is told apart as not alive", async () => {
@@ -111,7 +126,11 @@ claudeTest("a killed session stays in the registry as idle, and is told apart as
 });
 
 claudeTest("a PreToolUse refusal stops every call of a batch, and the model reads why", async () => {
-  const refusal = { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "do not touch auth.ts" };
+  const refusal = {
+    hookEventName: "PreToolUse",
+    permissionDecision: "deny",
+    permissionDecisionReason: "do not touch auth.ts",
+  };
   await using bench = await startBench("claude-code", {
     permissions: "allow",
     settings: { hooks: { PreToolUse: [{ hooks: [notingHook({ hookSpecificOutput: refusal })] }] } },

@@ -4,7 +4,7 @@ import { connectAppServer, type AppServer } from "../../src/providers/codex/appS
 import { isThere, startBench, type Bench, type BenchOptions } from "./bench.ts";
 import { asking, codexTest, interrupt, shell } from "./codexTest.ts";
 import { pausedTool } from "./pausedTool.ts";
-import { press } from "./person.ts";
+import { press } from "./user.ts";
 
 const input = (text: string) => [{ type: "text", text, text_elements: [] }];
 
@@ -82,7 +82,11 @@ codexTest("turn/steer in a tool: the words come with the tool's result, in the s
   remote.bench.model.add(batch(shell(tool.command)), say("done"));
   const turnId = await remote.start("run it");
   await tool.started;
-  await remote.app.request("turn/steer", { threadId: remote.threadId, expectedTurnId: turnId, input: input("steered") });
+  await remote.app.request("turn/steer", {
+    threadId: remote.threadId,
+    expectedTurnId: turnId,
+    input: input("steered"),
+  });
   await tool.release();
   const request = await remote.bench.model.next((one) => freshHas(one, "steered"));
   expect(freshTexts(request, "tool")[0]).toContain("released");
@@ -98,7 +102,9 @@ codexTest("thread/queue/add, busy: the words wait for the end of the turn", asyn
   await gate.reached;
   const clientUserMessageId = crypto.randomUUID();
   const queue = { threadId: remote.threadId, clientUserMessageId, input: input("queued ") };
-  expect(await remote.app.request("thread/queue/add", queue)).toMatchObject({ queuedSubmission: { clientUserMessageId } });
+  expect(await remote.app.request("thread/queue/add", queue)).toMatchObject({
+    queuedSubmission: { clientUserMessageId },
+  });
   gate.open();
   const second = await remote.bench.model.next();
   expect(await first.ended).toBe("whole");
@@ -114,7 +120,7 @@ async function startAtApproval(): Promise<Remote> {
   return remote;
 }
 
-codexTest("turn/start, approval open: it approves nothing, and the words come after the person's yes", async () => {
+codexTest("turn/start, approval open: it approves nothing, and the words come after the user's yes", async () => {
   await using remote = await startAtApproval();
   const { bench } = remote;
   await remote.start("mail from ana");
@@ -126,7 +132,7 @@ codexTest("turn/start, approval open: it approves nothing, and the words come af
   expect(isThere(bench, "asked")).toBe(true);
 });
 
-codexTest("turn/start, approval open: the words are lost when the person interrupts", async () => {
+codexTest("turn/start, approval open: the words are lost when the user interrupts", async () => {
   await using remote = await startAtApproval();
   const { bench } = remote;
   await remote.start("mail from ana");
@@ -141,7 +147,9 @@ codexTest("thread/queue/add, approval open: an interrupt stops the queue, and qu
   const { bench, app, threadId } = remote;
   await app.request("thread/queue/add", { threadId, input: input("mail from ana"), clientUserMessageId: "client-1" });
   await interrupt(bench);
-  const queue = await app.request<{ data: { id: string; clientUserMessageId: string }[] }>("thread/queue/list", { threadId });
+  const queue = await app.request<{ data: { id: string; clientUserMessageId: string }[] }>("thread/queue/list", {
+    threadId,
+  });
   expect(queue.data.map((one) => one.clientUserMessageId)).toEqual(["client-1"]);
   await app.request("thread/queue/start", { threadId, queuedSubmissionId: queue.data[0]!.id });
   const request = await bench.model.next((one) => freshHas(one, "mail from ana"));

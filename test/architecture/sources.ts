@@ -33,8 +33,7 @@ function withoutComments(text: string): string {
 }
 
 function importsOf(path: string, code: string): Import[] {
-  const statement =
-    /(?:^|;)\s*(?:import|export)\s+(type\s)?(?:[^;"'`]*?\sfrom\s+)?"([^"]+)"|\bimport\(\s*"([^"]+)"/gm;
+  const statement = /(?:^|;)\s*(?:import|export)\s+(type\s)?(?:[^;"'`]*?\sfrom\s+)?"([^"]+)"|\bimport\(\s*"([^"]+)"/gm;
   return [...code.matchAll(statement)].map(([, type, named, loaded]) => {
     const specifier = (named ?? loaded)!;
     const target = specifier.startsWith(".") ? normalize(join(dirname(path), specifier)) : specifier;

@@ -11,6 +11,6 @@ try {
 await using intakes = await startIntakes();
 intakes.write("now");
 await intakes.arrived("now");
-const sent = await intakes.world.tieline(["send", "--wait", "handed", "ana", "hello"]);
+const sent = await intakes.world.tieline(["send", "--wait", "delivered", "ana", "hello"]);
 if (sent.code !== 0) throw new Error(sent.stderr);
 console.log("all arrived");

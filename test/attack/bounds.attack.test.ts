@@ -24,9 +24,12 @@ describe("numbers beyond every range", () => {
     await world.json(["adopt", await world.pane(["cat"]), "--name", "ana", "--provider", "generic"]);
     const { tag } = await world.json<{ tag: string }>(["send", "ana", "before"]);
     const home = homeOf(world.env);
-    const daemon = createClient({ socket: home.socket }, { personToken: readFileSync(home.personToken, "utf8").trim() });
+    const daemon = createClient({ socket: home.socket }, { userToken: readFileSync(home.userToken, "utf8").trim() });
     for (const ttlMs of [2 ** 53 - 1, 2 ** 53, Number.MAX_VALUE, -1, 0, 0.5]) {
-      await expect(daemon.call("send", { to: "ana", body: "x", ttlMs })).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining("ttlMs") });
+      await expect(daemon.call("send", { to: "ana", body: "x", ttlMs })).rejects.toMatchObject({
+        code: "USAGE",
+        message: expect.stringContaining("ttlMs"),
+      });
     }
     expect(await world.json(["log"])).toMatchObject([{ tag }]);
     expect(await world.status(tag)).toMatchObject({ tag });
@@ -46,7 +49,7 @@ describe("numbers beyond every range", () => {
     expect(usedSeconds(pid) - before).toBeLessThan(0.5);
     expect(logOf(world)).not.toContain("Timeout");
     await world.tmux("send-keys", "-t", pane, "-X", "cancel");
-    await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the delivery");
+    await until(async () => (await world.status(tag)).deliveries[0]!.state === "delivered", "the delivery");
   });
 
   test.each([

@@ -29,7 +29,9 @@ export async function startBrowserWorld(): Promise<BrowserWorld> {
   const token = (await Bun.file(join(world.env["TIELINE_HOME"]!, "user.token")).text()).trim();
   const user = createClient({ url: `http://127.0.0.1:${port}`, token }, {});
   await user.call("register", { name: "ana" });
-  const browser = await launchBrowser([`--host-resolver-rules=${foreignHosts.map((host) => `MAP ${host} 127.0.0.1`).join(",")}`]);
+  const browser = await launchBrowser([
+    `--host-resolver-rules=${foreignHosts.map((host) => `MAP ${host} 127.0.0.1`).join(",")}`,
+  ]);
   const context = await browser.newContext();
   const tab = async (url: string): Promise<Page> => {
     const page = await context.newPage();
@@ -79,7 +81,12 @@ export type Answer = (request: Request, caught: Caught) => Response | Promise<Re
 export async function startAttackServer(port: number, answer: Answer): Promise<AttackServer> {
   const caught: Caught[] = [];
   const fetch = async (request: Request): Promise<Response> => {
-    const one = { method: request.method, url: request.url, headers: Object.fromEntries(request.headers), body: await request.clone().text() };
+    const one = {
+      method: request.method,
+      url: request.url,
+      headers: Object.fromEntries(request.headers),
+      body: await request.clone().text(),
+    };
     caught.push(one);
     return answer(request, one);
   };
@@ -104,7 +111,8 @@ export async function startAttackServer(port: number, answer: Answer): Promise<A
   };
 }
 
-export const html = (body: string): Response => new Response(`<!doctype html><title>attacker</title>${body}`, { headers: { "content-type": "text/html" } });
+export const html = (body: string): Response =>
+  new Response(`<!doctype html><title>attacker</title>${body}`, { headers: { "content-type": "text/html" } });
 
 /** Writes a message in the dashboard and presses send. */
 export async function compose(page: Page, to: string, body: string): Promise<void> {

@@ -6,7 +6,10 @@ import { until, untilGone } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
 
 /** What `faketime` puts in front of a program with threads. */
-const fakeLibrary = Bun.which("faketime") === null ? "" : Bun.spawnSync(["faketime", "-m", "now", "sh", "-c", "printf %s $LD_PRELOAD"]).stdout.toString();
+const fakeLibrary =
+  Bun.which("faketime") === null
+    ? ""
+    : Bun.spawnSync(["faketime", "-m", "now", "sh", "-c", "printf %s $LD_PRELOAD"]).stdout.toString();
 const daemonProgram = new URL("../../src/daemon/main.ts", import.meta.url).pathname;
 
 interface ClockedWorld extends AsyncDisposable {
@@ -23,12 +26,23 @@ async function startClocked(options: Parameters<typeof startWorld>[0] = {}): Pro
   await world.tieline(["daemon", "stop"]);
   const file = join(world.dir, "clock");
   writeFileSync(file, "+0\n");
-  const fake = { LD_PRELOAD: fakeLibrary, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: "1", FAKETIME_DONT_FAKE_MONOTONIC: "1" };
+  const fake = {
+    LD_PRELOAD: fakeLibrary,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+  };
   Object.assign(world.env, fake);
   const log = (): string => readFileSync(join(world.env["TIELINE_HOME"]!, "daemon.log"), "utf8");
   let daemon: Bun.Subprocess | null = null;
   const start = async (): Promise<void> => {
-    daemon = Bun.spawn([process.execPath, daemonProgram], { env: world.env, cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+    daemon = Bun.spawn([process.execPath, daemonProgram], {
+      env: world.env,
+      cwd: "/",
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
     for await (const chunk of daemon.stdout as ReadableStream<Uint8Array>) {
       expect(new TextDecoder().decode(chunk)).toBe("ready\n");
       break;
@@ -61,9 +75,11 @@ const day = 86_400;
 const hour = 3_600;
 const jumps = [hour, -hour, 60 * day, -60 * day];
 
-/** Handed within the time that the command waits by itself, whatever its clock says. */
+/** Delivered within the time that the command waits by itself, whatever its clock says. */
 const reaches = async (world: World, name: string, body: string): Promise<void> =>
-  expect(await world.tieline(["send", "--wait", "handed", "--timeout", "20s", name, body])).toMatchObject({ code: 0 });
+  expect(await world.tieline(["send", "--wait", "delivered", "--timeout", "20s", name, body])).toMatchObject({
+    code: 0,
+  });
 
 const filesProject = `team: files
 agents:
@@ -89,7 +105,14 @@ const inboxFiles = (world: World): { id: string; tag: string; content: string }[
   readdirSync(join(world.project, "room/.inbox"))
     .filter((name) => /^\d.*\.json$/.test(name))
     .sort()
-    .map((name) => JSON.parse(readFileSync(join(world.project, "room/.inbox", name), "utf8")) as { id: string; tag: string; content: string });
+    .map(
+      (name) =>
+        JSON.parse(readFileSync(join(world.project, "room/.inbox", name), "utf8")) as {
+          id: string;
+          tag: string;
+          content: string;
+        },
+    );
 
 describeUnless(lackUnless(fakeLibrary !== "", "faketime is missing here"))("a machine whose clock is set", () => {
   describe.each(jumps)("by %d s", (jump) => {
@@ -109,19 +132,31 @@ describeUnless(lackUnless(fakeLibrary !== "", "faketime is missing here"))("a ma
       const { world } = clocked;
       expect(await world.tieline(["up", "writer"])).toMatchObject({ code: 0 });
       await until(() => existsSync(join(world.project, "room/.outbox")), "the outbox");
-      const { tag } = await world.json<{ tag: string }>(["send", await heldAgent(world), "--ttl", "1h", "waits for an hour"]);
+      const { tag } = await world.json<{ tag: string }>([
+        "send",
+        await heldAgent(world),
+        "--ttl",
+        "1h",
+        "waits for an hour",
+      ]);
       const asked = world.tieline(["ask", "writer", "--timeout", "60s", "still there?"]);
       await until(() => inboxFiles(world).length === 1, "the question");
       await clocked.set(jump);
       outboxFile(world, "1", { to: "user", content: "yes", replyTo: inboxFiles(world)[0]!.tag });
       expect(await asked).toMatchObject({ code: 0, stdout: "yes\n" });
       for (let at = 2; at < 8; at++) outboxFile(world, String(at), { to: "user", content: `more ${at}` });
-      await until(async () => (await world.inbox("user")).filter(({ body }) => body.startsWith("more")).length === 6, "the writer's messages");
+      await until(
+        async () => (await world.inbox("user")).filter(({ body }) => body.startsWith("more")).length === 6,
+        "the writer's messages",
+      );
       expect((await world.status(tag)).deliveries[0]!.state).toBe("queued");
       await clocked.restart();
       await clocked.set(0);
       expect((await world.status(tag)).deliveries[0]!.state).toBe("queued");
-      const exported = (await world.tieline(["export"])).stdout.trim().split("\n").filter((line) => line.includes('"type":"message"'));
+      const exported = (await world.tieline(["export"])).stdout
+        .trim()
+        .split("\n")
+        .filter((line) => line.includes('"type":"message"'));
       expect(exported).toHaveLength((await world.json<unknown[]>(["log", "--limit", "1000"])).length);
     });
   });
@@ -130,12 +165,19 @@ describeUnless(lackUnless(fakeLibrary !== "", "faketime is missing here"))("a ma
     await using clocked = await startClocked(held);
     const { world } = clocked;
     await clocked.set(600);
-    const { tag } = await world.json<{ tag: string }>(["send", await heldAgent(world), "--ttl", "1h", "waits for an hour"]);
+    const { tag } = await world.json<{ tag: string }>([
+      "send",
+      await heldAgent(world),
+      "--ttl",
+      "1h",
+      "waits for an hour",
+    ]);
     writeFileSync(join(world.dir, "clock"), "+0\n");
     await clocked.restart();
     await until(() => clocked.log().includes("the clock was set back by"), "the start to notice");
     const { deliveries } = await world.status(tag);
-    const leftMs = Date.parse(String((await world.json<{ expiresAt: string }>(["status", tag])).expiresAt)) - Date.now();
+    const leftMs =
+      Date.parse(String((await world.json<{ expiresAt: string }>(["status", tag])).expiresAt)) - Date.now();
     expect([deliveries[0]!.state, leftMs > 0]).toEqual(["queued", true]);
   });
 });

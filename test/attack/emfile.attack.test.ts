@@ -17,26 +17,32 @@ function isRunning(pid: number): boolean {
   return !["", "Z"].includes(stdout.toString().trim().slice(0, 1));
 }
 
-describeUnless(lackUnless(canLimit, "changing the limits of a process needs root and prlimit"))("a daemon without file descriptors for a while", () => {
-  test("goes on by itself when there are some again: hooks, outboxes, logs, teams and panes", async () => {
-    await using intakes = await startIntakes();
-    const { world, log } = intakes;
-    intakes.write("before");
-    await intakes.arrived("before");
-    const pid = await world.daemonPid();
-    limitFiles(pid, 3);
-    intakes.write("meanwhile");
-    for (const what of ["hooks/spool", "outbox|workspace", "Claude Code team"]) {
-      await until(() => new RegExp(`(${what}).*(EMFILE|TOO_MANY_FILES|may not open more files)`).test(log()), () => `${what} to meet the limit:\n${log()}`);
-    }
-    limitFiles(pid, 1_024);
-    await intakes.arrived("meanwhile");
-    expect(await world.tieline(["send", "--wait", "handed", "ana", "after"])).toMatchObject({ code: 0 });
-    intakes.write("after");
-    await intakes.arrived("after");
-    expect(await world.daemonPid()).toBe(pid);
-    // A daemon that has been through this also ends when it is told to.
-    expect(await world.tieline(["daemon", "stop"])).toMatchObject({ code: 0 });
-    expect(isRunning(pid)).toBe(false);
-  });
-});
+describeUnless(lackUnless(canLimit, "changing the limits of a process needs root and prlimit"))(
+  "a daemon without file descriptors for a while",
+  () => {
+    test("goes on by itself when there are some again: hooks, outboxes, logs, teams and panes", async () => {
+      await using intakes = await startIntakes();
+      const { world, log } = intakes;
+      intakes.write("before");
+      await intakes.arrived("before");
+      const pid = await world.daemonPid();
+      limitFiles(pid, 3);
+      intakes.write("meanwhile");
+      for (const what of ["hooks/spool", "outbox|workspace", "Claude Code team"]) {
+        await until(
+          () => new RegExp(`(${what}).*(EMFILE|TOO_MANY_FILES|may not open more files)`).test(log()),
+          () => `${what} to meet the limit:\n${log()}`,
+        );
+      }
+      limitFiles(pid, 1_024);
+      await intakes.arrived("meanwhile");
+      expect(await world.tieline(["send", "--wait", "delivered", "ana", "after"])).toMatchObject({ code: 0 });
+      intakes.write("after");
+      await intakes.arrived("after");
+      expect(await world.daemonPid()).toBe(pid);
+      // A daemon that has been through this also ends when it is told to.
+      expect(await world.tieline(["daemon", "stop"])).toMatchObject({ code: 0 });
+      expect(isRunning(pid)).toBe(false);
+    });
+  },
+);

@@ -34,24 +34,31 @@ export function drop(world: World, total: number, entry: (at: number) => object)
   for (const name of names) renameSync(join(drafts, name), join(room(world, "writer", ".outbox"), name));
 }
 
-export const waiting = (world: World): string[] => readdirSync(room(world, "writer", ".outbox")).filter((name) => name.endsWith(".json"));
+export const waiting = (world: World): string[] =>
+  readdirSync(room(world, "writer", ".outbox")).filter((name) => name.endsWith(".json"));
 export const taken = (world: World): string[] => readdirSync(room(world, "writer", ".outbox", ".taken"));
 export const rejected = (world: World): string[] => readdirSync(room(world, "writer", ".outbox", ".rejected"));
 
 export function inboxNames(world: World, name: string): string[] {
   const directory = room(world, name, ".inbox");
-  return existsSync(directory) ? readdirSync(directory).filter((file) => /^\d.*\.json$/.test(file)).sort() : [];
+  return existsSync(directory)
+    ? readdirSync(directory)
+        .filter((file) => /^\d.*\.json$/.test(file))
+        .sort()
+    : [];
 }
 
 export const inboxOf = (world: World, name: string): { from: string; content: string }[] =>
-  inboxNames(world, name).map((file) => JSON.parse(readFileSync(room(world, name, ".inbox", file), "utf8")) as { from: string; content: string });
+  inboxNames(world, name).map(
+    (file) => JSON.parse(readFileSync(room(world, name, ".inbox", file), "utf8")) as { from: string; content: string },
+  );
 
 /** Asks the daemon for something, a few times a second, until the work is done; it must answer in the middle of it. */
 export async function whileItAnswers(world: World, work: () => Promise<void>): Promise<number> {
   let over = false;
   let answers = 0;
   const home = homeOf(world.env);
-  const daemon = createClient({ socket: home.socket }, { personToken: readFileSync(home.personToken, "utf8").trim() });
+  const daemon = createClient({ socket: home.socket }, { userToken: readFileSync(home.userToken, "utf8").trim() });
   const ask = async (): Promise<void> => {
     while (!over) {
       await daemon.call("daemonStatus", {});

@@ -24,7 +24,10 @@ export async function startIntakes(): Promise<Intakes> {
   const home = (...names: string[]): string => join(world.env["TIELINE_HOME"]!, ...names);
   const team = join(world.dir, ".claude/teams/crew");
   mkdirSync(join(team, "inboxes"), { recursive: true });
-  writeFileSync(join(team, "config.json"), JSON.stringify({ name: "crew", leadAgentId: "team-lead@crew", members: [{ name: "bob" }] }));
+  writeFileSync(
+    join(team, "config.json"),
+    JSON.stringify({ name: "crew", leadAgentId: "team-lead@crew", members: [{ name: "bob" }] }),
+  );
   const up = await world.tieline(["up"]);
   if (up.code !== 0) throw new Error(up.stdout + up.stderr);
   const pane = await world.pane(["cat"]);
@@ -65,8 +68,15 @@ export async function startIntakes(): Promise<Intakes> {
     async arrived(round) {
       const wanted = [`outbox ${round}`, `log ${round}`, `team ${round}`];
       const bodies = async (): Promise<string[]> => (await world.inbox("user")).map(({ body }) => body);
-      const missing = async (): Promise<string[]> => { const all = await bodies(); return wanted.filter((body) => !all.includes(body)); };
-      await until(async () => (await missing()).length === 0, async () => (await missing()).join(", "), 40_000);
+      const missing = async (): Promise<string[]> => {
+        const all = await bodies();
+        return wanted.filter((body) => !all.includes(body));
+      };
+      await until(
+        async () => (await missing()).length === 0,
+        async () => (await missing()).join(", "),
+        40_000,
+      );
       await until(() => readdirSync(home("hooks/spool")).length === 0, `the hook calls of ${round}`);
     },
     log: () => readFileSync(home("daemon.log"), "utf8"),

@@ -23,31 +23,40 @@ while (my $peer = $server->accept) {
   print $peer "HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}"; close $peer;
 }`;
 
-describeUnless(lackOfOtherUser() ?? lackOfPerl ?? lackOfLinux)("a program of another user at the port of an opencode", () => {
-  test("is never connected to, whatever is asked of the server", async () => {
-    using other = createOtherUser();
-    const file = join(other.dir, "squatter");
-    writeFileSync(`${file}.pl`, squatter);
-    const child = other.start(["perl", `${file}.pl`, file]);
-    await until(() => existsSync(`${file}.port`), async () => `the squatter to listen: ${await new Response(child.stderr).text()}`);
-    const address = { port: Number(readFileSync(`${file}.port`, "utf8")), password: "opencode-secret" };
+describeUnless(lackOfOtherUser() ?? lackOfPerl ?? lackOfLinux)(
+  "a program of another user at the port of an opencode",
+  () => {
+    test("is never connected to, whatever is asked of the server", async () => {
+      using other = createOtherUser();
+      const file = join(other.dir, "squatter");
+      writeFileSync(`${file}.pl`, squatter);
+      const child = other.start(["perl", `${file}.pl`, file]);
+      await until(
+        () => existsSync(`${file}.port`),
+        async () => `the squatter to listen: ${await new Response(child.stderr).text()}`,
+      );
+      const address = { port: Number(readFileSync(`${file}.port`, "utf8")), password: "opencode-secret" };
 
-    const server = opencodeServer(address);
-    const refusal = { code: "DELIVERY_FAILED", message: expect.stringContaining("another user") };
-    await expect(server.request("GET", "/session/status")).rejects.toMatchObject(refusal);
-    await expect(server.request("POST", "/session", { body: { text: "private" } })).rejects.toMatchObject(refusal);
-    await expect(server.events(AbortSignal.timeout(20_000)).next()).rejects.toMatchObject(refusal);
+      const server = opencodeServer(address);
+      const refusal = { code: "DELIVERY_FAILED", message: expect.stringContaining("another user") };
+      await expect(server.request("GET", "/session/status")).rejects.toMatchObject(refusal);
+      await expect(server.request("POST", "/session", { body: { text: "private" } })).rejects.toMatchObject(refusal);
+      await expect(server.events(AbortSignal.timeout(20_000)).next()).rejects.toMatchObject(refusal);
 
-    await using sessions = new OpencodeSessions({ report: () => undefined });
-    const agent = anAgent({ name: "ana", provider: "opencode", endpoints: [opencodeServerEndpoint(address)] });
-    await expect(sessions.ask(agent)).rejects.toMatchObject(refusal);
-    await expect(sessions.request(agent, "POST", "/session", { body: {} })).rejects.toMatchObject(refusal);
-    await sessions.ask(agent).catch(() => undefined);
+      await using sessions = new OpencodeSessions({ report: () => undefined });
+      const agent = anAgent({ name: "ana", provider: "opencode", endpoints: [opencodeServerEndpoint(address)] });
+      await expect(sessions.ask(agent)).rejects.toMatchObject(refusal);
+      await expect(sessions.request(agent, "POST", "/session", { body: {} })).rejects.toMatchObject(refusal);
+      await sessions.ask(agent).catch(() => undefined);
 
-    // It does answer: one that does not check is heard.
-    await fetch(`http://127.0.0.1:${address.port}/`, { headers: { "x-check": "control" } });
-    await until(() => readFileSync(`${file}.heard`, "utf8").includes("control"), () => "the squatter to write down the control request");
-    expect(readFileSync(`${file}.heard`, "utf8").match(/connection:/g)).toHaveLength(1);
-    expect(readFileSync(`${file}.heard`, "utf8")).not.toMatch(/authorization|private/i);
-  });
-});
+      // It does answer: one that does not check is heard.
+      await fetch(`http://127.0.0.1:${address.port}/`, { headers: { "x-check": "control" } });
+      await until(
+        () => readFileSync(`${file}.heard`, "utf8").includes("control"),
+        () => "the squatter to write down the control request",
+      );
+      expect(readFileSync(`${file}.heard`, "utf8").match(/connection:/g)).toHaveLength(1);
+      expect(readFileSync(`${file}.heard`, "utf8")).not.toMatch(/authorization|private/i);
+    });
+  },
+);

@@ -2,13 +2,27 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../src/testing/until.ts";
-import { drop, inboxNames, inboxOf, memoryBoundMb, peakMemoryMb, rejected, room, startFloodWorld, taken, waiting, whileItAnswers } from "./floodWorld.ts";
+import {
+  drop,
+  inboxNames,
+  inboxOf,
+  memoryBoundMb,
+  peakMemoryMb,
+  rejected,
+  room,
+  startFloodWorld,
+  taken,
+  waiting,
+  whileItAnswers,
+} from "./floodWorld.ts";
 
 describe("an agent that has nothing but files", () => {
   test("can not freeze the daemon or fill its memory with 10,000 small files, and is told a few times", async () => {
     await using world = await startFloodWorld();
     drop(world, 10_000, () => ({ to: "nobody", content: "x" }));
-    const answers = await whileItAnswers(world, () => until(() => waiting(world).length + taken(world).length === 0, "the outbox to be empty", 240_000));
+    const answers = await whileItAnswers(world, () =>
+      until(() => waiting(world).length + taken(world).length === 0, "the outbox to be empty", 240_000),
+    );
     expect(answers).toBeGreaterThan(3);
     expect(rejected(world)).toHaveLength(20_000);
     expect(inboxOf(world, "writer").length).toBeLessThanOrEqual(8);
@@ -19,22 +33,34 @@ describe("an agent that has nothing but files", () => {
     await using world = await startFloodWorld({ guards: { perPairPerMinute: 100_000, perSenderPerMinute: 100_000 } });
     drop(world, 1_000, (at) => ({ to: "reader", content: `message ${at}` }));
     await whileItAnswers(world, () => until(() => inboxNames(world, "reader").length >= 1_000, "all files", 240_000));
-    expect(inboxOf(world, "reader").map(({ content }) => content)).toEqual(Array.from({ length: 1_000 }, (_, at) => `message ${at}`));
+    expect(inboxOf(world, "reader").map(({ content }) => content)).toEqual(
+      Array.from({ length: 1_000 }, (_, at) => `message ${at}`),
+    );
     expect(await peakMemoryMb(world)).toBeLessThan(memoryBoundMb);
   }, 300_000);
 
   test("is told once that it writes too fast; its files wait in order and go on when they may", async () => {
     await using world = await startFloodWorld({ guards: { perPairPerMinute: 5 } });
     drop(world, 300, (at) => ({ to: "reader", content: `message ${at}` }));
-    await until(() => inboxNames(world, "reader").length === 5 && inboxNames(world, "writer").length === 1, "the limit to be met");
-    expect(inboxOf(world, "writer")).toMatchObject([{ from: "tieline", content: expect.stringContaining("within a minute, which is the limit") }]);
+    await until(
+      () => inboxNames(world, "reader").length === 5 && inboxNames(world, "writer").length === 1,
+      "the limit to be met",
+    );
+    expect(inboxOf(world, "writer")).toMatchObject([
+      { from: "tieline", content: expect.stringContaining("within a minute, which is the limit") },
+    ]);
     expect(waiting(world).length + taken(world).length).toBe(295);
     expect(rejected(world)).toEqual([]);
     await world.killDaemon();
-    writeFileSync(join(world.env["TIELINE_HOME"]!, "config.json"), JSON.stringify({ guards: { perPairPerMinute: 100_000, perSenderPerMinute: 100_000 } }));
+    writeFileSync(
+      join(world.env["TIELINE_HOME"]!, "config.json"),
+      JSON.stringify({ guards: { perPairPerMinute: 100_000, perSenderPerMinute: 100_000 } }),
+    );
     await world.ls();
     await until(() => inboxNames(world, "reader").length === 300, "the files that waited", 60_000);
-    expect(inboxOf(world, "reader").map(({ content }) => content)).toEqual(Array.from({ length: 300 }, (_, at) => `message ${at}`));
+    expect(inboxOf(world, "reader").map(({ content }) => content)).toEqual(
+      Array.from({ length: 300 }, (_, at) => `message ${at}`),
+    );
   }, 120_000);
 
   test("can not make the daemon read what it put into its own inbox", async () => {

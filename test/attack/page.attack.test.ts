@@ -7,7 +7,14 @@ import { describeUnless, lackOfLinux, testUnless } from "../../src/testing/needi
 import { createOtherUser, lackOfOtherUser } from "../../src/testing/otherUser.ts";
 import { until } from "../../src/testing/until.ts";
 import { chromiumPath, lackOfChromium } from "../dashboard/stage.ts";
-import { compose, html, startAttackServer, startBrowserWorld, type AttackServer, type BrowserWorld } from "./browserWorld.ts";
+import {
+  compose,
+  html,
+  startAttackServer,
+  startBrowserWorld,
+  type AttackServer,
+  type BrowserWorld,
+} from "./browserWorld.ts";
 
 /** The dashboard, its link and its key, against other servers on this machine and pages of other sites. */
 describeUnless(lackOfChromium)("the dashboard in a browser that visits other pages", () => {
@@ -32,11 +39,14 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
   });
 
   const addresses = (): string[] => [origin, `http://127.0.0.1:${place.port}`, `http://localhost:${place.port}`];
-  const mailOf = async (agent: string): Promise<string[]> => (await place.user.call("inbox", { agent, peek: true })).map(({ body }) => body);
+  const mailOf = async (agent: string): Promise<string[]> =>
+    (await place.user.call("inbox", { agent, peek: true })).map(({ body }) => body);
 
   test("another port of this machine receives no credential", async () => {
     const at = (host: string): string => `http://${host}:${server.port}`;
-    const foreign = await place.tab(`${at("evil.example")}/redirect?to=${encodeURIComponent(`${at("127.0.0.1")}/page`)}`);
+    const foreign = await place.tab(
+      `${at("evil.example")}/redirect?to=${encodeURIComponent(`${at("127.0.0.1")}/page`)}`,
+    );
     for (const base of [at("127.0.0.1"), at("localhost"), at(new URL(origin).hostname)]) {
       await foreign.goto(`${base}/page`);
       await foreign.evaluate(async () => {
@@ -48,31 +58,54 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
       });
     }
     // The dashboard itself is led there.
-    await dashboard.evaluate(async (elsewhere) => {
-      await fetch(elsewhere, { mode: "no-cors", credentials: "include" }).catch(() => undefined);
-      history.pushState(null, "", "#/team");
-    }, `${at("127.0.0.1")}/from-dashboard`);
+    await dashboard.evaluate(
+      async (elsewhere) => {
+        await fetch(elsewhere, { mode: "no-cors", credentials: "include" }).catch(() => undefined);
+        history.pushState(null, "", "#/team");
+      },
+      `${at("127.0.0.1")}/from-dashboard`,
+    );
     const leaving = await place.signIn();
     await leaving.goto(`${at("127.0.0.1")}/left`);
     await compose(dashboard, "ana", "still here");
     await until(async () => (await mailOf("ana")).includes("still here"), "the dashboard to work");
-    expect(server.caught.map(({ url }) => new URL(url).pathname)).toEqual(expect.arrayContaining(["/page", "/fetch", "/frame", "/left"]));
-    for (const { headers } of server.caught) expect(Object.keys(headers).filter((name) => ["cookie", "authorization", "referer"].includes(name) && headers[name]!.includes(String(place.port)))).toEqual([]);
-    for (const { headers } of server.caught) expect([headers["cookie"], headers["authorization"]]).toEqual([undefined, undefined]);
+    expect(server.caught.map(({ url }) => new URL(url).pathname)).toEqual(
+      expect.arrayContaining(["/page", "/fetch", "/frame", "/left"]),
+    );
+    for (const { headers } of server.caught)
+      expect(
+        Object.keys(headers).filter(
+          (name) =>
+            ["cookie", "authorization", "referer"].includes(name) && headers[name]!.includes(String(place.port)),
+        ),
+      ).toEqual([]);
+    for (const { headers } of server.caught)
+      expect([headers["cookie"], headers["authorization"]]).toEqual([undefined, undefined]);
     expect(server.said()).not.toMatch(/Tieline-Tab|sign-in\//);
   });
 
   test("pages of other sites and ports can do and read nothing", async () => {
     const before = (await place.user.call("log", {})).length;
-    const sites = [`http://evil.example:${server.port}`, `http://127.0.0.1:${server.port}`, `http://localhost:${server.port}`];
+    const sites = [
+      `http://evil.example:${server.port}`,
+      `http://127.0.0.1:${server.port}`,
+      `http://localhost:${server.port}`,
+    ];
     for (const site of sites) {
       const foreign = await place.tab(site);
       const blocked: string[] = [];
       foreign.on("console", (message) => blocked.push(message.text()));
       for (const address of addresses()) {
-        expect({ site, address, read: await foreign.evaluate(attackFrom, address) }).toEqual({ site, address, read: [] });
+        expect({ site, address, read: await foreign.evaluate(attackFrom, address) }).toEqual({
+          site,
+          address,
+          read: [],
+        });
         await foreign.evaluate(framed, address);
-        await until(() => blocked.some((text) => /frame-ancestors|Refused to frame|Framing/.test(text)), `the frame of ${address} to be refused`);
+        await until(
+          () => blocked.some((text) => /frame-ancestors|Refused to frame|Framing/.test(text)),
+          `the frame of ${address} to be refused`,
+        );
       }
       await foreign.close();
       const posting = await place.tab(site);
@@ -88,8 +121,16 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
     const rebound = await place.tab(`http://rebound.example:${place.port}/`);
     expect(JSON.parse(await rebound.innerText("body"))).toMatchObject({ code: "NOT_PERMITTED" });
     const answers = await rebound.evaluate(async () => {
-      const post = (path: string): Promise<number> => fetch(path, { method: "POST", body: JSON.stringify({ nonce: "0123456789abcdef" }) }).then(({ status }) => status);
-      return [await fetch("/v1/ls").then(({ status }) => status), await post("/page/hello"), await post("/v1/send"), await fetch("/assets/x.js").then(({ status }) => status)];
+      const post = (path: string): Promise<number> =>
+        fetch(path, { method: "POST", body: JSON.stringify({ nonce: "0123456789abcdef" }) }).then(
+          ({ status }) => status,
+        );
+      return [
+        await fetch("/v1/ls").then(({ status }) => status),
+        await post("/page/hello"),
+        await post("/v1/send"),
+        await fetch("/assets/x.js").then(({ status }) => status),
+      ];
     });
     expect(answers).toEqual([403, 403, 403, 403]);
   });
@@ -97,7 +138,10 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
   describe("a link", () => {
     test("that was used, guessed or changed signs nobody in", async () => {
       const link = await place.link();
-      const guessed = link.replace(/(#sign-in\/[^/]+\/)./, (_, head: string) => `${head}${link.includes(`${head}A`) ? "B" : "A"}`);
+      const guessed = link.replace(
+        /(#sign-in\/[^/]+\/)./,
+        (_, head: string) => `${head}${link.includes(`${head}A`) ? "B" : "A"}`,
+      );
       const otherDaemon = link.replace(/[^/]{43}$/, "A".repeat(43));
       const own = await place.browser.newContext();
       const fresh = async (url: string): Promise<Page> => {
@@ -122,13 +166,25 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
       const opened = join(world.dir, "opened");
       mkdirSync(bin);
       // What a desktop has: it gives a file to the user's browser, a real one.
-      const browser = [chromiumPath, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", `--user-data-dir=${join(world.dir, "profile")}`].join(" ");
-      writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\necho $$ "$1" >"${opened}.new"\nmv "${opened}.new" "${opened}"\nexec ${browser} "$1"\n`, { mode: 0o755 });
+      const browser = [
+        chromiumPath,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        `--user-data-dir=${join(world.dir, "profile")}`,
+      ].join(" ");
+      writeFileSync(
+        join(bin, "xdg-open"),
+        `#!/bin/sh\necho $$ "$1" >"${opened}.new"\nmv "${opened}.new" "${opened}"\nexec ${browser} "$1"\n`,
+        { mode: 0o755 },
+      );
       const seen = new Set<string>();
       const watching = new AbortController();
       const watch = (async () => {
         while (!watching.signal.aborted) {
-          for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) for (const text of textsOf(pid)) seen.add(text);
+          for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+            for (const text of textsOf(pid)) seen.add(text);
           await new Promise((resolve) => setImmediate(resolve));
         }
       })();
@@ -136,7 +192,10 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
       const { stdout } = await world.tieline(["dash"], { env: { DISPLAY: ":1", PATH: `${bin}:${world.env["PATH"]}` } });
       await until(() => existsSync(opened), "the browser to be opened");
       const [pid = "", file = ""] = readFileSync(opened, "utf8").trim().split(" ");
-      await until(async () => (await world.json<DeviceView[]>(["devices", "ls"])).length > before, "the browser to sign in");
+      await until(
+        async () => (await world.json<DeviceView[]>(["devices", "ls"])).length > before,
+        "the browser to sign in",
+      );
       watching.abort();
       await watch;
       process.kill(Number(pid), "SIGTERM");
@@ -181,13 +240,30 @@ function textsOf(pid: string): string[] {
 /** Runs in a page of another site: all that it could read of the daemon. */
 async function attackFrom(address: string): Promise<string[]> {
   const read: string[] = [];
-  const paths = ["/", "/v1/ls", "/v1/events", "/v1/pane?agent=ana", "/metrics", "/page/hello", "/page/sign-in", "/page/tab", "/v1/send", "/mcp"];
+  const paths = [
+    "/",
+    "/v1/ls",
+    "/v1/events",
+    "/v1/pane?agent=ana",
+    "/metrics",
+    "/page/hello",
+    "/page/sign-in",
+    "/page/tab",
+    "/v1/send",
+    "/mcp",
+  ];
   const words = JSON.stringify({ to: "ana", body: "forged", nonce: "0123456789abcdef" });
   for (const path of paths) {
     for (const method of ["GET", "POST"]) {
       for (const mode of ["cors", "no-cors"] as const) {
         for (const type of ["text/plain", "application/json"]) {
-          const request: RequestInit = { method, mode, credentials: "include", ...(method === "POST" && { body: words }), headers: { "content-type": type } };
+          const request: RequestInit = {
+            method,
+            mode,
+            credentials: "include",
+            ...(method === "POST" && { body: words }),
+            headers: { "content-type": type },
+          };
           const text = await fetch(`${address}${path}`, request).then(
             (response) => response.text(),
             () => "",

@@ -7,7 +7,14 @@ import type { DeviceView } from "../../src/api/schemas/page.ts";
 import { describeUnless } from "../../src/testing/needing.ts";
 import { until } from "../../src/testing/until.ts";
 import { lackOfChromium } from "../dashboard/stage.ts";
-import { compose, html, startAttackServer, startBrowserWorld, type AttackServer, type BrowserWorld } from "./browserWorld.ts";
+import {
+  compose,
+  html,
+  startAttackServer,
+  startBrowserWorld,
+  type AttackServer,
+  type BrowserWorld,
+} from "./browserWorld.ts";
 
 /**
  * A program that takes the daemon's port while the daemon is down. To the browser it is the same origin as the dashboard: its
@@ -25,7 +32,8 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
   afterEach(() => place[Symbol.asyncDispose]());
 
   const restart = (): Promise<unknown> => place.world.json(["daemon", "start"]);
-  const mailOf = async (agent: string): Promise<string[]> => (await place.user.call("inbox", { agent, peek: true })).map(({ body }) => body);
+  const mailOf = async (agent: string): Promise<string[]> =>
+    (await place.user.call("inbox", { agent, peek: true })).map(({ body }) => body);
 
   test("learns nothing from an open tab, and what it caught is worth nothing later", async () => {
     const pane = await place.world.pane(["cat"]);
@@ -37,7 +45,11 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     let answer = (): Response => Response.json({ boot: "x", clockMs: 1, key: "AAAA", signature: "AAAA" });
     const squatter = await startAttackServer(place.port, () => answer());
     await open.locator(".connection.stranger").waitFor();
-    for (const other of [() => Response.json({ code: "SESSION_EXPIRED" }, { status: 401 }), () => html("<script>window.owned = 1</script>"), () => Response.redirect(`http://127.0.0.1:${place.port}/v1/send`, 307)]) {
+    for (const other of [
+      () => Response.json({ code: "SESSION_EXPIRED" }, { status: 401 }),
+      () => html("<script>window.owned = 1</script>"),
+      () => Response.redirect(`http://127.0.0.1:${place.port}/v1/send`, 307),
+    ]) {
       answer = other;
       const before = squatter.caught.length;
       await until(() => squatter.caught.length > before + 1, "more requests of the open tab");
@@ -53,7 +65,11 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     for (const { url, headers, body } of squatter.caught) {
       expect(new URL(url).pathname).toBe("/page/hello");
       expect(Object.keys(JSON.parse(body) as object)).toEqual(["nonce"]);
-      expect(Object.keys(headers).filter((name) => ["authorization", "cookie", "referer", "x-tieline-caller"].includes(name))).toEqual([]);
+      expect(
+        Object.keys(headers).filter((name) =>
+          ["authorization", "cookie", "referer", "x-tieline-caller"].includes(name),
+        ),
+      ).toEqual([]);
     }
     expect(squatter.said()).not.toContain("TOP-SECRET");
     await squatter[Symbol.asyncDispose]();
@@ -70,7 +86,14 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     const recorded: { url: string; init: RequestInit }[] = [];
     await open.route("**/v1/**", async (route) => {
       const request = route.request();
-      recorded.push({ url: request.url(), init: { method: request.method(), headers: { ...(await request.allHeaders()), "sec-fetch-site": "same-origin" }, ...(request.method() === "POST" && { body: request.postData()! }) } });
+      recorded.push({
+        url: request.url(),
+        init: {
+          method: request.method(),
+          headers: { ...(await request.allHeaders()), "sec-fetch-site": "same-origin" },
+          ...(request.method() === "POST" && { body: request.postData()! }),
+        },
+      });
       await route.abort("connectionreset");
     });
     await compose(open, "ana", "recorded");
@@ -82,7 +105,8 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     await squatter[Symbol.asyncDispose]();
     await restart();
 
-    for (const { url, init } of recorded) expect({ url, status: (await fetch(url, init)).status }).toEqual({ url, status: 401 });
+    for (const { url, init } of recorded)
+      expect({ url, status: (await fetch(url, init)).status }).toEqual({ url, status: 401 });
     expect(await mailOf("ana")).toEqual([]);
     expect(await squat.evaluate(signAnew)).toEqual(refusals);
     // Also when the user has signed in again, in the same browser.
@@ -95,13 +119,22 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
   });
 
   test("cannot listen in by a service worker, neither to the open tab nor to a later link", async () => {
-    await using collector = await startAttackServer(0, () => new Response("", { headers: { "access-control-allow-origin": "*" } }));
+    await using collector = await startAttackServer(
+      0,
+      () => new Response("", { headers: { "access-control-allow-origin": "*" } }),
+    );
     await place.world.killDaemon();
     const squatter = await startAttackServer(place.port, (request) =>
-      new URL(request.url).pathname === "/worker.js" ? new Response(worker(collector.port), { headers: { "content-type": "text/javascript" } }) : html("the squatter's page"),
+      new URL(request.url).pathname === "/worker.js"
+        ? new Response(worker(collector.port), { headers: { "content-type": "text/javascript" } })
+        : html("the squatter's page"),
     );
     // Wherever the dashboard is or was.
-    const squats = await Promise.all([place.tab(origin), place.tab(`http://127.0.0.1:${place.port}`), place.tab(`http://localhost:${place.port}`)]);
+    const squats = await Promise.all([
+      place.tab(origin),
+      place.tab(`http://127.0.0.1:${place.port}`),
+      place.tab(`http://localhost:${place.port}`),
+    ]);
     for (const squat of squats) await squat.evaluate(installWorker);
     await open.getByText("its service worker reads what this page sends").waitFor();
     await squatter[Symbol.asyncDispose]();
@@ -137,7 +170,11 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
       for (const host of aliases) {
         headers.set("host", host);
         if (headers.has("origin")) headers.set("origin", `http://${host}`);
-        const passed = await fetch(`http://127.0.0.1:${daemonPort}${url.pathname}${url.search}`, { method, headers, ...(method === "POST" && { body }) });
+        const passed = await fetch(`http://127.0.0.1:${daemonPort}${url.pathname}${url.search}`, {
+          method,
+          headers,
+          ...(method === "POST" && { body }),
+        });
         if (passed.ok) return passed;
       }
       return new Response("", { status: 502 });
@@ -149,16 +186,26 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     expect(daemonPort).not.toBe(place.port);
     // Every session is void, and the user is told.
     expect(await place.world.json<DeviceView[]>(["devices", "ls"])).toEqual([]);
-    expect(readFileSync(join(home, "daemon.log"), "utf8")).toContain(`port ${place.port} is taken by another program: this daemon is at port ${daemonPort}, and every browser is signed out`);
+    expect(readFileSync(join(home, "daemon.log"), "utf8")).toContain(
+      `port ${place.port} is taken by another program: this daemon is at port ${daemonPort}, and every browser is signed out`,
+    );
     const checks = JSON.parse((await place.world.tieline(["doctor", "--json"])).stdout) as Check[];
-    expect(checks.find(({ name }) => name === "port")).toMatchObject({ status: "warning", detail: expect.stringContaining(`port ${place.port} is taken`) });
+    expect(checks.find(({ name }) => name === "port")).toMatchObject({
+      status: "warning",
+      detail: expect.stringContaining(`port ${place.port} is taken`),
+    });
     // The tab does not believe the proof of a daemon at another port.
     const before = squatter.caught.length;
     await until(() => squatter.caught.length > before + 2, "the open tab to try");
     await open.locator(".connection.stranger").waitFor();
     await compose(open, "ana", "TOP-SECRET words");
     await open.locator(".compose .failure").waitFor();
-    expect(squatter.caught.slice(before).map(({ url }) => new URL(url).pathname).filter((path) => path !== "/page/hello")).toEqual([]);
+    expect(
+      squatter.caught
+        .slice(before)
+        .map(({ url }) => new URL(url).pathname)
+        .filter((path) => path !== "/page/hello"),
+    ).toEqual([]);
     expect(squatter.said()).not.toContain("TOP-SECRET");
     const fresh = await place.signIn();
     expect(new URL(fresh.url()).port).toBe(String(daemonPort));
@@ -172,7 +219,10 @@ const refusals = { openTab: 401, asTab: [401, 401] };
 async function exportStored(): Promise<{ device: string; exported: string }> {
   const opening = indexedDB.open("tieline");
   await new Promise((resolve) => opening.addEventListener("success", resolve));
-  const getting = opening.result.transaction("devices").objectStore("devices").get("this") as IDBRequest<{ id: string; key: CryptoKey }>;
+  const getting = opening.result.transaction("devices").objectStore("devices").get("this") as IDBRequest<{
+    id: string;
+    key: CryptoKey;
+  }>;
   await new Promise((resolve) => getting.addEventListener("success", resolve));
   Object.assign(window, { stolen: getting.result });
   const exported = await crypto.subtle.exportKey("pkcs8", getting.result.key).catch((thrown: Error) => thrown.name);
@@ -182,19 +232,43 @@ async function exportStored(): Promise<{ device: string; exported: string }> {
 /** Runs in the squatter's page, which is still open when the daemon is back: signs with the stored key what the daemon could want. */
 async function signAnew(): Promise<{ openTab: number; asTab: number[] }> {
   const { id, key } = (window as unknown as { stolen: { id: string; key: CryptoKey } }).stolen;
-  const encoded = (bytes: ArrayBuffer): string => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const encoded = (bytes: ArrayBuffer): string =>
+    btoa(String.fromCharCode(...new Uint8Array(bytes)))
+      .replaceAll("+", "-")
+      .replaceAll("/", "_")
+      .replaceAll("=", "");
   const textFor = (...parts: (string | number)[]): string => JSON.stringify(["tieline page 1", ...parts]);
-  const sign = async (text: string): Promise<string> => encoded(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, new TextEncoder().encode(text)));
-  const post = (path: string, body: object): Promise<Response> => fetch(path, { method: "POST", body: JSON.stringify(body) });
-  const { boot, clockMs } = (await (await post("/page/hello", { nonce: "0123456789abcdef0123" })).json()) as { boot: string; clockMs: number };
+  const sign = async (text: string): Promise<string> =>
+    encoded(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, new TextEncoder().encode(text)));
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(path, { method: "POST", body: JSON.stringify(body) });
+  const { boot, clockMs } = (await (await post("/page/hello", { nonce: "0123456789abcdef0123" })).json()) as {
+    boot: string;
+    clockMs: number;
+  };
   const { publicKey } = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
   const tabKey = encoded(await crypto.subtle.exportKey("spki", publicKey));
-  const opened = await post("/page/tab", { device: id, tabKey, signature: await sign(textFor("open tab", boot, location.origin, id, tabKey)) });
+  const opened = await post("/page/tab", {
+    device: id,
+    tabKey,
+    signature: await sign(textFor("open tab", boot, location.origin, id, tabKey)),
+  });
   const digest = encoded(await crypto.subtle.digest("SHA-256", new Uint8Array()));
   const asTab: number[] = [];
-  for (const tab of [id, encoded(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(tabKey))).slice(0, 22)]) {
-    const signature = await sign(textFor("request", boot, location.origin, tab, 1, clockMs, "GET", "/v1/whoami", digest, "*/*", "", ""));
-    asTab.push((await fetch("/v1/whoami", { headers: { authorization: `Tieline-Tab ${tab} ${boot} 1 ${clockMs} ${digest} ${signature}` } })).status);
+  for (const tab of [
+    id,
+    encoded(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(tabKey))).slice(0, 22),
+  ]) {
+    const signature = await sign(
+      textFor("request", boot, location.origin, tab, 1, clockMs, "GET", "/v1/whoami", digest, "*/*", "", ""),
+    );
+    asTab.push(
+      (
+        await fetch("/v1/whoami", {
+          headers: { authorization: `Tieline-Tab ${tab} ${boot} 1 ${clockMs} ${digest} ${signature}` },
+        })
+      ).status,
+    );
   }
   return { openTab: opened.status, asTab };
 }

@@ -12,7 +12,10 @@ import { until } from "../../src/testing/until.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
 import { residentMb } from "./portWorld.ts";
 
-const lackOfPerl = lackUnless(Bun.which("perl") !== null && Bun.which("prlimit") !== null, "the flood is written in Perl, and prlimit limits the daemon");
+const lackOfPerl = lackUnless(
+  Bun.which("perl") !== null && Bun.which("prlimit") !== null,
+  "the flood is written in Perl, and prlimit limits the daemon",
+);
 const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
 const descriptors = 1_024;
 
@@ -71,9 +74,14 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
   beforeAll(async () => {
     world = await startWorld();
     other = createOtherUser();
-    for (const [name, text] of Object.entries({ hold, repeat, pour })) writeFileSync(join(other.dir, `${name}.pl`), text);
+    for (const [name, text] of Object.entries({ hold, repeat, pour }))
+      writeFileSync(join(other.dir, `${name}.pl`), text);
     home = homeOf(world.env);
-    const started = Bun.spawn(["prlimit", `--nofile=${descriptors}:${descriptors}`, launcher, "daemon", "start"], { cwd: world.project, env: world.env, stdout: "ignore" });
+    const started = Bun.spawn(["prlimit", `--nofile=${descriptors}:${descriptors}`, launcher, "daemon", "start"], {
+      cwd: world.project,
+      env: world.env,
+      stdout: "ignore",
+    });
     expect(await started.exited).toBe(0);
     pid = await world.daemonPid();
     port = readFileSync(home.portFile, "utf8").trim();
@@ -86,19 +94,28 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
   });
 
   const perl = async (name: string, ...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await other.run(["perl", join(other.dir, `${name}.pl`), port, ...args], { timeoutMs: 120_000 });
+    const { code, stdout, stderr } = await other.run(["perl", join(other.dir, `${name}.pl`), port, ...args], {
+      timeoutMs: 120_000,
+    });
     if (code !== 0) throw new Error(stderr);
     return stdout.trim();
   };
-  const onPort = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${readFileSync(home.personToken, "utf8").trim()}`, connection: "close" } });
-  const logBytes = (): number => readdirSync(home.root).filter((name) => name.startsWith("daemon.log")).reduce((sum, name) => sum + statSync(join(home.root, name)).size, 0);
+  const onPort = (path: string): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { authorization: `Bearer ${readFileSync(home.userToken, "utf8").trim()}`, connection: "close" },
+    });
+  const logBytes = (): number =>
+    readdirSync(home.root)
+      .filter((name) => name.startsWith("daemon.log"))
+      .reduce((sum, name) => sum + statSync(join(home.root, name)).size, 0);
 
   test("1,500 silent and half-open connections starve neither the socket nor the port", async () => {
     const flood = other.start(["perl", join(other.dir, "hold.pl"), port, "1500"]);
     const counts = { opened: 0, lost: 0 };
     const reading = (async () => {
       const decoder = new TextDecoder();
-      for await (const chunk of flood.stdout) [counts.opened = 0, counts.lost = 0] = decoder.decode(chunk).trim().split("\n").at(-1)!.split(" ").map(Number);
+      for await (const chunk of flood.stdout)
+        [counts.opened = 0, counts.lost = 0] = decoder.decode(chunk).trim().split("\n").at(-1)!.split(" ").map(Number);
     })();
     await until(() => counts.opened > 1_500, "the flood");
     const times: { sendMs: number[]; portMs: number[] } = { sendMs: [], portMs: [] };
@@ -113,7 +130,9 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
       fds = Math.max(fds, readdirSync(`/proc/${pid}/fd`).length);
     }
     expect((await world.tieline(["ls"])).code).toBe(0);
-    console.log(`flood: ${counts.opened} connections opened, ${counts.lost} closed by the daemon, at most ${fds} descriptors; send ${spread(times.sendMs)}, port ${spread(times.portMs)}`);
+    console.log(
+      `flood: ${counts.opened} connections opened, ${counts.lost} closed by the daemon, at most ${fds} descriptors; send ${spread(times.sendMs)}, port ${spread(times.portMs)}`,
+    );
     expect(fds).toBeLessThan(400);
     flood.kill("SIGKILL");
     await reading;
@@ -133,16 +152,31 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
 
     test("4,000 calls of operations without a token write nothing into the log", async () => {
       const before = logBytes();
-      expect(await perl("repeat", "4000", "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: 1\\r\\n\\r\\n{")).toBe("401:4000");
+      expect(
+        await perl(
+          "repeat",
+          "4000",
+          "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: 1\\r\\n\\r\\n{",
+        ),
+      ).toBe("401:4000");
       expect(logBytes() - before).toBeLessThan(2_000);
     });
   });
 
   test.each([
     ["hooks", "POST /hooks/x HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nContent-Length: 1500000000\\r\\n\\r\\n"],
-    ["an operation", "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: 1500000000\\r\\n\\r\\n"],
-    ["MCP, in pieces", "POST /mcp HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n59682F00\\r\\n"],
-    ["the dashboard's sign-in", "POST /page/signIn HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n59682F00\\r\\n"],
+    [
+      "an operation",
+      "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: 1500000000\\r\\n\\r\\n",
+    ],
+    [
+      "MCP, in pieces",
+      "POST /mcp HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n59682F00\\r\\n",
+    ],
+    [
+      "the dashboard's sign-in",
+      "POST /page/signIn HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n59682F00\\r\\n",
+    ],
   ])("1.5 GB for %s are not taken in", async (_, head) => {
     const before = residentMb(pid);
     const taken = Number(await perl("pour", head, "1500"));
@@ -154,7 +188,11 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
   test("an agent's long input is refused in a few words", async () => {
     const { token } = await registerReader("eve", world.env);
     const ask = async (body: string): Promise<{ status: number; length: number }> => {
-      const answer = await fetch(`http://127.0.0.1:${port}/v1/collected`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body });
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/collected`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}` },
+        body,
+      });
       return { status: answer.status, length: (await answer.text()).length };
     };
     const long = await ask(JSON.stringify({ deliveries: Array.from({ length: 1_000_000 }, () => "x") }));

@@ -37,18 +37,47 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("a program of another user at th
     writeFileSync(join(other.dir, "squatter.pl"), squatter);
     const heard = join(other.dir, "heard");
     const server = other.start(["perl", join(other.dir, "squatter.pl"), port, heard]);
-    await until(() => existsSync(heard), async () => `the squatter to listen: ${await new Response(server.stderr).text()}`);
+    await until(
+      () => existsSync(heard),
+      async () => `the squatter to listen: ${await new Response(server.stderr).text()}`,
+    );
 
     const env = { ...world.env, TIELINE_TOKEN: token };
-    const program = async (argv: readonly string[], stdin = "", more: Record<string, string> = env): Promise<string> => {
-      const child = Bun.spawn([...argv], { cwd: world.project, env: more, stdin: new Blob([stdin]), stdout: "pipe", stderr: "ignore" });
+    const program = async (
+      argv: readonly string[],
+      stdin = "",
+      more: Record<string, string> = env,
+    ): Promise<string> => {
+      const child = Bun.spawn([...argv], {
+        cwd: world.project,
+        env: more,
+        stdin: new Blob([stdin]),
+        stdout: "pipe",
+        stderr: "ignore",
+      });
       const [text] = await Promise.all([new Response(child.stdout).text(), child.exited]);
       return text;
     };
-    const forNode = await Bun.build({ entrypoints: [join(root, "src/sdk/index.ts")], target: "node", outdir: join(world.dir, "sdk") });
-    const sdks = [[process.execPath, join(root, "src/sdk/index.ts")], ["node", forNode.outputs[0]!.path]] as const;
+    const forNode = await Bun.build({
+      entrypoints: [join(root, "src/sdk/index.ts")],
+      target: "node",
+      outdir: join(world.dir, "sdk"),
+    });
+    const sdks = [
+      [process.execPath, join(root, "src/sdk/index.ts")],
+      ["node", forNode.outputs[0]!.path],
+    ] as const;
     const hook = (event: string): Promise<string> =>
-      program([join(home.root, "hooks", "hook"), "claude-code", event], JSON.stringify({ session_id: "s-1", hook_event_name: event, tool_name: "Bash", tool_input: {}, tool_use_id: "t" }));
+      program(
+        [join(home.root, "hooks", "hook"), "claude-code", event],
+        JSON.stringify({
+          session_id: "s-1",
+          hook_event_name: event,
+          tool_name: "Bash",
+          tool_input: {},
+          tool_use_id: "t",
+        }),
+      );
 
     // With the daemon down, and its socket gone or left behind by a crash.
     for (const crashed of [false, true]) {
@@ -58,10 +87,14 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("a program of another user at th
         mkdirSync(join(home.root, "hooks", "mail"), { recursive: true });
         writeFileSync(join(home.root, "hooks", "mail", "s-1"), "PermissionRequest PreToolUse\n");
       }
-      for (const event of ["PreToolUse", "PermissionRequest", "PostToolUse", "Stop"]) expect(await hook(event)).toBe("");
+      for (const event of ["PreToolUse", "PermissionRequest", "PostToolUse", "Stop"])
+        expect(await hook(event)).toBe("");
       for (const [runtime, sdk] of sdks) {
         const connects = `import { connect } from ${JSON.stringify(sdk)}; await connect().then(() => console.log("connected"), (error) => console.log(error.code));`;
-        for (const more of [env, world.env]) expect(await program([runtime, "--input-type=module", "-e", connects], "", more)).toBe("DAEMON_UNAVAILABLE\n");
+        for (const more of [env, world.env])
+          expect(await program([runtime, "--input-type=module", "-e", connects], "", more)).toBe(
+            "DAEMON_UNAVAILABLE\n",
+          );
       }
     }
 
@@ -70,8 +103,19 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("a program of another user at th
     expect((await world.tieline(["send", "ana", "hello"])).code).toBe(0);
     expect(readFileSync(home.portFile, "utf8").trim()).not.toBe(port);
     const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "check_inbox", arguments: {} } };
-    const opening = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } } };
-    const mcp = Bun.spawn([join(root, "bin/tieline"), "mcp"], { cwd: world.project, env, stdin: "pipe", stdout: "pipe", stderr: "ignore" });
+    const opening = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+    };
+    const mcp = Bun.spawn([join(root, "bin/tieline"), "mcp"], {
+      cwd: world.project,
+      env,
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "ignore",
+    });
     for (const message of [opening, call]) void mcp.stdin.write(`${JSON.stringify(message)}\n`);
     void mcp.stdin.flush();
     let said = "";

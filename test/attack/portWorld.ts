@@ -33,11 +33,16 @@ export async function startPortWorld(): Promise<PortWorld> {
   chmodSync(world.dir, 0o755);
   const pane = await world.pane(["cat"]);
   await world.json(["adopt", pane, "--name", "ana", "--provider", "generic"]);
-  const [pid, tmuxSocket] = (await world.tmux("display-message", "-t", pane, "-p", "#{pane_pid} #{socket_path}")).split(" ");
+  const [pid, tmuxSocket] = (await world.tmux("display-message", "-t", pane, "-p", "#{pane_pid} #{socket_path}")).split(
+    " ",
+  );
   const home = homeOf(world.env);
   const start = { session_id: session, hook_event_name: "SessionStart", source: "startup" };
   const env = { ...world.env, TMUX: `${tmuxSocket},1,0`, TMUX_PANE: pane };
-  await Bun.spawn([join(home.root, "hooks", "hook"), "claude-code", "SessionStart"], { env, stdin: new Blob([JSON.stringify(start)]) }).exited;
+  await Bun.spawn([join(home.root, "hooks", "hook"), "claude-code", "SessionStart"], {
+    env,
+    stdin: new Blob([JSON.stringify(start)]),
+  }).exited;
   await until(async () => (await world.ls())[0]?.sessionId === session, "the session to be known");
   await world.tmux("copy-mode", "-t", pane);
   const { tag } = await world.json<{ tag: string }>(["send", "ana", "--when", "interrupt", secret]);
@@ -49,7 +54,7 @@ export async function startPortWorld(): Promise<PortWorld> {
     port: Number(readFileSync(home.portFile, "utf8")),
     daemonPid: await world.daemonPid(),
     ana: { pid: Number(pid), pane, tmuxSocket: tmuxSocket! },
-    token: readFileSync(home.personToken, "utf8").trim(),
+    token: readFileSync(home.userToken, "utf8").trim(),
     user: createClient({ socket: home.socket }, caller),
     waiting: tag,
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
@@ -58,7 +63,10 @@ export async function startPortWorld(): Promise<PortWorld> {
 
 /** A program that is not the user's own, or not allowed to be. */
 export interface Intruder extends Disposable {
-  run(argv: readonly string[], stdin?: string): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
+  run(
+    argv: readonly string[],
+    stdin?: string,
+  ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
 }
 
 export interface IntruderKind {
@@ -72,7 +80,10 @@ const asOtherUser: IntruderKind = {
   lack: lackOfOtherUser,
   enter() {
     const other = createOtherUser();
-    return { run: (argv, stdin = "") => other.run(argv, { stdin, timeoutMs: 60_000 }), [Symbol.dispose]: () => other[Symbol.dispose]() };
+    return {
+      run: (argv, stdin = "") => other.run(argv, { stdin, timeoutMs: 60_000 }),
+      [Symbol.dispose]: () => other[Symbol.dispose](),
+    };
   },
 };
 
@@ -81,11 +92,36 @@ const inBubblewrap: IntruderKind = {
   name: "a process in bubblewrap with the host's network",
   lack: lackOfBubblewrap,
   enter({ dir }) {
-    const walls = ["bwrap", "--ro-bind", "/", "/", "--tmpfs", dir, "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--unshare-ipc", "--die-with-parent"];
+    const walls = [
+      "bwrap",
+      "--ro-bind",
+      "/",
+      "/",
+      "--tmpfs",
+      dir,
+      "--dev",
+      "/dev",
+      "--proc",
+      "/proc",
+      "--unshare-pid",
+      "--unshare-ipc",
+      "--die-with-parent",
+    ];
     return {
       async run(argv, stdin = "") {
-        const child = Bun.spawn([...walls, ...argv], { cwd: "/", env: { PATH: process.env["PATH"]! }, stdin: new Blob([stdin]), stdout: "pipe", stderr: "pipe", timeout: 60_000 });
-        const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+        const child = Bun.spawn([...walls, ...argv], {
+          cwd: "/",
+          env: { PATH: process.env["PATH"]! },
+          stdin: new Blob([stdin]),
+          stdout: "pipe",
+          stderr: "pipe",
+          timeout: 60_000,
+        });
+        const [code, stdout, stderr] = await Promise.all([
+          child.exited,
+          new Response(child.stdout).text(),
+          new Response(child.stderr).text(),
+        ]);
         return { code, stdout, stderr };
       },
       [Symbol.dispose]: () => undefined,
@@ -101,15 +137,33 @@ export interface CurlAnswer {
 }
 
 /** One request by curl, as the intruder. */
-export async function curl(intruder: Intruder, url: string, { headers = {}, body }: { headers?: Readonly<Record<string, string>>; body?: string } = {}): Promise<CurlAnswer> {
-  const argv = ["curl", "-s", "-m", "20", "-w", "\n%{http_code}", ...Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`])];
-  const { stdout, stderr, code } = await intruder.run([...argv, ...(body === undefined ? [] : ["--data-binary", "@-"]), url], body);
+export async function curl(
+  intruder: Intruder,
+  url: string,
+  { headers = {}, body }: { headers?: Readonly<Record<string, string>>; body?: string } = {},
+): Promise<CurlAnswer> {
+  const argv = [
+    "curl",
+    "-s",
+    "-m",
+    "20",
+    "-w",
+    "\n%{http_code}",
+    ...Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]),
+  ];
+  const { stdout, stderr, code } = await intruder.run(
+    [...argv, ...(body === undefined ? [] : ["--data-binary", "@-"]), url],
+    body,
+  );
   const end = stdout.lastIndexOf("\n");
   const status = Number(stdout.slice(end + 1));
   if (code !== 0 && status === 0) throw new Error(`curl ${url}: exit ${code} ${stderr}`);
   return { status, body: stdout.slice(0, end) };
 }
 
-export const callerHeaders = (caller: Caller): Record<string, string> => ({ "x-tieline-caller": encodeURIComponent(JSON.stringify(caller)) });
+export const callerHeaders = (caller: Caller): Record<string, string> => ({
+  "x-tieline-caller": encodeURIComponent(JSON.stringify(caller)),
+});
 
-export const residentMb = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
+export const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;

@@ -151,7 +151,10 @@ mv ci other; echo done >finished`;
   async function withHooks(where = "--local"): Promise<World> {
     const world = keep(await startWorld());
     world.file("prog.sh", `${attack}\nexec cat\n`);
-    for (const words of [["init", "--quiet"], ["config", where, "core.hooksPath", "ci/hooks"]])
+    for (const words of [
+      ["init", "--quiet"],
+      ["config", where, "core.hooksPath", "ci/hooks"],
+    ])
       expect(Bun.spawnSync(["git", ...words], { cwd: world.project, env: world.env }).exitCode).toBe(0);
     world.file("tieline.yaml", `team: walls\nagents:\n  ${boxed}\n`);
     await world.trust();

@@ -13,7 +13,7 @@ import { sqliteStore } from "../../src/mailbox/sqlite/store.ts";
 import { agentId } from "../../src/model/ids.ts";
 import { seal } from "../../src/model/message.ts";
 import { mailboxFileMigrations } from "../../src/testing/damagedMailbox.ts";
-import { person } from "../../src/testing/mailboxContract.ts";
+import { user } from "../../src/testing/mailboxContract.ts";
 import { describeUnless } from "../../src/testing/needing.ts";
 import { lackOfMounts, smallDisk, type SmallDisk } from "../../src/testing/smallDisk.ts";
 import { until } from "../../src/testing/until.ts";
@@ -35,7 +35,13 @@ describeUnless(lackOfMounts())("an automatic backup to a full disk", () => {
     file = openMailboxFile(join(dir, "mailbox.db"), mailboxFileMigrations, { report });
     mailbox = openMailbox(sqliteStore(file.connection));
     const env = { PATH: process.env["PATH"]!, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
-    snapshots = new Snapshots({ path: join(dir, "mailbox.db"), checkpoints: file.checkpoints, command: copyistCommand, env, freeBytes: () => 1e12 });
+    snapshots = new Snapshots({
+      path: join(dir, "mailbox.db"),
+      checkpoints: file.checkpoints,
+      command: copyistCommand,
+      env,
+      freeBytes: () => 1e12,
+    });
     backups = new Backups({
       ...{ directory: join(disk.dir, "backups"), everyMs: 1, keep: 3, maxBytes: 1e9, report, firstMs: 1, againMs: 1 },
       changes: () => file.changes(),
@@ -51,7 +57,8 @@ describeUnless(lackOfMounts())("an automatic backup to a full disk", () => {
     rmSync(dir, { recursive: true });
   });
 
-  const send = (body: string) => mailbox.accept(seal({ to: "bob", body }, person, { inReplyTo: null, hops: 1 }), [{ id: agentId("b"), name: "bob" }]);
+  const send = (body: string) =>
+    mailbox.accept(seal({ to: "bob", body }, user, { inReplyTo: null, hops: 1 }), [{ id: agentId("b"), name: "bob" }]);
   const names = (): string[] => readdirSync(join(disk.dir, "backups"));
 
   test("fails alone: it is reported, the earlier backup stays whole, mail is accepted, and the next backup succeeds", async () => {
@@ -62,7 +69,10 @@ describeUnless(lackOfMounts())("an automatic backup to a full disk", () => {
     disk.fill();
     backups.start();
     await until(() => backups.fault !== null, "the failed backup");
-    expect(backups.fault).toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("disk is full") });
+    expect(backups.fault).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("disk is full"),
+    });
     expect(reports).toEqual([expect.stringMatching(/^make a backup: .*disk is full/)]);
     expect(readFileSync(first.file).equals(content)).toBe(true);
     await send("while no backup can be made");

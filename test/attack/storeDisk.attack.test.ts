@@ -27,7 +27,10 @@ describeUnless(lackOfMounts())("a full disk", () => {
     const read = await world.json<InboxView[]>(["inbox"], { env: { TIELINE_TOKEN: token } });
     expect(read.map(({ body }) => body)).toEqual(["while events cannot be kept"]);
     expect((await world.status(tag)).deliveries[0]!.state).toBe("seen");
-    expect(await eventsCheck(world)).toMatchObject({ status: "warning", detail: expect.stringMatching(/^not kept at present: .*full.*; \d+ lost$/) });
+    expect(await eventsCheck(world)).toMatchObject({
+      status: "warning",
+      detail: expect.stringMatching(/^not kept at present: .*full.*; \d+ lost$/),
+    });
 
     disk.empty();
     await until(async () => {
@@ -50,7 +53,10 @@ describeUnless(lackOfMounts())("a full disk", () => {
     disk.fill();
     expect(await world.json<ReceiptView[]>(["log"], { env })).toHaveLength(1);
     const refused = await world.tieline(["send", "ana", "-"], { env, stdin: "x".repeat(200_000) });
-    expect([refused.code, refused.stderr]).toEqual([5, expect.stringMatching(/^error STORE_UNAVAILABLE: the disk is full/)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      5,
+      expect.stringMatching(/^error STORE_UNAVAILABLE: the disk is full/),
+    ]);
     disk.empty();
     await world.json(["send", "ana", "second"], { env });
     await world.tieline(["daemon", "stop"], { env });
@@ -68,7 +74,8 @@ describeUnless(lackOfMounts())("a full disk", () => {
       disk.fill();
       rmSync(join(disk.dir, "room"));
       const { code, stderr } = await world.tieline(["ls"], { env });
-      if (code !== 0) expect([free, code, stderr]).toEqual([free, 5, expect.stringMatching(/^error STORE_UNAVAILABLE: /)]);
+      if (code !== 0)
+        expect([free, code, stderr]).toEqual([free, 5, expect.stringMatching(/^error STORE_UNAVAILABLE: /)]);
       await world.tieline(["daemon", "stop"], { env });
       disk.empty();
       expect([free, (await world.tieline(["ls"], { env })).stderr]).toEqual([free, ""]);

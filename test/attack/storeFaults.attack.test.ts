@@ -8,13 +8,16 @@ import { describeUnless, lackUnless } from "../../src/testing/needing.ts";
 import { until, untilGone } from "../../src/testing/until.ts";
 import { startWorld } from "../../src/testing/world.ts";
 
-const lackOfCompiler = lackUnless(process.platform === "linux" && Bun.which("cc") !== null, "needs Linux and a C compiler");
+const lackOfCompiler = lackUnless(
+  process.platform === "linux" && Bun.which("cc") !== null,
+  "needs Linux and a C compiler",
+);
 
 /** Opens a mailbox, reads all of it and writes to it, in a process of its own; prints a line for each step. */
 const script = `
   import { openMailboxAt, readers } from ${JSON.stringify(new URL("../../src/testing/damagedMailbox.ts", import.meta.url).pathname)};
   import { seal } from ${JSON.stringify(new URL("../../src/model/message.ts", import.meta.url).pathname)};
-  import { person } from ${JSON.stringify(new URL("../../src/testing/mailboxContract.ts", import.meta.url).pathname)};
+  import { user } from ${JSON.stringify(new URL("../../src/testing/mailboxContract.ts", import.meta.url).pathname)};
   const attempt = async (step) => {
     try {
       await step();
@@ -28,7 +31,7 @@ const script = `
   if (opened) {
     for (const reader of readers) await attempt(() => opened.mailbox.inbox(reader.id, { limit: 1_000 }));
     await attempt(() => opened.mailbox.log({ limit: 1_000 }));
-    await attempt(() => opened.mailbox.accept(seal({ to: "x", body: "one more" }, person, { inReplyTo: null, hops: 1 }), [readers[0]]));
+    await attempt(() => opened.mailbox.accept(seal({ to: "x", body: "one more" }, user, { inReplyTo: null, hops: 1 }), [readers[0]]));
   }
 `;
 
@@ -50,7 +53,13 @@ describeUnless(lackOfCompiler)("a disk that fails to read", () => {
     const copy = join(dir, "mailbox.db");
     for (const suffix of ["", "-mark"]) copyFileSync(original + suffix, copy + suffix);
     rmSync(`${copy}-wal`, { force: true });
-    const env = { PATH: process.env["PATH"]!, LD_PRELOAD: shim, FAIL_PATH: "/mailbox.db", FAIL_FROM: String(from), FAIL_TO: String(to) };
+    const env = {
+      PATH: process.env["PATH"]!,
+      LD_PRELOAD: shim,
+      FAIL_PATH: "/mailbox.db",
+      FAIL_FROM: String(from),
+      FAIL_TO: String(to),
+    };
     const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script, copy], { env });
     expect(stderr.toString()).toBe("");
     return stdout.toString().trim().split("\n");
@@ -68,7 +77,12 @@ describeUnless(lackOfCompiler)("a disk that fails to read", () => {
   }, 120_000);
 
   test("for a while is STORE_UNAVAILABLE at worst", () => {
-    for (const [from, to] of [[1, 3], [5, 12], [10, 40], [20, 23]] as const) {
+    for (const [from, to] of [
+      [1, 3],
+      [5, 12],
+      [10, 40],
+      [20, 23],
+    ] as const) {
       expect(exercise(from, to).filter((step) => step !== "ok" && step !== "STORE_UNAVAILABLE")).toEqual([]);
     }
   }, 120_000);
@@ -83,7 +97,12 @@ describe("a daemon that may open only a few files", () => {
     await using world = await startWorld();
     const codes = new Set<string>();
     for (let limit = 16; limit <= 19; limit++) {
-      const daemon = Bun.spawn(["sh", "-c", `ulimit -n ${limit}; exec "$@"`, "sh", ...daemonCommand], { cwd: world.dir, env: { ...world.env }, stdout: "pipe", stderr: "ignore" });
+      const daemon = Bun.spawn(["sh", "-c", `ulimit -n ${limit}; exec "$@"`, "sh", ...daemonCommand], {
+        cwd: world.dir,
+        env: { ...world.env },
+        stdout: "pipe",
+        stderr: "ignore",
+      });
       const reader = daemon.stdout.getReader();
       const { value } = await reader.read();
       const first = new TextDecoder().decode(value ?? new Uint8Array()).trim();
@@ -91,7 +110,13 @@ describe("a daemon that may open only a few files", () => {
         codes.add((JSON.parse(first) as { error: { code: string } }).error.code);
       } else {
         for (const args of [["ls"], ["agents"], ["log"], ["status", "MSG_USER_00000000"], ["doctor"]]) {
-          const child = Bun.spawn([new URL("../../bin/tieline", import.meta.url).pathname, ...args], { cwd: world.dir, env: { ...world.env }, stdout: "ignore", stderr: "pipe", timeout: 2_000 });
+          const child = Bun.spawn([new URL("../../bin/tieline", import.meta.url).pathname, ...args], {
+            cwd: world.dir,
+            env: { ...world.env },
+            stdout: "ignore",
+            stderr: "pipe",
+            timeout: 2_000,
+          });
           codes.add(/^error (\w+)/.exec(await new Response(child.stderr).text())?.[1] ?? "none");
         }
       }
@@ -100,7 +125,9 @@ describe("a daemon that may open only a few files", () => {
       await untilGone(daemon.pid);
     }
     expect([...codes]).toContain("TOO_MANY_FILES");
-    expect([...codes].filter((code) => !["none", "TOO_MANY_FILES", "MESSAGE_UNKNOWN", "DAEMON_UNAVAILABLE"].includes(code))).toEqual([]);
+    expect(
+      [...codes].filter((code) => !["none", "TOO_MANY_FILES", "MESSAGE_UNKNOWN", "DAEMON_UNAVAILABLE"].includes(code)),
+    ).toEqual([]);
     // With enough of them everything is as before.
     await until(async () => (await world.tieline(["ls"])).code === 0, "a daemon under the usual limit");
   }, 120_000);

@@ -24,7 +24,11 @@ describe("a mailbox with a limit", () => {
     const home = homeOf(world.env);
     return createClient({ socket: home.socket }, token === undefined ? await callerOf(home, world.env) : { token });
   };
-  const refusal = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => null, (error: { code: string }) => error.code);
+  const refusal = (promise: Promise<unknown>): Promise<unknown> =>
+    promise.then(
+      () => null,
+      (error: { code: string }) => error.code,
+    );
 
   describe("of one megabyte, and 1.8 megabytes for an agent that is offline", () => {
     beforeEach(() => start(1));
@@ -36,7 +40,8 @@ describe("a mailbox with a limit", () => {
       await world.json<InboxView[]>(["inbox"], { env: { TIELINE_TOKEN: reader.token } });
       const user = await clientOf();
       const outcomes: unknown[] = [];
-      for (let at = 0; at < 18; at++) outcomes.push(await refusal(user.call("send", { to: "offline", body: `${at} ${"x".repeat(100_000)}` })));
+      for (let at = 0; at < 18; at++)
+        outcomes.push(await refusal(user.call("send", { to: "offline", body: `${at} ${"x".repeat(100_000)}` })));
       expect(outcomes.slice(0, 5)).toEqual([null, null, null, null, null]);
       expect(outcomes.slice(-5)).toEqual(Array(5).fill("STORE_FULL"));
       await world.tieline(["daemon", "stop"]);
@@ -46,12 +51,20 @@ describe("a mailbox with a limit", () => {
       const waiting = await world.json<InboxView[]>(["inbox", "offline"]);
       expect(waiting).toHaveLength(outcomes.filter((code) => code === null).length);
       const full = await world.tieline(["send", "offline", "-"], { stdin: "x".repeat(500_000) });
-      expect([full.code, full.stderr]).toEqual([5, expect.stringMatching(/^error STORE_FULL: the mailbox is full: [\d.]+ MB of [\d.]+ MB .*\n {2}.*tieline cancel TAG.*retention\.maxMegabytes/)]);
+      expect([full.code, full.stderr]).toEqual([
+        5,
+        expect.stringMatching(
+          /^error STORE_FULL: the mailbox is full: [\d.]+ MB of [\d.]+ MB .*\n {2}.*tieline cancel TAG.*retention\.maxMegabytes/,
+        ),
+      ]);
 
       for (const { tag: queued } of waiting) await world.json(["cancel", queued]);
       // Cancelled mail is the first to go.
       const agent = await clientOf(reader.token);
-      await until(async () => (await refusal(agent.call("reply", { tag, body: "y".repeat(200_000) }))) === null, "room for the answer");
+      await until(
+        async () => (await refusal(agent.call("reply", { tag, body: "y".repeat(200_000) }))) === null,
+        "room for the answer",
+      );
       expect((await world.status(tag)).deliveries[0]!.state).toBe("answered");
     }, 120_000);
   });
@@ -64,7 +77,11 @@ describe("a mailbox with a limit", () => {
       await registerReader("victim", world.env);
       const agent = await clientOf(flooder.token);
       let accepted = 0;
-      for (let at = 0; at < 90; at++) if ((await refusal(agent.call("send", { to: "victim", kind: "ack", body: "a".repeat(mebibyte - 100) }))) === null) accepted++;
+      for (let at = 0; at < 90; at++)
+        if (
+          (await refusal(agent.call("send", { to: "victim", kind: "ack", body: "a".repeat(mebibyte - 100) }))) === null
+        )
+          accepted++;
       expect(accepted).toBeGreaterThan(45);
       expect(accepted).toBeLessThan(64);
       expect(statSync(join(world.env["TIELINE_HOME"]!, "mailbox.db")).size).toBeLessThan(64 * mebibyte);

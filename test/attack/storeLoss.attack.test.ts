@@ -33,7 +33,11 @@ describe("a home", () => {
   async function refused(why: RegExp): Promise<void> {
     for (const args of [["ls"], ["send", "ana", "hello"], ["log"]]) {
       const { code, stdout, stderr } = await world.tieline(args);
-      expect([code, stdout, stderr]).toEqual([5, "", expect.stringMatching(/^error STORE_CORRUPT: .*mailbox\.db is damaged: /)]);
+      expect([code, stdout, stderr]).toEqual([
+        5,
+        "",
+        expect.stringMatching(/^error STORE_CORRUPT: .*mailbox\.db is damaged: /),
+      ]);
       expect(stderr).toMatch(why);
       expect(stderr).toContain("tieline doctor --repair");
       expect(stderr).toContain("tieline restore latest");
@@ -44,10 +48,22 @@ describe("a home", () => {
   }
 
   test.each<[string, RegExp, (path: string) => void]>([
-    ["mailbox.db removed", /it is missing/, (path) => ["", "-wal"].forEach((suffix) => rmSync(path + suffix, { force: true }))],
-    ["mailbox.db of zero bytes", /it is empty/, (path) => ["", "-wal"].forEach((suffix) => existsSync(path + suffix) && truncateSync(path + suffix, 0))],
+    [
+      "mailbox.db removed",
+      /it is missing/,
+      (path) => ["", "-wal"].forEach((suffix) => rmSync(path + suffix, { force: true })),
+    ],
+    [
+      "mailbox.db of zero bytes",
+      /it is empty/,
+      (path) => ["", "-wal"].forEach((suffix) => existsSync(path + suffix) && truncateSync(path + suffix, 0)),
+    ],
     ["mailbox.db cut in half", /cut off|malformed/, (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
-    ["mailbox.db of another program", /not a database/, (path) => writeFileSync(path, "somebody else's ".repeat(1_000))],
+    [
+      "mailbox.db of another program",
+      /not a database/,
+      (path) => writeFileSync(path, "somebody else's ".repeat(1_000)),
+    ],
   ])("with %s after a clean stop is refused", async (_, why, damage) => {
     await send(3);
     await world.tieline(["daemon", "stop"]);
@@ -59,14 +75,21 @@ describe("a home", () => {
     ["removed", (log) => rmSync(log)],
     ["cut off", (log) => truncateSync(log, 6_000)],
     ["altered by a bit in its first entry", (log) => flip(log, 32 + 24 + 50)],
-  ])("whose log is %s after a kill is refused if that lost anything, and serves everything if not", async (_, damage) => {
-    await send(30);
-    await world.killDaemon();
-    damage(`${mailbox}-wal`);
-    const { code, stderr } = await world.tieline(["ls"]);
-    if (code === 0) expect(await kept()).toBe(30);
-    else expect([code, stderr]).toEqual([5, expect.stringMatching(/its last \d+ changes? (is|are) lost \(it has \d+ of \d+\)/)]);
-  });
+  ])(
+    "whose log is %s after a kill is refused if that lost anything, and serves everything if not",
+    async (_, damage) => {
+      await send(30);
+      await world.killDaemon();
+      damage(`${mailbox}-wal`);
+      const { code, stderr } = await world.tieline(["ls"]);
+      if (code === 0) expect(await kept()).toBe(30);
+      else
+        expect([code, stderr]).toEqual([
+          5,
+          expect.stringMatching(/its last \d+ changes? (is|are) lost \(it has \d+ of \d+\)/),
+        ]);
+    },
+  );
 
   test("that is left alone for a moment does not need its log", async () => {
     await send(30);
@@ -78,7 +101,8 @@ describe("a home", () => {
 
   test("with an altered body does not deliver it: it fails with the reason, its sender is told, and the others arrive", async () => {
     const tags: string[] = [];
-    for (const body of ["the first", "transfer 100 euros", "the third"]) tags.push((await world.json<ReceiptView>(["send", "ana", body])).tag);
+    for (const body of ["the first", "transfer 100 euros", "the third"])
+      tags.push((await world.json<ReceiptView>(["send", "ana", body])).tag);
     await world.tieline(["daemon", "stop"]);
     const bytes = readFileSync(mailbox);
     const at = bytes.indexOf("transfer 100 euros");
@@ -93,9 +117,15 @@ describe("a home", () => {
       ["failed", `(the stored text is damaged, so it is not shown: tieline status ${tags[1]})`],
     ]);
     const story = await world.status(tags[1]!);
-    expect(story.deliveries[0]).toMatchObject({ state: "failed", reason: expect.stringContaining("does not match its checksum (STORE_CORRUPT)") });
+    expect(story.deliveries[0]).toMatchObject({
+      state: "failed",
+      reason: expect.stringContaining("does not match its checksum (STORE_CORRUPT)"),
+    });
     const shown = await world.tieline(["show", tags[1]!]);
-    expect([shown.code, shown.stderr]).toEqual([5, expect.stringMatching(new RegExp(`^error STORE_CORRUPT: the stored text of ${tags[1]}`))]);
+    expect([shown.code, shown.stderr]).toEqual([
+      5,
+      expect.stringMatching(new RegExp(`^error STORE_CORRUPT: the stored text of ${tags[1]}`)),
+    ]);
     const bounce = (await world.json<InboxView[]>(["inbox"])).find(({ answers }) => answers === tags[1]);
     expect(bounce).toMatchObject({ kind: "bounce", body: expect.stringContaining("send it again") });
     expect((await world.tieline(["export"])).stdout).toContain('"damaged":true');

@@ -32,12 +32,15 @@ describe("a home whose mailbox is damaged", () => {
     await world.json(["daemon", "start"]);
     reader = await registerReader("ana", world.env);
     tags = [];
-    for (let at = 0; at < 20; at++) tags.push((await world.json<ReceiptView>(["send", "ana", `message ${at} ${"x".repeat(400)}`])).tag);
+    for (let at = 0; at < 20; at++)
+      tags.push((await world.json<ReceiptView>(["send", "ana", `message ${at} ${"x".repeat(400)}`])).tag);
   });
   afterEach(() => world[Symbol.asyncDispose]());
 
-  const refused = async (): Promise<void> => expect((await world.tieline(["ls"])).stderr).toStartWith("error STORE_CORRUPT");
-  const logged = async (): Promise<string[]> => (await world.json<ReceiptView[]>(["log", "--limit", "1000"])).map(({ tag }) => tag);
+  const refused = async (): Promise<void> =>
+    expect((await world.tieline(["ls"])).stderr).toStartWith("error STORE_CORRUPT");
+  const logged = async (): Promise<string[]> =>
+    (await world.json<ReceiptView[]>(["log", "--limit", "1000"])).map(({ tag }) => tag);
   const stateOf = async (tag: string): Promise<string> => (await world.status(tag)).deliveries[0]!.state;
   const overwrite = (page: number): void => {
     const fd = openSync(mailbox, "r+");
@@ -58,9 +61,13 @@ describe("a home whose mailbox is damaged", () => {
 
     await world.json(["retry", tags[3]!]);
     await world.json(["send", "ana", "after the repair"]);
-    const taken = (await world.json<InboxView[]>(["inbox", "--limit", "100"], { env: { TIELINE_TOKEN: reader.token } })).filter(({ state }) => state === "claimed");
+    const taken = (
+      await world.json<InboxView[]>(["inbox", "--limit", "100"], { env: { TIELINE_TOKEN: reader.token } })
+    ).filter(({ state }) => state === "claimed");
     expect(taken.map(({ body }) => body.split(" x")[0])).toEqual(["message 3", "after the repair"]);
-    expect((await world.tieline(["doctor", "--repair"])).stdout).toBe("the mailbox is not damaged; nothing to repair\n");
+    expect((await world.tieline(["doctor", "--repair"])).stdout).toBe(
+      "the mailbox is not damaged; nothing to repair\n",
+    );
   });
 
   test("by the loss of its log is repaired, and the lost changes are counted", async () => {
@@ -69,7 +76,9 @@ describe("a home whose mailbox is damaged", () => {
     const before = await world.tieline(["ls"]);
     if (before.code === 0) return expect(await logged()).toEqual(tags);
     const repaired = await world.tieline(["doctor", "--repair"]);
-    expect(repaired.stdout).toMatch(/its last \d+ changes? (is|are) lost[^]*saved \d+ messages?, \d+ deliver[^]*the damaged mailbox is kept as/);
+    expect(repaired.stdout).toMatch(
+      /its last \d+ changes? (is|are) lost[^]*saved \d+ messages?, \d+ deliver[^]*the damaged mailbox is kept as/,
+    );
     const left = await logged();
     expect(tags.slice(0, left.length)).toEqual(left);
   });
@@ -80,8 +89,13 @@ describe("a home whose mailbox is damaged", () => {
     const pid = await world.daemonPid();
     overwrite(Math.floor(statSync(mailbox).size / 4096) - 1);
     const doctor = await world.tieline(["doctor", "--json"]);
-    const found = (JSON.parse(doctor.stdout) as { name: string; status: string; detail: string }[]).find(({ name }) => name === "mailbox");
-    expect([doctor.code, found]).toEqual([5, expect.objectContaining({ status: "failed", detail: expect.stringContaining(`${mailbox} is damaged`) })]);
+    const found = (JSON.parse(doctor.stdout) as { name: string; status: string; detail: string }[]).find(
+      ({ name }) => name === "mailbox",
+    );
+    expect([doctor.code, found]).toEqual([
+      5,
+      expect.objectContaining({ status: "failed", detail: expect.stringContaining(`${mailbox} is damaged`) }),
+    ]);
     expect(await world.daemonPid()).toBe(pid);
     const { messages, withoutMessage } = await world.json<Repaired>(["doctor", "--repair"]);
     expect(messages + withoutMessage.length).toBe(20);
@@ -94,13 +108,18 @@ describe("a home whose mailbox is damaged", () => {
   test("beyond repair is restored from a backup, and nothing is delivered twice", async () => {
     const backup = await world.json<{ file: string; messages: number }>(["backup"]);
     expect(backup.messages).toBe(20);
-    const [taken] = await world.json<InboxView[]>(["inbox", "--limit", "100"], { env: { TIELINE_TOKEN: reader.token } });
+    const [taken] = await world.json<InboxView[]>(["inbox", "--limit", "100"], {
+      env: { TIELINE_TOKEN: reader.token },
+    });
     expect(taken!.state).toBe("claimed");
     await world.tieline(["daemon", "stop"]);
     for (const suffix of ["", "-wal"]) if (existsSync(mailbox + suffix)) truncateSync(mailbox + suffix, 0);
     await refused();
     const pointed = await world.tieline(["doctor", "--repair"]);
-    expect([pointed.code, pointed.stderr]).toEqual([5, expect.stringMatching(/^error STORE_CORRUPT: .*no message can be read\n {2}.*tieline restore latest/)]);
+    expect([pointed.code, pointed.stderr]).toEqual([
+      5,
+      expect.stringMatching(/^error STORE_CORRUPT: .*no message can be read\n {2}.*tieline restore latest/),
+    ]);
 
     const restored = await world.json<Restored>(["restore", "latest", "--yes"]);
     expect(restored).toMatchObject({ messages: 20, missing: null, uncertain: tags });
@@ -113,7 +132,10 @@ describe("a home whose mailbox is damaged", () => {
     const { file } = await world.json<{ file: string }>(["backup"]);
     const asked = await world.tieline(["restore", file]);
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
-    for (const [name, code] of [["/etc/hostname", "STORE_CORRUPT"], ["/nowhere", "TARGET_NOT_FOUND"]] as const) {
+    for (const [name, code] of [
+      ["/etc/hostname", "STORE_CORRUPT"],
+      ["/nowhere", "TARGET_NOT_FOUND"],
+    ] as const) {
       const { stderr } = await world.tieline(["restore", name, "--yes"]);
       expect(stderr).toStartWith(`error ${code}`);
     }
@@ -123,7 +145,9 @@ describe("a home whose mailbox is damaged", () => {
     const restored = await world.json<Restored>(["restore", file, "--yes"]);
     expect(restored.missing).toEqual([tag]);
     expect(existsSync(restored.replaced!)).toBe(true);
-    expect(readdirSync(world.env["TIELINE_HOME"]!).filter((name) => name.includes(".new") || name === "maintenance")).toEqual([]);
+    expect(
+      readdirSync(world.env["TIELINE_HOME"]!).filter((name) => name.includes(".new") || name === "maintenance"),
+    ).toEqual([]);
     expect(await logged()).toEqual(tags);
   });
 });

@@ -7,7 +7,11 @@ import { lackOfMounts, smallDisk } from "../../src/testing/smallDisk.ts";
 import { registerReader } from "../../src/testing/reader.ts";
 import { startWorld, type World } from "../../src/testing/world.ts";
 
-const errorOf = ({ stdout, stderr, code }: { stdout: string; stderr: string; code: number }) => ({ code, stdout, error: /^error (\w+)/.exec(stderr)?.[1] });
+const errorOf = ({ stdout, stderr, code }: { stdout: string; stderr: string; code: number }) => ({
+  code,
+  stdout,
+  error: /^error (\w+)/.exec(stderr)?.[1],
+});
 
 async function sendOne(world: World, body: string, env: Record<string, string> = {}): Promise<void> {
   await world.json(["daemon", "start"], { env });
@@ -37,9 +41,9 @@ describe("the user's token", () => {
 
     const origin = `http://127.0.0.1:${readFileSync(join(home, "port"), "utf8").trim()}`;
     const attempts: Record<string, string>[] = [
-      { "x-tieline-caller": encodeURIComponent(JSON.stringify({ personToken: "" })) },
+      { "x-tieline-caller": encodeURIComponent(JSON.stringify({ userToken: "" })) },
       { authorization: "Bearer " },
-      { authorization: "Bearer x", "x-tieline-caller": encodeURIComponent(JSON.stringify({ personToken: "" })) },
+      { authorization: "Bearer x", "x-tieline-caller": encodeURIComponent(JSON.stringify({ userToken: "" })) },
     ];
     for (const headers of attempts) {
       const answer = await fetch(`${origin}/v1/whoami`, { headers: { ...headers, origin } });
@@ -61,8 +65,13 @@ describe("the user's token", () => {
     expect((await world.json<unknown[]>(["log"])).length).toBe(1);
     expect(statSync(home).mode & 0o777).toBe(0o700);
     const checks = await world.tieline(["doctor", "--json"]);
-    const found = (JSON.parse(checks.stdout) as { name: string; status: string; detail: string }[]).find(({ name }) => name === "home");
-    expect(found).toMatchObject({ status: "warning", detail: `${home} had mode 777, which lets other users in; it is 700 now` });
+    const found = (JSON.parse(checks.stdout) as { name: string; status: string; detail: string }[]).find(
+      ({ name }) => name === "home",
+    );
+    expect(found).toMatchObject({
+      status: "warning",
+      detail: `${home} had mode 777, which lets other users in; it is 700 now`,
+    });
   });
 });
 
@@ -87,7 +96,11 @@ describeUnless(lackOfOtherUser())("another user in a home with mode 777", () => 
 
   test.each(["user.token", "mailbox.db", "config.json", "daemon.log"])("cannot replace %s", async (name) => {
     const path = join(home, name);
-    const replaced = await other.run(["sh", "-c", `rm -f ${path} && printf %s ${"e".repeat(48)} > ${path} && chmod 644 ${path}`]);
+    const replaced = await other.run([
+      "sh",
+      "-c",
+      `rm -f ${path} && printf %s ${"e".repeat(48)} > ${path} && chmod 644 ${path}`,
+    ]);
     expect(replaced.code).toBe(0);
     const refused = await world.tieline(["ls"]);
     expect(errorOf(refused)).toEqual({ code: 5, stdout: "", error: "HOME_UNSAFE" });
@@ -116,23 +129,28 @@ describeUnless(lackOfOtherUser())("another user in a home with mode 777", () => 
   });
 });
 
-testUnless(lackOfMounts())("a full disk at the first start leaves no empty token behind, and the start after it works", async () => {
-  for (const free of [16, 64, 160, 252, 400]) {
-    using disk = smallDisk(2 * 1024 * 1024);
-    await using world = await startWorld();
-    const home = join(disk.dir, "home");
-    const env = { TIELINE_HOME: home };
-    writeFileSync(join(disk.dir, "room"), new Uint8Array(free * 1024));
-    disk.fill();
-    rmSync(join(disk.dir, "room"));
-    const first = await world.tieline(["ls"], { env });
-    const token = join(home, "user.token");
-    if (existsSync(token)) expect(readFileSync(token, "utf8")).toMatch(/^[0-9a-f]{48}\n$/);
-    if (first.code !== 0) expect([free, errorOf(first)]).toEqual([free, { code: 5, stdout: "", error: "STORE_UNAVAILABLE" }]);
-    await world.tieline(["daemon", "stop"], { env });
-    disk.empty();
-    await sendOne(world, "after", env);
-    expect(readFileSync(token, "utf8")).toMatch(/^[0-9a-f]{48}\n$/);
-    await world.tieline(["daemon", "stop"], { env });
-  }
-}, 120_000);
+testUnless(lackOfMounts())(
+  "a full disk at the first start leaves no empty token behind, and the start after it works",
+  async () => {
+    for (const free of [16, 64, 160, 252, 400]) {
+      using disk = smallDisk(2 * 1024 * 1024);
+      await using world = await startWorld();
+      const home = join(disk.dir, "home");
+      const env = { TIELINE_HOME: home };
+      writeFileSync(join(disk.dir, "room"), new Uint8Array(free * 1024));
+      disk.fill();
+      rmSync(join(disk.dir, "room"));
+      const first = await world.tieline(["ls"], { env });
+      const token = join(home, "user.token");
+      if (existsSync(token)) expect(readFileSync(token, "utf8")).toMatch(/^[0-9a-f]{48}\n$/);
+      if (first.code !== 0)
+        expect([free, errorOf(first)]).toEqual([free, { code: 5, stdout: "", error: "STORE_UNAVAILABLE" }]);
+      await world.tieline(["daemon", "stop"], { env });
+      disk.empty();
+      await sendOne(world, "after", env);
+      expect(readFileSync(token, "utf8")).toMatch(/^[0-9a-f]{48}\n$/);
+      await world.tieline(["daemon", "stop"], { env });
+    }
+  },
+  120_000,
+);

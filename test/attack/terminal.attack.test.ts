@@ -42,19 +42,26 @@ const everything = Object.values(escapes).join(" ");
 /** What the command itself may tell a terminal: colours, and lines drawn in place. */
 const own = /\u001b\[(?:[0-9]{1,2}m|\d*A|2K|J|\?25[lh])/g;
 const lineEnds = /\r\n|\r(?=\u001b\[2K)/g;
-const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u;
+const obeyed =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u;
 
 function expectSafe(output: string): void {
   const text = output.replaceAll(lineEnds, (end) => (end === "\r\n" ? "\n" : "")).replaceAll(own, "");
   const found = obeyed.exec(text);
-  if (found) throw new Error(`U+${found[0].codePointAt(0)!.toString(16)} at ${JSON.stringify(text.slice(Math.max(0, found.index - 60), found.index + 30))}`);
+  if (found)
+    throw new Error(
+      `U+${found[0].codePointAt(0)!.toString(16)} at ${JSON.stringify(text.slice(Math.max(0, found.index - 60), found.index + 30))}`,
+    );
   const forged = text.split("\n").find((line) => line.startsWith("FORGED"));
   expect(forged).toBeUndefined();
 }
 
 /** How each command is called so that it prints what the daemon answers. */
 const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  send: [["send", "ana", "hi"], ["send", "ana", "hi", "--wait", "handed", "--timeout", "100ms"]],
+  send: [
+    ["send", "ana", "hi"],
+    ["send", "ana", "hi", "--wait", "delivered", "--timeout", "100ms"],
+  ],
   broadcast: [["broadcast", "hi"]],
   reply: [["reply", "MSG_ANA_00000000", "hi"]],
   ask: [["ask", "ana", "hi?", "--timeout", "100ms"]],
@@ -70,9 +77,15 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   dead: [["dead"]],
   ls: [["ls"], ["ls", "--all"], ["ls", "--names"]],
   spawn: [["spawn", "ana"]],
-  adopt: [["adopt", "%1", "--name", "ana"], ["adopt", "--all", "--yes"]],
+  adopt: [
+    ["adopt", "%1", "--name", "ana"],
+    ["adopt", "--all", "--yes"],
+  ],
   attach: [["attach", "ana", "--json"]],
-  answer: [["answer", "ana"], ["answer", "ana", "1", "--yes"]],
+  answer: [
+    ["answer", "ana"],
+    ["answer", "ana", "1", "--yes"],
+  ],
   interrupt: [["interrupt", "ana"]],
   stop: [["stop", "ana"]],
   kill: [["kill", "ana"]],
@@ -85,20 +98,38 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   read: [["read", "ana"]],
   resolve: [["resolve", "ana", "--explain"]],
   agents: [["agents"], ["agents", "show", "ana"], ["agents", "add", "ana"], ["agents", "rm", "ana"]],
-  team: [["team", "ls"], ["team", "show", "web"], ["team", "disband", "web"], ["team", "shutdown", "web"]],
+  team: [
+    ["team", "ls"],
+    ["team", "show", "web"],
+    ["team", "disband", "web"],
+    ["team", "shutdown", "web"],
+  ],
   note: [["note", "--agent", "ana", "hi"]],
   metrics: [["metrics"]],
   layout: [["layout", "mosaic"]],
   explain: [["explain", "ana"]],
   init: [["init", `no\u001b[2Jwhere`]],
-  topology: [["topology", "show"], ["topology", "check"], ["topology", "export"]],
-  trust: [["trust", "--show"], ["trust", "--yes"]],
+  topology: [
+    ["topology", "show"],
+    ["topology", "check"],
+    ["topology", "export"],
+  ],
+  trust: [
+    ["trust", "--show"],
+    ["trust", "--yes"],
+  ],
   up: [["up"]],
   down: [["down"]],
   dash: [["dash", "--json"]],
-  devices: [["devices", "ls"], ["devices", "revoke", "--all"]],
+  devices: [
+    ["devices", "ls"],
+    ["devices", "revoke", "--all"],
+  ],
   events: [["events"]],
-  daemon: [["daemon", "status"], ["daemon", "logs"]],
+  daemon: [
+    ["daemon", "status"],
+    ["daemon", "logs"],
+  ],
   doctor: [["doctor"]],
   whoami: [["whoami"]],
 };
@@ -118,7 +149,10 @@ function filled(schema: Schema, text: string, definitions: Readonly<Record<strin
   if ("const" in schema) return schema["const"];
   switch (schema["type"]) {
     case "object": {
-      const known = Object.entries((schema["properties"] ?? {}) as Record<string, Schema>).map(([name, one]) => [name, inside(one)]);
+      const known = Object.entries((schema["properties"] ?? {}) as Record<string, Schema>).map(([name, one]) => [
+        name,
+        inside(one),
+      ]);
       const rest = schema["additionalProperties"] as Schema | undefined;
       return Object.fromEntries([...known, ...(rest && typeof rest === "object" ? [[text, inside(rest)]] : [])]);
     }
@@ -136,13 +170,31 @@ function filled(schema: Schema, text: string, definitions: Readonly<Record<strin
 }
 
 function answerOf(name: OperationName, text: string): unknown {
-  if (name === "events") return { events: [{ seq: 1, at: 1, type: "message.sent", agent: "ana", name: text, team: text, to: text, content: text } satisfies Record<keyof Extract<Event, { type: "message.sent" }>, unknown>], last: 1, more: false };
+  if (name === "events")
+    return {
+      events: [
+        {
+          seq: 1,
+          at: 1,
+          type: "message.sent",
+          agent: "ana",
+          name: text,
+          team: text,
+          to: text,
+          content: text,
+        } satisfies Record<keyof Extract<Event, { type: "message.sent" }>, unknown>,
+      ],
+      last: 1,
+      more: false,
+    };
   const schema = z.toJSONSchema(schemas[name].output, { unrepresentable: "any" }) as Schema;
   return filled(schema, text, (schema["$defs"] ?? {}) as Record<string, Schema>);
 }
 
 const answersWith = (text: string): Answers =>
-  Object.fromEntries((Object.keys(operations) as OperationName[]).map((name) => [name, () => answerOf(name, text)])) as Answers;
+  Object.fromEntries(
+    (Object.keys(operations) as OperationName[]).map((name) => [name, () => answerOf(name, text)]),
+  ) as Answers;
 
 test("every command is tried, or prints only text of its own", () => {
   expect([...Object.keys(calls), ...printOwnTextOnly].toSorted()).toEqual(Object.keys(registry).toSorted());
@@ -188,10 +240,24 @@ describe("a daemon that answers with escapes in every text", () => {
 
   test("ls --watch and events --follow, in place", async () => {
     daemon.answers = answersWith(`${everything}\nFORGED`);
-    daemon.tell({ seq: 2, at: 1, type: "agent.changed", agent: "a" as never, name: everything, team: everything, state: "idle", reason: `${everything}\nFORGED` });
+    daemon.tell({
+      seq: 2,
+      at: 1,
+      type: "agent.changed",
+      agent: "a" as never,
+      name: everything,
+      team: everything,
+      state: "idle",
+      reason: `${everything}\nFORGED`,
+    });
     const enough = (told: string): boolean => told.split("owned").length > 2;
-    for (const args of [["ls", "--watch"], ["events", "--follow"]]) {
-      expectSafe((await runOnTerminal([launcher, ...args], { cwd: tieline.dir, env: tieline.env, columns: 4_000, enough })).told);
+    for (const args of [
+      ["ls", "--watch"],
+      ["events", "--follow"],
+    ]) {
+      expectSafe(
+        (await runOnTerminal([launcher, ...args], { cwd: tieline.dir, env: tieline.env, columns: 4_000, enough })).told,
+      );
     }
   });
 
@@ -212,12 +278,23 @@ describe("swarm-msg, on the terminal of a workspace", () => {
     const args = line.split(" ");
     const workspace = mkdtempSync(join(tmpdir(), "tl-swarm-"));
     mkdirSync(join(workspace, ".inbox"));
-    const message = { id: "1", from: "mallory", tag: "MSG_MALLORY_00000000", content: everything, timestamp: "now", replyTo: "" };
+    const message = {
+      id: "1",
+      from: "mallory",
+      tag: "MSG_MALLORY_00000000",
+      content: everything,
+      timestamp: "now",
+      replyTo: "",
+    };
     const deliver = (): void => writeFileSync(join(workspace, ".inbox", "0001_mallory.json"), JSON.stringify(message));
     if (args[0] === "inbox") deliver();
-    const running = runOnTerminal([script, ...args], { cwd: workspace, env: { PATH: process.env["PATH"]!, SWARM_WORKSPACE: workspace } });
+    const running = runOnTerminal([script, ...args], {
+      cwd: workspace,
+      env: { PATH: process.env["PATH"]!, SWARM_WORKSPACE: workspace },
+    });
     if (args[0] === "ask") {
-      const asked = (): string[] => readdirSync(workspace, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("_ana.json"));
+      const asked = (): string[] =>
+        readdirSync(workspace, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("_ana.json"));
       await until(() => asked().length > 0, "the question");
       message.replyTo = (JSON.parse(readFileSync(join(workspace, asked()[0]!), "utf8")) as { id: string }).id;
       deliver();
@@ -236,11 +313,15 @@ describe("mail of an agent, with the real daemon", () => {
     world = await startWorld();
     const home = { socket: join(world.env["TIELINE_HOME"]!, "daemon.sock") };
     await world.tieline(["daemon", "start"]);
-    const personToken = await Bun.file(join(world.env["TIELINE_HOME"]!, "user.token")).text();
-    const user = createClient(home, { personToken: personToken.trim() });
+    const userToken = await Bun.file(join(world.env["TIELINE_HOME"]!, "user.token")).text();
+    const user = createClient(home, { userToken: userToken.trim() });
     const { token } = await user.call("register", { name: "mallory" });
     const mallory = createClient(home, { token });
-    ({ tag } = await mallory.call("send", { to: "user", body: `${everything}\nFORGED`, summary: `${everything}\nFORGED` }));
+    ({ tag } = await mallory.call("send", {
+      to: "user",
+      body: `${everything}\nFORGED`,
+      summary: `${everything}\nFORGED`,
+    }));
     await mallory.call("note", { text: `${everything}\nFORGED` });
     await mallory.call("send", { to: `no\u001b[2Jbody`, body: "x" }).catch(() => undefined);
   });
@@ -248,10 +329,13 @@ describe("mail of an agent, with the real daemon", () => {
     await world[Symbol.asyncDispose]();
   });
 
-  test.each(["inbox --peek", "log", "status", "ls", "events", "dead", "export", "doctor", "daemon logs"])("%s", async (line) => {
-    const args = line === "status" ? ["status", tag] : line.split(" ");
-    const { told } = await runOnTerminal([launcher, ...args], { cwd: world.project, env: world.env, columns: 200 });
-    expect(told).not.toBe("");
-    expectSafe(told);
-  });
+  test.each(["inbox --peek", "log", "status", "ls", "events", "dead", "export", "doctor", "daemon logs"])(
+    "%s",
+    async (line) => {
+      const args = line === "status" ? ["status", tag] : line.split(" ");
+      const { told } = await runOnTerminal([launcher, ...args], { cwd: world.project, env: world.env, columns: 200 });
+      expect(told).not.toBe("");
+      expectSafe(told);
+    },
+  );
 });

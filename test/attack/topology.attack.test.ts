@@ -41,38 +41,54 @@ const as = (name: string): Client => createClient({ socket }, { token: tokens.ge
 
 async function started(...names: string[]): Promise<void> {
   const file = (name: string): string => join(world.project, `token.${name}`);
-  await until(() => names.every((name) => existsSync(file(name)) && readFileSync(file(name), "utf8") !== ""), `the agents ${names.join(", ")}`);
+  await until(
+    () => names.every((name) => existsSync(file(name)) && readFileSync(file(name), "utf8") !== ""),
+    `the agents ${names.join(", ")}`,
+  );
   for (const name of names) tokens.set(name, readFileSync(file(name), "utf8"));
 }
 
 beforeAll(async () => {
-  world = await startWorld({ files: { "tieline.yaml": project, "agent.sh": agentScript, "box/.outbox/.keep": "" }, config: { delivery: { quietMs: 40 } } });
+  world = await startWorld({
+    files: { "tieline.yaml": project, "agent.sh": agentScript, "box/.outbox/.keep": "" },
+    config: { delivery: { quietMs: 40 } },
+  });
   expect(await world.tieline(["up", "lead", "ana", "bob", "auditor", "rev", "filer"])).toMatchObject({ code: 0 });
   await started("lead", "ana", "bob", "auditor", "rev", "filer");
   socket = join(world.env["TIELINE_HOME"]!, "daemon.sock");
-  const personToken = readFileSync(join(world.env["TIELINE_HOME"]!, "user.token"), "utf8").trim();
-  user = createClient({ socket }, { personToken, team: "web", cwd: world.project });
+  const userToken = readFileSync(join(world.env["TIELINE_HOME"]!, "user.token"), "utf8").trim();
+  user = createClient({ socket }, { userToken, team: "web", cwd: world.project });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const refused = async (call: Promise<unknown>): Promise<string> => call.then((answer) => `answered: ${JSON.stringify(answer)}`, (thrown: unknown) => asTielineError(thrown).code);
+const refused = async (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    (answer) => `answered: ${JSON.stringify(answer)}`,
+    (thrown: unknown) => asTielineError(thrown).code,
+  );
 
 describe("replies", () => {
   test("a message of others can be found by nobody, and is answered by its recipient alone", async () => {
     const { tag } = await as("ana").call("send", { to: "bob", body: "SECRET for bob" });
     expect(await refused(as("rev").call("reply", { tag, body: "let me in" }))).toBe("MESSAGE_UNKNOWN");
-    expect(await refused(as("rev").call("send", { to: "ana", replyTo: tag, body: "let me in" }))).toBe("MESSAGE_UNKNOWN");
+    expect(await refused(as("rev").call("send", { to: "ana", replyTo: tag, body: "let me in" }))).toBe(
+      "MESSAGE_UNKNOWN",
+    );
     expect(await refused(as("rev").call("send", { to: "ana", body: "let me in" }))).toBe("ROUTE_DENIED");
     // Who may read it is no recipient either.
     expect(await refused(as("auditor").call("reply", { tag, body: "let me in" }))).toBe("MESSAGE_UNKNOWN");
-    expect((await as("bob").call("reply", { tag, body: "thanks" })).deliveries.map(({ agent }) => agent)).toEqual(["ana"]);
+    expect((await as("bob").call("reply", { tag, body: "thanks" })).deliveries.map(({ agent }) => agent)).toEqual([
+      "ana",
+    ]);
   });
 
   test("without an edge, who got a message answers its sender and nobody else", async () => {
     const { tag } = await as("lead").call("send", { to: "bob", body: "report" });
-    expect((await as("bob").call("reply", { tag, body: "done" })).deliveries.map(({ agent }) => agent)).toEqual(["lead"]);
+    expect((await as("bob").call("reply", { tag, body: "done" })).deliveries.map(({ agent }) => agent)).toEqual([
+      "lead",
+    ]);
     expect(await refused(as("bob").call("send", { to: "lead", body: "more" }))).toBe("ROUTE_DENIED");
     expect(await refused(as("bob").call("send", { to: "rev", replyTo: tag, body: "more" }))).toBe("ROUTE_DENIED");
   });
@@ -92,7 +108,7 @@ describe("replies", () => {
 const inputs = (tag: string): Partial<Record<OperationName, readonly object[]>> => ({
   show: [{ tag }],
   status: [{ tag }],
-  wait: [{ tag, state: "handed", timeoutMs: 1 }],
+  wait: [{ tag, state: "delivered", timeoutMs: 1 }],
   answer: [{ tag, timeoutMs: 1 }],
   inbox: [{}, { agent: "bob" }, { agent: "bob", pending: true }, { agent: "user" }, { peek: true }],
   collect: [{}, { tag }],
@@ -133,15 +149,33 @@ describe("reading", () => {
   });
 
   test("every operation that tells something is tried", () => {
-    const tells = (Object.keys(access) as OperationName[]).filter((name) => ["everyone", "own", "readable", "message", "agent", "open", "answer"].includes(access[name]));
-    const acts: readonly OperationName[] = ["send", "reply", "cancel", "retry", "note", "hook", "hookWritten", "choose", "answerRequest"];
-    expect(tells.filter((name) => !acts.includes(name)).toSorted() as string[]).toEqual(Object.keys(inputs(tag)).toSorted());
+    const tells = (Object.keys(access) as OperationName[]).filter((name) =>
+      ["everyone", "own", "readable", "message", "agent", "open", "answer"].includes(access[name]),
+    );
+    const acts: readonly OperationName[] = [
+      "send",
+      "reply",
+      "cancel",
+      "retry",
+      "note",
+      "hook",
+      "hookWritten",
+      "choose",
+      "answerRequest",
+    ];
+    expect(tells.filter((name) => !acts.includes(name)).toSorted() as string[]).toEqual(
+      Object.keys(inputs(tag)).toSorted(),
+    );
   });
 
   test.each(Object.keys(inputs("")))("%s tells a stranger nothing", async (operation) => {
     const name = operation as OperationName;
     for (const input of inputs(tag)[name]!) {
-      const answer = JSON.stringify(await as("rev").call(name, input as never).catch((thrown: unknown) => asTielineError(thrown)));
+      const answer = JSON.stringify(
+        await as("rev")
+          .call(name, input as never)
+          .catch((thrown: unknown) => asTielineError(thrown)),
+      );
       expect({ input, answer }).toEqual({ input, answer: expect.not.stringMatching(/SECRET/) });
     }
   });
@@ -149,7 +183,15 @@ describe("reading", () => {
   test("what is told of others is that they are there, and what they do, as far as they can be written to", async () => {
     const seen = await as("ana").call("ls", {});
     expect(seen.map(({ name }) => name).toSorted()).toEqual(["ana", "bob"]);
-    expect(seen.find(({ name }) => name === "bob")).toMatchObject({ details: false, pane: null, reason: null, held: null, sessionId: null, may: [], waysIn: [] });
+    expect(seen.find(({ name }) => name === "bob")).toMatchObject({
+      details: false,
+      pane: null,
+      reason: null,
+      held: null,
+      sessionId: null,
+      may: [],
+      waysIn: [],
+    });
     expect((await as("rev").call("ls", { all: true })).map(({ name }) => name)).toEqual(["rev"]);
   });
 
@@ -157,7 +199,9 @@ describe("reading", () => {
     const sent = await user.call("send", { to: "@web", body: "to all of you" });
     expect(sent.deliveries.length).toBeGreaterThan(2);
     expect((await as("rev").call("status", { tag: sent.tag })).deliveries.map(({ agent }) => agent)).toEqual(["rev"]);
-    expect(new Set((await as("rev").call("status", { tag: sent.tag })).history.map(({ agent }) => agent))).toEqual(new Set(["rev"]));
+    expect(new Set((await as("rev").call("status", { tag: sent.tag })).history.map(({ agent }) => agent))).toEqual(
+      new Set(["rev"]),
+    );
     expect((await user.call("status", { tag: sent.tag })).deliveries.length).toBe(sent.deliveries.length);
   });
 
@@ -165,14 +209,17 @@ describe("reading", () => {
     const stop = new AbortController();
     const heard: string[] = [];
     const listening = (async () => {
-      for await (const event of streamEvents({ socket }, { token: tokens.get("rev")! }, { after: 0 }, stop.signal)) heard.push(JSON.stringify(event));
+      for await (const event of streamEvents({ socket }, { token: tokens.get("rev")! }, { after: 0 }, stop.signal))
+        heard.push(JSON.stringify(event));
     })();
     await as("ana").call("send", { to: "bob", body: "SECRET-BODY once more" });
     const own = await user.call("send", { to: "rev", body: "the end" });
     await until(() => heard.some((event) => event.includes(own.tag)), "its own mail");
     stop.abort();
     await listening;
-    expect(heard.filter((event) => /SECRET|"name":"(ana|bob|lead)"|"agentName":"(ana|bob|lead)"/.test(event))).toEqual([]);
+    expect(heard.filter((event) => /SECRET|"name":"(ana|bob|lead)"|"agentName":"(ana|bob|lead)"/.test(event))).toEqual(
+      [],
+    );
   });
 
   test("a reader of its team reads, and its own inbox is still its own", async () => {
@@ -192,9 +239,12 @@ describe("reading", () => {
 
   test("numbers of the whole home are the user's", async () => {
     const port = readFileSync(join(world.env["TIELINE_HOME"]!, "port"), "utf8").trim();
-    const metrics = (token: string) => fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    const metrics = (token: string) =>
+      fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` } });
     expect((await metrics(tokens.get("rev")!)).status).toBe(403);
-    expect((await metrics(readFileSync(join(world.env["TIELINE_HOME"]!, "user.token"), "utf8").trim())).status).toBe(200);
+    expect((await metrics(readFileSync(join(world.env["TIELINE_HOME"]!, "user.token"), "utf8").trim())).status).toBe(
+      200,
+    );
   });
 });
 
@@ -205,7 +255,9 @@ describe("may: [spawn]", () => {
     await started("worker");
     await user.call("send", { to: "worker", body: "SECRET for the worker" });
     expect((await as("lead").call("read", { agent: "worker" })).text).toContain("SECRET-SCREEN of worker");
-    expect((await as("lead").call("inbox", { agent: "worker" })).map(({ body }) => body)).toContain("SECRET for the worker");
+    expect((await as("lead").call("inbox", { agent: "worker" })).map(({ body }) => body)).toContain(
+      "SECRET for the worker",
+    );
     expect(await refused(as("ana").call("inbox", { agent: "worker" }))).toBe("NOT_PERMITTED");
     expect(await refused(as("lead").call("inbox", { agent: "ana" }))).toBe("NOT_PERMITTED");
   });
@@ -221,11 +273,16 @@ describe("may: [spawn]", () => {
     ["permissions", "skip"],
     ["resume", "0198a000-0000-7000-8000-000000000000"],
   ])("does not choose its %s", async (wish, value) => {
-    expect(await refused(as("lead").call("spawn", { profile: "worker", name: "other", [wish]: value }))).toBe("NOT_PERMITTED");
+    expect(await refused(as("lead").call("spawn", { profile: "worker", name: "other", [wish]: value }))).toBe(
+      "NOT_PERMITTED",
+    );
   });
 
   test("does not choose the directory and the tmux server by what it says of itself", async () => {
-    const liar = createClient({ socket }, { token: tokens.get("lead")!, cwd: "/", tmuxServer: join(world.dir, "elsewhere") });
+    const liar = createClient(
+      { socket },
+      { token: tokens.get("lead")!, cwd: "/", tmuxServer: join(world.dir, "elsewhere") },
+    );
     await liar.call("spawn", { profile: "worker", name: "placed" });
     const pane = (await user.call("ls", {})).find(({ name }) => name === "placed")!.pane!;
     expect(await world.tmux("display-message", "-p", "-t", pane, "#{pane_current_path}")).toBe(world.project);
@@ -233,7 +290,9 @@ describe("may: [spawn]", () => {
 
   test("writes no profile, adopts nothing, takes over no other agent's name", async () => {
     const lead = as("lead");
-    expect(await refused(lead.call("profileAdd", { name: "evil", scope: "user", command: "touch pwned" }))).toBe("NOT_PERMITTED");
+    expect(await refused(lead.call("profileAdd", { name: "evil", scope: "user", command: "touch pwned" }))).toBe(
+      "NOT_PERMITTED",
+    );
     expect(await refused(lead.call("profileRemove", { name: "worker" }))).toBe("NOT_PERMITTED");
     expect(await refused(lead.call("adopt", { target: "%0", name: "shell", provider: "shell" }))).toBe("NOT_PERMITTED");
     expect(await refused(lead.call("discover", {}))).toBe("NOT_PERMITTED");
@@ -246,7 +305,8 @@ describe("may: [spawn]", () => {
 describe("limits", () => {
   test("messages of every kind count", async () => {
     const sent: string[] = [];
-    for (let count = 0; count < 30; count++) sent.push(await refused(as("bob").call("send", { to: "ana", body: `ack ${count}`, kind: "ack" })));
+    for (let count = 0; count < 30; count++)
+      sent.push(await refused(as("bob").call("send", { to: "ana", body: `ack ${count}`, kind: "ack" })));
     expect(sent.filter((one) => one === "RATE_LIMITED").length).toBeGreaterThanOrEqual(10);
   });
 });

@@ -240,7 +240,7 @@ describe("a project that was trusted and has changed", () => {
     expect(stdout).toContain(
       "- agent coder  command: /usr/bin/cat\n  + agent coder  command: /usr/bin/sh -c 'touch ran; exec cat'\n",
     );
-    await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the delivery");
+    await until(async () => (await world.status(tag)).deliveries[0]!.state === "delivered", "the delivery");
     expect(existsSync(join(world.project, "ran"))).toBe(true);
   });
 

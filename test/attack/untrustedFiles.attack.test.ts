@@ -23,8 +23,12 @@ const logOf = (world: World): string => readFileSync(join(world.env["TIELINE_HOM
 async function isAlive(world: World, options: { cwd?: string } = {}): Promise<void> {
   expect(await world.tieline(["daemon", "status"], options)).toMatchObject({ code: 0 });
   const name = `bystander${Math.random().toString(36).slice(2, 8)}`;
-  expect(await world.tieline(["adopt", await world.pane(["cat"]), "--name", name, "--provider", "generic"], options)).toMatchObject({ code: 0 });
-  expect(await world.tieline(["send", "--wait", "handed", name, "are you there?"], options)).toMatchObject({ code: 0 });
+  expect(
+    await world.tieline(["adopt", await world.pane(["cat"]), "--name", name, "--provider", "generic"], options),
+  ).toMatchObject({ code: 0 });
+  expect(await world.tieline(["send", "--wait", "delivered", name, "are you there?"], options)).toMatchObject({
+    code: 0,
+  });
 }
 
 /** A pane that says of itself, by its hooks, that it is a session of Claude Code. */
@@ -34,23 +38,44 @@ async function aSession(world: World, transcript: string) {
   const socket = (await world.tmux("display-message", "-p", "#{socket_path}")).trim();
   const env = { ...world.env, TMUX: `${socket},1,0`, TMUX_PANE: pane };
   const hook = async (event: string, payload: object): Promise<void> => {
-    const stdin = new Blob([JSON.stringify({ session_id: "s-1", transcript_path: transcript, hook_event_name: event, ...payload })]);
-    expect(await Bun.spawn([join(world.env["TIELINE_HOME"]!, "hooks", "hook"), "claude-code", event], { env, stdin, stdout: "ignore" }).exited).toBe(0);
+    const stdin = new Blob([
+      JSON.stringify({ session_id: "s-1", transcript_path: transcript, hook_event_name: event, ...payload }),
+    ]);
+    expect(
+      await Bun.spawn([join(world.env["TIELINE_HOME"]!, "hooks", "hook"), "claude-code", event], {
+        env,
+        stdin,
+        stdout: "ignore",
+      }).exited,
+    ).toBe(0);
   };
   await hook("SessionStart", { source: "startup" });
-  await until(async () => (await world.ls()).find(({ name }) => name === "ana")?.sessionId === "s-1", "the session to be known");
+  await until(
+    async () => (await world.ls()).find(({ name }) => name === "ana")?.sessionId === "s-1",
+    "the session to be known",
+  );
   return {
     /** A message that the session has, and that only a transcript could prove as seen. */
     async delivered(): Promise<string> {
-      const { tag } = await world.json<{ tag: string }>(["send", "ana", "--when", "tool", "please prove that you saw this"]);
+      const { tag } = await world.json<{ tag: string }>([
+        "send",
+        "ana",
+        "--when",
+        "tool",
+        "please prove that you saw this",
+      ]);
       await hook("PostToolUse", { tool_name: "Bash", tool_input: { command: "true" }, tool_use_id: "t" });
-      await until(async () => (await world.status(tag)).deliveries[0]!.state === "handed", "the message to be given by the hook");
+      await until(
+        async () => (await world.status(tag)).deliveries[0]!.state === "delivered",
+        "the message to be given by the hook",
+      );
       return tag;
     },
   };
 }
 
-const given = (tag: string): string => `${JSON.stringify({ type: "user", message: { content: `[${tag} from user]` } })}\n`;
+const given = (tag: string): string =>
+  `${JSON.stringify({ type: "user", message: { content: `[${tag} from user]` } })}\n`;
 
 describe("a FIFO blocks nothing", () => {
   test("as the transcript that a hook names, where transcripts are kept", async () => {
@@ -122,7 +147,10 @@ describe("a FIFO blocks nothing", () => {
     makeFifo(join(world.dir, `.claude/sessions/${pid}.json`));
     makeFifo(join(world.dir, ".claude/teams/crew/config.json"));
     mkdirSync(join(world.dir, ".claude/teams/web/inboxes"), { recursive: true });
-    writeFileSync(join(world.dir, ".claude/teams/web/config.json"), JSON.stringify({ name: "web", leadAgentId: "team-lead@web", members: [{ name: "bob" }] }));
+    writeFileSync(
+      join(world.dir, ".claude/teams/web/config.json"),
+      JSON.stringify({ name: "web", leadAgentId: "team-lead@web", members: [{ name: "bob" }] }),
+    );
     makeFifo(join(world.dir, ".claude/teams/web/inboxes/user.json"));
     await world.ls();
     await until(() => logOf(world).includes("inboxes/user.json is a FIFO"), "the refusal in the log");
@@ -139,7 +167,9 @@ describe("a FIFO blocks nothing", () => {
     makeFifo(join(room, ".inbox/0001_x.json"));
     makeFifo(join(room, ".outbox/1.json"));
     await until(() => existsSync(join(room, ".outbox/.rejected/1.json.reason.txt")), "the FIFO to be put aside");
-    expect(readFileSync(join(room, ".outbox/.rejected/1.json.reason.txt"), "utf8")).toBe("it is a FIFO, not a regular file\n");
+    expect(readFileSync(join(room, ".outbox/.rejected/1.json.reason.txt"), "utf8")).toBe(
+      "it is a FIFO, not a regular file\n",
+    );
     await isAlive(world);
   });
 });
@@ -152,7 +182,8 @@ describe("a transcript proves nothing", () => {
     // As if the directory had been left open to everyone.
     const projects = join(world.dir, ".claude/projects/open");
     mkdirSync(projects, { recursive: true });
-    for (const directory of [world.dir, join(world.dir, ".claude"), join(world.dir, ".claude/projects"), projects]) chmodSync(directory, 0o777);
+    for (const directory of [world.dir, join(world.dir, ".claude"), join(world.dir, ".claude/projects"), projects])
+      chmodSync(directory, 0o777);
     const transcript = join(projects, "s-1.jsonl");
     const session = await aSession(world, transcript);
     const tag = await session.delivered();

@@ -8,7 +8,14 @@ import { describeUnless } from "../../src/testing/needing.ts";
 import { createOtherUser, lackOfOtherUser } from "../../src/testing/otherUser.ts";
 import { openWorkspaceInbox } from "../../src/delivery/transports/workspaceInbox/write.ts";
 
-const message = (n: number) => ({ from: "bob", author: "agent" as const, content: `secret ${n}`, id: `id-${n}`, tag: `MSG_BOB_${n}`, sentAt: 0 });
+const message = (n: number) => ({
+  from: "bob",
+  author: "agent" as const,
+  content: `secret ${n}`,
+  id: `id-${n}`,
+  tag: `MSG_BOB_${n}`,
+  sentAt: 0,
+});
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 async function deliver(workspace: string, ...numbers: number[]): Promise<void> {
@@ -36,9 +43,11 @@ describeUnless(lackOfOtherUser())("mail in a workspace that every user can enter
     expect((await other.run(["cat", join(inbox, "0001_bob.json")])).stdout).toBe("an old secret\n");
     await deliver(workspace.path, 2);
     expect(modeOf(inbox)).toBe(0o700);
-    for (const name of ["0002_bob.json", ".seq", ".agents"]) expect([name, modeOf(join(inbox, name))]).toEqual([name, 0o600]);
+    for (const name of ["0002_bob.json", ".seq", ".agents"])
+      expect([name, modeOf(join(inbox, name))]).toEqual([name, 0o600]);
     expect((await other.run(["ls", inbox])).code).not.toBe(0);
-    for (const name of readdirSync(inbox)) expect(await other.run(["cat", join(inbox, name)])).toMatchObject({ stdout: "" });
+    for (const name of readdirSync(inbox))
+      expect(await other.run(["cat", join(inbox, name)])).toMatchObject({ stdout: "" });
   });
 
   test("an outbox and what is put aside there are not readable either", async () => {
@@ -50,7 +59,13 @@ describeUnless(lackOfOtherUser())("mail in a workspace that every user can enter
     writeFileSync(join(outbox, "0001.json"), `{"no": "recipient"}`);
     const rejected = Promise.withResolvers<string>();
     const stop = new AbortController();
-    const watching = watchOutbox({ workspace: workspace.path, signal: stop.signal, accept: async () => undefined, onRejected: ({ name }) => rejected.resolve(name), onFault: rejected.reject });
+    const watching = watchOutbox({
+      workspace: workspace.path,
+      signal: stop.signal,
+      accept: async () => undefined,
+      onRejected: ({ name }) => rejected.resolve(name),
+      onFault: rejected.reject,
+    });
     const reason = join(outbox, ".rejected", `${await rejected.promise}.reason.txt`);
     stop.abort();
     await watching;

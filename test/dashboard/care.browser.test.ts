@@ -10,15 +10,23 @@ const views = { t: "Team", m: "Messages", w: "Waiting for you", q: "Queue", g: "
 /** For everybody, by every way of using a page: keys, screen readers, little motion, small windows, out of sight. */
 await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => {
   beforeAll(async () => {
-    await says(stage.world, "lead", "engineer", "Look at `session.ts` first; see [the notes](https://example.com).\n\n> quoted\n\n- one\n- two");
+    await says(
+      stage.world,
+      "lead",
+      "engineer",
+      "Look at `session.ts` first; see [the notes](https://example.com).\n\n> quoted\n\n- one\n- two",
+    );
     await says(stage.world, "lead", "user", "Shall we **deploy**?");
     await stage.direct("reviewer", { state: "permission" });
     await stage.direct("engineer", { state: "working" });
     await page.locator('.card[data-agent="reviewer"][data-state="permission"]').waitFor();
-    await stage.person.call("send", { to: "reviewer", body: "later" });
+    await stage.user.call("send", { to: "reviewer", body: "later" });
   });
 
-  const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent?.trim() ?? "");
+  const focused = (): Promise<string> =>
+    page.evaluate(
+      () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent?.trim() ?? "",
+    );
 
   test("every view is two keys away, and the keys are listed", async () => {
     for (const [key, title] of Object.entries(views)) {
@@ -27,7 +35,11 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
       await page.keyboard.press("?");
       const help = page.getByRole("dialog", { name: "Keys" });
-      for (const name of Object.keys(views)) await help.locator("dt", { hasText: `g${name}` }).first().waitFor();
+      for (const name of Object.keys(views))
+        await help
+          .locator("dt", { hasText: `g${name}` })
+          .first()
+          .waitFor();
       if (title !== "Numbers") await help.getByRole("heading", { name: `In ${title}` }).waitFor();
       await page.keyboard.press("Escape");
       await help.waitFor({ state: "detached" });
@@ -35,8 +47,19 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
   });
 
   test("what the help lists for a view is there", async () => {
-    const pressable = (): Promise<string[]> => page.evaluate(() => [...document.querySelectorAll("main [aria-keyshortcuts]")].map((element) => element.getAttribute("aria-keyshortcuts")!));
-    const expected = { "#/team": ["1", "6", "o", "w", "e", "q", "m"], "#/waiting": ["1", "2", "e", "r", "x"], "#/queue": ["x", "e"], "#/graph": ["a"], "#/terminal/web:lead": ["i", "w"] };
+    const pressable = (): Promise<string[]> =>
+      page.evaluate(() =>
+        [...document.querySelectorAll("main [aria-keyshortcuts]")].map((element) =>
+          element.getAttribute("aria-keyshortcuts")!,
+        ),
+      );
+    const expected = {
+      "#/team": ["1", "6", "o", "w", "e", "q", "m"],
+      "#/waiting": ["1", "2", "e", "r", "x"],
+      "#/queue": ["x", "e"],
+      "#/graph": ["a"],
+      "#/terminal/web:lead": ["i", "w"],
+    };
     for (const [hash, keys] of Object.entries(expected)) {
       await show(hash);
       await until(async () => new Set(keys).isSubsetOf(new Set(await pressable())), `the keys of ${hash}`);
@@ -63,7 +86,10 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
     await page.getByRole("heading", { level: 1, name: "Terminal" }).waitFor();
     expect(await page.getByLabel("Agent").inputValue()).toBe("web:engineer");
     await page.keyboard.press("j");
-    await until(async () => !["", "web:engineer"].includes(await page.getByLabel("Agent").inputValue()), "the next agent");
+    await until(
+      async () => !["", "web:engineer"].includes(await page.getByLabel("Agent").inputValue()),
+      "the next agent",
+    );
   });
 
   test("typing into a pane begins with a key and ends with one", async () => {
@@ -79,7 +105,7 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
     await page.keyboard.press("g");
     await page.keyboard.press("t");
     await page.getByRole("heading", { level: 1, name: "Team" }).waitFor();
-    expect((await stage.person.call("read", { agent: "tester" })).text).not.toContain("gt");
+    expect((await stage.user.call("read", { agent: "tester" })).text).not.toContain("gt");
   });
 
   test("a pane that ends says so", async () => {
@@ -91,7 +117,7 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
     await stage.world.tmux("kill-pane", "-t", pane!);
     await page.locator(".failure", { hasText: "the pane of tester can not be read any more" }).waitFor();
     await page.unroute("**/v1/ls?*");
-    await stage.person.call("resume", { agents: ["tester"] });
+    await stage.user.call("resume", { agents: ["tester"] });
   });
 
   test("the focus goes along with the eye", async () => {
@@ -101,14 +127,24 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
     const order: string[] = [];
     for (let step = 0; step < 40 && !order.includes("card"); step++) {
       await page.keyboard.press("Tab");
-      order.push(await page.evaluate(() => ["navigation", "topbar", "toolbar", "card"].find((part) => document.activeElement?.closest(`.${part}`)) ?? "elsewhere"));
+      order.push(
+        await page.evaluate(
+          () =>
+            ["navigation", "topbar", "toolbar", "card"].find((part) => document.activeElement?.closest(`.${part}`)) ??
+            "elsewhere",
+        ),
+      );
     }
     expect(order.filter((part, at) => part !== order[at - 1])).toEqual(["navigation", "topbar", "toolbar", "card"]);
   });
 
   test.each(["light", "dark"] as const)("everything has a name and can be read in the %s", async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
-    for (const viewport of [{ width: 1440, height: 900 }, { width: 1024, height: 768 }, { width: 390, height: 844 }]) {
+    for (const viewport of [
+      { width: 1440, height: 900 },
+      { width: 1024, height: 768 },
+      { width: 390, height: 844 },
+    ]) {
       await page.setViewportSize(viewport);
       for (const hash of hashes) {
         await show(hash);
@@ -120,7 +156,12 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
       for (const key of ["c", "s", "t", "?"]) {
         await page.keyboard.press(key);
         await page.locator(".panel").waitFor();
-        expect({ key, viewport, nameless: await page.evaluate(nameless), weak: await page.evaluate(contrastFaults) }).toEqual({ key, viewport, nameless: [], weak: [] });
+        expect({
+          key,
+          viewport,
+          nameless: await page.evaluate(nameless),
+          weak: await page.evaluate(contrastFaults),
+        }).toEqual({ key, viewport, nameless: [], weak: [] });
         await page.keyboard.press("Escape");
         await page.locator(".panel").waitFor({ state: "detached" });
       }
@@ -140,8 +181,14 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
       pale.className = "muted";
       document.querySelector("main")!.append(pale);
     });
-    await page.addStyleTag({ url: await page.evaluate(() => document.querySelector<HTMLLinkElement>("link[rel=stylesheet]")!.href) });
-    await page.evaluate(() => [...document.styleSheets].at(-1)!.insertRule("#pale { color: #aaa; background: #bbb; }", [...document.styleSheets].at(-1)!.cssRules.length));
+    await page.addStyleTag({
+      url: await page.evaluate(() => document.querySelector<HTMLLinkElement>("link[rel=stylesheet]")!.href),
+    });
+    await page.evaluate(() =>
+      [...document.styleSheets]
+        .at(-1)!
+        .insertRule("#pale { color: #aaa; background: #bbb; }", [...document.styleSheets].at(-1)!.cssRules.length),
+    );
     expect((await page.evaluate(nameless)).length).toBe(1);
     expect(await page.evaluate(contrastFaults)).toEqual([expect.stringContaining("pale words")]);
     await page.reload();
@@ -152,7 +199,11 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
     await page.emulateMedia({ reducedMotion: "reduce" });
     await show("#/team");
     await page.locator('.card[data-agent="engineer"][data-state="working"]').waitFor();
-    const running = (): Promise<number> => page.evaluate(() => document.getAnimations().filter((one) => one instanceof CSSAnimation || one instanceof CSSTransition).length);
+    const running = (): Promise<number> =>
+      page.evaluate(
+        () =>
+          document.getAnimations().filter((one) => one instanceof CSSAnimation || one instanceof CSSTransition).length,
+      );
     expect(await running()).toBe(0);
     await show("#/graph");
     await page.locator(".node").first().waitFor();
@@ -167,7 +218,7 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
         }
       }).observe(document.querySelector(".sparks")!, { childList: true });
     });
-    await stage.person.call("send", { to: "scout", body: "without motion" });
+    await stage.user.call("send", { to: "scout", body: "without motion" });
     await until(() => page.evaluate(() => (window as unknown as { moved: boolean[] }).moved.length > 0), "a spark");
     expect(await page.evaluate(() => (window as unknown as { moved: boolean[] }).moved)).toEqual([false]);
     await page.emulateMedia({ reducedMotion: null });

@@ -10,7 +10,8 @@ import { until } from "../../src/testing/until.ts";
 import { says, startStage, type Stage } from "./stage.ts";
 import { workFor } from "./work.ts";
 
-const [minutes = "0", directory = new URL("../../docs/images", import.meta.url).pathname, which = "main"] = process.argv.slice(2);
+const [minutes = "0", directory = new URL("../../docs/images", import.meta.url).pathname, which = "main"] =
+  process.argv.slice(2);
 mkdirSync(directory, { recursive: true });
 
 const sizes = {
@@ -18,18 +19,27 @@ const sizes = {
   ...(which === "all" && { "-middle": { width: 1024, height: 768 } }),
   "-narrow": { width: 390, height: 844 },
 };
-const looks = Object.entries(sizes).flatMap(([size, viewport]) => (["light", "dark"] as const).map((colorScheme) => ({ name: `${colorScheme}${size}`, viewport, colorScheme })));
+const looks = Object.entries(sizes).flatMap(([size, viewport]) =>
+  (["light", "dark"] as const).map((colorScheme) => ({ name: `${colorScheme}${size}`, viewport, colorScheme })),
+);
 /** The rest of the page, for whoever works on how it looks. */
 const panels = { compose: "c", spawn: "s", teams: "t", help: "?" };
 
-// Nobody here answers for ever, but they talk for long without a person.
+// Nobody here answers for ever, but they talk for long without a user.
 await using stage = await startStage({ config: { guards: { maxHops: 1_000 } } });
 await workFor(Number(minutes), stage, { scout: stage.scout, ...(await newcomers(stage)) });
 const tag = await play(stage);
 for (const { name, viewport, colorScheme } of looks) {
   const { page, context } = await stage.visit({ viewport, colorScheme });
   const isWide = viewport.width > 1_000;
-  const views = { team: "#/team", messages: isWide ? `#/messages/${tag}` : "#/messages", waiting: "#/waiting", graph: "#/graph", numbers: "#/numbers", ...(which === "all" && { queue: "#/queue", terminal: "#/terminal/web:reviewer", thread: `#/messages/${tag}` }) };
+  const views = {
+    team: "#/team",
+    messages: isWide ? `#/messages/${tag}` : "#/messages",
+    waiting: "#/waiting",
+    graph: "#/graph",
+    numbers: "#/numbers",
+    ...(which === "all" && { queue: "#/queue", terminal: "#/terminal/web:reviewer", thread: `#/messages/${tag}` }),
+  };
   for (const [view, hash] of Object.entries(views)) {
     await open(page, hash);
     await page.screenshot({ path: join(directory, `${view}-${name}.png`) });
@@ -55,37 +65,53 @@ async function open(page: Page, hash: string): Promise<void> {
 }
 
 /** Agents that join the team, by name. */
-async function newcomers({ person, url }: Stage): Promise<Record<string, Client>> {
+async function newcomers({ user, url }: Stage): Promise<Record<string, Client>> {
   const clients: Record<string, Client> = {};
   for (const [name, role] of Object.entries({ security: "audit", docs: "writing", release: "deploys" })) {
-    const { token } = await person.call("register", { name, role });
+    const { token } = await user.call("register", { name, role });
     clients[name] = createClient({ url, token }, {});
   }
-  for (const edge of ["reviewer -> security", "security -> lead", "lead -> docs", "lead -> release"]) await person.call("topologyAdd", { edge });
+  for (const edge of ["reviewer -> security", "security -> lead", "lead -> docs", "lead -> release"])
+    await user.call("topologyAdd", { edge });
   return clients;
 }
 
 /** How a day of the team ends; the tag of the message that is shown in full. */
-async function play({ world, person, scout, direct }: Stage): Promise<string> {
-  await person.call("send", { to: "lead", body: "Login fails on Safari 19. Please find out why, and have it fixed today." });
-  await says(world, "lead", "engineer", "The login test fails on Safari. Look at `session.ts` first; @reviewer will check your change.");
+async function play({ world, user, scout, direct }: Stage): Promise<string> {
+  await user.call("send", {
+    to: "lead",
+    body: "Login fails on Safari 19. Please find out why, and have it fixed today.",
+  });
+  await says(
+    world,
+    "lead",
+    "engineer",
+    "The login test fails on Safari. Look at `session.ts` first; @reviewer will check your change.",
+  );
   await says(world, "lead", "reviewer", "Please be ready to review the login fix.");
-  await scout.call("send", { to: "lead", body: "WebKit 619 drops cookies with `SameSite=None` unless they are *Secure*." });
+  await scout.call("send", {
+    to: "lead",
+    body: "WebKit 619 drops cookies with `SameSite=None` unless they are *Secure*.",
+  });
   const question = await says(world, "engineer", "scout", "Does this also affect embedded views?");
   const [mail] = await scout.call("inbox", {});
   await scout.call("collected", { deliveries: mail?.delivery === undefined ? [] : [mail.delivery] });
   await scout.call("reply", {
     tag: question.tag,
-    body: "Yes, **WKWebView** too, since 18.4:\n\n- with `SameSite=None` and no `Secure`, the cookie is dropped\n- `lax` works everywhere we ship\n\n```ts\nsetCookie(name, value, { sameSite: \"lax\", secure: true });\n```",
+    body: 'Yes, **WKWebView** too, since 18.4:\n\n- with `SameSite=None` and no `Secure`, the cookie is dropped\n- `lax` works everywhere we ship\n\n```ts\nsetCookie(name, value, { sameSite: "lax", secure: true });\n```',
   });
   await says(world, "engineer", "reviewer", "Pushed the fix to `fix/login-safari`; 3 files, all tests green here.");
   await says(world, "engineer", "lead", "Shall I merge it myself?").catch(() => undefined);
   await says(world, "lead", "user", "Found it: the cookie was dropped. The fix is in review; shall we deploy today?");
-  await person.call("send", { to: "tester", body: "Please run the Safari suite again." });
+  await user.call("send", { to: "tester", body: "Please run the Safari suite again." });
   await direct("reviewer", { state: "permission" });
   await direct("engineer", { state: "working" });
-  const stateOf = async (agent: string): Promise<string> => (await world.ls()).find(({ name }) => name === agent)!.state;
-  await until(async () => (await stateOf("reviewer")) === "permission" && (await stateOf("engineer")) === "working", "the states");
-  await person.call("send", { to: "reviewer", body: "And look at the logout, please." });
+  const stateOf = async (agent: string): Promise<string> =>
+    (await world.ls()).find(({ name }) => name === agent)!.state;
+  await until(
+    async () => (await stateOf("reviewer")) === "permission" && (await stateOf("engineer")) === "working",
+    "the states",
+  );
+  await user.call("send", { to: "reviewer", body: "And look at the logout, please." });
   return question.tag;
 }

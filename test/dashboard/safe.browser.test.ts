@@ -12,7 +12,11 @@ await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => 
 
   test("without a signature the API answers no page, whatever it says about itself", async () => {
     const statusOf = (path: string, headers: Record<string, string>) =>
-      fetch(`${stage.url}${path}`, { method: path === "/v1/send" ? "POST" : "GET", headers, ...(path === "/v1/send" && { body: JSON.stringify({ to: "nobody", body: "x" }) }) }).then(({ status }) => status);
+      fetch(`${stage.url}${path}`, {
+        method: path === "/v1/send" ? "POST" : "GET",
+        headers,
+        ...(path === "/v1/send" && { body: JSON.stringify({ to: "nobody", body: "x" }) }),
+      }).then(({ status }) => status);
     for (const path of ["/v1/send", "/v1/ls", "/v1/events", "/v1/pane?agent=lead", "/metrics"]) {
       expect(await statusOf(path, { origin: stage.url })).toBe(401);
       expect(await statusOf(path, { "sec-fetch-site": "same-origin", accept: "text/event-stream" })).toBe(401);
@@ -43,7 +47,11 @@ await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => 
     const blocked = await page.evaluate(
       () =>
         new Promise<string>((resolve) => {
-          document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => resolve(effectiveDirective), { once: true });
+          document.addEventListener(
+            "securitypolicyviolation",
+            ({ effectiveDirective }) => resolve(effectiveDirective),
+            { once: true },
+          );
           const script = document.createElement("script");
           script.textContent = "window.hit = 1";
           document.body.append(script);
@@ -54,7 +62,7 @@ await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => 
     expect(await page.evaluate(() => "hit" in window)).toBeFalse();
   });
 
-  const forThePerson: { readonly [Name in OperationName]?: Input<Name> } = {
+  const forTheUser: { readonly [Name in OperationName]?: Input<Name> } = {
     spawn: { profile: "tester", name: "sneaked" },
     stop: { agent: "tester" },
     kill: { agent: "tester" },
@@ -79,17 +87,23 @@ await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => 
     preferencesSet: { values: { theme: "dark" } },
   };
 
-  test.each(Object.keys(forThePerson) as OperationName[])("an agent's token is not enough for %s", async (name) => {
-    const before = await stage.person.call("ls", { all: true });
-    await expect(stage.scout.call(name, forThePerson[name] as never)).rejects.toMatchObject({ code: "NOT_PERMITTED" });
-    expect((await stage.person.call("ls", { all: true })).map(({ id, team, pane }) => ({ id, team, pane }))).toEqual(before.map(({ id, team, pane }) => ({ id, team, pane })));
+  test.each(Object.keys(forTheUser) as OperationName[])("an agent's token is not enough for %s", async (name) => {
+    const before = await stage.user.call("ls", { all: true });
+    await expect(stage.scout.call(name, forTheUser[name] as never)).rejects.toMatchObject({ code: "NOT_PERMITTED" });
+    expect((await stage.user.call("ls", { all: true })).map(({ id, team, pane }) => ({ id, team, pane }))).toEqual(
+      before.map(({ id, team, pane }) => ({ id, team, pane })),
+    );
   });
 
   test("an agent sees no pane of another, and writes to the whole machine no more than to one", async () => {
-    const { token } = await stage.person.call("register", { name: "peeper" });
-    const pane = await fetch(`${stage.url}/v1/pane?agent=web:tester`, { headers: { authorization: `Bearer ${token}` } });
+    const { token } = await stage.user.call("register", { name: "peeper" });
+    const pane = await fetch(`${stage.url}/v1/pane?agent=web:tester`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect([pane.status, ((await pane.json()) as { code: string }).code]).toEqual([403, "NOT_PERMITTED"]);
-    await expect(stage.scout.call("send", { to: "*", body: "all of you" })).rejects.toMatchObject({ code: "ROUTE_DENIED" });
+    await expect(stage.scout.call("send", { to: "*", body: "all of you" })).rejects.toMatchObject({
+      code: "ROUTE_DENIED",
+    });
   });
 
   test("what agents write is text and nothing else, wherever it is shown", async () => {
@@ -113,24 +127,42 @@ await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => 
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
     for (const to of ["lead", "user"]) await stage.scout.call("send", { to, body: corpus.join("\n\n") });
-    for (const line of corpus) await stage.scout.call("send", { to: "lead", body: line }).catch((error: { code: string }) => expect(error.code).toBe("RATE_LIMITED"));
-    await stage.person.call("note", { agent: "engineer", text: corpus.join(" ").slice(0, 400) });
-    const { tag } = (await stage.person.call("log", {})).find(({ from, to }) => from === "scout" && to === "lead")!;
+    for (const line of corpus)
+      await stage.scout
+        .call("send", { to: "lead", body: line })
+        .catch((error: { code: string }) => expect(error.code).toBe("RATE_LIMITED"));
+    await stage.user.call("note", { agent: "engineer", text: corpus.join(" ").slice(0, 400) });
+    const { tag } = (await stage.user.call("log", {})).find(({ from, to }) => from === "scout" && to === "lead")!;
     const letter = page.locator(`.letter[data-tag="${tag}"] .markdown`);
     await show(`#/messages/${tag}`);
     await letter.getByText("window.hit = 1").first().waitFor();
-    const shown = await letter.evaluate((element) => ({ text: element.textContent, inside: [...element.querySelectorAll("*")].map(({ tagName }) => tagName), links: [...element.querySelectorAll("a")].map(({ href }) => href) }));
+    const shown = await letter.evaluate((element) => ({
+      text: element.textContent,
+      inside: [...element.querySelectorAll("*")].map(({ tagName }) => tagName),
+      links: [...element.querySelectorAll("a")].map(({ href }) => href),
+    }));
     expect(shown.text).toContain("<script>window.hit = 1</script>");
     expect(shown.text).toContain("⟨U+202E⟩gnp.exe");
     expect(shown.text).toContain("␛[31mred");
     expect(shown.text).toContain("⟨U+E0041⟩tagged");
-    expect(shown.inside.filter((name) => !["P", "PRE", "CODE", "SPAN", "STRONG", "EM", "A"].includes(name))).toEqual([]);
+    expect(shown.inside.filter((name) => !["P", "PRE", "CODE", "SPAN", "STRONG", "EM", "A"].includes(name))).toEqual(
+      [],
+    );
     expect(new Set(shown.links)).toEqual(new Set(["http://evil.example/pixel.png", "http://evil.example/"]));
     for (const hash of ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers"]) {
       await show(hash);
-      expect(await page.evaluate(() => document.querySelectorAll("main :is(img, iframe, script, style, meta, object, embed), main [onload], main [onerror]").length)).toBe(0);
+      expect(
+        await page.evaluate(
+          () =>
+            document.querySelectorAll(
+              "main :is(img, iframe, script, style, meta, object, embed), main [onload], main [onerror]",
+            ).length,
+        ),
+      ).toBe(0);
       // Whatever reorders or hides is shown by its name, in every line of every view.
-      expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b\u001b\u009b]/.test(document.body.innerText))).toBeFalse();
+      expect(
+        await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b\u001b\u009b]/.test(document.body.innerText)),
+      ).toBeFalse();
     }
     await show("#/waiting");
     await page.locator(".need", { hasText: "window.hit = 1" }).waitFor();

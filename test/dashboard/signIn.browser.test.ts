@@ -50,13 +50,16 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
       await tab.reload();
       await live(tab);
     }
-    await stage.person.call("send", { to: "scout", body: "for every tab" });
+    await stage.user.call("send", { to: "scout", body: "for every tab" });
     for (const tab of tabs) await tab.locator(".row", { hasText: "for every tab" }).waitFor();
     await Promise.all(tabs.map((tab) => tab.close()));
   });
 
   test("a visible tab takes the stream of a hidden one", async () => {
-    const hide = (tab: Page): Promise<void> => tab.evaluate(() => Object.defineProperty(document, "hidden", { get: () => true, configurable: true })).then(() => undefined);
+    const hide = (tab: Page): Promise<void> =>
+      tab
+        .evaluate(() => Object.defineProperty(document, "hidden", { get: () => true, configurable: true }))
+        .then(() => undefined);
     const hidden = await Promise.all([1, 2, 3].map(() => newTab(`${stage.origin}/#/messages`)));
     for (const tab of hidden) await live(tab);
     await Promise.all([...hidden, page].map(hide));
@@ -64,7 +67,7 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     const streaming = visible.waitForRequest((request) => request.headers()["accept"] === "text/event-stream");
     await visible.goto(`${stage.origin}/#/messages`);
     await streaming;
-    await stage.person.call("send", { to: "scout", body: "for hidden tabs too" });
+    await stage.user.call("send", { to: "scout", body: "for hidden tabs too" });
     for (const tab of [...hidden, visible]) await tab.locator(".row", { hasText: "for hidden tabs too" }).waitFor();
     await Promise.all([...hidden, visible].map((tab) => tab.close()));
     await page.evaluate(() => Object.defineProperty(document, "hidden", { get: () => false, configurable: true }));
@@ -75,8 +78,12 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     const before = await devices();
     const newest = before.toSorted((a, b) => b.addedAt - a.addedAt)[0]!;
     expect(newest).toMatchObject({ name: "Chrome on Linux", scope: "full", state: "active" });
-    expect((await world.tieline(["devices", "ls"])).stdout).toMatch(new RegExp(`${newest.id} +Chrome on Linux +full +active`));
-    expect((await world.tieline(["devices", "revoke", newest.id])).stdout).toBe(`signed out ${newest.id} (Chrome on Linux)\n`);
+    expect((await world.tieline(["devices", "ls"])).stdout).toMatch(
+      new RegExp(`${newest.id} +Chrome on Linux +full +active`),
+    );
+    expect((await world.tieline(["devices", "revoke", newest.id])).stdout).toBe(
+      `signed out ${newest.id} (Chrome on Linux)\n`,
+    );
     await other.getByRole("heading", { name: "Session expired" }).waitFor();
     await page.locator(".connection.live").waitFor();
     expect((await devices()).map(({ id }) => id)).not.toContain(newest.id);
@@ -93,7 +100,11 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     const pid = await world.daemonPid();
     // The send is answered, and the answer does not arrive.
     const loseAnswer = async (route: Route): Promise<void> => {
-      const { status } = await fetch(route.request().url(), { method: "POST", headers: await route.request().allHeaders(), body: route.request().postData()! });
+      const { status } = await fetch(route.request().url(), {
+        method: "POST",
+        headers: await route.request().allHeaders(),
+        body: route.request().postData()!,
+      });
       expect(status).toBe(200);
       process.kill(pid, "SIGKILL");
       await route.abort("connectionreset");
@@ -108,7 +119,7 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     await live(page);
     await page.keyboard.press("Control+Enter");
     await page.locator(".receipts a").first().waitFor();
-    const mail = await stage.person.call("inbox", { agent: "scout", peek: true });
+    const mail = await stage.user.call("inbox", { agent: "scout", peek: true });
     expect(mail.filter(({ body }) => body === "written before the restart")).toHaveLength(1);
     await page.keyboard.press("Escape");
     await stage.direct("engineer", { state: "working" });
@@ -122,7 +133,12 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     await page.keyboard.press("c");
     await page.locator("#compose-to").fill("lead");
     await page.getByLabel("Message", { exact: true }).fill("half a sentence");
-    await until(async () => ((await stage.person.call("preferences", {}))["draft"] as { body?: string } | undefined)?.body === "half a sentence", "the draft");
+    await until(
+      async () =>
+        ((await stage.user.call("preferences", {}))["draft"] as { body?: string } | undefined)?.body ===
+        "half a sentence",
+      "the draft",
+    );
     await page.reload();
     await signInPage(page).getByText("The daemon was restarted after this browser signed in").waitFor();
     const url = await link();
@@ -131,7 +147,10 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     await live(page);
     expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("light");
     await page.keyboard.press("c");
-    await until(async () => (await page.getByLabel("Message", { exact: true }).inputValue()) === "half a sentence", "the draft at the new address");
+    await until(
+      async () => (await page.getByLabel("Message", { exact: true }).inputValue()) === "half a sentence",
+      "the draft at the new address",
+    );
     await page.reload();
     await live(page);
   });

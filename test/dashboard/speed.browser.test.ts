@@ -22,7 +22,8 @@ await onStage("the speed of the dashboard", ({ stage, page, card }) => {
   });
 
   test("500 agents stay smooth", async () => {
-    for (let at = 0; at < names.length; at += 50) await Promise.all(names.slice(at, at + 50).map((name) => stage.person.call("register", { name })));
+    for (let at = 0; at < names.length; at += 50)
+      await Promise.all(names.slice(at, at + 50).map((name) => stage.user.call("register", { name })));
     await page.reload();
     await card("agent499").waitFor({ state: "attached" });
     const rounds: number[][] = [];
@@ -42,13 +43,17 @@ await onStage("the speed of the dashboard", ({ stage, page, card }) => {
   test("200 events a second, with 505 cards: from the event to the pixel", async () => {
     await page.evaluate(() => {
       Object.assign(window, { seen: [] });
-      new MutationObserver(() => (window as unknown as { seen: number[] }).seen.push(Number(document.documentElement.dataset["lagMs"]))).observe(document.documentElement, { attributeFilter: ["data-lag-ms"] });
+      new MutationObserver(() =>
+        (window as unknown as { seen: number[] }).seen.push(Number(document.documentElement.dataset["lagMs"])),
+      ).observe(document.documentElement, { attributeFilter: ["data-lag-ms"] });
     });
     const rounds: number[][] = [];
     for (let round = 0; round < 3; round++) {
       await page.evaluate(() => (window as unknown as { seen: number[] }).seen.splice(0));
       const rate = await eventsAtARate(round);
-      await card(names[199]!).filter({ hasText: `${round + 1} waiting` }).waitFor({ state: "attached" });
+      await card(names[199]!)
+        .filter({ hasText: `${round + 1} waiting` })
+        .waitFor({ state: "attached" });
       const lags = await page.evaluate(() => (window as unknown as { seen: number[] }).seen);
       console.log(`event → pixel with 505 cards at ${Math.round(rate)} events/s: ${spread(lags)} (wanted: under 100)`);
       expect(lags.length).toBeGreaterThan(10);
@@ -62,16 +67,16 @@ await onStage("the speed of the dashboard", ({ stage, page, card }) => {
   /** Sends for a few seconds; events a second. A send to an agent that fetches its mail makes three: routed, accepted, queued. */
   async function eventsAtARate(round: number): Promise<number> {
     const paceMs = 14;
-    const before = (await stage.person.call("events", { limit: 0 })).last;
+    const before = (await stage.user.call("events", { limit: 0 })).last;
     const startedAt = performance.now();
     const sends: Promise<unknown>[] = [];
     for (let sent = 0; sent < 200; sent++) {
-      sends.push(stage.person.call("send", { to: names[sent]!, body: `note ${sent} of round ${round}` }));
+      sends.push(stage.user.call("send", { to: names[sent]!, body: `note ${sent} of round ${round}` }));
       await Bun.sleep(Math.max(0, startedAt + sent * paceMs - performance.now()));
     }
     await Promise.all(sends);
     const seconds = (performance.now() - startedAt) / 1_000;
-    return ((await stage.person.call("events", { limit: 0 })).last - before) / seconds;
+    return ((await stage.user.call("events", { limit: 0 })).last - before) / seconds;
   }
 
   test("a day of 100,000 messages scrolls", async () => {
@@ -105,7 +110,9 @@ await onStage("the speed of the dashboard", ({ stage, page, card }) => {
       }
       return { frames, most, rows: list.scrollHeight / 58 };
     }, total);
-    console.log(`scrolling ${result.rows.toLocaleString()} messages: ${spread(result.frames)} a frame, at most ${result.most} rows in the page`);
+    console.log(
+      `scrolling ${result.rows.toLocaleString()} messages: ${spread(result.frames)} a frame, at most ${result.most} rows in the page`,
+    );
     expect(result.rows).toBe(total);
     expect(result.most).toBeLessThan(80);
     expect(result.frames.length).toBe(200);
@@ -131,10 +138,41 @@ function part(those: readonly number[], share: number): number {
   return those.toSorted((a, b) => a - b)[Math.floor((those.length - 1) * share)]!;
 }
 
-const spread = (those: readonly number[]): string => `median ${part(those, 0.5).toFixed(0)} ms, 95 % ${part(those, 0.95).toFixed(0)} ms, worst ${part(those, 1).toFixed(0)} ms`;
+const spread = (those: readonly number[]): string =>
+  `median ${part(those, 0.5).toFixed(0)} ms, 95 % ${part(those, 0.95).toFixed(0)} ms, worst ${part(those, 1).toFixed(0)} ms`;
 
 function receipt(at: number): ReceiptView {
   const id = String(at).padStart(9, "0");
-  const delivery = { agent: "lead", agentId: "lead", team: "web", state: "seen", proof: "tool", transport: "pull", authority: "peer", reason: null, attempts: 0, warning: null, notes: [] as DeliveryView["notes"], answeredAt: null, stateAt: 0, updatedAt: at } as const;
-  return { id, tag: `MSG_SCOUT_${id}`, from: "scout", knownBy: "token", to: "lead", team: "web", kind: "text", when: "turn", summary: `message number ${at}`, thread: id, inReplyTo: null, expiresAt: null, acceptedAt: 1_700_000_000_000 + at * 800, deliveries: [delivery] };
+  const delivery = {
+    agent: "lead",
+    agentId: "lead",
+    team: "web",
+    state: "seen",
+    proof: "tool",
+    transport: "pull",
+    authority: "peer",
+    reason: null,
+    attempts: 0,
+    warning: null,
+    notes: [] as DeliveryView["notes"],
+    answeredAt: null,
+    stateAt: 0,
+    updatedAt: at,
+  } as const;
+  return {
+    id,
+    tag: `MSG_SCOUT_${id}`,
+    from: "scout",
+    knownBy: "token",
+    to: "lead",
+    team: "web",
+    kind: "text",
+    when: "turn",
+    summary: `message number ${at}`,
+    thread: id,
+    inReplyTo: null,
+    expiresAt: null,
+    acceptedAt: 1_700_000_000_000 + at * 800,
+    deliveries: [delivery],
+  };
 }

@@ -19,7 +19,7 @@ export interface Stage extends AsyncDisposable {
   /** A browser of its own that came in by a link. It closes with the stage. */
   visit(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
   direct(agent: string, script: Script): Promise<void>;
-  readonly person: Client;
+  readonly user: Client;
   /** An agent that fetches its mail, and so proves that it has seen it. */
   readonly scout: Client;
   logDirectory(agent: string): string;
@@ -33,16 +33,34 @@ export interface Visit {
 }
 
 const deadlineMs = 20_000;
-const edges = ["user -> *", "lead -> engineer", "lead -> reviewer", "lead -> tester", "engineer -> reviewer", "reviewer -> lead", "tester -> engineer"];
+const edges = [
+  "user -> *",
+  "lead -> engineer",
+  "lead -> reviewer",
+  "lead -> tester",
+  "engineer -> reviewer",
+  "reviewer -> lead",
+  "tester -> engineer",
+];
 const scripted = { lead: "planning", engineer: "frontend", reviewer: "review" };
 
-export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
+export const chromiumPath =
+  ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path)) ?? null;
 export const lackOfChromium = lackUnless(chromiumPath !== null, "there is no Chromium here");
 
 export const launchBrowser = (more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath!,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...more],
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      ...more,
+    ],
   });
 
 export async function startStage({ config = {} }: { config?: object } = {}): Promise<Stage> {
@@ -59,10 +77,10 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
   const { url: link, port } = await world.json<{ url: string; port: number }>(["dash"]);
   const { origin } = new URL(link);
   const url = `http://127.0.0.1:${port}`;
-  const personToken = (await Bun.file(join(world.env["TIELINE_HOME"]!, "user.token")).text()).trim();
-  const person = createClient({ url, token: personToken }, { team: "web" });
-  const { token: scout } = await person.call("register", { name: "scout", role: "research" });
-  for (const edge of ["engineer -> scout", "scout -> lead"]) await person.call("topologyAdd", { edge });
+  const userToken = (await Bun.file(join(world.env["TIELINE_HOME"]!, "user.token")).text()).trim();
+  const user = createClient({ url, token: userToken }, { team: "web" });
+  const { token: scout } = await user.call("register", { name: "scout", role: "research" });
+  for (const edge of ["engineer -> scout", "scout -> lead"]) await user.call("topologyAdd", { edge });
   const browser = await launchBrowser();
 
   return {
@@ -81,7 +99,7 @@ export async function startStage({ config = {} }: { config?: object } = {}): Pro
       return { context, page, faults };
     },
     direct: (agent, script) => direct(join(world.dir, agent), script),
-    person,
+    user,
     scout: createClient({ url, token: scout }, {}),
     logDirectory: (agent) => join(world.dir, agent),
     async [Symbol.asyncDispose]() {
@@ -96,7 +114,8 @@ function faultsOf(page: Page): readonly string[] {
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("console", (message) => {
-    if (message.type() === "error" && !/ERR_CONNECTION_REFUSED|Failed to load resource/.test(message.text())) faults.push(message.text());
+    if (message.type() === "error" && !/ERR_CONNECTION_REFUSED|Failed to load resource/.test(message.text()))
+      faults.push(message.text());
   });
   return faults;
 }

@@ -6,9 +6,10 @@ import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
 import { says, type Stage } from "./stage.ts";
 
-/** What a person steers from the page: the life of agents, teams, mail to many, what is asked of them. */
+/** What a user steers from the page: the life of agents, teams, mail to many, what is asked of them. */
 await onStage("steering by the dashboard", ({ stage, page, faults, show, card }) => {
-  const agentNamed = async (name: string) => (await stage.person.call("ls", { all: true })).find((one) => one.name === name);
+  const agentNamed = async (name: string) =>
+    (await stage.user.call("ls", { all: true })).find((one) => one.name === name);
   const pick = async (agent: string, item: string): Promise<void> => {
     await card(agent).getByLabel(`More for ${agent}`).click();
     await card(agent).getByRole("button", { name: item, exact: true }).click();
@@ -23,7 +24,11 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
       await form.getByLabel("Name").fill("helper");
       await form.getByRole("button", { name: "Start" }).click();
       await card("helper").and(page.locator('[data-state="idle"]')).waitFor();
-      expect(await agentNamed("helper")).toMatchObject({ profile: "tester", state: "idle", pane: expect.stringMatching(/^%\d+$/) });
+      expect(await agentNamed("helper")).toMatchObject({
+        profile: "tester",
+        state: "idle",
+        pane: expect.stringMatching(/^%\d+$/),
+      });
       await page.getByRole("form", { name: "Start an agent" }).waitFor({ state: "detached" });
     });
 
@@ -74,7 +79,9 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     test("is killed only by the second press", async () => {
       await pick("helper", "Kill");
       expect((await agentNamed("helper"))!.state).toBe("idle");
-      await card("helper").getByRole("button", { name: /^Kill it\?/ }).click();
+      await card("helper")
+        .getByRole("button", { name: /^Kill it\?/ })
+        .click();
       await card("helper").and(page.locator('[data-state="suspended"]')).waitFor();
     });
   });
@@ -111,8 +118,11 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     const receipts = page.locator(".receipts a");
     await until(async () => (await receipts.count()) === 5, "a receipt for each");
     const names = await receipts.locator("span:first-child").allTextContents();
-    expect(names.filter((name) => ["engineer", "lead", "reviewer", "scout", "tester"].includes(name)).toSorted()).toEqual(["engineer", "lead", "reviewer", "scout", "tester"]);
-    for (const name of ["engineer", "lead", "reviewer", "tester"]) await page.locator('.receipts a[data-state="handed"]', { hasText: name }).waitFor();
+    expect(
+      names.filter((name) => ["engineer", "lead", "reviewer", "scout", "tester"].includes(name)).toSorted(),
+    ).toEqual(["engineer", "lead", "reviewer", "scout", "tester"]);
+    for (const name of ["engineer", "lead", "reviewer", "tester"])
+      await page.locator('.receipts a[data-state="delivered"]', { hasText: name }).waitFor();
     await page.keyboard.press("Escape");
   });
 
@@ -121,13 +131,23 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     await page.locator("#compose-to").fill("scout");
     await page.getByLabel("Message", { exact: true }).fill("Look at this:");
     const file = page.locator(".compose input[type=file]");
-    await file.setInputFiles({ name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Notes\n<b>bold</b>\n") });
-    await until(async () => (await page.getByLabel("Message", { exact: true }).inputValue()).includes("<b>bold</b>"), "the file's text");
+    await file.setInputFiles({
+      name: "notes.md",
+      mimeType: "text/markdown",
+      buffer: Buffer.from("# Notes\n<b>bold</b>\n"),
+    });
+    await until(
+      async () => (await page.getByLabel("Message", { exact: true }).inputValue()).includes("<b>bold</b>"),
+      "the file's text",
+    );
     await file.setInputFiles({ name: "image.bin", mimeType: "text/plain", buffer: Buffer.from([1, 0, 2]) });
     await page.locator(".notice.bad", { hasText: "image.bin is not text" }).waitFor();
     await page.keyboard.press("Control+Enter");
-    await until(async () => (await page.getByLabel("Message", { exact: true }).inputValue()) === "", "the message to go");
-    const mail = await stage.person.call("inbox", { agent: "scout", peek: true, pending: true });
+    await until(
+      async () => (await page.getByLabel("Message", { exact: true }).inputValue()) === "",
+      "the message to go",
+    );
+    const mail = await stage.user.call("inbox", { agent: "scout", peek: true, pending: true });
     expect(mail.map(({ body }) => body)).toContain("Look at this:\n\nnotes.md:\n```\n# Notes\n<b>bold</b>\n```\n");
     await page.keyboard.press("Escape");
   });
@@ -141,7 +161,13 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     await page.keyboard.press("j");
     expect(await need.evaluate((element) => element === document.activeElement)).toBeTrue();
     await page.keyboard.press("2");
-    await until(() => logOf(stage.logDirectory("reviewer")).some((entry) => "answered" in entry && entry.state === "question" && entry.answered === "2"), "the key");
+    await until(
+      () =>
+        logOf(stage.logDirectory("reviewer")).some(
+          (entry) => "answered" in entry && entry.state === "question" && entry.answered === "2",
+        ),
+      "the key",
+    );
     await stage.direct("reviewer", { state: "idle" });
     await need.waitFor({ state: "detached" });
   });
@@ -151,7 +177,11 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     const need = page.locator('.need[data-agent="reviewer"]');
     await need.getByText("rm -rf build").waitFor();
     const before = logOf(stage.logDirectory("reviewer")).length;
-    await page.route("**/v1/choose", async (route) => route.continue({ postData: JSON.stringify({ ...(route.request().postDataJSON() as object), mark: "of another" }) }));
+    await page.route("**/v1/choose", async (route) =>
+      route.continue({
+        postData: JSON.stringify({ ...(route.request().postDataJSON() as object), mark: "of another" }),
+      }),
+    );
     await need.getByRole("button", { name: "Yes" }).click();
     await page.locator(".notice.bad").last().waitFor();
     await page.unroute("**/v1/choose");
@@ -161,18 +191,26 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
   });
 
   test("messages to one agent without proof are one entry, and one click dismisses them", async () => {
-    for (let count = 0; count < 5; count++) await stage.person.call("send", { to: "scout", body: `unproved ${count}` });
+    for (let count = 0; count < 5; count++) await stage.user.call("send", { to: "scout", body: `unproved ${count}` });
     const { page: own, context, faults: ownFaults } = await stage.visit();
     await own.route("**/v1/log?*", async (route) => {
-      const receipts = await stage.person.call("log", { limit: 200 });
-      await route.fulfill({ json: receipts.map((one) => (one.summary.startsWith("unproved") ? { ...one, deliveries: one.deliveries.map((delivery) => ({ ...delivery, warning: "it left no trace" })) } : one)) });
+      const receipts = await stage.user.call("log", { limit: 200 });
+      await route.fulfill({
+        json: receipts.map((one) =>
+          one.summary.startsWith("unproved")
+            ? { ...one, deliveries: one.deliveries.map((delivery) => ({ ...delivery, warning: "it left no trace" })) }
+            : one,
+        ),
+      });
     });
     await own.goto("about:blank");
     await own.goto(`${stage.origin}/#/waiting`);
     const need = own.locator('.need[data-kind="warning"]');
     await need.getByText("Nothing proves yet that scout has read 5 messages").waitFor();
     expect(await need.count()).toBe(1);
-    expect(await need.locator("li").allInnerTexts()).toEqual([2, 3, 4].map((count) => expect.stringContaining(`unproved ${count}`) as unknown as string));
+    expect(await need.locator("li").allInnerTexts()).toEqual(
+      [2, 3, 4].map((count) => expect.stringContaining(`unproved ${count}`) as unknown as string),
+    );
     await need.getByText("and 2 before them").waitFor();
     await need.getByRole("button", { name: "Dismiss" }).click();
     await need.waitFor({ state: "detached" });
@@ -183,7 +221,14 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
   test("plans, permissions and shutdowns of native teams are approved or denied, with words", async () => {
     const answers = askedBy(stage, [
       { type: "plan_approval_request", from: "mira", planContent: "1. look\n2. **leap**", requestId: "plan-1@mira" },
-      { type: "permission_request", request_id: "perm-1", agent_id: "mira@crew", tool_name: "Bash", tool_use_id: "toolu_1", input: { command: "rm -rf <b>build</b>" } },
+      {
+        type: "permission_request",
+        request_id: "perm-1",
+        agent_id: "mira@crew",
+        tool_name: "Bash",
+        tool_use_id: "toolu_1",
+        input: { command: "rm -rf <b>build</b>" },
+      },
       { type: "shutdown_request", requestId: "shutdown-1@mira", from: "mira", reason: "all done" },
     ]);
     await show("#/waiting");
@@ -212,7 +257,7 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
   test("waiting mail is edited and sent again", async () => {
     await stage.direct("reviewer", { state: "permission" });
     await until(async () => (await agentNamed("reviewer"))!.state === "permission", "the dialog");
-    const { tag } = await stage.person.call("send", { to: "reviewer", body: "first words" });
+    const { tag } = await stage.user.call("send", { to: "reviewer", body: "first words" });
     await show("#/queue");
     const row = page.locator(`.agent-queue li[data-tag="${tag}"]`);
     await row.focus();
@@ -231,14 +276,14 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
   });
 
   test("what never arrived is tried again", async () => {
-    const { tag } = await stage.person.call("send", { to: "scout", body: "in time?", ttlMs: 1 });
+    const { tag } = await stage.user.call("send", { to: "scout", body: "in time?", ttlMs: 1 });
     await show("#/waiting");
     const need = page.locator(".need", { hasText: "in time?" });
     await need.getByRole("button", { name: "Retry" }).click();
     await need.waitFor({ state: "detached" });
     const { history } = await stage.world.status(tag);
     expect(history.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["expire", "retry"]));
-    await stage.person.call("cancel", { tag }).catch((error: { code?: string }) => expect(error.code).toBe("CONFLICT"));
+    await stage.user.call("cancel", { tag }).catch((error: { code?: string }) => expect(error.code).toBe("CONFLICT"));
   });
 
   test("one mail is read, and unread again, and the others stay", async () => {
@@ -269,12 +314,23 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
   });
 });
 
-/** A Claude Code team on this machine, whose member asks the person for something; what it was answered. */
+/** A Claude Code team on this machine, whose member asks the user for something; what it was answered. */
 function askedBy({ world }: Stage, requests: readonly object[]): () => unknown[] {
   const team = join(world.dir, ".claude", "teams", "crew");
-  const rows = requests.map((request) => ({ from: "mira", text: JSON.stringify(request), timestamp: new Date().toISOString(), read: false }));
+  const rows = requests.map((request) => ({
+    from: "mira",
+    text: JSON.stringify(request),
+    timestamp: new Date().toISOString(),
+    read: false,
+  }));
   mkdirSync(join(team, "inboxes"), { recursive: true });
-  writeFileSync(join(team, "config.json"), JSON.stringify({ name: "crew", members: [{ agentId: "mira@crew", name: "mira", agentType: "explorer" }] }));
+  writeFileSync(
+    join(team, "config.json"),
+    JSON.stringify({ name: "crew", members: [{ agentId: "mira@crew", name: "mira", agentType: "explorer" }] }),
+  );
   writeFileSync(join(team, "inboxes", "user.json"), JSON.stringify(rows));
-  return () => (JSON.parse(readFileSync(join(team, "inboxes", "mira.json"), "utf8")) as { text: string }[]).flatMap(({ text }) => (text.startsWith("{") ? [JSON.parse(text) as unknown] : []));
+  return () =>
+    (JSON.parse(readFileSync(join(team, "inboxes", "mira.json"), "utf8")) as { text: string }[]).flatMap(({ text }) =>
+      text.startsWith("{") ? [JSON.parse(text) as unknown] : [],
+    );
 }

@@ -18,15 +18,32 @@ const talks: readonly (readonly [from: string, to: string, perMinute: number, su
   ["lead", "docs", 0.2, "Please write up"],
   ["user", "lead", 0.2, "How far are we with"],
 ];
-const matters = ["the login form", "session.ts", "the upload queue", "the retry timer", "the cookie jar", "the logout", "the settings page"];
+const matters = [
+  "the login form",
+  "session.ts",
+  "the upload queue",
+  "the retry timer",
+  "the cookie jar",
+  "the logout",
+  "the settings page",
+];
 /** Agents in panes stop to work, to ask, and because somebody types. */
-const moods = [{ state: "working" }, { state: "idle" }, { state: "working" }, { state: "idle" }, { state: "permission" }, { state: "idle" }, { draft: "wait, I will" }, { draft: "" }] as const;
+const moods = [
+  { state: "working" },
+  { state: "idle" },
+  { state: "working" },
+  { state: "idle" },
+  { state: "permission" },
+  { state: "idle" },
+  { draft: "wait, I will" },
+  { draft: "" },
+] as const;
 
 /** `clients` are those of the agents that fetch their mail; the others sit in panes. */
 export async function workFor(minutes: number, stage: Stage, clients: Readonly<Record<string, Client>>): Promise<void> {
   const end = Date.now() + minutes * minuteMs;
   const write = async (from: string, to: string, body: string): Promise<void> => {
-    const client = from === "user" ? stage.person : clients[from];
+    const client = from === "user" ? stage.user : clients[from];
     if (client) await client.call("send", { to, body });
     else await says(stage.world, from, to, body);
   };

@@ -19,7 +19,8 @@ describe("a program that has just been started", () => {
     const [env, go] = [join(directory, "env"), join(directory, "go")];
     writeFileSync(env, `#!/bin/sh\nuntil [ -e ${go} ]; do read -r line; done\nexec node\n`, { mode: 0o700 });
     const pane = await stage.tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "--", env);
-    const command = (): Promise<string> => stage.tmux.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
+    const command = (): Promise<string> =>
+      stage.tmux.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
     await until(async () => (await command()) !== "bash", "the script instead of tmux's shell");
     const pause = async (ms: number): Promise<void> => {
       writeFileSync(go, "");
@@ -27,7 +28,11 @@ describe("a program that has just been started", () => {
       await Bun.sleep(ms);
     };
     const { tieline, tmux } = stage;
-    const agent = await adopt(tieline.servers.at(tmux.socketPath), { target: pane, name: "slow", team: "default", provider: "repl" }, { ...tieline, pause, clock: () => 0 });
+    const agent = await adopt(
+      tieline.servers.at(tmux.socketPath),
+      { target: pane, name: "slow", team: "default", provider: "repl" },
+      { ...tieline, pause, clock: () => 0 },
+    );
     expect(agent.provider).toBe("repl");
   });
 });
@@ -42,7 +47,8 @@ describe("a name that is taken", () => {
   test("is free again when its program has ended, although nobody has looked since", async () => {
     const { tieline, tmux } = stage;
     const aProgram = () => tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "--", "cat");
-    const take = (target: string) => adopt(tieline.servers.at(tmux.socketPath), { target, name: "ana", team: "default" }, tieline);
+    const take = (target: string) =>
+      adopt(tieline.servers.at(tmux.socketPath), { target, name: "ana", team: "default" }, tieline);
     const [first, second] = [await aProgram(), await aProgram()];
     const known = await take(first);
     await expect(take(second)).rejects.toThrow("the agent default:ana is running elsewhere");

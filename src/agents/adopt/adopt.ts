@@ -54,32 +54,67 @@ export async function adopt(server: TmuxServer, adoption: Adoption, parts: Adopt
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = await lineAtRest(server, pane, program, parts);
   const found = await findOut(provider, program, argv, adoption, parts);
-  const endpoints = [...endpointsInPane(provider, locatorOf(server, pane, program, { restingLine, ...(adoption.provider === "generic" && { trusted: true }) }, parts.clock)), ...(found?.endpoints ?? [])];
+  const endpoints = [
+    ...endpointsInPane(
+      provider,
+      locatorOf(
+        server,
+        pane,
+        program,
+        { restingLine, ...(adoption.provider === "generic" && { trusted: true }) },
+        parts.clock,
+      ),
+    ),
+    ...(found?.endpoints ?? []),
+  ];
   const { name, team, role } = adoption;
   const workspace = adoption.workspace && claimWorkspace(adoption.workspace, adoption, directory);
-  const sessionId = (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? found?.sessionId;
-  const change = { provider, endpoints, ...(sessionId && { sessionId }), ...(role && { role }), ...(workspace && { workspace }) };
+  const sessionId =
+    (await claudeSessions()).find(({ pid, alive }) => alive && pid === program.pid)?.sessionId ?? found?.sessionId;
+  const change = {
+    provider,
+    endpoints,
+    ...(sessionId && { sessionId }),
+    ...(role && { role }),
+    ...(workspace && { workspace }),
+  };
   const known = directory.roster.named(team, name);
   const member = provider === "claude-code" ? parts.native.runningAs(agentIdIn(argv), sessionId ?? null) : null;
-  if (member !== null && isNativeOnly(member) && (known === null || known.id === member.id)) return merge(member, { name, team, ...change }, directory);
+  if (member !== null && isNativeOnly(member) && (known === null || known.id === member.id))
+    return merge(member, { name, team, ...change }, directory);
   if (known === null) return directory.register({ name, team, ...change });
-  if (isLive(known) && !isIn(known, pane, server.socketPath) && (await stillRuns(known, processes))) throw nameIsLive(known);
+  if (isLive(known) && !isIn(known, pane, server.socketPath) && (await stillRuns(known, processes)))
+    throw nameIsLive(known);
   return directory.update(known.id, { ...change, state: "unknown", stateReason: null });
 }
 
 /** It stays the agent that others have written to, with its inbox, and is called as its adopter wants from now on. */
 function merge(member: Agent, change: Pick<Agent, "name" | "team" | "endpoints">, directory: Directory): Agent {
-  return directory.update(member.id, { ...change, endpoints: [...change.endpoints, ...member.endpoints], state: "unknown", stateReason: null });
+  return directory.update(member.id, {
+    ...change,
+    endpoints: [...change.endpoints, ...member.endpoints],
+    state: "unknown",
+    stateReason: null,
+  });
 }
 
 /** The program in the foreground. In a pane that just came there is none until its process has the terminal, and its arguments. */
 async function programIn(pane: PaneFacts, parts: AdoptParts): Promise<ProcessFacts | undefined> {
   const { processes } = parts;
-  const found = await lookFor(async () => {
-    const program = await foreground(processes, pane.pid);
-    if (program !== undefined && !becomesAnother.has(program.command) && (await processes.argv(program.pid)).length > 0) return program;
-    return (await processes.read(pane.pid)) === undefined ? "ended" : undefined;
-  }, comingUpMs, parts);
+  const found = await lookFor(
+    async () => {
+      const program = await foreground(processes, pane.pid);
+      if (
+        program !== undefined &&
+        !becomesAnother.has(program.command) &&
+        (await processes.argv(program.pid)).length > 0
+      )
+        return program;
+      return (await processes.read(pane.pid)) === undefined ? "ended" : undefined;
+    },
+    comingUpMs,
+    parts,
+  );
   return found === "ended" ? undefined : found;
 }
 
@@ -91,22 +126,38 @@ const becomesAnother: ReadonlySet<string> = new Set(["tmux: server", "env"]);
 /** A shell that runs a script shares the terminal with what it runs. A program there that we know is the agent. */
 async function behindShell(front: ProcessFacts, processes: Processes): Promise<ProcessFacts> {
   if (!isShell(front)) return front;
-  for (const one of await groupBelow(front, processes)) if (providerOfProgram(one.command, await processes.argv(one.pid)) !== null) return one;
+  for (const one of await groupBelow(front, processes))
+    if (providerOfProgram(one.command, await processes.argv(one.pid)) !== null) return one;
   return front;
 }
 
 /** The cursor's line. A program that still computes and has drawn nothing there is waited for: its prompt is no draft. */
-async function lineAtRest(server: TmuxServer, pane: PaneFacts, { pid }: ProcessFacts, parts: AdoptParts): Promise<string> {
+async function lineAtRest(
+  server: TmuxServer,
+  pane: PaneFacts,
+  { pid }: ProcessFacts,
+  parts: AdoptParts,
+): Promise<string> {
   const { processes } = parts;
-  const drawn = await lookFor(async () => {
-    const computing = (await processes.read(pid))?.computing ?? false;
-    const line = cursorLine(await look(server, pane.id));
-    return line === "" && computing ? undefined : line;
-  }, comingUpMs, parts);
+  const drawn = await lookFor(
+    async () => {
+      const computing = (await processes.read(pid))?.computing ?? false;
+      const line = cursorLine(await look(server, pane.id));
+      return line === "" && computing ? undefined : line;
+    },
+    comingUpMs,
+    parts,
+  );
   return drawn ?? "";
 }
 
-async function findOut(provider: string, program: ProcessFacts, argv: readonly string[], { name, team }: Adoption, { directory, processes, running }: AdoptParts): Promise<RunningProgram | null> {
+async function findOut(
+  provider: string,
+  program: ProcessFacts,
+  argv: readonly string[],
+  { name, team }: Adoption,
+  { directory, processes, running }: AdoptParts,
+): Promise<RunningProgram | null> {
   if (running[provider] === undefined) return null;
   const others = directory.agents().filter((agent) => isLive(agent) && !(agent.name === name && agent.team === team));
   const taken = new Set(others.flatMap(({ sessionId }) => sessionId ?? []));
@@ -115,7 +166,13 @@ async function findOut(provider: string, program: ProcessFacts, argv: readonly s
 }
 
 /** All that tells this agent in this pane from any other, now or later. */
-export function locatorOf(server: TmuxServer, pane: PaneFacts, program: ProcessFacts, terminal: Partial<TerminalTraits>, clock: Clock = systemClock): PaneLocator {
+export function locatorOf(
+  server: TmuxServer,
+  pane: PaneFacts,
+  program: ProcessFacts,
+  terminal: Partial<TerminalTraits>,
+  clock: Clock = systemClock,
+): PaneLocator {
   return {
     socket: server.socketPath,
     serverPid: pane.serverPid,
@@ -150,15 +207,26 @@ async function findPane(server: TmuxServer, target: string): Promise<PaneFacts> 
  * The provider that was asked for, or the one that the program's name tells. What runs the text that it is given is
  * adopted only when asked for, in a form that does not run.
  */
-async function chooseProvider(wanted: string | undefined, program: ProcessFacts, argv: readonly string[], pane: PaneFacts, processes: Processes): Promise<string> {
+async function chooseProvider(
+  wanted: string | undefined,
+  program: ProcessFacts,
+  argv: readonly string[],
+  pane: PaneFacts,
+  processes: Processes,
+): Promise<string> {
   if (wanted !== undefined) checkProvider(wanted);
   if (isBareShell(program, argv) && wanted !== "shell") {
-    throw new TielineError("CONFLICT", `${pane.id} is a bare shell (${program.command}); text typed there would run as commands`, {
-      remedy: "start the agent program in it first, or adopt it with --provider shell if a shell is really meant",
-      operands: { pane: pane.id, command: program.command },
-    });
+    throw new TielineError(
+      "CONFLICT",
+      `${pane.id} is a bare shell (${program.command}); text typed there would run as commands`,
+      {
+        remedy: "start the agent program in it first, or adopt it with --provider shell if a shell is really meant",
+        operands: { pane: pane.id, command: program.command },
+      },
+    );
   }
-  const provider = wanted ?? providerOfProgram(program.command, argv) ?? (await agentProgramBehind(program, processes)) ?? "generic";
+  const provider =
+    wanted ?? providerOfProgram(program.command, argv) ?? (await agentProgramBehind(program, processes)) ?? "generic";
   if (!typesByItself.has(provider)) return provider;
   const acting = await actingIn(program, processes);
   if (acting !== null && !isMeant(acting, provider, wanted === "generic")) throw wouldRun(pane, acting);
@@ -178,7 +246,10 @@ function isMeant({ kind, behind, apart, comment }: Acting, provider: string, ins
 
 export function checkProvider(provider: string): void {
   if ((screenProviders as readonly string[]).includes(provider)) return;
-  throw new TielineError("USAGE", `there is no provider ${provider}`, { remedy: `use one of ${screenProviders.join(", ")}`, operands: { provider } });
+  throw new TielineError("USAGE", `there is no provider ${provider}`, {
+    remedy: `use one of ${screenProviders.join(", ")}`,
+    operands: { provider },
+  });
 }
 
 /** A client of another tmux: what is typed there goes to whichever pane it shows. */
@@ -216,20 +287,29 @@ const nothingRuns = (pane: PaneFacts): TielineError =>
   });
 
 const showsAnotherTmux = (pane: PaneFacts): TielineError =>
-  new TielineError("CONFLICT", `${pane.id} shows another tmux; what is typed there goes to whichever pane that one shows`, {
-    remedy: "adopt the pane inside it: run `tieline adopt` in there, or name its server with TIELINE_TMUX_SOCKET",
-    operands: { pane: pane.id },
-  });
+  new TielineError(
+    "CONFLICT",
+    `${pane.id} shows another tmux; what is typed there goes to whichever pane that one shows`,
+    {
+      remedy: "adopt the pane inside it: run `tieline adopt` in there, or name its server with TIELINE_TMUX_SOCKET",
+      operands: { pane: pane.id },
+    },
+  );
 
 const wouldRun = (pane: PaneFacts, acting: Acting): TielineError =>
-  new TielineError("CONFLICT", `${pane.id}: ${actingWords(acting)}`, { remedy: howToInsist(acting), operands: { pane: pane.id, program: acting.name, kind: acting.kind } });
+  new TielineError("CONFLICT", `${pane.id}: ${actingWords(acting)}`, {
+    remedy: howToInsist(acting),
+    operands: { pane: pane.id, program: acting.name, kind: acting.kind },
+  });
 
 function howToInsist({ kind, behind, apart, comment, name }: Acting): string {
   if (apart) return `adopt it with --provider generic if ${behind} reads the text itself and shows a prompt for it`;
   const agent = "name the agent program that runs there: --provider claude-code, codex, gemini, opencode or pi";
   if (kind === "remote") return `run Tieline where that program runs, or ${agent}; --provider shell if it is a shell`;
-  if (kind === "shell") return "start the agent program in it first, or adopt it with --provider shell if a shell is really meant";
-  if (behind !== null || comment === null) return `start an agent program instead; Tieline knows no text that ${name} would leave alone there`;
+  if (kind === "shell")
+    return "start the agent program in it first, or adopt it with --provider shell if a shell is really meant";
+  if (behind !== null || comment === null)
+    return `start an agent program instead; Tieline knows no text that ${name} would leave alone there`;
   return "start an agent program instead, or adopt it with --provider repl: each message is then one comment line";
 }
 
@@ -246,7 +326,13 @@ const severalPanes = (session: string, panes: readonly PaneFacts[]): TielineErro
   });
 
 const nameIsLive = (agent: Agent): TielineError =>
-  new TielineError("CONFLICT", `the agent ${agent.team}:${agent.name} is running elsewhere${isNativeOnly(agent) ? ", as a member of a Claude Code team" : ""}`, {
-    remedy: isNativeOnly(agent) ? "choose another name" : `choose another name, or stop the other one first (tieline rm ${agent.name})`,
-    operands: { agent: agent.name, team: agent.team },
-  });
+  new TielineError(
+    "CONFLICT",
+    `the agent ${agent.team}:${agent.name} is running elsewhere${isNativeOnly(agent) ? ", as a member of a Claude Code team" : ""}`,
+    {
+      remedy: isNativeOnly(agent)
+        ? "choose another name"
+        : `choose another name, or stop the other one first (tieline rm ${agent.name})`,
+      operands: { agent: agent.name, team: agent.team },
+    },
+  );

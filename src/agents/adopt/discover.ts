@@ -35,7 +35,11 @@ export interface DiscoverParts {
 }
 
 /** Everything in a pane that is an agent program by one sign or another, in the order of the panes. */
-export async function discover(server: TmuxServer, team: string, { directory, processes, claudeSessions, native }: DiscoverParts): Promise<Found[]> {
+export async function discover(
+  server: TmuxServer,
+  team: string,
+  { directory, processes, claudeSessions, native }: DiscoverParts,
+): Promise<Found[]> {
   if (!(await server.alive())) return [];
   const [panes, running, sessions] = await Promise.all([listPanes(server), processes.all(), claudeSessions()]);
   const byPid = new Map(running.map((one) => [one.pid, one]));
@@ -48,22 +52,52 @@ export async function discover(server: TmuxServer, team: string, { directory, pr
     if (program === undefined || pane.dead || isTmux(program)) continue;
     const signs = await signsOf(pane, program, group, sessions);
     if (signs === null) continue;
-    const agent = directory.roster.byPane(pane.id).find((one) => isLive(one) && isIn(one, pane, server.socketPath)) ?? null;
+    const agent =
+      directory.roster.byPane(pane.id).find((one) => isLive(one) && isIn(one, pane, server.socketPath)) ?? null;
     // What `adopt` makes one with the member that is known already keeps its name.
     const member = agent ?? native.runningAs(signs.agentId, signs.registered?.sessionId ?? null);
-    const name = member?.name ?? names.take(signs.agentId?.split("@")[0], signs.registered?.name, nameInSession(pane.sessionName, team), providerOf(signs.provider).program, program.command);
-    found.push({ pane, program, name, agent, provider: signs.provider, foundBy: signs.foundBy, sessionId: signs.registered?.sessionId ?? null });
+    const name =
+      member?.name ??
+      names.take(
+        signs.agentId?.split("@")[0],
+        signs.registered?.name,
+        nameInSession(pane.sessionName, team),
+        providerOf(signs.provider).program,
+        program.command,
+      );
+    found.push({
+      pane,
+      program,
+      name,
+      agent,
+      provider: signs.provider,
+      foundBy: signs.foundBy,
+      sessionId: signs.registered?.sessionId ?? null,
+    });
   }
   return found;
 
-  async function signsOf(pane: PaneFacts, program: ProcessFacts, group: readonly ProcessFacts[], all: readonly RegisteredSession[]) {
+  async function signsOf(
+    pane: PaneFacts,
+    program: ProcessFacts,
+    group: readonly ProcessFacts[],
+    all: readonly RegisteredSession[],
+  ) {
     const provider = await providerIn([program, ...group], processes);
     const registered = all.find((session) => session.alive && group.some(({ pid }) => pid === session.pid));
     const argv = await processes.argv(program.pid);
     const named = pane.sessionName.startsWith(sessionPrefix) && !isBareShell(program, argv);
-    const foundBy = evidences.filter((evidence) => ({ process: provider !== null, registry: registered !== undefined, "session name": named })[evidence]);
+    const foundBy = evidences.filter(
+      (evidence) =>
+        ({ process: provider !== null, registry: registered !== undefined, "session name": named })[evidence],
+    );
     if (foundBy.length === 0) return null;
-    return { provider: registered ? "claude-code" : (provider ?? "generic"), registered, foundBy, agentId: agentIdIn(argv) };
+    return {
+      provider: registered ? "claude-code" : (provider ?? "generic"),
+      registered,
+      foundBy,
+      agentId: agentIdIn(argv),
+    };
   }
 }
 
@@ -96,7 +130,9 @@ class FreeNames {
 
   /** The first suggestion that can be a name, with a number where it is taken. */
   take(...suggestions: readonly (string | null | undefined)[]): string {
-    const words = suggestions.filter((word) => typeof word === "string").map((word) => word.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, ""));
+    const words = suggestions
+      .filter((word) => typeof word === "string")
+      .map((word) => word.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, ""));
     const base = words.find((word) => namePattern.test(word)) ?? "agent";
     const name = instanceName(base, (one) => this.taken.has(one) || isReservedName(one));
     this.taken.add(name);

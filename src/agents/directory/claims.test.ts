@@ -96,7 +96,12 @@ describe("the team of a directory", () => {
   test("a place that is gone frees the team; what its agents chose there moves along", () => {
     const a = project("a", "team: web\n");
     act(a);
-    const agent = directory.register({ name: "ana", team: "web", provider: "generic", launch: { profile: "ana", cwd: join(a, "api") } });
+    const agent = directory.register({
+      name: "ana",
+      team: "web",
+      provider: "generic",
+      launch: { profile: "ana", cwd: join(a, "api") },
+    });
     const b = join(dir, "b");
     renameSync(a, b);
     expect(claims.seatOf(undefined, b)).toMatchObject({ team: "web", heldBy: null });
@@ -128,7 +133,12 @@ describe("the team of a directory", () => {
 });
 
 describe("a project without `team:`", () => {
-  test.each([["app", "app"], ["My Project!", "My-Project"], ["Büro.1", "Buro.1"], ["-x-", "x"]])("%j is team %j", (name, team) => {
+  test.each([
+    ["app", "app"],
+    ["My Project!", "My-Project"],
+    ["Büro.1", "Buro.1"],
+    ["-x-", "x"],
+  ])("%j is team %j", (name, team) => {
     expect(teamAt(project(name, ""))).toBe(team);
   });
 

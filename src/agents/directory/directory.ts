@@ -1,8 +1,16 @@
-import { checkAgentName, personId, type Agent, type AgentKind, type AgentState } from "../../model/agent.ts";
+import { checkAgentName, userId, type Agent, type AgentKind, type AgentState } from "../../model/agent.ts";
 import { checkTeamName } from "../../model/address.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Emit } from "../../model/event.ts";
-import { agentId, systemClock, systemRandom, uuidv7, type AgentId, type Clock, type RandomBytes } from "../../model/ids.ts";
+import {
+  agentId,
+  systemClock,
+  systemRandom,
+  uuidv7,
+  type AgentId,
+  type Clock,
+  type RandomBytes,
+} from "../../model/ids.ts";
 import type { Documents } from "./documents/port.ts";
 import { IndexedRoster } from "./roster.ts";
 
@@ -15,7 +23,8 @@ export interface Team {
   readonly fileTeam?: string | null;
 }
 
-export type NewAgent = Pick<Agent, "name" | "team" | "provider"> & Partial<Omit<Agent, "id" | "name" | "team" | "provider" | "createdAt">>;
+export type NewAgent = Pick<Agent, "name" | "team" | "provider"> &
+  Partial<Omit<Agent, "id" | "name" | "team" | "provider" | "createdAt">>;
 
 /**
  * Who is there: agents and teams, in memory for speed and in documents for good. What an agent does from second to
@@ -85,7 +94,12 @@ export class Directory {
   update(id: AgentId, change: Partial<Omit<Agent, "id">>): Agent {
     const before = this.mustFind(id);
     const moved = change.state !== undefined && change.state !== before.state && change.stateAt === undefined;
-    const after = { ...before, ...change, ...(moved && { stateAt: this.clock() }), ...(change.endpoints?.length && before.shutDown && { shutDown: false }) };
+    const after = {
+      ...before,
+      ...change,
+      ...(moved && { stateAt: this.clock() }),
+      ...(change.endpoints?.length && before.shutDown && { shutDown: false }),
+    };
     this.unindex(before);
     this.index(after);
     if (lasting(before) !== lasting(after)) this.save(after);
@@ -100,7 +114,13 @@ export class Directory {
     const agent = this.mustFind(id);
     if (agent.state === state && agent.stateReason === reason && agent.draft === draft) return agent;
     const now = this.clock();
-    return this.update(id, { state, stateReason: reason, draft, stateAt: agent.state === state ? agent.stateAt : now, lastActivityAt: now });
+    return this.update(id, {
+      state,
+      stateReason: reason,
+      draft,
+      stateAt: agent.state === state ? agent.stateAt : now,
+      lastActivityAt: now,
+    });
   }
 
   remove(id: AgentId): void {
@@ -131,9 +151,9 @@ export class Directory {
     return id === undefined ? null : this.roster.byId(id);
   }
 
-  /** The agents and objects, without the person. */
+  /** The agents and objects, without the user. */
   agents(): readonly Agent[] {
-    return [...this.roster.all()].filter((agent) => agent.id !== personId);
+    return [...this.roster.all()].filter((agent) => agent.id !== userId);
   }
 
   team(name: string): Team | null {
@@ -162,7 +182,10 @@ export class Directory {
   private mustFind(id: AgentId): Agent {
     const agent = this.roster.byId(id);
     if (agent !== null) return agent;
-    throw new TielineError("ADDRESS_UNKNOWN", `there is no agent ${id}`, { remedy: "`tieline ls` lists the agents", operands: { agent: id } });
+    throw new TielineError("ADDRESS_UNKNOWN", `there is no agent ${id}`, {
+      remedy: "`tieline ls` lists the agents",
+      operands: { agent: id },
+    });
   }
 
   private index(agent: Agent): void {
@@ -194,6 +217,12 @@ function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActiv
 /** After a restart nothing is known of what an agent does, until somebody looks. Who spawned it was not always written down. */
 function remembered(agent: Agent): Agent {
   const offline = agent.endpoints.length === 0;
-  return { ...agent, startedBy: agent.startedBy ?? null, lastExit: agent.lastExit ?? null, state: offline && agent.state !== "suspended" ? "gone" : agent.state, stateReason: null, draft: false };
+  return {
+    ...agent,
+    startedBy: agent.startedBy ?? null,
+    lastExit: agent.lastExit ?? null,
+    state: offline && agent.state !== "suspended" ? "gone" : agent.state,
+    stateReason: null,
+    draft: false,
+  };
 }
-

@@ -21,8 +21,14 @@ const root = mkdtempSync(join(tmpdir(), "tl-lookups-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const projects = {
-  web: parseProject(join(root, "web", "tieline.yaml"), "team: web\nagents: { lead: , coder: }\ntopology: [lead <-> coder, lead -> api:lead]\naliases: { bosses: [lead, api:lead] }"),
-  api: parseProject(join(root, "api", "tieline.yaml"), "team: api\nagents: { lead: , coder: }\ntopology: [lead <-> coder]"),
+  web: parseProject(
+    join(root, "web", "tieline.yaml"),
+    "team: web\nagents: { lead: , coder: }\ntopology: [lead <-> coder, lead -> api:lead]\naliases: { bosses: [lead, api:lead] }",
+  ),
+  api: parseProject(
+    join(root, "api", "tieline.yaml"),
+    "team: api\nagents: { lead: , coder: }\ntopology: [lead <-> coder]",
+  ),
 };
 
 describe("two teams and a bridge", () => {
@@ -79,7 +85,11 @@ describe("the lookups of the running switch", () => {
     const open = () => {
       const directory = new Directory(documents, () => {});
       const teams = teamsOver(directory, new Projects(), documents);
-      return { directory, teams, lookups: lookupsOver({ roster: directory.roster, profiles: new Profiles(join(root, "agents")), ...teams }) };
+      return {
+        directory,
+        teams,
+        lookups: lookupsOver({ roster: directory.roster, profiles: new Profiles(join(root, "agents")), ...teams }),
+      };
     };
     const { directory, teams, lookups } = open();
     directory.joinTeam("shop", shop);
@@ -91,7 +101,10 @@ describe("the lookups of the running switch", () => {
     const added = addEdges(teams.overlayOf("shop"), teams.projectOf("shop")!.edges, parseEdge("coder -> lead", "shop"));
     teams.setOverlay("shop", added);
     for (const at of [lookups, open().lookups]) {
-      expect(at.topology("shop").edges!.map((edge) => `${edgeKey(edge)} (${edge.origin})`)).toEqual(["lead -> coder (config)", "coder -> lead (run time)"]);
+      expect(at.topology("shop").edges!.map((edge) => `${edgeKey(edge)} (${edge.origin})`)).toEqual([
+        "lead -> coder (config)",
+        "coder -> lead (run time)",
+      ]);
     }
   });
 });

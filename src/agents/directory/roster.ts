@@ -1,15 +1,15 @@
 import type { Roster } from "../../routing/addresses/roster.ts";
-import { type Agent, permissions, personId, personName } from "../../model/agent.ts";
+import { type Agent, permissions, userId, userName } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 
-/** The person as an agent: reachable in every team, member of none. */
-export const personAgent: Agent = {
-  id: personId,
-  name: personName,
+/** The user as an agent: reachable in every team, member of none. */
+export const userAgent: Agent = {
+  id: userId,
+  name: userName,
   team: "",
-  kind: "person",
+  kind: "user",
   role: null,
-  provider: "person",
+  provider: "user",
   endpoints: [],
   state: "idle",
   stateReason: null,
@@ -37,7 +37,7 @@ export class IndexedRoster implements Roster {
   readonly #byProfile = new Index();
   readonly #byPane = new Index();
 
-  constructor(readonly person: Agent = personAgent) {}
+  constructor(readonly user: Agent = userAgent) {}
 
   /** Adds an agent or replaces what was known of it. Another agent of that name in the team is a CONFLICT. */
   put(agent: Agent): void {
@@ -59,7 +59,7 @@ export class IndexedRoster implements Roster {
   }
 
   byId(id: string): Agent | null {
-    return this.#agents.get(id) ?? (id === this.person.id ? this.person : null);
+    return this.#agents.get(id) ?? (id === this.user.id ? this.user : null);
   }
 
   byPane(pane: string): readonly Agent[] {

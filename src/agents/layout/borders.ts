@@ -66,7 +66,8 @@ export class Borders implements AsyncDisposable {
       if (agent === null || agent.launch === null || !isLive(agent)) continue;
       await this.label(agent).catch((fault: unknown) => {
         // The pane or its server ended meanwhile; then there is no border to write on.
-        if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(fault).code)) this.parts.report(`border of ${agent.name}`, fault);
+        if (!["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(fault).code))
+          this.parts.report(`border of ${agent.name}`, fault);
       });
     }
   }

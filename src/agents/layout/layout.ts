@@ -31,14 +31,21 @@ const titleOption = "@tieline_title";
 /** The pane that a window stands in for, kept on the window. */
 const standInOption = "@tieline_stands_in";
 
-export async function arrange(server: TmuxServer, seats: readonly Seat[], layout: TmuxLayout, title: string): Promise<Arranged> {
+export async function arrange(
+  server: TmuxServer,
+  seats: readonly Seat[],
+  layout: TmuxLayout,
+  title: string,
+): Promise<Arranged> {
   const all = await listPanes(server);
   const panes = new Map(all.map((pane) => [pane.id, pane]));
   const there = seats.flatMap((seat) => {
     const facts = panes.get(seat.pane);
     return facts ? [{ ...seat, facts }] : [];
   });
-  const leftOut = seats.filter(({ pane }) => !panes.has(pane)).map(({ name }) => ({ agent: name, reason: "its pane is closed" }));
+  const leftOut = seats
+    .filter(({ pane }) => !panes.has(pane))
+    .map(({ name }) => ({ agent: name, reason: "its pane is closed" }));
   const [lead] = there;
   if (lead === undefined) return { session: "", shown: [], leftOut };
   await server.run([
@@ -51,8 +58,13 @@ export async function arrange(server: TmuxServer, seats: readonly Seat[], layout
   for (const { name, pane, facts } of there) {
     if (facts.windowId === lead.facts.windowId) continue;
     const session = left.get(facts.sessionId)!;
-    if (facts.sessionId !== lead.facts.sessionId && session.length === 1) await standIn(server, facts, name, lead.facts.sessionName);
-    else left.set(facts.sessionId, session.filter(({ id }) => id !== pane));
+    if (facts.sessionId !== lead.facts.sessionId && session.length === 1)
+      await standIn(server, facts, name, lead.facts.sessionName);
+    else
+      left.set(
+        facts.sessionId,
+        session.filter(({ id }) => id !== pane),
+      );
     await join(server, facts, last, layout);
     last = pane;
   }
@@ -63,9 +75,20 @@ export async function arrange(server: TmuxServer, seats: readonly Seat[], layout
 }
 
 /** Keeps the session of its last pane, and tells whoever comes there where the agent is. */
-async function standIn(server: TmuxServer, { id, sessionName, windowName }: PaneFacts, agent: string, shownIn: string): Promise<void> {
-  const words = oneLine(`${agent} is shown with its team in the session ${shownIn}; \`tieline layout restore\` brings it back`);
-  const { windowId } = await newWindow(server, { session: sessionName, name: windowName, command: ["sh", "-c", 'echo "$1"; exec tail -f /dev/null', "sh", words] });
+async function standIn(
+  server: TmuxServer,
+  { id, sessionName, windowName }: PaneFacts,
+  agent: string,
+  shownIn: string,
+): Promise<void> {
+  const words = oneLine(
+    `${agent} is shown with its team in the session ${shownIn}; \`tieline layout restore\` brings it back`,
+  );
+  const { windowId } = await newWindow(server, {
+    session: sessionName,
+    name: windowName,
+    command: ["sh", "-c", 'echo "$1"; exec tail -f /dev/null', "sh", words],
+  });
   await server.run([["set-option", "-w", "-t", windowId, standInOption, id]]);
 }
 
@@ -73,7 +96,16 @@ async function standIn(server: TmuxServer, { id, sessionName, windowName }: Pane
 async function join(server: TmuxServer, pane: PaneFacts, after: string, layout: TmuxLayout): Promise<void> {
   const [index = "0"] = await server.read([["display-message", "-p", "-t", pane.id, "#{window_index}"]]);
   await server.rearrange([
-    ["set-option", "-p", "-o", "-q", "-t", pane.id, originOption, `${pane.sessionId} ${pane.windowId} ${index} ${pane.windowName}`],
+    [
+      "set-option",
+      "-p",
+      "-o",
+      "-q",
+      "-t",
+      pane.id,
+      originOption,
+      `${pane.sessionId} ${pane.windowId} ${index} ${pane.windowName}`,
+    ],
     ["join-pane", "-d", "-s", pane.id, "-t", after],
     ["select-layout", "-t", pane.id, layout],
   ]);
@@ -95,7 +127,10 @@ export async function restore(server: TmuxServer, seats: readonly Seat[]): Promi
       await goBack(server, pane, place.slice(pane.length + 1), origin);
       restored.push(name);
     } else if (title !== "") {
-      await server.run([["rename-window", "-t", pane, title], ["set-option", "-w", "-u", "-t", pane, titleOption]]);
+      await server.run([
+        ["rename-window", "-t", pane, title],
+        ["set-option", "-w", "-u", "-t", pane, titleOption],
+      ]);
       restored.push(name);
     }
   }
@@ -105,7 +140,9 @@ export async function restore(server: TmuxServer, seats: readonly Seat[]): Promi
 
 /** Those whose pane came back, or is not there any more. */
 async function endStandIns(server: TmuxServer): Promise<void> {
-  const lines = await server.read([["list-panes", "-a", "-F", `#{pane_id} #{window_id} #{${standInOption}}\t#{${originOption}}`]]);
+  const lines = await server.read([
+    ["list-panes", "-a", "-F", `#{pane_id} #{window_id} #{${standInOption}}\t#{${originOption}}`],
+  ]);
   const away = new Set(lines.filter((line) => !line.endsWith("\t")).map((line) => line.split(" ")[0]));
   for (const line of lines) {
     const [, window = "", pane = ""] = line.slice(0, line.indexOf("\t")).split(" ");

@@ -3,7 +3,16 @@ import type { HomeConfig } from "../../config/home.ts";
 import { defaultTeam } from "../../config/project.ts";
 import { endpointBy, isLive, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import { ensureSession, ensureWindow, exactSession, hasSession, newWindow, sessionName, type Launch, type PanePlace } from "../../tmux/session.ts";
+import {
+  ensureSession,
+  ensureWindow,
+  exactSession,
+  hasSession,
+  newWindow,
+  sessionName,
+  type Launch,
+  type PanePlace,
+} from "../../tmux/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 
 type Settings = HomeConfig["session"];
@@ -29,27 +38,44 @@ export function sessionOf(agent: Resident, config: Pick<HomeConfig, "session">):
 /** The sessions in which a team can be seen, the best first; with one for each agent, those of its agents, the lead's first. */
 export function sessionsOf(team: string, agents: readonly Agent[], config: Pick<HomeConfig, "session">): string[] {
   if (config.session.naming === "window") return [teamSession(team, config)];
-  return leadFirst(agents.filter((agent) => agent.launch !== null && isLive(agent) && endpointBy("tmux", agent) !== undefined)).map((agent) => sessionOf(agent, config));
+  return leadFirst(
+    agents.filter((agent) => agent.launch !== null && isLive(agent) && endpointBy("tmux", agent) !== undefined),
+  ).map((agent) => sessionOf(agent, config));
 }
 
 /** Who has that role, or runs that profile, then who was there first. */
-export const leadFirst = (agents: readonly Agent[]): Agent[] => agents.toSorted((a, b) => Number(isLead(b)) - Number(isLead(a)) || a.createdAt - b.createdAt);
+export const leadFirst = (agents: readonly Agent[]): Agent[] =>
+  agents.toSorted((a, b) => Number(isLead(b)) - Number(isLead(a)) || a.createdAt - b.createdAt);
 
-const isLead = ({ name, role, profile }: Agent): boolean => [name, role, profile].some((word) => word === "lead" || word === "team-lead");
+const isLead = ({ name, role, profile }: Agent): boolean =>
+  [name, role, profile].some((word) => word === "lead" || word === "team-lead");
 
 /** Starts a program where the agent belongs: in a window named by its task or role. */
-export async function settleIn(server: TmuxServer, agent: Resident, task: string | undefined, launch: Launch, cwd: string | null, config: HomeConfig): Promise<PanePlace> {
+export async function settleIn(
+  server: TmuxServer,
+  agent: Resident,
+  task: string | undefined,
+  launch: Launch,
+  cwd: string | null,
+  config: HomeConfig,
+): Promise<PanePlace> {
   await server.version();
   const session = sessionOf(agent, config);
   const window = sessionName(task ?? agent.role ?? agent.name);
-  if (config.session.naming === "session") return inOwnSession(server, agent, { ...launch, session, name: window }, config.session);
+  if (config.session.naming === "session")
+    return inOwnSession(server, agent, { ...launch, session, name: window }, config.session);
   // Nobody has looked at a new session yet, and its first agent is worth more than an empty shell.
   const select = await ensureTeamSession(server, session, cwd, config.session);
   return newWindow(server, { ...launch, session, name: window, select });
 }
 
 /** The team's session with its shell window, in that directory; without `autoCreate` it must be there already. Answers whether it is new. */
-async function ensureTeamSession(server: TmuxServer, session: string, cwd: string | null, { autoCreate, defaultWindow }: Settings): Promise<boolean> {
+async function ensureTeamSession(
+  server: TmuxServer,
+  session: string,
+  cwd: string | null,
+  { autoCreate, defaultWindow }: Settings,
+): Promise<boolean> {
   if (!autoCreate) {
     if (!(await hasSession(server, session))) throw mayNotCreate(session, server);
     return false;
@@ -60,7 +86,12 @@ async function ensureTeamSession(server: TmuxServer, session: string, cwd: strin
   return created;
 }
 
-async function inOwnSession(server: TmuxServer, agent: Resident, place: Launch & { session: string; name: string }, { autoCreate }: Settings): Promise<PanePlace> {
+async function inOwnSession(
+  server: TmuxServer,
+  agent: Resident,
+  place: Launch & { session: string; name: string },
+  { autoCreate }: Settings,
+): Promise<PanePlace> {
   const { session, name, ...launch } = place;
   if (!(await hasSession(server, session))) {
     if (!autoCreate) throw mayNotCreate(session, server);
@@ -80,7 +111,8 @@ const ownerOption = "@tieline_owner";
 
 const unfitName = (name: string): TielineError =>
   new TielineError("NAME_INVALID", `${name} can not name a session of its own`, {
-    remedy: "with session.naming `session`, use small letters, digits and _, and for an instance - and its number: ana, ana-2",
+    remedy:
+      "with session.naming `session`, use small letters, digits and _, and for an instance - and its number: ana, ana-2",
     operands: { name },
   });
 

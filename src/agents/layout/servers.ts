@@ -13,7 +13,13 @@ export class TmuxServers implements AsyncDisposable {
 
   at(socketPath: string): TmuxServer {
     let server = this.bySocket.get(socketPath);
-    if (server === undefined) this.bySocket.set(socketPath, (server = this.debugged(new TmuxServer({ ...this.options, socketPath, onPeople: () => this.onPeople(socketPath) }))));
+    if (server === undefined)
+      this.bySocket.set(
+        socketPath,
+        (server = this.debugged(
+          new TmuxServer({ ...this.options, socketPath, onPeople: () => this.onPeople(socketPath) }),
+        )),
+      );
     return server;
   }
 

@@ -36,7 +36,9 @@ export class Viewers implements AsyncDisposable {
   private async count(socket: string): Promise<void> {
     const before = this.viewed.get(socket) ?? new Set();
     try {
-      const lines = await this.parts.server(socket).read([["list-clients", "-F", "#{?client_control_mode,,#{session_name}}"]]);
+      const lines = await this.parts
+        .server(socket)
+        .read([["list-clients", "-F", "#{?client_control_mode,,#{session_name}}"]]);
       this.viewed.set(socket, new Set(lines.filter(Boolean)));
     } catch (thrown) {
       this.viewed.delete(socket);
@@ -49,7 +51,9 @@ export class Viewers implements AsyncDisposable {
   private arrange(): void {
     const before = this.attention;
     const somebody = [...this.viewed.values()].some((sessions) => sessions.size > 0);
-    this.attention = somebody ? this.parts.attend(() => this.parts.agents().filter((agent) => this.isViewed(agent))) : null;
+    this.attention = somebody
+      ? this.parts.attend(() => this.parts.agents().filter((agent) => this.isViewed(agent)))
+      : null;
     before?.[Symbol.dispose]();
   }
 

@@ -6,7 +6,10 @@ const fence = /^---[ \t]*$/;
 
 /** A profile as a Markdown file: settings between two lines `---` at the top, and below them the prompt. */
 export function parseProfileFile(file: string, text: string): ProfileFields {
-  const lines = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n").split("\n");
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .replaceAll("\r\n", "\n")
+    .split("\n");
   if (!fence.test(lines[0]!)) return withPrompt(file, {}, lines.join("\n"), 1);
   const end = lines.findIndex((line, index) => index > 0 && fence.test(line));
   if (end < 0) throw invalid({ file, line: 1, column: 1 }, "the front matter has no end", "close it with a line ---");

@@ -59,6 +59,12 @@ const exists = (name: string, file: string): TielineError =>
   });
 
 function notAFile({ name, origin, source }: Profile): TielineError {
-  const remedy = origin === "built in" ? `a profile of your own named ${name} takes its place` : "take it out of that file, which Tieline never changes";
-  return new TielineError("CONFLICT", origin === "built in" ? `${name} is built in` : `${name} stands in ${source}`, { remedy, operands: { name, source } });
+  const remedy =
+    origin === "built in"
+      ? `a profile of your own named ${name} takes its place`
+      : "take it out of that file, which Tieline never changes";
+  return new TielineError("CONFLICT", origin === "built in" ? `${name} is built in` : `${name} stands in ${source}`, {
+    remedy,
+    operands: { name, source },
+  });
 }

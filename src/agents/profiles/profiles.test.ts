@@ -38,24 +38,58 @@ describe("profiles", () => {
     expect(found("nobody")).toBeNull();
     expect(found("../qa")).toBeNull();
     expect(profiles.lookup(null, "scout")).toMatchObject({ origin: "user", prompt: "Look around." });
-    expect(profiles.names(here)).toEqual(["bot", "scout", "qa", "team-lead", "engineer", "reviewer", "fixer", "researcher", "docs"]);
+    expect(profiles.names(here)).toEqual([
+      "bot",
+      "scout",
+      "qa",
+      "team-lead",
+      "engineer",
+      "reviewer",
+      "fixer",
+      "researcher",
+      "docs",
+    ]);
     expect(profiles.list(here).map(({ name }) => name)).toEqual(profiles.names(here));
   });
 
   test("paths start at the project; a command makes it generic", () => {
-    const bot = new Profiles(user).lookup(project("agents: { bot: { command: [./bot], cwd: sub, logs: [a.log] } }"), "bot")!;
-    expect(bot).toMatchObject({ provider: "generic", command: ["./bot"], cwd: join(root, "sub"), logs: [join(root, "a.log")], autostart: true, may: [] });
+    const bot = new Profiles(user).lookup(
+      project("agents: { bot: { command: [./bot], cwd: sub, logs: [a.log] } }"),
+      "bot",
+    )!;
+    expect(bot).toMatchObject({
+      provider: "generic",
+      command: ["./bot"],
+      cwd: join(root, "sub"),
+      logs: [join(root, "a.log")],
+      autostart: true,
+      may: [],
+    });
   });
 
   test("a command makes a profile generic, also where it is an interpreter: how its text goes in is for the user to say", () => {
-    const here = project("agents:\n  a: { command: python3 }\n  b: { command: [psql, shop] }\n  c: { command: python3, args: [bot.py] }\n  d: { command: [node], provider: generic }");
-    expect(["a", "b", "c", "d"].map((name) => new Profiles(user).lookup(here, name)!.provider)).toEqual(["generic", "generic", "generic", "generic"]);
+    const here = project(
+      "agents:\n  a: { command: python3 }\n  b: { command: [psql, shop] }\n  c: { command: python3, args: [bot.py] }\n  d: { command: [node], provider: generic }",
+    );
+    expect(["a", "b", "c", "d"].map((name) => new Profiles(user).lookup(here, name)!.provider)).toEqual([
+      "generic",
+      "generic",
+      "generic",
+      "generic",
+    ]);
   });
 
   test("an entry refines the profile of its name, or the one it names", () => {
-    const here = project("agents:\n  engineer: { model: small }\n  ana: { profile: engineer, role: backend }\n  fixer: { command: ./fix }");
+    const here = project(
+      "agents:\n  engineer: { model: small }\n  ana: { profile: engineer, role: backend }\n  fixer: { command: ./fix }",
+    );
     const profiles = new Profiles(user);
-    expect(profiles.lookup(here, "engineer")).toMatchObject({ origin: "project", model: "small", role: "engineer", provider: "claude-code" });
+    expect(profiles.lookup(here, "engineer")).toMatchObject({
+      origin: "project",
+      model: "small",
+      role: "engineer",
+      provider: "claude-code",
+    });
     expect(profiles.lookup(here, "ana")).toMatchObject({ name: "ana", model: "small", role: "backend" });
     expect(profiles.lookup(here, "ana")!.prompt).toContain("# Engineer");
     expect(profiles.lookup(here, "fixer")).toMatchObject({ provider: "generic", prompt: null, role: null });
@@ -63,11 +97,17 @@ describe("profiles", () => {
 
   test("a base that does not exist, or leads round in a circle, is an error", () => {
     const profiles = new Profiles(user);
-    expect(() => profiles.lookup(project("agents: { a: { profile: nothing } }"), "a")).toThrow("builds on the profile nothing");
+    expect(() => profiles.lookup(project("agents: { a: { profile: nothing } }"), "a")).toThrow(
+      "builds on the profile nothing",
+    );
     for (const name of ["../qa", "x".repeat(300)]) {
-      expect(() => profiles.lookup(project(`agents: { a: { profile: ${name} } }`), "a")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+      expect(() => profiles.lookup(project(`agents: { a: { profile: ${name} } }`), "a")).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID" }),
+      );
     }
-    expect(() => profiles.lookup(project("agents: { a: { profile: b }, b: { profile: a } }"), "a")).toThrow("builds on the profile a");
+    expect(() => profiles.lookup(project("agents: { a: { profile: b }, b: { profile: a } }"), "a")).toThrow(
+      "builds on the profile a",
+    );
   });
 
   test("a changed file is read again", () => {
@@ -95,7 +135,10 @@ describe("profile files", () => {
   });
 
   test("Windows line ends, a byte order mark and rules in the text", () => {
-    expect(parseProfileFile("f.md", "\uFEFF---\r\nrole: x\r\n---\r\nA\r\n\r\n---\r\nB\r\n")).toEqual({ role: "x", prompt: "A\n\n---\nB" });
+    expect(parseProfileFile("f.md", "\uFEFF---\r\nrole: x\r\n---\r\nA\r\n\r\n---\r\nB\r\n")).toEqual({
+      role: "x",
+      prompt: "A\n\n---\nB",
+    });
   });
 });
 

@@ -93,10 +93,14 @@ export class Profiles {
     if (fields.profile === undefined) return fields.command ? null : this.#build(project, name, above);
     const base = this.#build(project, fields.profile, above);
     if (base) return base;
-    throw new TielineError("CONFIG_INVALID", `${source}: ${name} builds on the profile ${fields.profile}, which does not exist`, {
-      remedy: "`tieline agents ls` lists the profiles",
-      operands: { profile: fields.profile, source },
-    });
+    throw new TielineError(
+      "CONFIG_INVALID",
+      `${source}: ${name} builds on the profile ${fields.profile}, which does not exist`,
+      {
+        remedy: "`tieline agents ls` lists the profiles",
+        operands: { profile: fields.profile, source },
+      },
+    );
   }
 
   *#entries(project: Project | null, name: string): Iterable<Entry> {
@@ -146,14 +150,21 @@ export class Profiles {
 }
 
 function chainTooLong(source: string, name: string): TielineError {
-  return new TielineError("CONFIG_INVALID", `${source}: more than ${maxProfileChain} profiles build on each other, down to ${name}`, {
-    remedy: "let the profiles build on one that is nearer to the base",
-    operands: { profile: name, source, limit: maxProfileChain },
-  });
+  return new TielineError(
+    "CONFIG_INVALID",
+    `${source}: more than ${maxProfileChain} profiles build on each other, down to ${name}`,
+    {
+      remedy: "let the profiles build on one that is nearer to the base",
+      operands: { profile: name, source, limit: maxProfileChain },
+    },
+  );
 }
 
 function namesIn(directory: string): string[] {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
   const files = readdirSync(directory).filter((file) => file.endsWith(".md"));
-  return files.map((file) => file.slice(0, -".md".length)).filter((name) => namePattern.test(name)).toSorted();
+  return files
+    .map((file) => file.slice(0, -".md".length))
+    .filter((name) => namePattern.test(name))
+    .toSorted();
 }

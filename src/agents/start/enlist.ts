@@ -32,7 +32,9 @@ export function enlist({ profile, team, name: wanted, sessionId, wishes }: Enlis
     launch: launchData(profile, wishes),
     sessionId: sessionId ?? null,
   };
-  return known === null ? directory.prepare({ name, team, ...fields, state: "gone" }) : directory.update(known.id, fields);
+  return known === null
+    ? directory.prepare({ name, team, ...fields, state: "gone" })
+    : directory.update(known.id, fields);
 }
 
 /** The agent that a profile stands for: the one that holds its name, or a new one that is offline until started. */

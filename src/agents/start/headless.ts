@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type { Endpoint } from "../../model/agent.ts";
 import type { AgentId } from "../../model/ids.ts";
 import type { LaunchPlan } from "../../providers/provider.ts";
-import { outputLimit, stdinEndpoint, streamsDirectory, streamsIn, type Streams } from "../../delivery/transports/streams.ts";
+import {
+  outputLimit,
+  stdinEndpoint,
+  streamsDirectory,
+  streamsIn,
+  type Streams,
+} from "../../delivery/transports/streams.ts";
 
 type Prints = NonNullable<LaunchPlan["prints"]>;
 
@@ -51,7 +57,12 @@ read -r status <"$input.status"; rm -f "$input.status" "$input.cut"
 [ "$prints" = records ] || [ "$status" -ne 0 ] || sleep 1
 exit "$status"`;
 
-export function withStreams(command: readonly string[], { input, output }: Streams, prints: Prints, limit = outputLimit): readonly string[] {
+export function withStreams(
+  command: readonly string[],
+  { input, output }: Streams,
+  prints: Prints,
+  limit = outputLimit,
+): readonly string[] {
   return ["sh", "-c", script, "sh", input, output, prints, String(limit), ...command];
 }
 
@@ -72,12 +83,25 @@ export interface StreamingLaunch {
 }
 
 /** Records belong to a conversation. Text gets a new file with each start, which ends what the last one had begun. */
-export function onStreams(command: readonly string[], prints: Prints, { home, agent, conversation, startedAt }: Start): StreamingLaunch {
+export function onStreams(
+  command: readonly string[],
+  prints: Prints,
+  { home, agent, conversation, startedAt }: Start,
+): StreamingLaunch {
   mkdirSync(streamsDirectory(home), { recursive: true, mode: 0o700 });
-  if (prints === "records") return { command: withStreams(command, streamsIn(home, conversation ?? agent), prints), endpoints: [], output: undefined };
+  if (prints === "records")
+    return {
+      command: withStreams(command, streamsIn(home, conversation ?? agent), prints),
+      endpoints: [],
+      output: undefined,
+    };
   removeOldStreams(home, agent);
   const streams = streamsIn(home, `${agent}.${startedAt}`);
-  return { command: withStreams(command, streams, prints), endpoints: [stdinEndpoint(streams)], output: streamsIn(home, `${agent}.*`).output };
+  return {
+    command: withStreams(command, streams, prints),
+    endpoints: [stdinEndpoint(streams)],
+    output: streamsIn(home, `${agent}.*`).output,
+  };
 }
 
 const keptStarts = 3;

@@ -44,11 +44,18 @@ export function wishedProfile(profile: Profile, launch: LaunchData | null): Prof
 }
 
 /** What the program is told about itself and its mail, in one text. null: a prompt would start a turn for nothing. */
-export function promptOf({ prompt, skill }: Profile, { name, team }: Pick<Agent, "name" | "team">, { promptsAtOnce = false }: Pick<Provider, "promptsAtOnce">, command = "tieline"): string | null {
-  const begin = skill === null ? null : `Begin with the skill \`${skill}\`: load it before you do anything else, and follow it.`;
+export function promptOf(
+  { prompt, skill }: Profile,
+  { name, team }: Pick<Agent, "name" | "team">,
+  { promptsAtOnce = false }: Pick<Provider, "promptsAtOnce">,
+  command = "tieline",
+): string | null {
+  const begin =
+    skill === null ? null : `Begin with the skill \`${skill}\`: load it before you do anything else, and follow it.`;
   const own = [prompt, begin].filter((text) => text !== null);
   if (own.length === 0 && promptsAtOnce) return null;
-  const called = command === "tieline" ? [] : [`In your shell \`tieline\` may not be found by its name; run it as \`${command}\`.`];
+  const called =
+    command === "tieline" ? [] : [`In your shell \`tieline\` may not be found by its name; run it as \`${command}\`.`];
   return [...own, `You are \`${name}\`, an agent in the team \`${team}\`.`, teaching, ...called].join("\n\n");
 }
 
@@ -57,7 +64,7 @@ export interface Conversation {
   readonly resume: boolean;
 }
 
-/** `named` is one that a person asked for: it is gone on with, or the program says that there is none. */
+/** `named` is one that a user asked for: it is gone on with, or the program says that there is none. */
 export type WantedConversation = "resume" | "new" | "named";
 
 /** The conversation that a start goes on with where the program can, or else begins. */

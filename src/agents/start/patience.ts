@@ -9,7 +9,11 @@ const firstPauseMs = 5;
 const longestPauseMs = 200;
 
 /** Looks again and again for what nobody announces. Answers what the first look finds; undefined: nothing was found in time. */
-export async function lookFor<Found>(look: () => Promise<Found | undefined>, withinMs: number, { clock, pause = Bun.sleep }: Patience = {}): Promise<Found | undefined> {
+export async function lookFor<Found>(
+  look: () => Promise<Found | undefined>,
+  withinMs: number,
+  { clock, pause = Bun.sleep }: Patience = {},
+): Promise<Found | undefined> {
   const elapsed = elapsedFor(clock);
   const deadline = elapsed() + withinMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {

@@ -28,7 +28,7 @@ export interface PrepareParts {
   readonly command: (agent: Agent) => string;
   /** Asks an installed program about itself. */
   readonly ask: ProgramAnswers["of"];
-  /** What the tmux server gives to programs: where they look for theirs, and the person's own home. */
+  /** What the tmux server gives to programs: where they look for theirs, and the user's own home. */
   readonly env: Readonly<Record<string, string>>;
   /** Where agents work when nobody said otherwise; null: wherever tmux happens to be. */
   readonly directoryOf: (team: string) => string | null;
@@ -76,23 +76,42 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
   const { agent, profile, provider, conversation } = start;
   const { home, binDirectory, clock = systemClock } = parts;
   const prompt = writePrompt(start, parts);
-  const inside = profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
+  const inside =
+    profile.sandbox === "bwrap" && prompt !== null ? { ...prompt, file: "/run/tieline/prompt.md" } : prompt;
   const plan = planOf(start, inside, await answerOf(start, parts), parts);
   checkReadsMessages(profile, provider, plan.command);
   for (const [path, text] of Object.entries(plan.files ?? {})) writeFileSync(path, text, { mode: 0o600 });
   const token = newToken();
   const env = environmentOf(start, plan, token, parts);
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);
-  checkLaunch(profile, provider, profile.sandbox === "command" ? (profile.sandboxCommand ?? []) : [plan.program ?? plan.command[0]!], cwd, env.PATH);
+  checkLaunch(
+    profile,
+    provider,
+    profile.sandbox === "command" ? (profile.sandboxCommand ?? []) : [plan.program ?? plan.command[0]!],
+    cwd,
+    env.PATH,
+  );
   const walled = await sandboxedLaunch({
     ...{ profile, command: plan.command, env, cwd, binDirectory, userEnv: parts.env },
     ...{ home: realPath(home), place: join(realPath(home), "sandboxes", agent.id) },
     ...surroundingsOf(start, parts),
     ...(prompt !== null && inside !== prompt && { files: { [inside!.file]: prompt.file } }),
   });
-  const streaming = plan.prints && onStreams(walled.command, plan.prints, { home, agent: agent.id, conversation: conversation.sessionId, startedAt: clock() });
+  const streaming =
+    plan.prints &&
+    onStreams(walled.command, plan.prints, {
+      home,
+      agent: agent.id,
+      conversation: conversation.sessionId,
+      startedAt: clock(),
+    });
   return {
-    launch: { command: scrubbed(streaming?.command ?? walled.command, walled.env), env: walled.env, ...(walled.cwd !== null && { cwd: walled.cwd }), keepsDead: true },
+    launch: {
+      command: scrubbed(streaming?.command ?? walled.command, walled.env),
+      env: walled.env,
+      ...(walled.cwd !== null && { cwd: walled.cwd }),
+      keepsDead: true,
+    },
     words: commandWords(plan.command),
     endpoints: [...(streaming?.endpoints ?? []), ...(plan.endpoints ?? [])],
     output: streaming?.output,
@@ -129,13 +148,25 @@ async function answerOf({ profile, provider }: Preparation, { env, ask }: Prepar
 }
 
 /** Whoever is in a sandbox reaches us by files only. */
-function planOf({ agent, profile, provider, conversation }: Preparation, prompt: Prompt | null, answer: string | null, { hooks, socketsDirectory }: PrepareParts): LaunchPlan {
+function planOf(
+  { agent, profile, provider, conversation }: Preparation,
+  prompt: Prompt | null,
+  answer: string | null,
+  { hooks, socketsDirectory }: PrepareParts,
+): LaunchPlan {
   const { permissions, model } = profile;
-  const waysToUs = isSandboxed(profile) ? { hooks: null, ownSocket: null, ownPort: null } : { hooks, ownSocket: ownSocketOf(agent, socketsDirectory), ownPort: ownPort() };
+  const waysToUs = isSandboxed(profile)
+    ? { hooks: null, ownSocket: null, ownPort: null }
+    : { hooks, ownSocket: ownSocketOf(agent, socketsDirectory), ownPort: ownPort() };
   return provider.launchCommand(profile, { ...conversation, permissions, model, prompt, answer, ...waysToUs });
 }
 
-function environmentOf({ agent, profile }: Preparation, plan: LaunchPlan, token: string, { home, binDirectory, reachable, env }: PrepareParts) {
+function environmentOf(
+  { agent, profile }: Preparation,
+  plan: LaunchPlan,
+  token: string,
+  { home, binDirectory, reachable, env }: PrepareParts,
+) {
   return {
     ...plan.env,
     ...profile.env,
@@ -207,10 +238,17 @@ function writePrompt({ agent, profile, provider }: Preparation, { home, command 
 }
 
 /** tmux would start nothing, or somewhere else, without a word. */
-function checkLaunch(profile: Profile, provider: Provider, [program]: readonly string[], cwd: string | null, path: string): void {
+function checkLaunch(
+  profile: Profile,
+  provider: Provider,
+  [program]: readonly string[],
+  cwd: string | null,
+  path: string,
+): void {
   if (program === undefined) throw noCommand(profile);
   if (cwd !== null && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw noDirectory(profile, cwd);
-  if (Bun.which(program, { PATH: path, ...(cwd !== null && { cwd }) }) === null) throw notInstalled(profile, provider, program);
+  if (Bun.which(program, { PATH: path, ...(cwd !== null && { cwd }) }) === null)
+    throw notInstalled(profile, provider, program);
 }
 
 /** What runs each line that it is given is started only where its profile says so, and its messages go in as what it does not run. */
@@ -229,17 +267,35 @@ function kindInside(command: readonly string[]): ProgramKind | null {
   const words = wordsOf(command);
   const kind = kindOf(words);
   if (kind?.kind !== "wrapper") return kind;
-  const inside = words.slice(1).map((word, at) => (/^-[a-z]*c$/.test(words[at]!) ? kindOf(word.split(" ")) : kindOf(words.slice(at + 1))));
+  const inside = words
+    .slice(1)
+    .map((word, at) => (/^-[a-z]*c$/.test(words[at]!) ? kindOf(word.split(" ")) : kindOf(words.slice(at + 1))));
   return inside.find((one) => one !== null && one.kind !== "wrapper") ?? null;
 }
 
 function runsText(profile: Profile, { kind, name }: ProgramKind, command: readonly string[]): TielineError {
-  const words = { shell: "a bare shell", interpreter: "a bare interpreter", remote: "a program on another machine or in a container", wrapper: "", keys: "" }[kind];
-  const insist = { shell: "`provider: shell` if a shell is really meant", interpreter: "`provider: repl` to give it messages as comments, where it has those", remote: "the `provider:` that runs there", wrapper: "", keys: "" }[kind];
-  return new TielineError("SPAWN_FAILED", `${profile.name} is ${words} (${wordsOf(command).join(" ")}); text typed there ${{ shell: "would run as commands", interpreter: "would run as code" }[kind as string] ?? "may run"}`, {
-    remedy: `name the program in its \`command:\` in ${profile.source}, or say ${insist}`,
-    operands: { profile: profile.name, program: name },
-  });
+  const words = {
+    shell: "a bare shell",
+    interpreter: "a bare interpreter",
+    remote: "a program on another machine or in a container",
+    wrapper: "",
+    keys: "",
+  }[kind];
+  const insist = {
+    shell: "`provider: shell` if a shell is really meant",
+    interpreter: "`provider: repl` to give it messages as comments, where it has those",
+    remote: "the `provider:` that runs there",
+    wrapper: "",
+    keys: "",
+  }[kind];
+  return new TielineError(
+    "SPAWN_FAILED",
+    `${profile.name} is ${words} (${wordsOf(command).join(" ")}); text typed there ${{ shell: "would run as commands", interpreter: "would run as code" }[kind as string] ?? "may run"}`,
+    {
+      remedy: `name the program in its \`command:\` in ${profile.source}, or say ${insist}`,
+      operands: { profile: profile.name, program: name },
+    },
+  );
 }
 
 const noCommand = (profile: Profile): TielineError =>

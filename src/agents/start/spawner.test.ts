@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { memoryStore } from "../../mailbox/memory/store.ts";
 import { openMailbox } from "../../mailbox/mailbox.ts";
 import type { Mailbox } from "../../mailbox/port.ts";
-import { personId, type Agent } from "../../model/agent.ts";
+import { userId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { AgentId } from "../../model/ids.ts";
 import { seal, type Sender } from "../../model/message.ts";
@@ -10,7 +10,7 @@ import { anAgent, offline, paneEndpoint } from "../../testing/agents.ts";
 import { until } from "../../testing/until.ts";
 import { Spawner, type SpawnerParts } from "./spawner.ts";
 
-const person: Sender = { id: personId, name: "user", team: "web", knownBy: "person" };
+const user: Sender = { id: userId, name: "user", team: "web", knownBy: "user" };
 const cleanUps: Disposable[] = [];
 afterEach(() => cleanUps.splice(0).forEach((one) => one[Symbol.dispose]()));
 
@@ -24,7 +24,8 @@ function world(programs: Record<string, (agent: Agent) => void | Promise<void>>,
   }
   const starts: string[] = [];
   const told: string[] = [];
-  const set = (id: AgentId, change: Partial<Agent>): void => void agents.set(id, { ...agents.get(id)!, ...change, stateAt: Date.now() });
+  const set = (id: AgentId, change: Partial<Agent>): void =>
+    void agents.set(id, { ...agents.get(id)!, ...change, stateAt: Date.now() });
   const spawner = new Spawner({
     mailbox,
     agent: (id) => agents.get(id) ?? null,
@@ -44,9 +45,11 @@ function world(programs: Record<string, (agent: Agent) => void | Promise<void>>,
   cleanUps.push(spawner);
   const up = (id: AgentId): void => set(id, { endpoints: [paneEndpoint("%1")], state: "idle" });
   const down = (id: AgentId): void => set(id, { ...offline });
-  const send = (name: string, from = person, starting = true) => {
+  const send = (name: string, from = user, starting = true) => {
     const agent = [...agents.values()].find((one) => one.name === name)!;
-    return mailbox.accept(seal({ to: name, body: "hello" }, from, { inReplyTo: null, hops: 0, starts: starting }), [agent]);
+    return mailbox.accept(seal({ to: name, body: "hello" }, from, { inReplyTo: null, hops: 0, starts: starting }), [
+      agent,
+    ]);
   };
   return { mailbox, spawner, starts, told, up, down, send };
 }
@@ -61,7 +64,8 @@ describe("mail starts agents", () => {
     let trusted = false;
     const { mailbox, spawner, starts, told, up, send } = world({
       ana(agent) {
-        if (!trusted) throw new TielineError("UNTRUSTED", "/p/tieline.yaml is not trusted yet", { remedy: "run tieline trust" });
+        if (!trusted)
+          throw new TielineError("UNTRUSTED", "/p/tieline.yaml is not trusted yet", { remedy: "run tieline trust" });
         up(agent.id);
       },
     });
@@ -78,10 +82,17 @@ describe("mail starts agents", () => {
 
   test("a storm of messages is one start for each agent", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `agent${index}`);
-    const { spawner, starts, up, send } = world(Object.fromEntries(names.map((name) => [name, async ({ id }: Agent) => {
-      await Promise.resolve();
-      up(id);
-    }])));
+    const { spawner, starts, up, send } = world(
+      Object.fromEntries(
+        names.map((name) => [
+          name,
+          async ({ id }: Agent) => {
+            await Promise.resolve();
+            up(id);
+          },
+        ]),
+      ),
+    );
     spawner.start();
     await Promise.all(Array.from({ length: 200 }, (_, index) => send(names[index % names.length]!)));
     await until(() => starts.length >= 20, "twenty starts");
@@ -97,10 +108,13 @@ describe("mail starts agents", () => {
   });
 
   test("mail that may start nobody does not, but what comes behind it may", async () => {
-    const eve: Sender = { ...person, id: "eve" as AgentId, name: "eve" };
-    const { spawner, starts, up, send } = world({ ana: ({ id }) => up(id) }, { mayStart: (from) => from.id === personId });
+    const eve: Sender = { ...user, id: "eve" as AgentId, name: "eve" };
+    const { spawner, starts, up, send } = world(
+      { ana: ({ id }) => up(id) },
+      { mayStart: (from) => from.id === userId },
+    );
     spawner.start();
-    await send("ana", person, false);
+    await send("ana", user, false);
     await send("ana", eve);
     expect(starts).toEqual([]);
     await send("ana");
@@ -109,7 +123,10 @@ describe("mail starts agents", () => {
 
   test("no more than the limit in a minute; the others wait and are told why", async () => {
     let now = 0;
-    const { spawner, starts, told, up, send } = world({ ana: ({ id }) => up(id), bob: ({ id }) => up(id) }, { perMinute: 1, clock: () => now });
+    const { spawner, starts, told, up, send } = world(
+      { ana: ({ id }) => up(id), bob: ({ id }) => up(id) },
+      { perMinute: 1, clock: () => now },
+    );
     spawner.start();
     await send("ana");
     now = 59_999;
@@ -130,9 +147,11 @@ describe("a program that will not run", () => {
     await until(() => stateOf(mailbox, message.tag) === "failed", "the message to fail");
     expect(starts).toHaveLength(4);
     expect(told[0]).toBe("no such program; the next start is in 1 s");
-    const [bounce] = mailbox.inbox(personId);
+    const [bounce] = mailbox.inbox(userId);
     expect(bounce!.message).toMatchObject({ kind: "bounce", inReplyTo: message.id });
-    expect(bounce!.message.body).toStartWith(`${message.tag} to ana was not delivered: SPAWN_FAILED: it was started 4 times in a row in vain; no such program`);
+    expect(bounce!.message.body).toStartWith(
+      `${message.tag} to ana was not delivered: SPAWN_FAILED: it was started 4 times in a row in vain; no such program`,
+    );
   });
 
   test("more mail during a pause does not shorten it", async () => {
@@ -143,10 +162,12 @@ describe("a program that will not run", () => {
   });
 
   test("one that ends as soon as it is ready counts as failed", async () => {
-    const { mailbox, spawner, starts, told, up, down, send } = world({ ana: ({ id }) => {
-      up(id);
-      down(id);
-    } });
+    const { mailbox, spawner, starts, told, up, down, send } = world({
+      ana: ({ id }) => {
+        up(id);
+        down(id);
+      },
+    });
     spawner.start();
     const { message } = await send("ana");
     await until(() => stateOf(mailbox, message.tag) === "failed", "the message to fail");
@@ -155,20 +176,29 @@ describe("a program that will not run", () => {
   });
 
   test("one that takes a message and ends is started again for the next, with a pause, and never given up", async () => {
-    const { mailbox, spawner, starts, told, up, down, send } = world({ ana: async ({ id }) => {
-      up(id);
-      const { delivery } = mailbox.inbox(id, { pending: true })[0]!;
-      void Promise.resolve().then(async () => {
-        await mailbox.claim(delivery.id, { lane: "push", now: 0, transport: "tmux" });
-        down(id);
-        await mailbox.settle(delivery.id, { kind: "handed", proof: "screen" }, { transport: "tmux", authority: "user" });
-        const next = mailbox.inbox(id, { pending: true })[0]?.delivery;
-        if (next) await mailbox.hold(next.id, { reason: "offline", detail: `ended ${next.id}` });
-      });
-    } });
+    const { mailbox, spawner, starts, told, up, down, send } = world({
+      ana: async ({ id }) => {
+        up(id);
+        const { delivery } = mailbox.inbox(id, { pending: true })[0]!;
+        void Promise.resolve().then(async () => {
+          await mailbox.claim(delivery.id, { lane: "push", now: 0, transport: "tmux" });
+          down(id);
+          await mailbox.settle(
+            delivery.id,
+            { kind: "delivered", proof: "screen" },
+            { transport: "tmux", authority: "user" },
+          );
+          const next = mailbox.inbox(id, { pending: true })[0]?.delivery;
+          if (next) await mailbox.hold(next.id, { reason: "offline", detail: `ended ${next.id}` });
+        });
+      },
+    });
     spawner.start();
     const sent = await Promise.all(Array.from({ length: 8 }, () => send("ana")));
-    await until(() => sent.every(({ message }) => stateOf(mailbox, message.tag) === "handed"), "every message to be handed over");
+    await until(
+      () => sent.every(({ message }) => stateOf(mailbox, message.tag) === "delivered"),
+      "every message to be delivered",
+    );
     expect(starts).toHaveLength(8);
     expect(told).toHaveLength(7);
   });

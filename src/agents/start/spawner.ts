@@ -63,17 +63,24 @@ export class Spawner implements Disposable {
 
   [Symbol.dispose](): void {
     this.stopListening();
-    for (const timer of [...[...this.pauses.values()].map((pause) => pause.timer), ...this.untrusted.values()]) clearTimeout(timer);
+    for (const timer of [...[...this.pauses.values()].map((pause) => pause.timer), ...this.untrusted.values()])
+      clearTimeout(timer);
   }
 
   /** One start for any number of waiting messages; while it runs, or pauses, more of them change nothing. */
   private consider(id: AgentId): void {
     const agent = this.parts.agent(id);
-    if (agent === null || !canStart(agent) || this.starting.has(id) || this.pauses.has(id) || this.untrusted.has(id)) return;
+    if (agent === null || !canStart(agent) || this.starting.has(id) || this.pauses.has(id) || this.untrusted.has(id))
+      return;
     if (this.askingFor(agent).length === 0) return;
     if (this.endLife(agent) === "short") return this.fail(agent, endedSoon(agent));
     const waitMs = this.limitLeftMs();
-    if (waitMs > 0) return this.pause(agent, waitMs, `${this.parts.perMinute} agents were started within a minute, which is the limit`);
+    if (waitMs > 0)
+      return this.pause(
+        agent,
+        waitMs,
+        `${this.parts.perMinute} agents were started within a minute, which is the limit`,
+      );
     this.startedAt.push(this.now());
     this.starting.add(id);
     void this.run(agent);
@@ -134,7 +141,8 @@ export class Spawner implements Disposable {
     const { pausesMs = defaultPausesMs } = this.parts;
     const count = (this.failures.get(agent.id) ?? 0) + 1;
     this.failures.set(agent.id, count);
-    if (count > pausesMs.length) void this.giveUp(agent, `it was started ${count} times in a row in vain; ${failedStart(error)}`);
+    if (count > pausesMs.length)
+      void this.giveUp(agent, `it was started ${count} times in a row in vain; ${failedStart(error)}`);
     this.pause(agent, pausesMs[Math.min(count, pausesMs.length) - 1]!, failedStart(error));
   }
 
@@ -150,14 +158,17 @@ export class Spawner implements Disposable {
   /** No mail is left that would start it, so no start is announced any more. */
   private calm(id: AgentId): void {
     const [agent, pause] = [this.parts.agent(id), this.pauses.get(id)];
-    if (agent !== null && pause !== undefined && canStart(agent) && this.askingFor(agent).length === 0) this.parts.explain(agent, pause.why);
+    if (agent !== null && pause !== undefined && canStart(agent) && this.askingFor(agent).length === 0)
+      this.parts.explain(agent, pause.why);
   }
 
   /** Its senders are told, and can have it tried again with `tieline retry`. */
   private async giveUp(agent: Agent, why: string): Promise<void> {
     const { mailbox, report } = this.parts;
     const waiting = this.askingFor(agent).map((row) => row.delivery);
-    await giveBack(mailbox, waiting, `SPAWN_FAILED: ${why}`, this.parts.clock).catch((fault: unknown) => report(`give back the mail of ${agent.name}`, fault));
+    await giveBack(mailbox, waiting, `SPAWN_FAILED: ${why}`, this.parts.clock).catch((fault: unknown) =>
+      report(`give back the mail of ${agent.name}`, fault),
+    );
   }
 
   /** The waiting mail that may start its recipient. */
@@ -177,14 +188,19 @@ export class Spawner implements Disposable {
     this.startedAt = this.startedAt.filter((at) => at > now - minuteMs);
     return this.startedAt.length < this.parts.perMinute ? 0 : this.startedAt[0]! + minuteMs - now;
   }
-
 }
 
 const endedWithout: ReadonlySet<string> = new Set(["failed", "expired", "cancelled"]);
-const tookMail: ReadonlySet<string> = new Set(["handed", "seen", "answered"]);
+const tookMail: ReadonlySet<string> = new Set(["delivered", "seen", "answered"]);
 
 const endedSoon = ({ name, stateReason, lastExit }: Agent): TielineError =>
-  lastExit !== null ? exitedAtOnce(name, lastExit) : new TielineError("SPAWN_FAILED", `${name} ended soon after it was started${stateReason === null ? "" : ` (${stateReason})`}`, {
-    remedy: "run its command by hand to see why",
-    operands: { agent: name },
-  });
+  lastExit !== null
+    ? exitedAtOnce(name, lastExit)
+    : new TielineError(
+        "SPAWN_FAILED",
+        `${name} ended soon after it was started${stateReason === null ? "" : ` (${stateReason})`}`,
+        {
+          remedy: "run its command by hand to see why",
+          operands: { agent: name },
+        },
+      );

@@ -25,23 +25,54 @@ export interface StartParts extends PrepareParts {
 }
 
 /** Starts an enlisted agent where it belongs in tmux, going on with its conversation or with a new one. */
-export async function start(server: TmuxServer, agent: Agent, base: Profile, conversation: WantedConversation, parts: StartParts): Promise<Agent> {
+export async function start(
+  server: TmuxServer,
+  agent: Agent,
+  base: Profile,
+  conversation: WantedConversation,
+  parts: StartParts,
+): Promise<Agent> {
   const { directory, processes, config } = parts;
   const wished = wishedProfile(base, agent.launch);
   const profile = { ...wished, workspace: wished.workspace && claimWorkspace(wished.workspace, agent, directory) };
   const { role, may, workspace } = profile;
   const provider = providerFor(profile);
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
-  const { launch, words, endpoints, output, openToPeers, tokenDigest } = await prepare({ agent, profile, provider, conversation: spoken, otherWorkspaces: otherWorkspaces(agent, directory) }, parts);
+  const { launch, words, endpoints, output, openToPeers, tokenDigest } = await prepare(
+    { agent, profile, provider, conversation: spoken, otherWorkspaces: otherWorkspaces(agent, directory) },
+    parts,
+  );
   const cwd = profile.cwd ?? parts.directoryOf(agent.team);
-  const place = await settleIn(server, { ...agent, role }, agent.launch?.task, launch, parts.directoryOf(agent.team) ?? cwd ?? parts.env["HOME"] ?? null, config);
-  const locator = { ...(await locate(server, place, { agent, command: words, cwd }, processes, terminalOf(profile))), resumes: spoken.resume };
+  const place = await settleIn(
+    server,
+    { ...agent, role },
+    agent.launch?.task,
+    launch,
+    parts.directoryOf(agent.team) ?? cwd ?? parts.env["HOME"] ?? null,
+    config,
+  );
+  const locator = {
+    ...(await locate(server, place, { agent, command: words, cwd }, processes, terminalOf(profile))),
+    resumes: spoken.resume,
+  };
   return directory.update(agent.id, {
     provider: provider.name,
     ...{ role, may, workspace, profile: profile.name },
-    launch: { ...agent.launch, profile: profile.name, socket: server.socketPath, openToPeers, output, words, keepsDead: true },
+    launch: {
+      ...agent.launch,
+      profile: profile.name,
+      socket: server.socketPath,
+      openToPeers,
+      output,
+      words,
+      keepsDead: true,
+    },
     lastExit: null,
-    endpoints: [...(profile.input === "files" ? [filesEndpoint] : []), ...endpointsInPane(provider.name, locator), ...endpoints],
+    endpoints: [
+      ...(profile.input === "files" ? [filesEndpoint] : []),
+      ...endpointsInPane(provider.name, locator),
+      ...endpoints,
+    ],
     state: "starting",
     stateReason: null,
     sessionId: spoken.sessionId,
@@ -55,18 +86,28 @@ interface Begun {
   readonly cwd: string | null;
 }
 
-async function locate(server: TmuxServer, place: PanePlace, { agent, command, cwd }: Begun, processes: Processes, terminal: Partial<TerminalTraits>) {
+async function locate(
+  server: TmuxServer,
+  place: PanePlace,
+  { agent, command, cwd }: Begun,
+  processes: Processes,
+  terminal: Partial<TerminalTraits>,
+) {
   try {
     await server.run([["set-option", "-p", "-t", place.pane, "@tieline_agent", agent.id]]);
     const [pane, program] = await Promise.all([readPane(server, place.pane), processes.read(place.panePid)]);
     if (program !== undefined && !pane.dead) return locatorOf(server, pane, program, terminal);
     const kept = { ...place, serverPid: pane.serverPid };
     // The process may be gone a moment before tmux has noticed.
-    const exit = await lookFor(async () => (await takeExit(server, kept, { command, afterMs: 0 })) ?? undefined, noticedWithinMs);
+    const exit = await lookFor(
+      async () => (await takeExit(server, kept, { command, afterMs: 0 })) ?? undefined,
+      noticedWithinMs,
+    );
     throw exit === undefined ? endedAtOnce(agent, place) : exitedAtOnce(agent.name, exit, cwd);
   } catch (thrown) {
     // Its pane, and perhaps its session and the server, went with it.
-    if (["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code)) throw endedAtOnce(agent, place, thrown);
+    if (["PANE_UNKNOWN", "TMUX_UNAVAILABLE"].includes(asTielineError(thrown).code))
+      throw endedAtOnce(agent, place, thrown);
     throw thrown;
   }
 }

@@ -42,7 +42,13 @@ export interface AgentStarterParts {
   readonly hooks: HookSetup;
   readonly report: (context: string, fault: unknown) => void;
   readonly elapsed?: Elapsed;
-  readonly options: { readonly root: string; readonly binDirectory: string; readonly socketsDirectory: string; readonly tmuxSocket: string; readonly env: Readonly<Record<string, string>> };
+  readonly options: {
+    readonly root: string;
+    readonly binDirectory: string;
+    readonly socketsDirectory: string;
+    readonly tmuxSocket: string;
+    readonly env: Readonly<Record<string, string>>;
+  };
 }
 
 export interface Start {
@@ -74,7 +80,8 @@ export class AgentStarter implements Disposable {
 
   /** Starts that a daemon before this one had begun to follow. */
   recover(): void {
-    for (const agent of this.parts.directory.agents()) if (agent.launch?.["keepsDead"] === true) this.follow(agent, -shortLifeMs);
+    for (const agent of this.parts.directory.agents())
+      if (agent.launch?.["keepsDead"] === true) this.follow(agent, -shortLifeMs);
   }
 
   [Symbol.dispose](): void {
@@ -88,7 +95,11 @@ export class AgentStarter implements Disposable {
     const enlisted = directory.update(directory.add({ ...agent, may, workspace }).id, { launch: agent.launch });
     const server = servers.at(socket ?? usualSocket(agent) ?? options.tmuxSocket);
     const begunAt = this.now();
-    const started = await start(server, enlisted, profile, conversation, { ...this.parts, ...options, home: options.root }).catch((thrown: unknown) => this.gone(enlisted, thrown));
+    const started = await start(server, enlisted, profile, conversation, {
+      ...this.parts,
+      ...options,
+      home: options.root,
+    }).catch((thrown: unknown) => this.gone(enlisted, thrown));
     const overdue = await this.untilReady(started).catch((thrown: unknown) => this.ended(started, begunAt, thrown));
     this.follow(started, begunAt);
     if (overdue !== null) await this.tellWaitingMail(started, overdue);
@@ -108,14 +119,18 @@ export class AgentStarter implements Disposable {
     const { directory } = this.parts;
     const error = asTielineError(thrown);
     const exit = exitIn(error);
-    if (directory.agent(id) !== null) directory.update(id, { endpoints: [], state: "gone", stateReason: failedStart(error), lastExit: exit });
+    if (directory.agent(id) !== null)
+      directory.update(id, { endpoints: [], state: "gone", stateReason: failedStart(error), lastExit: exit });
     throw thrown;
   }
 
   /** Its pane is still there to tell why, where it was the program that ended. */
   private async ended(agent: Agent, begunAt: number, thrown: unknown): Promise<never> {
     const exit = await this.exitOf(agent, begunAt);
-    return this.gone(agent, exit === null ? thrown : exitedAtOnce(agent.name, exit, this.parts.directoryOf(agent.team)));
+    return this.gone(
+      agent,
+      exit === null ? thrown : exitedAtOnce(agent.name, exit, this.parts.directoryOf(agent.team)),
+    );
   }
 
   private async exitOf(agent: Agent, begunAt: number): Promise<Exit | null> {
@@ -124,12 +139,17 @@ export class AgentStarter implements Disposable {
     const locator = paneLocator(endpoint);
     const words = agent.launch?.["words"];
     const command = typeof words === "string" ? words : agent.name;
-    return takeExit(this.parts.servers.at(locator.socket), locator, { command, afterMs: Math.max(0, this.now() - begunAt) });
+    return takeExit(this.parts.servers.at(locator.socket), locator, {
+      command,
+      afterMs: Math.max(0, this.now() - begunAt),
+    });
   }
 
   /** For as long as its end would be a failed start, its pane outlives it; then the pane closes with the program, as others do. */
   private follow(agent: Agent, begunAt: number): void {
-    this.untilSettled(agent, begunAt).catch((fault: unknown) => this.parts.report(`follow the start of ${agent.name}`, fault));
+    this.untilSettled(agent, begunAt).catch((fault: unknown) =>
+      this.parts.report(`follow the start of ${agent.name}`, fault),
+    );
   }
 
   private async untilSettled(agent: Agent, begunAt: number): Promise<void> {
@@ -171,7 +191,7 @@ export class AgentStarter implements Disposable {
   }
 
   /**
-   * Resolves with what the program still does when its time is over. A dialog counts as ready: only a person can go
+   * Resolves with what the program still does when its time is over. A dialog counts as ready: only a user can go
    * on from there, and its mail says what it waits for.
    */
   private async untilReady(agent: Agent): Promise<string | null> {
@@ -193,7 +213,7 @@ export class AgentStarter implements Disposable {
   }
 
   /**
-   * What stands on the cursor's line before anybody could type there; more than that is a person's draft. Only for
+   * What stands on the cursor's line before anybody could type there; more than that is a user's draft. Only for
    * programs whose screen tells nothing: the rules of the others find the composer.
    */
   private async learnRest({ id }: Agent, { transport, locator }: Endpoint): Promise<null> {
@@ -202,7 +222,11 @@ export class AgentStarter implements Disposable {
     if (agent === null || transport !== "tmux" || terminalTraits(agent.provider).quietMs === 0) return null;
     const { socket, pane, terminal } = paneLocator({ transport, locator });
     const restingLine = cursorLine(await look(servers.at(socket), pane));
-    const endpoints = agent.endpoints.map((one) => (one.transport === transport ? { transport, locator: { ...locator, terminal: { ...terminal, restingLine } } } : one));
+    const endpoints = agent.endpoints.map((one) =>
+      one.transport === transport
+        ? { transport, locator: { ...locator, terminal: { ...terminal, restingLine } } }
+        : one,
+    );
     directory.update(id, { endpoints });
     return null;
   }
@@ -211,7 +235,8 @@ export class AgentStarter implements Disposable {
   private async tellWaitingMail(agent: Agent, doing: string): Promise<void> {
     const { mailbox, config } = this.parts;
     const detail = `${agent.name} was started, but is not ready after ${config.spawn.readyTimeoutMs / 1_000} s: ${doing}`;
-    for (const { id } of mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER)) await mailbox.hold(id, { reason: "starting", detail });
+    for (const { id } of mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER))
+      await mailbox.hold(id, { reason: "starting", detail });
   }
 }
 

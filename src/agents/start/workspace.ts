@@ -5,7 +5,11 @@ import { TielineError } from "../../model/errors.ts";
 import { isWithin, realPath } from "../../os/paths.ts";
 
 /** A file in an outbox speaks for the agent whose workspace it lies in, so that no two may share one, or a part of one. */
-export function claimWorkspace(workspace: string, owner: Pick<Agent, "name" | "team">, directory: Pick<Directory, "agents">): string {
+export function claimWorkspace(
+  workspace: string,
+  owner: Pick<Agent, "name" | "team">,
+  directory: Pick<Directory, "agents">,
+): string {
   mkdirSync(workspace, { recursive: true });
   const path = realPath(workspace);
   for (const { name, team, workspace: other } of directory.agents()) {
@@ -22,7 +26,13 @@ export function otherWorkspaces({ id }: Pick<Agent, "id">, directory: Pick<Direc
 }
 
 const shared = (path: string, other: string, holder: string): TielineError =>
-  new TielineError("CONFLICT", path === other ? `${path} is already the workspace of ${holder}` : `${path} and ${other}, the workspace of ${holder}, lie inside one another`, {
-    remedy: "give each agent a directory of its own",
-    operands: { workspace: path, holder },
-  });
+  new TielineError(
+    "CONFLICT",
+    path === other
+      ? `${path} is already the workspace of ${holder}`
+      : `${path} and ${other}, the workspace of ${holder}, lie inside one another`,
+    {
+      remedy: "give each agent a directory of its own",
+      operands: { workspace: path, holder },
+    },
+  );

@@ -29,7 +29,11 @@ function world(...agents: Agent[]) {
 
 test("agents that live and have a place are watched, once each", () => {
   const ana = anAgent({ name: "ana", endpoints: [paneEndpoint("%1")] });
-  const { attendance, watched, tell } = world(ana, anAgent({ name: "bob", ...offline }), anAgent({ name: "eve", endpoints: [{ transport: "pull", locator: {} }] }));
+  const { attendance, watched, tell } = world(
+    ana,
+    anAgent({ name: "bob", ...offline }),
+    anAgent({ name: "eve", endpoints: [{ transport: "pull", locator: {} }] }),
+  );
   attendance.start();
   tell("agent.changed", ana);
   expect(watched).toEqual(["ana at %1"]);

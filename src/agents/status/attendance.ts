@@ -20,7 +20,8 @@ export class Attendance implements Disposable {
 
   start(): void {
     this.stopListening = this.parts.onEvent((event) => {
-      if (event.type === "agent.registered" || event.type === "agent.changed" || event.type === "agent.removed") this.attend(event.agent);
+      if (event.type === "agent.registered" || event.type === "agent.changed" || event.type === "agent.removed")
+        this.attend(event.agent);
     });
     for (const { id } of this.parts.directory.agents()) this.attend(id);
   }

@@ -22,14 +22,21 @@ export interface KeptPane {
 }
 
 /** Reads how the program of the pane ended, and closes the pane. null: it still runs, or the pane is gone. */
-export async function takeExit(server: TmuxServer, kept: KeptPane, run: { readonly command: string; readonly afterMs: number }): Promise<Exit | null> {
+export async function takeExit(
+  server: TmuxServer,
+  kept: KeptPane,
+  run: { readonly command: string; readonly afterMs: number },
+): Promise<Exit | null> {
   try {
     let facts = await factsOf(server, kept);
     if (!facts.dead) return null;
     // The terminal may be closed before tmux has collected the exit. tmux 3.3a can miss it until another child ends.
     if (facts.code === null && facts.signal === null) {
       await server.run([["run-shell", "-b", "true"]]);
-      await lookFor(async () => ((facts = await factsOf(server, kept)).code ?? facts.signal) ?? undefined, collectedWithinMs);
+      await lookFor(
+        async () => (facts = await factsOf(server, kept)).code ?? facts.signal ?? undefined,
+        collectedWithinMs,
+      );
     }
     const output = await server.read([["capture-pane", "-p", "-J", "-t", kept.pane, "-S", "-50"]]);
     await killPaneOf(server, kept);
@@ -42,7 +49,10 @@ export async function takeExit(server: TmuxServer, kept: KeptPane, run: { readon
 
 const collectedWithinMs = 1_000;
 
-async function factsOf(server: TmuxServer, kept: KeptPane): Promise<{ dead: boolean; code: number | null; signal: number | null }> {
+async function factsOf(
+  server: TmuxServer,
+  kept: KeptPane,
+): Promise<{ dead: boolean; code: number | null; signal: number | null }> {
   const format = "#{pid} #{pane_pid} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}";
   const [facts = ""] = await server.read([["display-message", "-p", "-t", kept.pane, format]]);
   const [serverPid, panePid, dead, code = "", signal = ""] = facts.split(" ");
@@ -54,13 +64,17 @@ const numberIn = (text: string): number | null => (text === "" ? null : Number(t
 
 /** tmux writes a line of its own below what the program printed. */
 function lastLines(screen: readonly string[]): string[] {
-  const lines = screen.map((line) => line.trimEnd()).filter((line) => line !== "" && !/^Pane is dead( \(|$)/.test(line));
+  const lines = screen
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "" && !/^Pane is dead( \(|$)/.test(line));
   return lines.slice(-keptLines).map((line) => line.slice(0, longestLine));
 }
 
 /** A command as a user would type it, without the length of what it was told. */
 export function commandWords(command: readonly string[]): string {
-  const words = command.map((word) => shellWord(word.length > longestWord ? `${word.slice(0, longestWord)}…` : word)).join(" ");
+  const words = command
+    .map((word) => shellWord(word.length > longestWord ? `${word.slice(0, longestWord)}…` : word))
+    .join(" ");
   return words.length > longestCommand ? `${words.slice(0, longestCommand)}…` : words;
 }
 

@@ -20,7 +20,10 @@ export interface ObservingOptions {
 }
 
 /** What is seen becomes what is known, save where what is known says more than what is seen. */
-export function observing(directory: Observable, { startingMs, clock }: ObservingOptions): (agent: Pick<Agent, "id">, seen: Observation) => void {
+export function observing(
+  directory: Observable,
+  { startingMs, clock }: ObservingOptions,
+): (agent: Pick<Agent, "id">, seen: Observation) => void {
   const ages = new Ages(clock);
   return ({ id }, { state, reason, draft }) => {
     const known = directory.agent(id);

@@ -21,7 +21,8 @@ afterEach(async () => {
 
 const known = () => stage.tieline.directory.agent(ana.agent.id)!;
 const all = () => stage.tieline.directory.agents();
-const clients = async () => (await stage.tmux.tmux("list-clients", "-F", "#{client_pid}")).split("\n").filter(Boolean).length;
+const clients = async () =>
+  (await stage.tmux.tmux("list-clients", "-F", "#{client_pid}")).split("\n").filter(Boolean).length;
 
 /** The next event that tells of this state. */
 function changeTo(state: string, draft = false): Promise<Event> {
@@ -118,7 +119,10 @@ describe("while nobody attends", () => {
     stage.tieline.sensing.attend(all)[Symbol.dispose]();
     await until(async () => (await clients()) === 1, "the watcher to leave");
     await ana.direct({ state: "permission" });
-    await until(async () => (await stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane)).includes("Do you want"), "the dialog");
+    await until(
+      async () => (await stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane)).includes("Do you want"),
+      "the dialog",
+    );
     expect(known().state).toBe("idle");
     await stage.tieline.sensing.refresh(all());
     expect(known().state).toBe("permission");
@@ -133,7 +137,7 @@ describe("while nobody attends", () => {
     expect(commands).toEqual([]);
 
     const receipt = await stage.send("ana", "hello");
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     expect(commands).not.toEqual([]);
     await until(async () => (await clients()) === 1, "the watcher to leave");
     commands.length = 0;
@@ -162,7 +166,10 @@ describe("while nobody attends", () => {
     const bob = await stage.scripted("bob");
     await stage.tmux.tmux("kill-pane", "-t", bob.pane);
     await stage.tieline.sensing.refresh(all());
-    expect(stage.tieline.directory.agent(bob.agent.id)).toMatchObject({ state: "gone", stateReason: `pane ${bob.pane} is closed` });
+    expect(stage.tieline.directory.agent(bob.agent.id)).toMatchObject({
+      state: "gone",
+      stateReason: `pane ${bob.pane} is closed`,
+    });
     await stage.tmux.kill();
     await stage.tieline.sensing.refresh(all());
     expect(known()).toMatchObject({ state: "gone", stateReason: expect.stringContaining("tmux") });
@@ -208,5 +215,5 @@ test("the user's wrong rules make a screen unknown: mail waits, and the reason n
   expect(held).toMatchObject({ state: "queued", reason: "unreadable", detail: expect.stringContaining(file) });
   rmSync(file);
   stage.tieline.courier.wake(ana.agent.id);
-  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
 });

@@ -81,7 +81,8 @@ export class Sensing implements AsyncDisposable {
       this.watched.delete(id);
     }
     for (const agent of wanted.values()) {
-      if (endpointBy("tmux", agent) !== undefined && !this.watched.has(agent.id)) this.watched.set(agent.id, this.watch(agent));
+      if (endpointBy("tmux", agent) !== undefined && !this.watched.has(agent.id))
+        this.watched.set(agent.id, this.watch(agent));
     }
     if (this.attending.size > 0) return;
     this.stopListening?.();

@@ -13,14 +13,24 @@ test("`ls --watch` shows each change as it comes, and when it ends nobody watche
   await until(() => isListening(dir), "ana");
   await world.json(["adopt", pane, "--name", "ana", "--provider", "claude-code"]);
   const launcher = new URL("../../../bin/tieline", import.meta.url).pathname;
-  const watching = Bun.spawn([launcher, "ls", "--watch", "--json"], { cwd: world.project, env: world.env, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+  const watching = Bun.spawn([launcher, "ls", "--watch", "--json"], {
+    cwd: world.project,
+    env: world.env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
   let shown = "";
   const reading = (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of watching.stdout) shown += decoder.decode(chunk, { stream: true });
   })();
-  const clients = async (): Promise<number> => (await world.tmux("list-clients", "-F", "#{client_pid}")).split("\n").length;
-  await until(async () => shown.includes('"state":"idle"') && (await clients()) === 2, "the first picture and the watcher");
+  const clients = async (): Promise<number> =>
+    (await world.tmux("list-clients", "-F", "#{client_pid}")).split("\n").length;
+  await until(
+    async () => shown.includes('"state":"idle"') && (await clients()) === 2,
+    "the first picture and the watcher",
+  );
   await direct(dir, { state: "permission" });
   await until(() => shown.includes('"state":"permission"'), "the dialog to be shown");
   await direct(dir, { state: "idle", draft: "half a thou" });

@@ -27,15 +27,21 @@ describe("the end of a program", () => {
 
   test("one that does not heed the words gets the signal", async () => {
     const { agent, dir } = await stage.scripted("deaf");
-    expect(await stop(agent, { ...stage.tieline, patienceMs: 1_000 })).toMatchObject({ endpoints: [], stateReason: "it was interrupted" });
+    expect(await stop(agent, { ...stage.tieline, patienceMs: 1_000 })).toMatchObject({
+      endpoints: [],
+      stateReason: "it was interrupted",
+    });
     expect(submittedTo(dir)).toEqual(["/exit"]);
   });
 
-  test("nothing is typed at a dialog, or over a person's draft", async () => {
+  test("nothing is typed at a dialog, or over a user's draft", async () => {
     for (const script of [{ state: "permission" }, { draft: "half a thought" }] as const) {
       const { agent, dir, direct } = await stage.scripted(`kept_${Object.keys(script)[0]}`);
       await direct(script);
-      expect(await stop(agent, { ...stage.tieline, patienceMs: 500 })).toMatchObject({ endpoints: [], stateReason: "it was told to end" });
+      expect(await stop(agent, { ...stage.tieline, patienceMs: 500 })).toMatchObject({
+        endpoints: [],
+        stateReason: "it was told to end",
+      });
       expect(logOf(dir)).toEqual([]);
     }
   });
@@ -57,11 +63,15 @@ describe("the end of a program", () => {
   describe("behind a shell that stays in front of it", () => {
     /** Takes its time over its last words, and writes down by which signal they were asked for. */
     const saving = (file: string, ready: string): string =>
-      ["TERM", "HUP"].map((signal) => `trap 'echo ${signal} >>${file}; sleep 0.3; echo saved >>${file}; exit' ${signal}; `).join("") + `: >${ready}; while :; do read line; done`;
+      ["TERM", "HUP"]
+        .map((signal) => `trap 'echo ${signal} >>${file}; sleep 0.3; echo saved >>${file}; exit' ${signal}; `)
+        .join("") + `: >${ready}; while :; do read line; done`;
 
     const castSaving = async (name: string): Promise<{ agent: Agent; words: () => string }> => {
       const file = join(stage.root, `${name}.words`);
-      const { agent } = await stage.cast(name, ["sh", "-c", 'sh -c "$1"; :', "sh", saving(file, `${file}.ready`)], { ready: () => existsSync(`${file}.ready`) });
+      const { agent } = await stage.cast(name, ["sh", "-c", 'sh -c "$1"; :', "sh", saving(file, `${file}.ready`)], {
+        ready: () => existsSync(`${file}.ready`),
+      });
       return { agent, words: () => readFileSync(file, "utf8") };
     };
 
@@ -80,7 +90,10 @@ describe("the end of a program", () => {
 
   test("one that outlives its terminal is killed, and has ended when we say so", async () => {
     const { agent } = await stage.cast("lingering", ["sh", "-c", 'trap "" HUP TERM; while :; do sleep 0.1; done']);
-    expect(await kill(agent, { ...stage.tieline, hangUpMs: 200 })).toMatchObject({ state: "gone", stateReason: "its pane was killed" });
+    expect(await kill(agent, { ...stage.tieline, hangUpMs: 200 })).toMatchObject({
+      state: "gone",
+      stateReason: "its pane was killed",
+    });
     expect(await stage.tieline.processes.read(pidOf(agent))).toBeUndefined();
   });
 
@@ -89,7 +102,10 @@ describe("the end of a program", () => {
     const { locator } = agent.endpoints[0]!;
     const stale = { ...agent, endpoints: [{ transport: "tmux", locator: { ...locator, serverPid: 1 } }] };
     const outcome = await kill(stale, { ...stage.tieline, patienceMs: 0 }).catch((thrown: unknown) => thrown);
-    expect(outcome).toMatchObject({ code: "NOT_IN_TIME", message: expect.stringContaining(`still runs in process ${pidOf(agent)}`) });
+    expect(outcome).toMatchObject({
+      code: "NOT_IN_TIME",
+      message: expect.stringContaining(`still runs in process ${pidOf(agent)}`),
+    });
     expect((await stage.tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).split("\n")).toContain(pane);
   });
 

@@ -35,7 +35,8 @@ export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   await letPaneClose(pane, parts);
   const asked = await ask(agent, pane, parts);
   if (asked && (await hasEnded(pane, parts))) return ended(agent, "it was asked to end", companions, parts);
-  if (await terminate(pane, parts)) return ended(agent, asked ? "it was interrupted" : "it was told to end", companions, parts);
+  if (await terminate(pane, parts))
+    return ended(agent, asked ? "it was interrupted" : "it was told to end", companions, parts);
   throw new TielineError("NOT_IN_TIME", `${agent.name} was asked to end and interrupted, and still runs`, {
     remedy: `\`tieline read ${agent.name}\` shows what it does; \`tieline kill ${agent.name}\` takes its pane away`,
     operands: { agent: agent.name, pane: pane.pane },
@@ -80,14 +81,27 @@ function paneOf(agent: Agent): PaneLocator | null {
  * What can be started again, or has a conversation, is suspended; anything else is gone. Its pane is not there any more even
  * when something that ran with it still does, which is told instead of the end.
  */
-async function ended({ id, name }: Agent, why: string, others: readonly KnownProcess[], parts: EndParts): Promise<Agent> {
+async function ended(
+  { id, name }: Agent,
+  why: string,
+  others: readonly KnownProcess[],
+  parts: EndParts,
+): Promise<Agent> {
   const { directory } = parts;
   const haveAll = await haveEnded(others, parts);
   const { launch, sessionId } = directory.agent(id)!;
   const state = launch !== null || sessionId !== null ? "suspended" : "gone";
-  const agent = directory.update(id, { endpoints: [], state, stateReason: haveAll ? why : `${why}, but not all of it ended`, lastExit: null, draft: false });
+  const agent = directory.update(id, {
+    endpoints: [],
+    state,
+    stateReason: haveAll ? why : `${why}, but not all of it ended`,
+    lastExit: null,
+    draft: false,
+  });
   if (haveAll) return agent;
-  const running = (await Promise.all(others.map(async (one) => ((await isSameProcess(parts.processes, one)) ? [one.pid] : [])))).flat();
+  const running = (
+    await Promise.all(others.map(async (one) => ((await isSameProcess(parts.processes, one)) ? [one.pid] : [])))
+  ).flat();
   throw new TielineError("NOT_IN_TIME", `${why}, but ${name} still runs in process ${running.join(", ")}`, {
     remedy: `\`kill -9 ${running.join(" ")}\` ends it`,
     operands: { agent: name, pids: running },
@@ -123,7 +137,10 @@ async function terminate(pane: PaneLocator, parts: EndParts): Promise<boolean> {
 
 type KnownProcess = Pick<ProcessFacts, "pid" | "startMark">;
 
-const frontOf = ({ agentPid, agentStartMark }: PaneLocator): KnownProcess => ({ pid: agentPid, startMark: agentStartMark });
+const frontOf = ({ agentPid, agentStartMark }: PaneLocator): KnownProcess => ({
+  pid: agentPid,
+  startMark: agentStartMark,
+});
 
 /** A command line of a profile is run by a shell, which most often stays in front of the program. */
 async function behindShell(pane: PaneLocator, { processes }: EndParts): Promise<readonly KnownProcess[]> {

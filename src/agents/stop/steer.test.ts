@@ -18,7 +18,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
   return `${error.code}: ${error.message}`;
 }
 
-describe("a person's hand on an agent", () => {
+describe("a user's hand on an agent", () => {
   let stage: Stage;
   let ana: ScriptedCast;
   beforeAll(async () => {
@@ -36,7 +36,13 @@ describe("a person's hand on an agent", () => {
   test("a dialog is read with its choices, and a number takes one", async () => {
     await show("permission");
     const dialog = await dialogOf(ana.agent, stage.tieline);
-    expect(dialog).toMatchObject({ state: "permission", choices: [{ place: 1, label: "Yes" }, { place: 2, label: "No" }] });
+    expect(dialog).toMatchObject({
+      state: "permission",
+      choices: [
+        { place: 1, label: "Yes" },
+        { place: 2, label: "No" },
+      ],
+    });
     expect(dialog.text).toContain("rm -rf build");
     expect(dialog.text).toContain("Do you want to proceed?");
     expect(await choose(ana.agent, "2", dialog.mark, stage.tieline)).toEqual({ place: 2, label: "No" });
@@ -59,7 +65,9 @@ describe("a person's hand on an agent", () => {
     const { mark } = await dialogOf(ana.agent, stage.tieline);
     await show("permission");
     const before = answered().length;
-    expect(await refusal(choose(ana.agent, "1", mark, stage.tieline))).toStartWith("CONFLICT: the screen of ana changed");
+    expect(await refusal(choose(ana.agent, "1", mark, stage.tieline))).toStartWith(
+      "CONFLICT: the screen of ana changed",
+    );
     expect(answered()).toHaveLength(before);
   });
 
@@ -115,7 +123,8 @@ describe("a person's hand on an agent", () => {
 });
 
 const fixtures = join(import.meta.dir, "../../../fixtures/screens");
-const shown = (file: string): string[] => Bun.stripANSI(readFileSync(join(fixtures, `${file}.ansi.txt`), "utf8")).split("\n");
+const shown = (file: string): string[] =>
+  Bun.stripANSI(readFileSync(join(fixtures, `${file}.ansi.txt`), "utf8")).split("\n");
 
 test.each([
   ["claude-code/permission-bash", ["Yes", "No"]],

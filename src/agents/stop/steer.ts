@@ -1,4 +1,4 @@
-/** A person's hand on an agent in its pane: answer its dialog, stop its turn. */
+/** A user's hand on an agent in its pane: answer its dialog, stop its turn. */
 import type { Directory } from "../directory/directory.ts";
 import { endpointBy, notRunningWords, type Agent, type Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
@@ -94,7 +94,7 @@ async function hasLeft(agent: Agent, mark: string, parts: SteerParts): Promise<b
   }
 }
 
-/** Stops the running turn, as the person's own key would. */
+/** Stops the running turn, as the user's own key would. */
 export async function interrupt(agent: Agent, parts: SteerParts): Promise<void> {
   const { locator, state } = await there(agent, parts);
   const provider = providerOf(agent.provider);
@@ -116,7 +116,11 @@ function isAtRest({ program, name }: Provider, state: Agent["state"], { terminal
 export function choicesOn(rows: readonly string[], { choice }: DialogKeys): (Choice & { readonly row: number })[] {
   const every = new RegExp(choice.source, `${choice.flags.replace("g", "")}g`);
   const found = rows.flatMap((text, row) =>
-    [...text.matchAll(every)].map(({ groups = {} }, at) => ({ row, place: Number(groups["number"] ?? at + 1), label: groups["label"] ?? "" })),
+    [...text.matchAll(every)].map(({ groups = {} }, at) => ({
+      row,
+      place: Number(groups["number"] ?? at + 1),
+      label: groups["label"] ?? "",
+    })),
   );
   const first = found.findLastIndex(({ place }) => place === 1);
   if (first < 0) return [];
@@ -145,7 +149,10 @@ async function openDialog(agent: Agent, parts: SteerParts): Promise<OpenDialog> 
 }
 
 /** Looks at the agent: it must be in its pane. */
-async function there(agent: Agent, { tmux, directory }: SteerParts): Promise<{ locator: PaneLocator; state: Agent["state"] }> {
+async function there(
+  agent: Agent,
+  { tmux, directory }: SteerParts,
+): Promise<{ locator: PaneLocator; state: Agent["state"] }> {
   const endpoint = endpointOf(agent);
   const readiness = await tmux.probe(agent, endpoint);
   if (readiness.kind === "gone") throw notThere(agent, readiness.detail);
@@ -174,10 +181,14 @@ function choiceIn(choices: readonly Choice[], wanted: string, agent: Agent): Cho
   if (exact) return exact;
   const beginning = choices.filter(({ label }) => word !== "" && label.toLowerCase().startsWith(word));
   if (beginning.length === 1) return beginning[0]!;
-  throw new TielineError("USAGE", `${JSON.stringify(wanted)} is ${beginning.length === 0 ? "none" : "more than one"} of the choices that ${agent.name} gives`, {
-    remedy: `choose one of ${choices.map(({ place, label }) => `${place} (${label})`).join(", ")}`,
-    operands: { agent: agent.name, choices: choices.map(({ place, label }) => ({ choice: place, label })) },
-  });
+  throw new TielineError(
+    "USAGE",
+    `${JSON.stringify(wanted)} is ${beginning.length === 0 ? "none" : "more than one"} of the choices that ${agent.name} gives`,
+    {
+      remedy: `choose one of ${choices.map(({ place, label }) => `${place} (${label})`).join(", ")}`,
+      operands: { agent: agent.name, choices: choices.map(({ place, label }) => ({ choice: place, label })) },
+    },
+  );
 }
 
 const digest = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
@@ -192,22 +203,46 @@ const notTaken = (agent: Agent, { place, label }: Choice): TielineError =>
   });
 
 const noDialog = (agent: Agent, state: string): TielineError =>
-  conflict(`${agent.name} asks nothing: it is ${state}`, `\`tieline read ${agent.name}\` shows its screen`, agent, { state });
+  conflict(`${agent.name} asks nothing: it is ${state}`, `\`tieline read ${agent.name}\` shows its screen`, agent, {
+    state,
+  });
 
 const unknownKeys = (agent: Agent): TielineError =>
-  conflict(`Tieline can not read the choices of this dialog of ${agent.provider}`, `answer it by hand: tieline attach ${agent.name}`, agent);
+  conflict(
+    `Tieline can not read the choices of this dialog of ${agent.provider}`,
+    `answer it by hand: tieline attach ${agent.name}`,
+    agent,
+  );
 
 const changed = (agent: Agent, failed: readonly string[] = []): TielineError =>
-  conflict(`the screen of ${agent.name} changed since you read it; nothing was pressed`, "read it again, then decide", agent, { changed: failed });
+  conflict(
+    `the screen of ${agent.name} changed since you read it; nothing was pressed`,
+    "read it again, then decide",
+    agent,
+    { changed: failed },
+  );
 
 const asksSomething = (agent: Agent, state: string): TielineError =>
-  conflict(`${agent.name} asks something (${state}); an interrupt would answer it`, `\`tieline answer ${agent.name}\` shows what it asks`, agent, { state });
+  conflict(
+    `${agent.name} asks something (${state}); an interrupt would answer it`,
+    `\`tieline answer ${agent.name}\` shows what it asks`,
+    agent,
+    { state },
+  );
 
 const nothingToStop = (agent: Agent, state: string): TielineError =>
-  conflict(`${agent.name} is ${state}; there is nothing to interrupt`, `\`tieline read ${agent.name}\` shows its screen`, agent, { state });
+  conflict(
+    `${agent.name} is ${state}; there is nothing to interrupt`,
+    `\`tieline read ${agent.name}\` shows its screen`,
+    agent,
+    { state },
+  );
 
 const notThere = (agent: Agent, why: string): TielineError =>
   new TielineError("PANE_UNKNOWN", notRunningWords(agent.name, why), {
-    remedy: agent.launch === null ? "start it by hand and adopt it again" : `\`tieline resume ${agent.name}\` starts it again`,
+    remedy:
+      agent.launch === null
+        ? "start it by hand and adopt it again"
+        : `\`tieline resume ${agent.name}\` starts it again`,
     operands: { agent: agent.name },
   });

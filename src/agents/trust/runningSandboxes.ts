@@ -19,7 +19,9 @@ export function writableInSandbox(paths: readonly string[], proc = "/proc"): Wri
     const workspace = around.get(identity);
     const mounts = workspace === undefined ? null : mountsOf(join(proc, pid, "mountinfo"));
     if (workspace === undefined || mounts === null) continue;
-    const path = paths.find((one) => isWithin(one, workspace) && one !== workspace && !isReadOnly(one, workspace, mounts));
+    const path = paths.find(
+      (one) => isWithin(one, workspace) && one !== workspace && !isReadOnly(one, workspace, mounts),
+    );
     if (path !== undefined) return { path, workspace };
   }
   return null;

@@ -6,7 +6,7 @@ import { kill } from "../../agents/stop/end.ts";
 import { lookAt } from "../../agents/status/lookAt.ts";
 import { leadFirst, sessionsOf, teamSession } from "../../agents/layout/place.ts";
 import { agentOf } from "../../agents/start/enlist.ts";
-import { checkName, endpointBy, isLive, personId, type Agent } from "../../model/agent.ts";
+import { checkName, endpointBy, isLive, userId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import { hasSession } from "../../tmux/session.ts";
@@ -30,20 +30,25 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
   return {
     async ls({ all = false }, { caller }) {
       const from = await callers.sender(caller);
-      const isInTeam = (agent: Agent): boolean => agent.team === from.team || tieline.native.homeOfAgent(agent) === from.team;
-      const wanted = (): readonly Agent[] => directory.agents().filter((agent) => (all || isInTeam(agent)) && rights.sees(from, agent));
+      const isInTeam = (agent: Agent): boolean =>
+        agent.team === from.team || tieline.native.homeOfAgent(agent) === from.team;
+      const wanted = (): readonly Agent[] =>
+        directory.agents().filter((agent) => (all || isInTeam(agent)) && rights.sees(from, agent));
       const { unread, unanswered } = await sensing.refresh(wanted());
       return wanted().map((agent) => {
         const view = agentView(agent, tieline);
         if (!rights.reads(from, agent.id)) return withoutDetails(view);
-        if (unanswered.has(agent.id)) return { ...view, reason: asLastSeen, ...(view.held !== null && { held: asLastSeen }) };
-        return unread.has(agent.id) ? { ...view, reason: view.reason ?? "as last seen; its screen is being read now" } : view;
+        if (unanswered.has(agent.id))
+          return { ...view, reason: asLastSeen, ...(view.held !== null && { held: asLastSeen }) };
+        return unread.has(agent.id)
+          ? { ...view, reason: view.reason ?? "as last seen; its screen is being read now" }
+          : view;
       });
     },
 
     async adopt({ target, name, provider, workspace, role }, { caller }) {
       if (role !== undefined) checkName(role, "role");
-      const { team } = await callers.person(caller);
+      const { team } = await callers.user(caller);
       const server = servers.at(caller.tmuxServer ?? tieline.tmuxSocket);
       const agent = await adopt(server, { target, name, team, provider, workspace, role }, tieline);
       await lookAt(agent, tieline);
@@ -73,10 +78,16 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
       if (only === undefined) checkTopology(team);
       tieline.objects.startAll(team);
       const socket = tmuxServerOf(from, caller, tieline);
-      const isNew = config.session.naming === "window" && !(await hasSession(servers.at(socket), teamSession(team, config)));
+      const isNew =
+        config.session.naming === "window" && !(await hasSession(servers.at(socket), teamSession(team, config)));
       const names = only === undefined ? [...project.agents.keys()] : only.map((name) => declared(name, project));
       const wanted = (name: string): Agent => agentOf(profiles.lookup(project, name)!, name, team, directory);
-      await Promise.all(names.map(wanted).filter(isLive).map((agent) => lookAt(agent, tieline)));
+      await Promise.all(
+        names
+          .map(wanted)
+          .filter(isLive)
+          .map((agent) => lookAt(agent, tieline)),
+      );
       const started: Agent[] = [];
       const running: Agent[] = [];
       const failed: { agent: string; error: TielineError }[] = [];
@@ -136,15 +147,19 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
 }
 
 const hasMail = (agent: Agent, pending: number): TielineError =>
-  new TielineError("CONFLICT", `${pending === 1 ? "a message" : `${pending} messages`} for ${agent.name} ${pending === 1 ? "is" : "are"} not delivered yet`, {
-    remedy: `see \`tieline inbox ${agent.name} --pending\`; with --force they fail and their senders are told`,
-    operands: { agent: agent.name, pending },
-  });
+  new TielineError(
+    "CONFLICT",
+    `${pending === 1 ? "a message" : `${pending} messages`} for ${agent.name} ${pending === 1 ? "is" : "are"} not delivered yet`,
+    {
+      remedy: `see \`tieline inbox ${agent.name} --pending\`; with --force they fail and their senders are told`,
+      operands: { agent: agent.name, pending },
+    },
+  );
 
 function cannotRemove({ id, name }: Agent): TielineError {
-  const isPerson = id === personId;
-  return new TielineError("CONFLICT", `${isPerson ? "the person" : `the object ${name}`} can not be removed`, {
-    remedy: isPerson ? "`tieline ls` lists the agents" : "objects are removed from tieline.yaml",
+  const isUser = id === userId;
+  return new TielineError("CONFLICT", `${isUser ? "the user" : `the object ${name}`} can not be removed`, {
+    remedy: isUser ? "`tieline ls` lists the agents" : "objects are removed from tieline.yaml",
     operands: { agent: name },
   });
 }
@@ -152,14 +167,25 @@ function cannotRemove({ id, name }: Agent): TielineError {
 function declared(name: string, { agents }: Pick<Project, "agents">): string {
   if (agents.has(name)) return name;
   const known = [...agents.keys()];
-  throw new TielineError("ADDRESS_UNKNOWN", `there is no agent "${name}" in tieline.yaml${didYouMean(nearNames(name, known))}`, {
-    remedy: known.length === 0 ? "add it under agents:" : `it names ${known.join(", ")}`,
-    operands: { agent: name, known },
-  });
+  throw new TielineError(
+    "ADDRESS_UNKNOWN",
+    `there is no agent "${name}" in tieline.yaml${didYouMean(nearNames(name, known))}`,
+    {
+      remedy: known.length === 0 ? "add it under agents:" : `it names ${known.join(", ")}`,
+      operands: { agent: name, known },
+    },
+  );
 }
 
 function noProject(team: string, here: Project | null): TielineError {
   const operands = { team, missing: "tieline.yaml" };
-  if (here === null) return new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", { remedy: "`tieline init` writes one", operands });
-  return new TielineError("CONFIG_INVALID", `${here.file} is of team ${here.team}, and team ${team} has none`, { remedy: `leave out --team and TIELINE_TEAM to start team ${here.team}`, operands });
+  if (here === null)
+    return new TielineError("CONFIG_INVALID", "there is no tieline.yaml here or above", {
+      remedy: "`tieline init` writes one",
+      operands,
+    });
+  return new TielineError("CONFIG_INVALID", `${here.file} is of team ${here.team}, and team ${team} has none`, {
+    remedy: `leave out --team and TIELINE_TEAM to start team ${here.team}`,
+    operands,
+  });
 }

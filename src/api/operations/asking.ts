@@ -1,6 +1,6 @@
 import type { Switch } from "../../compose/index.ts";
 import type { Collected } from "../../delivery/courier.ts";
-import { personId } from "../../model/agent.ts";
+import { userId } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
 import type { AgentId } from "../../model/ids.ts";
 import { wakes, type Message, type Sender } from "../../model/message.ts";
@@ -13,7 +13,12 @@ import { inboxView, readerOf } from "../views.ts";
 import type { Rights } from "../rights.ts";
 import type { Waits } from "../../daemon/waits.ts";
 
-export function askingOperations(tieline: Switch, callers: Callers, rights: Rights, waits: Waits): Pick<Operations, "answer"> {
+export function askingOperations(
+  tieline: Switch,
+  callers: Callers,
+  rights: Rights,
+  waits: Waits,
+): Pick<Operations, "answer"> {
   const { mailbox, directory, courier } = tieline;
 
   return {
@@ -29,10 +34,15 @@ export function askingOperations(tieline: Switch, callers: Callers, rights: Righ
       let questions: Collected["items"] = [];
       let first: Message | null = null;
       for (;;) {
-        const change = nextMail(mailbox, ({ id, inReplyTo, expectsReply }) => expectsReply || [id, inReplyTo].includes(question.id), patience.aborted ? over : patience);
+        const change = nextMail(
+          mailbox,
+          ({ id, inReplyTo, expectsReply }) => expectsReply || [id, inReplyTo].includes(question.id),
+          patience.aborted ? over : patience,
+        );
         const isDecided = over.aborted || readableReply() !== null || deliveries().some(isLost);
         if (!isDecided && takesQuestions) questions = await questionsFor(from);
-        if (!isDecided && patience.aborted && deliveries().some(({ state }) => state === "queued")) first = mailbox.message(waits.before(from.id, asked) ?? "");
+        if (!isDecided && patience.aborted && deliveries().some(({ state }) => state === "queued"))
+          first = mailbox.message(waits.before(from.id, asked) ?? "");
         if (isDecided || first !== null || questions.length > 0) break;
         await change;
       }
@@ -40,7 +50,14 @@ export function askingOperations(tieline: Switch, callers: Callers, rights: Righ
       const lost = reply ? undefined : deliveries().find(isLost);
       const waiting = deliveries().find(({ state }) => state === "queued");
       return {
-        answer: reply && { tag: reply.tag, from: reply.from.name, body: reply.body, at: reply.acceptedAt, reader: readerOf(from), ...(await taken(reply, from.id)) },
+        answer: reply && {
+          tag: reply.tag,
+          from: reply.from.name,
+          body: reply.body,
+          at: reply.acceptedAt,
+          reader: readerOf(from),
+          ...(await taken(reply, from.id)),
+        },
         lost: lost ? { agent: lost.agentName, state: lost.state, reason: lost.detail } : null,
         waiting: waiting ? (waiting.detail ?? courier.holdOf(waiting.agent)?.detail ?? null) : null,
         questions: questions.map((item) => ({ ...inboxView(item, tieline), delivery: item.delivery.id as number })),
@@ -55,12 +72,16 @@ export function askingOperations(tieline: Switch, callers: Callers, rights: Righ
    */
   async function questionsFor({ id }: Sender): Promise<Collected["items"]> {
     const agent = directory.agent(id);
-    if (agent === null || agent.kind === "person") return [];
+    if (agent === null || agent.kind === "user") return [];
     const mail = mailbox.inbox(id, { pending: true, oldest: true, limit: 1_000 });
-    const asks = mail.filter(({ message, delivery }) => delivery.state === "queued" && message.expectsReply && message.from.id !== personId);
+    const asks = mail.filter(
+      ({ message, delivery }) => delivery.state === "queued" && message.expectsReply && message.from.id !== userId,
+    );
     const askers = new Set(asks.map(({ message }) => message.from.id));
     if (askers.size === 0) return [];
-    return (await courier.collect(agent, { transport: "pull", authority: "peer", take: ({ from }) => askers.has(from.id) })).items;
+    return (
+      await courier.collect(agent, { transport: "pull", authority: "peer", take: ({ from }) => askers.has(from.id) })
+    ).items;
   }
 
   /**
@@ -70,15 +91,19 @@ export function askingOperations(tieline: Switch, callers: Callers, rights: Righ
   function replyTo(question: Message, reader: Sender): Message | null {
     const asked = new Set(mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent));
     const thread = mailbox.log({ thread: question.thread, after: question.id, limit: Number.MAX_SAFE_INTEGER });
-    const answers = ({ inReplyTo, from, kind }: Message): boolean => inReplyTo === question.id && asked.has(from.id) && wakes(kind);
-    const isReadable = (receipt: Receipt): boolean => reader.id === question.from.id || rights.readsMessage(reader, receipt);
+    const answers = ({ inReplyTo, from, kind }: Message): boolean =>
+      inReplyTo === question.id && asked.has(from.id) && wakes(kind);
+    const isReadable = (receipt: Receipt): boolean =>
+      reader.id === question.from.id || rights.readsMessage(reader, receipt);
     return thread.find((receipt) => answers(receipt.message) && isReadable(receipt))?.message ?? null;
   }
 
   /** The asker reads the answer here, so that it need not come by another way as well. */
   async function taken(reply: Message, reader: AgentId): Promise<{ delivery?: number }> {
-    const own = mailbox.receipt(reply.id)!.deliveries.find(({ agent, state }) => agent === reader && state === "queued");
-    const claimed = own && (await mailbox.claim(own.id, { lane: "boundary", now: tieline.clock(), transport: "pull" }));
+    const own = mailbox
+      .receipt(reply.id)!
+      .deliveries.find(({ agent, state }) => agent === reader && state === "queued");
+    const claimed = own && (await mailbox.claim(own.id, { lane: "pull", now: tieline.clock(), transport: "pull" }));
     return claimed ? { delivery: claimed.id } : {};
   }
 }

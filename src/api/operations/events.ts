@@ -33,7 +33,11 @@ export function eventOperations(tieline: Switch, callers: Callers, rights: Right
   async function newest(wanted: Wanted, limit: number): Promise<{ events: Event[]; last: number; more: boolean }> {
     const { last } = events;
     const found: Event[] = [];
-    for (let upTo = last, page = events.upTo(upTo, scanned); found.length < limit && page.length > 0; page = events.upTo(upTo, scanned)) {
+    for (
+      let upTo = last, page = events.upTo(upTo, scanned);
+      found.length < limit && page.length > 0;
+      page = events.upTo(upTo, scanned)
+    ) {
       found.unshift(...page.filter(wanted));
       upTo = page[0]!.seq - 1;
       // A rare type may be far back; others get their turn meanwhile.
@@ -59,9 +63,15 @@ export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) 
     const filter = filterOf(fields);
     checkTeam(filter.team);
     // Whoever follows the agents wants to see what they do as it happens.
-    const attention = followsAgents(filter) ? sensing.attend(() => directory.agents().filter((agent) => concerns(agent, filter) && rights.sees(reader, agent))) : null;
+    const attention = followsAgents(filter)
+      ? sensing.attend(() =>
+          directory.agents().filter((agent) => concerns(agent, filter) && rights.sees(reader, agent)),
+        )
+      : null;
     const wanted: Wanted = (event) => isWanted(event, filter) && rights.readsEvent(reader, event);
-    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, wanted, signal, { onEnd: () => attention?.[Symbol.dispose]() });
+    return eventStream(events, Number.isSafeInteger(resumed) ? resumed : from, wanted, signal, {
+      onEnd: () => attention?.[Symbol.dispose](),
+    });
   };
 }
 
@@ -71,11 +81,16 @@ const checkTeamOf = (tieline: Switch) => {
   return (team: string | undefined): void => void (team === undefined || teamFilter(team));
 };
 
-const followsAgents = ({ types }: EventFilter): boolean => types === undefined || types.some((type) => "agent.changed".startsWith(type));
+const followsAgents = ({ types }: EventFilter): boolean =>
+  types === undefined || types.some((type) => "agent.changed".startsWith(type));
 
 const concerns = ({ name, team }: Agent, filter: EventFilter): boolean =>
   (filter.team === undefined || filter.team === team) && (filter.agent === undefined || filter.agent === name);
 
 function filterOf({ agent, team, types }: { [Name in keyof EventFilter]: EventFilter[Name] | undefined }): EventFilter {
-  return { ...(agent !== undefined && { agent }), ...(team !== undefined && { team }), ...(types !== undefined && { types }) };
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(team !== undefined && { team }),
+    ...(types !== undefined && { types }),
+  };
 }

@@ -10,8 +10,8 @@ let hidden: { id: string; tag: string };
 beforeAll(async () => {
   daemon = await startTestDaemon();
   [bob, eve] = [(await daemon.agent("bob")).client, (await daemon.agent("eve")).client];
-  const { tag } = await daemon.person.call("send", { to: "bob", body: "for bob only" });
-  hidden = { tag, id: (await daemon.person.call("show", { tag })).id };
+  const { tag } = await daemon.user.call("send", { to: "bob", body: "for bob only" });
+  hidden = { tag, id: (await daemon.user.call("show", { tag })).id };
 });
 afterAll(() => daemon[Symbol.asyncDispose]());
 
@@ -19,7 +19,10 @@ afterAll(() => daemon[Symbol.asyncDispose]());
 async function learned(call: Promise<unknown>, asked: string): Promise<string> {
   const outcome = await call.then((value) => ({ value }), asTielineError);
   const { code, message, remedy, operands } = outcome as ReturnType<typeof asTielineError>;
-  return JSON.stringify("value" in outcome ? outcome.value : { code, message, remedy, operands }).replaceAll(asked, "…");
+  return JSON.stringify("value" in outcome ? outcome.value : { code, message, remedy, operands }).replaceAll(
+    asked,
+    "…",
+  );
 }
 
 describe("a message of others", () => {
@@ -33,7 +36,10 @@ describe("a message of others", () => {
   for (const [name, call] of Object.entries(calls)) {
     test(`${name}: gives the same as for an invented one`, async () => {
       const inventedId = `${hidden.id.slice(0, -4)}${hidden.id.endsWith("0000") ? "1111" : "0000"}`;
-      for (const [real, invented] of [[hidden.tag, "MSG_USER_00000000"], [hidden.id, inventedId]] as const)
+      for (const [real, invented] of [
+        [hidden.tag, "MSG_USER_00000000"],
+        [hidden.id, inventedId],
+      ] as const)
         expect(await learned(call(real), real)).toBe(await learned(call(invented), invented));
     });
   }
@@ -42,10 +48,14 @@ describe("a message of others", () => {
     const own: string[] = [];
     for (let round = 0; round < 4; round++) {
       own.push((await eve!.call("send", { to: "user", body: `mine ${round}` })).tag);
-      for (let more = 0; more < 3; more++) await daemon.person.call("send", { to: "bob", body: "not for eve" });
+      for (let more = 0; more < 3; more++) await daemon.user.call("send", { to: "bob", body: "not for eve" });
     }
     const found: string[] = [];
-    for (let page = await eve!.call("export", { limit: 2 }); ; page = await eve!.call("export", { limit: 2, after: page.last })) {
+    for (
+      let page = await eve!.call("export", { limit: 2 });
+      ;
+      page = await eve!.call("export", { limit: 2, after: page.last })
+    ) {
       found.push(...page.messages.map(({ tag }) => tag));
       if (page.messages.length > 0) expect(page.last).toBe(page.messages.at(-1)!.id);
       if (!page.more) break;

@@ -11,7 +11,7 @@ import { askToShutDown, isNativeOnly } from "../../providers/claude-code/teams/n
 import type { Wishes } from "../../agents/start/launch.ts";
 import { sessionsOf } from "../../agents/layout/place.ts";
 import { choose, dialogOf, interrupt } from "../../agents/stop/steer.ts";
-import { exitIn, isLive, personId, type Agent } from "../../model/agent.ts";
+import { exitIn, isLive, userId, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
 import { currentSession, hasSession } from "../../tmux/session.ts";
@@ -22,7 +22,10 @@ import type { Operations } from "../../daemon/http.ts";
 import { tmuxServerOf } from "../../daemon/tmuxServerOf.ts";
 import { agentView, notStarted, waysInView } from "../views.ts";
 
-type LifeOperations = Pick<Operations, "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place">;
+type LifeOperations = Pick<
+  Operations,
+  "spawn" | "stop" | "kill" | "restart" | "resume" | "interrupt" | "dialog" | "choose" | "discover" | "place"
+>;
 
 export function lifeOperations(tieline: Switch, callers: Callers): LifeOperations {
   const { directory, mailbox, courier, servers, starter, config } = tieline;
@@ -36,11 +39,16 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
       checkWishes(from, { ...wishes, resume: sessionId });
       tieline.profiles.mustFind(tieline.teams.projectOf(from.team), profileName);
       const profile = tieline.trust.profile(from.team, profileName)!;
-      await Promise.all(directory.roster.inTeam(from.team).filter((agent) => agent.name.startsWith(name ?? profileName)).map(look));
-      const cwd = wishes.cwd ?? (profile.cwd === null && from.id === personId ? caller.cwd : undefined);
+      await Promise.all(
+        directory.roster
+          .inTeam(from.team)
+          .filter((agent) => agent.name.startsWith(name ?? profileName))
+          .map(look),
+      );
+      const cwd = wishes.cwd ?? (profile.cwd === null && from.id === userId ? caller.cwd : undefined);
       const enlisted = enlist({ profile, team: from.team, name, sessionId, wishes: { ...wishes, cwd } }, directory);
       const isNew = directory.agent(enlisted.id) === null;
-      const agent = isNew && from.id !== personId ? { ...enlisted, startedBy: from.id } : enlisted;
+      const agent = isNew && from.id !== userId ? { ...enlisted, startedBy: from.id } : enlisted;
       const conversation = sessionId === undefined ? "new" : "named";
       try {
         return view(await starter.start(agent, { socket: tmuxServerOf(from, caller, tieline), conversation }));
@@ -72,7 +80,9 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 
     async resume({ agents }, { caller }) {
       const from = await callers.allow(caller, "spawn");
-      const meant = agents?.map((address) => known(address, from)) ?? directory.roster.inTeam(tieline.teams.mustExist(from.team)).filter((agent) => agent.launch !== null);
+      const meant =
+        agents?.map((address) => known(address, from)) ??
+        directory.roster.inTeam(tieline.teams.mustExist(from.team)).filter((agent) => agent.launch !== null);
       await Promise.all(meant.map(look));
       const offline = meant.map((agent) => directory.agent(agent.id)!).filter((agent) => !isLive(agent));
       const results = await Promise.all(offline.map((agent) => resume(agent)));
@@ -92,7 +102,14 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     async dialog({ agent: address }, { caller }) {
       const agent = known(address, await callers.sender(caller));
       const { state, text, choices, mark } = await dialogOf(agent, tieline);
-      return { agent: agent.name, pane: paneOf(agent).locator.pane, state, text, choices: choices.map(({ place, label }) => ({ choice: place, label })), mark };
+      return {
+        agent: agent.name,
+        pane: paneOf(agent).locator.pane,
+        state,
+        text,
+        choices: choices.map(({ place, label }) => ({ choice: place, label })),
+        mark,
+      };
     },
 
     async choose({ agent: address, choice, mark }, { caller }) {
@@ -103,12 +120,20 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     },
 
     async discover(_, { caller }) {
-      const { team } = await callers.person(caller);
+      const { team } = await callers.user(caller);
       const server = servers.at(serverOf(caller));
       const found = await discover(server, team, tieline);
       return found.map(({ pane, program, provider, foundBy, name, sessionId, agent }) => ({
         ...{ pane: pane.id, session: pane.sessionName, window: pane.windowName, cwd: pane.currentPath },
-        ...{ provider, program: program.command, pid: program.pid, name, sessionId, foundBy: [...foundBy], agent: agent && `${agent.team}:${agent.name}` },
+        ...{
+          provider,
+          program: program.command,
+          pid: program.pid,
+          name,
+          sessionId,
+          foundBy: [...foundBy],
+          agent: agent && `${agent.team}:${agent.name}`,
+        },
         waysIn: waysInView(endpointsInPane(provider, locatorOf(server, pane, program, {})), tieline.transports),
       }));
     },
@@ -121,7 +146,12 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
       await look(agent);
       if (!isLive(directory.agent(agent.id)!)) throw notRunning(directory.agent(agent.id)!);
       const session = await currentSession(servers.at(locator.socket), locator.pane);
-      return { socket: locator.socket, session, pane: locator.pane, current: await sessionOfCaller(caller, locator.socket) };
+      return {
+        socket: locator.socket,
+        session,
+        pane: locator.pane,
+        current: await sessionOfCaller(caller, locator.socket),
+      };
     },
   };
 
@@ -148,7 +178,8 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
     const socket = serverOf(caller);
     const sessions = sessionsOf(team, directory.roster.inTeam(team), config);
     for (const session of sessions) {
-      if (await hasSession(servers.at(socket), session)) return { socket, session, pane: null, current: await sessionOfCaller(caller, socket) };
+      if (await hasSession(servers.at(socket), session))
+        return { socket, session, pane: null, current: await sessionOfCaller(caller, socket) };
     }
     throw noSession(team, sessions[0] ?? null, socket);
   }
@@ -170,7 +201,7 @@ function checkWishes(from: Sender, wishes: Wishes & { readonly resume: string | 
   if (wishes.provider !== undefined) checkProvider(wishes.provider);
   const { task: _, ...more } = wishes;
   const chosen = Object.entries(more).flatMap(([wish, value]) => (value === undefined ? [] : [wish]));
-  if (from.id === personId || chosen.length === 0) return;
+  if (from.id === userId || chosen.length === 0) return;
   throw new TielineError("NOT_PERMITTED", `${from.name} may start agents, but not choose their ${chosen.join(", ")}`, {
     remedy: "write it into the profile, let the user start it, or tell the agent in a message what you want",
     operands: { agent: from.name, wishes: chosen },
@@ -184,7 +215,13 @@ const notStartedByUs = (agent: Agent): TielineError =>
   });
 
 const noSession = (team: string, session: string | null, socket: string): TielineError =>
-  new TielineError("PANE_UNKNOWN", session === null ? `no agent of team ${team} has a tmux session at ${socket}` : `there is no tmux session ${session} at ${socket}`, {
-    remedy: "`tieline up` or `tieline spawn` makes it; `tieline ls --all` shows the agents of every team",
-    operands: { team, session, socket },
-  });
+  new TielineError(
+    "PANE_UNKNOWN",
+    session === null
+      ? `no agent of team ${team} has a tmux session at ${socket}`
+      : `there is no tmux session ${session} at ${socket}`,
+    {
+      remedy: "`tieline up` or `tieline spawn` makes it; `tieline ls --all` shows the agents of every team",
+      operands: { team, session, socket },
+    },
+  );

@@ -1,7 +1,7 @@
 import type { Caller, StoryView } from "../schema.ts";
 import type { Switch } from "../../compose/index.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
-import { canStart, isLive, personId, type Agent } from "../../model/agent.ts";
+import { canStart, isLive, userId, type Agent } from "../../model/agent.ts";
 import { isSummaryOnly, mayFollow, openStates, provesSeen, type Delivery, type Proof } from "../../model/delivery.ts";
 import { notesOn } from "../../model/envelope.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
@@ -45,7 +45,8 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   return {
     async send({ to, replyTo, ...words }, { caller }) {
       const from = await senderFor(caller, words.from);
-      const inReplyTo = replyTo === undefined ? undefined : rights.messageCalled(await callers.sender(caller), replyTo).id;
+      const inReplyTo =
+        replyTo === undefined ? undefined : rights.messageCalled(await callers.sender(caller), replyTo).id;
       return send({ to, ...draftOf(words), ...(inReplyTo && { inReplyTo }) }, from, words.wait);
     },
 
@@ -76,7 +77,12 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
         const news = after !== undefined && deliveries.some((delivery) => delivery.updatedAt > after);
         return news || results.includes("never") || results.every((result) => result === "yes");
       };
-      await untilMail(mailbox, ({ id }) => id === message.id, isEnough, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      await untilMail(
+        mailbox,
+        ({ id }) => id === message.id,
+        isEnough,
+        AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      );
       return story(tag, from);
     },
 
@@ -84,13 +90,23 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       const from = await callers.sender(caller);
       const owner = address === undefined ? from.id : agentCalled(address, from, tieline).id;
       const filter = { pending, limit, ...(team !== undefined && { team: teamFilter(team).name }) };
-      if (!peek) await fetched(mailbox.inbox(owner, filter).map(({ delivery }) => delivery), from.id);
+      if (!peek)
+        await fetched(
+          mailbox.inbox(owner, filter).map(({ delivery }) => delivery),
+          from.id,
+        );
       if (peek || owner !== from.id) return newFirst(owner, filter).map((row) => inboxView(row, tieline));
-      const collected = await courier.collect(directory.agent(owner)!, { transport: "pull", authority: "peer", limit, take: (message) => filter.team === undefined || message.team === filter.team });
+      const collected = await courier.collect(directory.agent(owner)!, {
+        transport: "pull",
+        authority: "peer",
+        limit,
+        take: (message) => filter.team === undefined || message.team === filter.team,
+      });
       const taken = new Set(collected.items.map(({ delivery }) => delivery.id));
       const others = newFirst(owner, filter).filter(({ delivery }) => !taken.has(delivery.id));
       // Showing it to the user settles whether it arrived.
-      const isShownNow = ({ id, state }: Delivery): boolean => taken.has(id) || (owner === personId && state === "uncertain");
+      const isShownNow = ({ id, state }: Delivery): boolean =>
+        taken.has(id) || (owner === userId && state === "uncertain");
       return [...collected.items, ...others].slice(0, limit).map((row) => ({
         ...inboxView(row, tieline),
         ...(isShownNow(row.delivery) && { delivery: row.delivery.id as number }),
@@ -99,7 +115,9 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
 
     async collected({ deliveries, partial = [] }, { caller }) {
       const from = await callers.sender(caller);
-      const own = deliveries.flatMap((id) => mailbox.delivery(deliveryId(id)) ?? []).filter((one) => one.agent === from.id);
+      const own = deliveries
+        .flatMap((id) => mailbox.delivery(deliveryId(id)) ?? [])
+        .filter((one) => one.agent === from.id);
       const seen = await Promise.all(own.map((one) => shown(one, !partial.includes(one.id))));
       return { seen: seen.filter(Boolean).length };
     },
@@ -109,7 +127,15 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       const agent = address === undefined ? undefined : agentCalled(address, from, tieline).id;
       const threadId = thread === undefined ? undefined : threadCalled(thread, from);
       if (before !== undefined && !isReadable(before, from)) return [];
-      const filter = { ...(agent && { agent }), ...(team !== undefined && { team: teamFilter(team) }), ...(threadId && { thread: threadId }), ...(grep && { grep }), ...(since && { since }), ...(before && { before }), ...(limit && { limit }) };
+      const filter = {
+        ...(agent && { agent }),
+        ...(team !== undefined && { team: teamFilter(team) }),
+        ...(threadId && { thread: threadId }),
+        ...(grep && { grep }),
+        ...(since && { since }),
+        ...(before && { before }),
+        ...(limit && { limit }),
+      };
       return readLog(mailbox, rights, from, filter).map((receipt) => receiptView(rights.shown(from, receipt), tieline));
     },
 
@@ -140,15 +166,22 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     const waiting = mailbox.inbox(owner, { ...filter, pending: true, oldest: true });
     if (filter.pending) return waiting;
     const isWaiting = new Set(waiting.map(({ delivery }) => delivery.id));
-    const before = mailbox.inbox(owner, filter).filter(({ delivery }) => !isWaiting.has(delivery.id) && !openStates.includes(delivery.state));
+    const before = mailbox
+      .inbox(owner, filter)
+      .filter(({ delivery }) => !isWaiting.has(delivery.id) && !openStates.includes(delivery.state));
     return [...waiting, ...before.toReversed()].slice(0, filter.limit);
   }
 
   /** A reader who took longer than its lease still says the truth about what it read. */
   async function shown({ id, agent, state, transport }: Delivery, whole: boolean): Promise<boolean> {
     const proof = whole ? proofOfFetching(agent) : "submitted";
-    if (state === "claimed") await mailbox.settle(id, { kind: "handed", proof, notes: notesOn({ inline: whole, changes: [] }) }, { transport: "pull", authority: "peer" });
-    else if (state === "uncertain" && (transport === "pull" || agent === personId)) await mailbox.confirm(id, proof);
+    if (state === "claimed")
+      await mailbox.settle(
+        id,
+        { kind: "delivered", proof, notes: notesOn({ inline: whole, changes: [] }) },
+        { transport: "pull", authority: "peer" },
+      );
+    else if (state === "uncertain" && (transport === "pull" || agent === userId)) await mailbox.confirm(id, proof);
     else return false;
     return true;
   }
@@ -156,7 +189,10 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   /** The agent reads the whole text of what it had only a summary of. */
   async function fetched(deliveries: readonly Delivery[], reader: AgentId): Promise<void> {
     for (const { id, agentName } of deliveries.filter((one) => one.agent === reader && isSummaryOnly(one))) {
-      await Promise.all([mailbox.note(id, "summary-only", null), mailbox.note(id, "fetched", `${agentName} got a summary, and fetched the whole text`)]);
+      await Promise.all([
+        mailbox.note(id, "summary-only", null),
+        mailbox.note(id, "fetched", `${agentName} got a summary, and fetched the whole text`),
+      ]);
       await mailbox.confirm(id, proofOfFetching(reader));
     }
   }
@@ -176,14 +212,25 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     // It is accepted; what fails now fails in the courier as well, which reports it.
     const receipt = await announced(sent.receipt).catch(() => sent.receipt);
     const elsewhere = broadcast ? null : runningElsewhere(receipt, from);
-    return { ...sentView({ ...sent, receipt }, { broadcast, hasProject: tieline.teams.projectOf(from.team) !== null }, tieline), ...(elsewhere !== null && { notice: elsewhere }) };
+    return {
+      ...sentView(
+        { ...sent, receipt },
+        { broadcast, hasProject: tieline.teams.projectOf(from.team) !== null },
+        tieline,
+      ),
+      ...(elsewhere !== null && { notice: elsewhere }),
+    };
   }
 
   /** The user may be in the wrong directory: what they wrote to does not run, and agents of that name in other teams do. */
   function runningElsewhere({ message: { to, tag }, deliveries: [delivery] }: Receipt, from: Sender): string | null {
     const agent = delivery === undefined ? null : directory.agent(delivery.agent);
-    if (from.id !== personId || agent === null || agent.kind !== "program" || to !== agent.name || isLive(agent)) return null;
-    const others = directory.agents().filter(({ name, team, kind }) => name === agent.name && team !== agent.team && kind === "program").filter(isLive);
+    if (from.id !== userId || agent === null || agent.kind !== "program" || to !== agent.name || isLive(agent))
+      return null;
+    const others = directory
+      .agents()
+      .filter(({ name, team, kind }) => name === agent.name && team !== agent.team && kind === "program")
+      .filter(isLive);
     const [first] = others.map(({ team, name }) => `${team}:${name}`);
     if (first === undefined) return null;
     const starts = canStart(agent) ? ", so this message starts it" : "";
@@ -204,14 +251,15 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     return mailbox.receipt(message.id) ?? receipt;
   }
 
-  /** With --from the person speaks for an object of the team. */
+  /** With --from the user speaks for an object of the team. */
   async function senderFor(caller: Caller, name: string | undefined): Promise<Sender> {
     const sender = await callers.sender(caller);
     if (name === undefined || name === sender.name) return sender;
     const object = directory.roster.named(sender.team, name);
-    if (sender.id === personId && object?.kind === "object") return { id: object.id, name, team: object.team, knownBy: "object" };
+    if (sender.id === userId && object?.kind === "object")
+      return { id: object.id, name, team: object.team, knownBy: "object" };
     throw new TielineError("NOT_PERMITTED", `${sender.name} can not write as ${name}`, {
-      remedy: "--from is for the person, and names an object of the team",
+      remedy: "--from is for the user, and names an object of the team",
       operands: { sender: sender.name, from: name },
     });
   }
@@ -223,23 +271,32 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
       if (!readsFiles(agent) && tieline.witness.canProve(agent)) continue;
       const ways = readsFiles(agent) ? [filesEndpoint] : agent.endpoints;
       const proofs = ways.map(({ transport }) => tieline.transports.get(transport)?.traits.bestProof);
-      if (agent.endpoints.length > 0 && !proofs.some((proof) => proof !== undefined && provesSeen(proof))) throw unprovable(agent);
+      if (agent.endpoints.length > 0 && !proofs.some((proof) => proof !== undefined && provesSeen(proof)))
+        throw unprovable(agent);
     }
   }
 
   /** A message that the caller may cancel or retry, and the recipient that is meant, which may have been removed. */
-  async function ownMessage(tag: string, address: string | undefined, caller: Caller): Promise<{ message: Message; only: AgentId | undefined }> {
+  async function ownMessage(
+    tag: string,
+    address: string | undefined,
+    caller: Caller,
+  ): Promise<{ message: Message; only: AgentId | undefined }> {
     const from = await callers.sender(caller);
     const message = mustFind(tag);
-    if (from.id !== personId && from.id !== message.from.id) throw notYours(message, from);
+    if (from.id !== userId && from.id !== message.from.id) throw notYours(message, from);
     if (address === undefined) return { message, only: undefined };
-    const removed = mailbox.receipt(message.id)!.deliveries.find(({ agent, agentName }) => agentName === address && directory.agent(agent) === null);
+    const removed = mailbox
+      .receipt(message.id)!
+      .deliveries.find(({ agent, agentName }) => agentName === address && directory.agent(agent) === null);
     return { message, only: removed?.agent ?? agentCalled(address, from, tieline).id };
   }
 
   /** Mail for a removed agent goes to the agent that has its name now. Where there is none, that delivery is refused. */
   function successors(message: Message, only: AgentId | undefined): (delivery: Delivery) => Recipient {
-    const meant = mailbox.receipt(message.id)!.deliveries.filter(({ agent, state }) => (only ?? agent) === agent && mayFollow(state, "retry", "queued"));
+    const meant = mailbox
+      .receipt(message.id)!
+      .deliveries.filter(({ agent, state }) => (only ?? agent) === agent && mayFollow(state, "retry", "queued"));
     const found = new Map<AgentId, Recipient | TielineError>();
     for (const delivery of meant.filter(({ agent }) => directory.agent(agent) === null)) {
       try {
@@ -281,23 +338,30 @@ const deadScanned = 1_000;
 
 function draftOf({ body, summary, when, hard, ttlMs, key, kind, expectsReply, spawn }: Words): Omit<Draft, "to"> {
   const given = { summary, when, hard, ttlMs, kind, expectsReply, spawn, idempotencyKey: key };
-  return { body, ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Draft>) };
+  return {
+    body,
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Draft>),
+  };
 }
 
 const damaged = (tag: string): TielineError =>
-  new TielineError("STORE_CORRUPT", `the stored text of ${tag} does not match its checksum: it was altered on the disk`, {
-    remedy: "ask its sender to send it again; `tieline export` prints the text as it is now",
-    operands: { tag },
-  });
+  new TielineError(
+    "STORE_CORRUPT",
+    `the stored text of ${tag} does not match its checksum: it was altered on the disk`,
+    {
+      remedy: "ask its sender to send it again; `tieline export` prints the text as it is now",
+      operands: { tag },
+    },
+  );
 
 const unprovable = (agent: Agent): TielineError =>
   new TielineError("PROOF_UNAVAILABLE", `nothing can prove that ${agent.name} (${agent.provider}) has seen a message`, {
-    remedy: "use --wait handed, or --wait answered if it will reply",
+    remedy: "use --wait delivered, or --wait answered if it will reply",
     operands: { agent: agent.name, provider: agent.provider },
   });
 
 const notYours = (message: Message, from: Sender): TielineError =>
   new TielineError("NOT_PERMITTED", `${message.tag} was sent by ${message.from.name}, not by ${from.name}`, {
-    remedy: "only its sender or the person can do this",
+    remedy: "only its sender or the user can do this",
     operands: { tag: message.tag, sender: message.from.name },
   });

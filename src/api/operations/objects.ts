@@ -15,7 +15,9 @@ export function objectOperations(tieline: Switch, callers: Callers, rights: Righ
         const agent = tieline.directory.roster.named(team, name);
         return rights.readsEverything(from) || (agent !== null && rights.reads(from, agent.id));
       };
-      const reports = Object.entries(snapshot.reports).map(([agent, report]) => ({ agent, ...report })).filter(({ agent }) => isReadable(agent));
+      const reports = Object.entries(snapshot.reports)
+        .map(([agent, report]) => ({ agent, ...report }))
+        .filter(({ agent }) => isReadable(agent));
       return { team, reports, counters: { ...snapshot.counters } };
     },
   };

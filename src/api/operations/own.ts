@@ -1,6 +1,6 @@
 import type { Switch } from "../../compose/index.ts";
 import { digestOf, newToken } from "../../agents/directory/token.ts";
-import { checkAgentName, checkName, personId, type Agent } from "../../model/agent.ts";
+import { checkAgentName, checkName, userId, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import type { Collected, Collection } from "../../delivery/courier.ts";
@@ -15,7 +15,12 @@ const ownProgram = "sdk";
 const way = { transport: "pull", authority: "peer" } as const;
 
 /** What a caller does about itself: who it is, becoming an agent, taking its mail. */
-export function ownOperations(tieline: Switch, callers: Callers, rights: Rights, waits: Waits): Pick<Operations, "collect" | "register" | "whoami"> {
+export function ownOperations(
+  tieline: Switch,
+  callers: Callers,
+  rights: Rights,
+  waits: Waits,
+): Pick<Operations, "collect" | "register" | "whoami"> {
   const { directory, courier, mailbox } = tieline;
 
   return {
@@ -40,24 +45,39 @@ export function ownOperations(tieline: Switch, callers: Callers, rights: Rights,
       const known = directory.roster.named(team, checkAgentName(name));
       if (known !== null && known.provider !== ownProgram) throw taken(known);
       // A new token would lock out the program that has the old one, and speak in its name.
-      if (known !== null && from.id !== personId && from.id !== known.id) throw taken(known);
+      if (known !== null && from.id !== userId && from.id !== known.id) throw taken(known);
       const token = newToken();
-      const fields = { kind, role, endpoints: [{ transport: way.transport, locator: {} }], state: "idle", stateReason: null, tokenDigest: digestOf(token) } as const;
-      const startedBy = from.id === personId ? null : from.id;
-      const agent = known ? directory.update(known.id, fields) : directory.register({ name, team, provider: ownProgram, startedBy, ...fields });
+      const fields = {
+        kind,
+        role,
+        endpoints: [{ transport: way.transport, locator: {} }],
+        state: "idle",
+        stateReason: null,
+        tokenDigest: digestOf(token),
+      } as const;
+      const startedBy = from.id === userId ? null : from.id;
+      const agent = known
+        ? directory.update(known.id, fields)
+        : directory.register({ name, team, provider: ownProgram, startedBy, ...fields });
       courier.wake(agent.id);
       return { agent: agentView(agent, tieline), token };
     },
   };
 
   /** What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has gone. */
-  async function collected(agent: Agent, wanted: Pick<Collection, "limit" | "take" | "outOfOrder">, patience: AbortSignal, gone: AbortSignal): Promise<Collected["items"]> {
+  async function collected(
+    agent: Agent,
+    wanted: Pick<Collection, "limit" | "take" | "outOfOrder">,
+    patience: AbortSignal,
+    gone: AbortSignal,
+  ): Promise<Collected["items"]> {
     const over = AbortSignal.any([patience, gone]);
     using _ = waits.read(agent.id);
     let arrived = Promise.withResolvers<void>();
     const arrive = (): void => arrived.resolve();
     const stop = mailbox.onTransitions((changes) => {
-      if (changes.some(({ delivery, transition }) => delivery.agent === agent.id && transition.to === "queued")) arrive();
+      if (changes.some(({ delivery, transition }) => delivery.agent === agent.id && transition.to === "queued"))
+        arrive();
     });
     over.addEventListener("abort", arrive);
     try {

@@ -10,7 +10,10 @@ import type { Loopback } from "../../daemon/loopback.ts";
 import type { Preferences } from "../../daemon/page/preferences.ts";
 import type { PageSessions } from "../../daemon/page/sessions.ts";
 
-type PageOperations = Pick<Operations, "dash" | "devices" | "devicesRevoke" | "preferences" | "preferencesSet" | "typeKeys">;
+type PageOperations = Pick<
+  Operations,
+  "dash" | "devices" | "devicesRevoke" | "preferences" | "preferencesSet" | "typeKeys"
+>;
 
 export interface PageParts {
   readonly sessions: PageSessions;
@@ -20,10 +23,14 @@ export interface PageParts {
 }
 
 /** What only the page and the user behind it need. */
-export function pageOperations(tieline: Switch, callers: Callers, { sessions, preferences, loopback }: PageParts): PageOperations {
+export function pageOperations(
+  tieline: Switch,
+  callers: Callers,
+  { sessions, preferences, loopback }: PageParts,
+): PageOperations {
   return {
     async dash({ port: wanted, byAddress = false, fileIn = null }, { caller }) {
-      await callers.person(caller);
+      await callers.user(caller);
       const open = loopback();
       if (open === null) throw notYet();
       if (wanted !== undefined) await open.alsoAt(wanted);
@@ -32,12 +39,12 @@ export function pageOperations(tieline: Switch, callers: Callers, { sessions, pr
     },
 
     async devices(_, { caller }) {
-      await callers.person(caller);
+      await callers.user(caller);
       return sessions.devices.list();
     },
 
     async devicesRevoke(input, { caller }) {
-      await callers.person(caller);
+      await callers.user(caller);
       const known = sessions.devices.list().map(({ id }) => id);
       const wanted = "all" in input ? known : input.devices;
       const unknown = wanted.find((id) => !known.includes(id));
@@ -46,17 +53,17 @@ export function pageOperations(tieline: Switch, callers: Callers, { sessions, pr
     },
 
     async preferences(_, { caller }) {
-      await callers.person(caller);
+      await callers.user(caller);
       return preferences.read();
     },
 
     async preferencesSet({ values }, { caller }) {
-      await callers.person(caller);
+      await callers.user(caller);
       return { bytes: preferences.set(values) };
     },
 
     async typeKeys({ agent: address, keys }, { caller }) {
-      const from = await callers.person(caller);
+      const from = await callers.user(caller);
       const agent = agentCalled(address, from, tieline);
       const endpoint = endpointBy("tmux", agent);
       if (endpoint === undefined) throw notTyped(agent.name, "it is in no pane");
@@ -68,10 +75,17 @@ export function pageOperations(tieline: Switch, callers: Callers, { sessions, pr
   };
 }
 
-const notYet = (): TielineError => new TielineError("DAEMON_UNAVAILABLE", "the daemon is still starting", { remedy: "try again in a moment" });
+const notYet = (): TielineError =>
+  new TielineError("DAEMON_UNAVAILABLE", "the daemon is still starting", { remedy: "try again in a moment" });
 
 const noDevice = (id: string): TielineError =>
-  new TielineError("TARGET_NOT_FOUND", `no device has the id ${id}`, { remedy: "`tieline devices ls` lists them", operands: { device: id } });
+  new TielineError("TARGET_NOT_FOUND", `no device has the id ${id}`, {
+    remedy: "`tieline devices ls` lists them",
+    operands: { device: id },
+  });
 
 const notTyped = (agent: string, why: string): TielineError =>
-  new TielineError("PANE_UNKNOWN", `nothing was typed to ${agent}: ${why}`, { remedy: "`tieline ls` shows where it is; leave copy mode in its pane first", operands: { agent } });
+  new TielineError("PANE_UNKNOWN", `nothing was typed to ${agent}: ${why}`, {
+    remedy: "`tieline ls` shows where it is; leave copy mode in its pane first",
+    operands: { agent },
+  });

@@ -2,7 +2,7 @@ import type { ProfileView } from "../schemas/profiles.ts";
 import type { Switch } from "../../compose/index.ts";
 import type { Project } from "../../config/project.ts";
 import { fileOf, removeProfileFile, writeProfileFile } from "../../agents/profiles/profileFiles.ts";
-import { personId } from "../../model/agent.ts";
+import { userId } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
 import { programCalled } from "../addressed.ts";
@@ -26,7 +26,7 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
     },
 
     async profileAdd({ name, scope, ...fields }, { caller, face }) {
-      const { team } = await callers.person(caller);
+      const { team } = await callers.user(caller);
       const project = teams.projectOf(team);
       if (scope === "project" && project === null) throw noProject(team);
       if (scope === "project" && project!.agents.has(name)) throw declared(project!, name);
@@ -39,7 +39,7 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
     },
 
     async profileRemove({ name }, { caller, face }) {
-      const { team } = await callers.person(caller);
+      const { team } = await callers.user(caller);
       const profile = profiles.mustFind(teams.projectOf(team), name);
       const kept = profile.origin === "project" && face === "socket" ? trust.inspect(profile.project!) : null;
       const file = removeProfileFile(profile);
@@ -49,19 +49,44 @@ export function profileOperations(tieline: Switch, callers: Callers): ProfileOpe
 
     async note({ text, agent: address }, { caller }) {
       const from = await callers.sender(caller);
-      if (address === undefined && from.id === personId) throw noteOfWhom();
+      if (address === undefined && from.id === userId) throw noteOfWhom();
       const agent = address === undefined ? directory.agent(from.id)! : programCalled(address, from, tieline);
-      if (from.id !== personId && from.id !== agent.id) throw notYourNote(agent.name);
+      if (from.id !== userId && from.id !== agent.id) throw notYourNote(agent.name);
       const { name, note } = directory.update(agent.id, { note: text });
       return { agent: name, note };
     },
   };
 
   function view(profile: Profile, team: string): ProfileView {
-    const { name, origin, source, description, provider, command, model, role, cwd, permissions, may, autostart, prompt } = profile;
+    const {
+      name,
+      origin,
+      source,
+      description,
+      provider,
+      command,
+      model,
+      role,
+      cwd,
+      permissions,
+      may,
+      autostart,
+      prompt,
+    } = profile;
     const agents = directory.roster.ofProfile(team, name).map((agent) => ({ name: agent.name, state: agent.state }));
     return {
-      ...{ name, origin, source, file: fileOf(profile), description, provider, command: command && [...command], model, role, cwd },
+      ...{
+        name,
+        origin,
+        source,
+        file: fileOf(profile),
+        description,
+        provider,
+        command: command && [...command],
+        model,
+        role,
+        cwd,
+      },
       ...{ permissions, may: [...may], autostart, prompt, agents },
     };
   }
@@ -80,7 +105,12 @@ const declared = ({ file }: Project, name: string): TielineError =>
   });
 
 const noteOfWhom = (): TielineError =>
-  new TielineError("USAGE", "a note is an agent's, and you are not one", { remedy: "name the agent: `tieline note --agent NAME TEXT`" });
+  new TielineError("USAGE", "a note is an agent's, and you are not one", {
+    remedy: "name the agent: `tieline note --agent NAME TEXT`",
+  });
 
 const notYourNote = (name: string): TielineError =>
-  new TielineError("NOT_PERMITTED", `the note of ${name} is its own`, { remedy: "leave --agent out to write your own", operands: { agent: name } });
+  new TielineError("NOT_PERMITTED", `the note of ${name} is its own`, {
+    remedy: "leave --agent out to write your own",
+    operands: { agent: name },
+  });

@@ -16,7 +16,9 @@ export function pruneOperations(tieline: Switch, callers: Callers): Pick<Operati
     async prune({ all = false, force = false }, { caller }) {
       const { team } = await callers.allow(caller, "kill");
       const known = (): readonly Agent[] =>
-        (all ? directory.agents() : directory.roster.inTeam(teams.mustExist(team))).filter(({ kind }) => kind === "program");
+        (all ? directory.agents() : directory.roster.inTeam(teams.mustExist(team))).filter(
+          ({ kind }) => kind === "program",
+        );
       await Promise.all(known().map((agent) => lookAt(agent, tieline)));
       const removed: { name: string; team: string; failedDeliveries: number }[] = [];
       const kept: { name: string; team: string; why: string }[] = [];
@@ -31,7 +33,8 @@ export function pruneOperations(tieline: Switch, callers: Callers): Pick<Operati
 
   function whyKept({ id, name, launch, sessionId }: Agent): string | null {
     const pending = mailbox.pending(id);
-    if (pending > 0) return `${pending === 1 ? "a message waits" : `${pending} messages wait`} for it; see \`tieline inbox ${name} --pending\``;
+    if (pending > 0)
+      return `${pending === 1 ? "a message waits" : `${pending} messages wait`} for it; see \`tieline inbox ${name} --pending\``;
     return launch !== null && sessionId !== null ? `\`tieline resume ${name}\` continues its conversation` : null;
   }
 

@@ -1,18 +1,24 @@
-/** What agents ask the person to approve, and the answers. */
+/** What agents ask the user to approve, and the answers. */
 import type { Switch } from "../../compose/index.ts";
 import { stop } from "../../agents/stop/end.ts";
-import { personId, personName, type Agent } from "../../model/agent.ts";
+import { userId, userName, type Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { agentId, type MessageId } from "../../model/ids.ts";
 import type { Message, Sender } from "../../model/message.ts";
 import type { Receipt } from "../../model/receipt.ts";
-import { fieldsOf, responseTo, sameResponse, textOf, type Response } from "../../providers/claude-code/teams/teamProtocol.ts";
+import {
+  fieldsOf,
+  responseTo,
+  sameResponse,
+  textOf,
+  type Response,
+} from "../../providers/claude-code/teams/teamProtocol.ts";
 import { messageCalled } from "../addressed.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
 import { openRequestIn, receiptView, responseIn } from "../views.ts";
 
-/** How far back in the person's mail open requests are looked for. */
+/** How far back in the user's mail open requests are looked for. */
 const lookBack = 1_000;
 
 export function requestOperations(tieline: Switch, callers: Callers): Pick<Operations, "requests" | "answerRequest"> {
@@ -23,7 +29,7 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
   return {
     async requests(_, { caller }) {
       await callers.sender(caller);
-      return mailbox.inbox(personId, { limit: lookBack }).flatMap(({ message }) => {
+      return mailbox.inbox(userId, { limit: lookBack }).flatMap(({ message }) => {
         const request = openRequestIn(message, tieline);
         const { tag, from, team, acceptedAt: at } = message;
         return request ? [{ ...request, tag, from: from.name, team, at }] : [];
@@ -33,7 +39,8 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
     async answerRequest({ tag, approve, text }, { caller }) {
       const from = await callers.allow(caller, "answer");
       const request = messageCalled(tag, mailbox);
-      const response = request.to === personName ? responseTo(request, { approve, text: text?.trim() || null }, tieline.clock()) : null;
+      const response =
+        request.to === userName ? responseTo(request, { approve, text: text?.trim() || null }, tieline.clock()) : null;
       if (response === null) throw asksNothing(request);
       if (busy.has(request.id)) throw beingAnswered(request);
       busy.add(request.id);
@@ -59,15 +66,28 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
 
   async function answer(request: Message, { kind, body }: Response, from: Sender, approve: boolean): Promise<Receipt> {
     if (request.kind === "shutdown_request" && approve) await shutDown(request);
-    return (await router.send({ to: request.from.id, kind, body, inReplyTo: request.id, idempotencyKey: `answer ${request.id}` }, from, { inPlaceOf: personId })).receipt;
+    return (
+      await router.send(
+        { to: request.from.id, kind, body, inReplyTo: request.id, idempotencyKey: `answer ${request.id}` },
+        from,
+        { inPlaceOf: userId },
+      )
+    ).receipt;
   }
 
   /** What follows an answer, also when it was given just before a crash. */
   async function conclude(request: Message, { unsaid }: Response, from: Sender): Promise<void> {
-    // Somebody else may have answered for the person, whom it need not wait for any more.
-    const own = mailbox.receipt(request.id)?.deliveries.find(({ agent, answeredAt }) => agent === personId && answeredAt === null);
+    // Somebody else may have answered for the user, whom it need not wait for any more.
+    const own = mailbox
+      .receipt(request.id)
+      ?.deliveries.find(({ agent, answeredAt }) => agent === userId && answeredAt === null);
     if (own) await mailbox.confirm(own.id, "reply");
-    if (unsaid !== null) await router.send({ to: request.from.id, body: unsaid, inReplyTo: request.id, idempotencyKey: `words ${request.id}` }, from, { inPlaceOf: personId });
+    if (unsaid !== null)
+      await router.send(
+        { to: request.from.id, body: unsaid, inReplyTo: request.id, idempotencyKey: `words ${request.id}` },
+        from,
+        { inPlaceOf: userId },
+      );
   }
 
   /** A lead wants one of our agents to end: it ends before the lead is told so. */
@@ -84,9 +104,17 @@ export function requestOperations(tieline: Switch, callers: Callers): Pick<Opera
 }
 
 const asksNothing = ({ tag, kind }: Message): TielineError =>
-  new TielineError("CONFLICT", `${tag} asks you for no approval; it is ${kind === "text" ? "plain text" : `a ${kind}`}`, {
-    remedy: `\`tieline reply ${tag}\` answers it in words; \`tieline approve\` lists what can be approved`,
-    operands: { tag, kind },
-  });
+  new TielineError(
+    "CONFLICT",
+    `${tag} asks you for no approval; it is ${kind === "text" ? "plain text" : `a ${kind}`}`,
+    {
+      remedy: `\`tieline reply ${tag}\` answers it in words; \`tieline approve\` lists what can be approved`,
+      operands: { tag, kind },
+    },
+  );
 
-const beingAnswered = ({ tag }: Message): TielineError => new TielineError("CONFLICT", `${tag} is being answered right now`, { remedy: "look again in a moment", operands: { tag } });
+const beingAnswered = ({ tag }: Message): TielineError =>
+  new TielineError("CONFLICT", `${tag} is being answered right now`, {
+    remedy: "look again in a moment",
+    operands: { tag },
+  });

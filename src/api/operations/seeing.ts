@@ -23,7 +23,12 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
           operands: { agent: agent.name, state: agent.state },
         });
       }
-      return { agent: agent.name, provider: agent.provider, ...explanation, way: usualWay(agent, (name) => tieline.transports.get(name)!) };
+      return {
+        agent: agent.name,
+        provider: agent.provider,
+        ...explanation,
+        way: usualWay(agent, (name) => tieline.transports.get(name)!),
+      };
     },
 
     async layout({ layout, team }, { caller }) {
@@ -36,7 +41,9 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
       const server = tieline.servers.at(first.socket);
       if (layout === "restore") return { session: null, shown: await restore(server, seats), leftOut: [] };
       const near = seats.filter(({ socket }) => socket === first.socket);
-      const far = seats.filter(({ socket }) => socket !== first.socket).map(({ name }) => ({ agent: name, reason: "it is on another tmux server" }));
+      const far = seats
+        .filter(({ socket }) => socket !== first.socket)
+        .map(({ name }) => ({ agent: name, reason: "it is on another tmux server" }));
       const { session, shown, leftOut } = await arrange(server, near, layout === "mosaic" ? "tiled" : layout, "mosaic");
       return { session, shown: [...shown], leftOut: [...leftOut, ...far] };
     },

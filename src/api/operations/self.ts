@@ -28,7 +28,12 @@ export interface DaemonFacts {
   readonly loopback: () => Pick<Loopback, "port" | "moved"> | null;
 }
 
-export function selfOperations(tieline: Switch, callers: Callers, rights: Rights, facts: DaemonFacts): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop" | "backup"> {
+export function selfOperations(
+  tieline: Switch,
+  callers: Callers,
+  rights: Rights,
+  facts: DaemonFacts,
+): Pick<Operations, "doctor" | "daemonStatus" | "daemonStop" | "backup"> {
   return {
     async daemonStatus() {
       const { version, socket, home, startedAt } = facts;
@@ -72,7 +77,10 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
         check("events", async () => eventLog()),
         check("nats", async () => natsServer()),
         ...projects(from).map(({ name, root }) => check(`project: ${name}`, async () => trusted(root))),
-        ...tieline.directory.agents().filter(({ id }) => rights.reads(from, id)).map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
+        ...tieline.directory
+          .agents()
+          .filter(({ id }) => rights.reads(from, id))
+          .map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
       ];
       return Promise.all(checks);
     },
@@ -80,7 +88,9 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
 
   function projects(from: Sender): { name: string; root: string }[] {
     if (!rights.readsEverything(from)) return [];
-    return tieline.directory.teams().flatMap(({ name, root }) => (root !== null && existsSync(join(root, projectFileName)) ? [{ name, root }] : []));
+    return tieline.directory
+      .teams()
+      .flatMap(({ name, root }) => (root !== null && existsSync(join(root, projectFileName)) ? [{ name, root }] : []));
   }
 
   function trusted(root: string): Finding {
@@ -91,14 +101,17 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
   }
 
   async function tmuxServer(socket: string): Promise<Finding> {
-    if (!(await tieline.servers.at(socket).alive())) return warning(`no server at ${socket}`, "it is started with the first agent");
+    if (!(await tieline.servers.at(socket).alive()))
+      return warning(`no server at ${socket}`, "it is started with the first agent");
     const { pid } = await tieline.servers.at(socket).identity();
     return ok(`pid ${pid} at ${socket}`);
   }
 
   function privateHome(): Finding {
     const { home, tightened } = facts;
-    return tightened.length === 0 ? ok(home) : warning(tightened.join("; "), "check that nothing in the home was changed by another user");
+    return tightened.length === 0
+      ? ok(home)
+      : warning(tightened.join("; "), "check that nothing in the home was changed by another user");
   }
 
   function loopbackPort(): Finding {
@@ -124,14 +137,21 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
     const [newest] = tieline.backups.list();
     const last = newest ? `the newest is ${newest.file}, ${new Date(newest.at).toISOString()}` : "none yet";
     if (fault !== null) return warning(`${last}; the last attempt failed: ${fault.message}`, fault.remedy);
-    if (newest === undefined && tieline.config.backup.everyHours === 0) return warning("none, and backup.everyHours is 0", "run `tieline backup` regularly, or set backup.everyHours");
+    if (newest === undefined && tieline.config.backup.everyHours === 0)
+      return warning("none, and backup.everyHours is 0", "run `tieline backup` regularly, or set backup.everyHours");
     return ok(last);
   }
 
   function eventLog(): Finding {
     const { last, lost, problem } = tieline.events;
-    if (problem !== null) return warning(`not kept at present: ${problem}; ${lost} lost`, "mail is not affected; they are kept again as soon as the file can be written");
-    return lost === 0 ? ok(last === 0 ? "none yet" : `the last is number ${last}`) : warning(`${lost} could not be written`, "see `tieline daemon logs`; a full disk is the usual cause");
+    if (problem !== null)
+      return warning(
+        `not kept at present: ${problem}; ${lost} lost`,
+        "mail is not affected; they are kept again as soon as the file can be written",
+      );
+    return lost === 0
+      ? ok(last === 0 ? "none yet" : `the last is number ${last}`)
+      : warning(`${lost} could not be written`, "see `tieline daemon logs`; a full disk is the usual cause");
   }
 
   /** Nothing depends on NATS, so its absence is only told. */
@@ -141,21 +161,34 @@ export function selfOperations(tieline: Switch, callers: Callers, rights: Rights
     const url = shownUrl(tieline.natsUrl);
     const counts = `${published} events published, ${dropped} dropped${waiting === 0 ? "" : `, ${waiting} wait for the server`}`;
     if (connection === "unused" || connection === "open") return ok(`${url}: ${counts}`);
-    return warning(`${url}: ${error ?? "the connection is broken"}; ${counts}`, "start the server, check `nats` in config.json, or set nats.enabled to false; nothing else depends on it");
+    return warning(
+      `${url}: ${error ?? "the connection is broken"}; ${counts}`,
+      "start the server, check `nats` in config.json, or set nats.enabled to false; nothing else depends on it",
+    );
   }
 
   /** Every way in is tried as far as it goes without writing anything. */
   async function wayIn(id: Parameters<Switch["directory"]["agent"]>[0]): Promise<Finding> {
     const agent = tieline.directory.agent(id)!;
-    if (!isLive(agent)) return warning(`not running${agent.stateReason ? `: ${agent.stateReason}` : ""}`, agent.launch ? "mail starts it" : `\`tieline rm ${agent.name}\` if it will not come back`);
+    if (!isLive(agent))
+      return warning(
+        `not running${agent.stateReason ? `: ${agent.stateReason}` : ""}`,
+        agent.launch ? "mail starts it" : `\`tieline rm ${agent.name}\` if it will not come back`,
+      );
     if (agent.kind === "object" && agent.stateReason !== null) {
-      return warning(agent.stateReason, "fix its code, then `tieline trust` in its project; the next message loads it again. `tieline daemon logs` shows its errors");
+      return warning(
+        agent.stateReason,
+        "fix its code, then `tieline trust` in its project; the next message loads it again. `tieline daemon logs` shows its errors",
+      );
     }
     const endpoint = endpointBy("tmux", agent);
     if (endpoint === undefined) return ok(agent.endpoints.map(({ transport }) => transport).join(", "));
     const readiness = await tieline.tmux.probe(agent, endpoint);
     if (readiness.kind === "ready") return ok(`${endpoint.transport} ${String(endpoint.locator["pane"])}: ready`);
-    return warning(readiness.kind === "held" ? readiness.hold.detail : readiness.detail, `\`tieline read ${agent.name}\` shows its screen`);
+    return warning(
+      readiness.kind === "held" ? readiness.hold.detail : readiness.detail,
+      `\`tieline read ${agent.name}\` shows its screen`,
+    );
   }
 }
 
@@ -167,7 +200,9 @@ function unusedNats(enabled: boolean): Finding {
   const [listener] = listenersAt(natsPort);
   if (listener === undefined) return ok("not configured, so nothing is published");
   const owner = listener.uid === thisUser() ? "one of your programs" : `a program of uid ${listener.uid}`;
-  return ok(`not configured, so nothing is published; ${owner} listens at localhost:${natsPort}, set nats.url in config.json to publish events to it`);
+  return ok(
+    `not configured, so nothing is published; ${owner} listens at localhost:${natsPort}, set nats.url in config.json to publish events to it`,
+  );
 }
 
 type Finding = Pick<Check, "status" | "detail" | "remedy">;
@@ -201,5 +236,7 @@ function disk(home: string): Finding {
 /** Times in receipts are wall-clock times; a clock that jumps makes them puzzling. */
 function clock(): Finding {
   const driftMs = Math.abs(performance.timeOrigin + performance.now() - Date.now());
-  return driftMs < 2_000 ? ok(new Date().toISOString()) : warning(`the clock moved by ${Math.round(driftMs)} ms since the daemon started`, "check time synchronisation");
+  return driftMs < 2_000
+    ? ok(new Date().toISOString())
+    : warning(`the clock moved by ${Math.round(driftMs)} ms since the daemon started`, "check time synchronisation");
 }

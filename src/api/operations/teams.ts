@@ -2,7 +2,7 @@ import type { TeamView } from "../schemas/routing.ts";
 import type { Switch } from "../../compose/index.ts";
 import { defaultTeam } from "../../config/project.ts";
 import { giveBackMail } from "../../agents/stop/giveBack.ts";
-import { isLive, personId, type Agent } from "../../model/agent.ts";
+import { isLive, userId, type Agent } from "../../model/agent.ts";
 import { checkTeamName } from "../../model/address.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Sender } from "../../model/message.ts";
@@ -11,15 +11,26 @@ import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
 import type { Rights } from "../rights.ts";
 
-type TeamOperations = Pick<Operations, "teams" | "team" | "teamCreate" | "teamJoin" | "teamLeave" | "teamRename" | "teamDisband" | "teamShutdown">;
+type TeamOperations = Pick<
+  Operations,
+  "teams" | "team" | "teamCreate" | "teamJoin" | "teamLeave" | "teamRename" | "teamDisband" | "teamShutdown"
+>;
 
-export function teamOperations(tieline: Switch, callers: Callers, rights: Rights, down: Operations["down"]): TeamOperations {
+export function teamOperations(
+  tieline: Switch,
+  callers: Callers,
+  rights: Rights,
+  down: Operations["down"],
+): TeamOperations {
   const { directory, teams, lookups, mailbox, courier } = tieline;
 
   return {
     async teams(_, { caller }) {
       const from = await callers.sender(caller);
-      return teams.names().map((team) => seen(view(team), from)).filter(({ name, members }) => rights.readsEverything(from) || name === from.team || members.length > 0);
+      return teams
+        .names()
+        .map((team) => seen(view(team), from))
+        .filter(({ name, members }) => rights.readsEverything(from) || name === from.team || members.length > 0);
     },
 
     async team({ team }, { caller }) {
@@ -73,7 +84,7 @@ export function teamOperations(tieline: Switch, callers: Callers, rights: Rights
 
     async teamShutdown({ team }, call) {
       const from = await callers.allow(call.caller, "kill");
-      if (from.id !== personId && from.team !== team) throw otherTeam(from, team);
+      if (from.id !== userId && from.team !== team) throw otherTeam(from, team);
       return down({}, { ...call, caller: { ...call.caller, team: teams.mustExist(team) } });
     },
   };
@@ -106,14 +117,14 @@ export function teamOperations(tieline: Switch, callers: Callers, rights: Rights
     return { ...team, members, pending: members.reduce((sum, one) => sum + one.pending, 0) };
   }
 
-  /** Another team has other edges, so moving needs the right to change them; then an agent moves itself, the person anybody. */
+  /** Another team has other edges, so moving needs the right to change them; then an agent moves itself, the user anybody. */
   function member(address: string | undefined, from: Sender, verb: string): Agent {
     const agent = address === undefined ? directory.agent(from.id) : agentCalled(address, from, tieline);
     if (agent === null || agent.kind !== "program") throw whoMoves(verb);
     if (directory.agent(agent.id) === null) throw neverStarted(agent);
-    if (from.id === personId || from.id === agent.id) return agent;
+    if (from.id === userId || from.id === agent.id) return agent;
     throw new TielineError("NOT_PERMITTED", `${from.name} can not make ${agent.name} ${verb} a team`, {
-      remedy: "the person can, and each agent for itself",
+      remedy: "the user can, and each agent for itself",
       operands: { sender: from.name, agent: agent.name },
     });
   }
@@ -130,7 +141,9 @@ export function teamOperations(tieline: Switch, callers: Callers, rights: Rights
     const project = teams.projectOf(team);
     if (project?.isTeamStated && directory.team(team)?.fileTeam === team) throw namedByFile(team, name, project.file);
     const other = directory.team(name);
-    const taken = directory.roster.inTeam(name).length > 0 || (other && other.root !== null && other.root !== directory.team(team)?.root);
+    const taken =
+      directory.roster.inTeam(name).length > 0 ||
+      (other && other.root !== null && other.root !== directory.team(team)?.root);
     if (taken) throw teamExists(name, other?.root ?? null);
   }
 }
@@ -142,10 +155,15 @@ const neverStarted = ({ name }: Agent): TielineError =>
   });
 
 const whoMoves = (verb: string): TielineError =>
-  new TielineError("USAGE", `agents ${verb} teams, and you are not one`, { remedy: `name the agent: \`tieline team ${verb} TEAM AGENT\`` });
+  new TielineError("USAGE", `agents ${verb} teams, and you are not one`, {
+    remedy: `name the agent: \`tieline team ${verb} TEAM AGENT\``,
+  });
 
 const notThere = (agent: Agent, team: string): TielineError =>
-  new TielineError("CONFLICT", `${agent.name} is in team ${agent.team}, not in ${team}`, { remedy: "`tieline team ls` shows who is where", operands: { agent: agent.name, team } });
+  new TielineError("CONFLICT", `${agent.name} is in team ${agent.team}, not in ${team}`, {
+    remedy: "`tieline team ls` shows who is where",
+    operands: { agent: agent.name, team },
+  });
 
 const nameTaken = (agent: Agent, team: string): TielineError =>
   new TielineError("CONFLICT", `team ${team} already has an agent named ${agent.name}`, {
@@ -172,13 +190,17 @@ const hasMail = (team: string, pending: number): TielineError =>
   });
 
 const isRunning = (team: string, running: readonly Agent[]): TielineError =>
-  new TielineError("CONFLICT", `${running.map(({ name }) => name).join(", ")} of team ${team} still ${running.length === 1 ? "runs" : "run"}`, {
-    remedy: `\`tieline team shutdown ${team}\` stops them; with --force they run on, unknown to Tieline`,
-    operands: { team, running: running.map(({ name }) => name) },
-  });
+  new TielineError(
+    "CONFLICT",
+    `${running.map(({ name }) => name).join(", ")} of team ${team} still ${running.length === 1 ? "runs" : "run"}`,
+    {
+      remedy: `\`tieline team shutdown ${team}\` stops them; with --force they run on, unknown to Tieline`,
+      operands: { team, running: running.map(({ name }) => name) },
+    },
+  );
 
 const otherTeam = (from: Sender, team: string): TielineError =>
   new TielineError("NOT_PERMITTED", `${from.name} is in team ${from.team} and can not stop team ${team}`, {
-    remedy: "the person can",
+    remedy: "the user can",
     operands: { sender: from.name, team },
   });

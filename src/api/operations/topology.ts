@@ -16,7 +16,10 @@ import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
 import type { Rights } from "../rights.ts";
 
-type TopologyOperations = Pick<Operations, "resolve" | "topology" | "topologyAdd" | "topologyRemove" | "topologyCheck" | "topologyExport">;
+type TopologyOperations = Pick<
+  Operations,
+  "resolve" | "topology" | "topologyAdd" | "topologyRemove" | "topologyCheck" | "topologyExport"
+>;
 
 export function topologyOperations(tieline: Switch, callers: Callers, rights: Rights): TopologyOperations {
   const { directory, lookups, teams } = tieline;
@@ -27,7 +30,9 @@ export function topologyOperations(tieline: Switch, callers: Callers, rights: Ri
       const from = await callers.sender(caller);
       const party = partyOf(from, directory);
       const { steps, resolution, error } = explain(address, party, lookups);
-      const prospects = (resolution?.startable ?? []).map(({ profile, name, team }) => agentOf(profile, name, team, directory));
+      const prospects = (resolution?.startable ?? []).map(({ profile, name, team }) =>
+        agentOf(profile, name, team, directory),
+      );
       const meant = [...(resolution?.agents ?? []), ...prospects];
       const everyone = resolution?.address.kind === "everyone";
       const permitted = new Set<Agent>(permit(lookups.topology(party.team), party, meant, { everyone }).permitted);
@@ -36,7 +41,13 @@ export function topologyOperations(tieline: Switch, callers: Callers, rights: Ri
         team: party.team,
         steps: [...steps],
         rule: resolution?.rule ?? null,
-        agents: meant.map((agent) => meantView(agent, { prospect: prospects.includes(agent), permitted: permitted.has(agent), seen: rights.sees(from, agent) })),
+        agents: meant.map((agent) =>
+          meantView(agent, {
+            prospect: prospects.includes(agent),
+            permitted: permitted.has(agent),
+            seen: rights.sees(from, agent),
+          }),
+        ),
         missing: (resolution?.missing ?? []).map((one) => ({ name: one.name, ...failure(one.error) })),
         error: error && failure(error),
       };
@@ -103,23 +114,35 @@ const edgeView = ({ from, to, origin, places }: Edge): NonNullable<TopologyView[
 
 /** The first edge of a team ends that every agent may write to every other. */
 const wouldClose = (team: string, edge: string): TielineError =>
-  new TielineError("CONFLICT", `team ${team} has no topology, so every agent may write to every other; after this edge only edges count`, {
-    remedy: `\`tieline topology add --close "${edge}"\` adds it anyway; over HTTP, pass \`close: true\``,
-    operands: { team, edge, closes: true },
-  });
+  new TielineError(
+    "CONFLICT",
+    `team ${team} has no topology, so every agent may write to every other; after this edge only edges count`,
+    {
+      remedy: `\`tieline topology add --close "${edge}"\` adds it anyway; over HTTP, pass \`close: true\``,
+      operands: { team, edge, closes: true },
+    },
+  );
 
 /** Names and roles of agents and objects that are there, and of profiles that could be started. */
-export function knownLabelsOf({ teams, directory, profiles }: Pick<Switch, "teams" | "directory" | "profiles">): KnownLabels {
+export function knownLabelsOf({
+  teams,
+  directory,
+  profiles,
+}: Pick<Switch, "teams" | "directory" | "profiles">): KnownLabels {
   return (team) => {
     const labels = new Set<string>(teams.projectOf(team)?.declared ?? []);
-    const add = ({ name, role }: { name: string; role: string | null }): void => void labels.add(name).add(role ?? name);
+    const add = ({ name, role }: { name: string; role: string | null }): void =>
+      void labels.add(name).add(role ?? name);
     directory.roster.inTeam(team).forEach(add);
     profiles.list(teams.projectOf(team)).forEach(add);
     return labels;
   };
 }
 
-function meantView(agent: Agent, { prospect, permitted, seen }: { prospect: boolean; permitted: boolean; seen: boolean }): ResolutionView["agents"][number] {
+function meantView(
+  agent: Agent,
+  { prospect, permitted, seen }: { prospect: boolean; permitted: boolean; seen: boolean },
+): ResolutionView["agents"][number] {
   const now = isLive(agent) ? agent.state : `${agent.state}, offline`;
   const state = prospect ? "not started yet" : seen ? now : "not shown";
   return { name: agent.name, team: agent.team, id: prospect ? null : agent.id, state, permitted };

@@ -16,13 +16,13 @@ export function trustOperations(tieline: Switch, callers: Callers): Pick<Operati
 
   return {
     async trustShow({ directory }, { caller }) {
-      await callers.person(caller);
+      await callers.user(caller);
       return view(trust.inspect(rootOf(directory, caller)));
     },
 
     /** Only the user, and only where no page and no token of an agent could speak for them. */
     async trust({ directory, digest }, { caller, face }) {
-      await callers.person(caller);
+      await callers.user(caller);
       if (face !== "socket") throw onlyByCommand();
       const granted = trust.grant(rootOf(directory, caller), digest);
       tieline.trustChanged(granted.snapshot.root);
@@ -34,7 +34,15 @@ export function trustOperations(tieline: Switch, callers: Callers): Pick<Operati
     const { snapshot, powers, digest, record, state } = inspection;
     const { root, project, files, fileDigest, exposure } = snapshot;
     return {
-      ...{ root, file: join(root, projectFileName), team: tieline.teams.claims.nameOf(project), state, digest, files: [...files], fileDigest },
+      ...{
+        root,
+        file: join(root, projectFileName),
+        team: tieline.teams.claims.nameOf(project),
+        state,
+        digest,
+        files: [...files],
+        fileDigest,
+      },
       ...{ trustedAt: record?.at ?? null, problem: exposure?.why ?? null, remedy: exposure?.remedy ?? null },
       ...{ starts: linesOf(powers), changes: state === "trusted" ? [] : changesIn(inspection), notCovered },
     };

@@ -6,16 +6,28 @@ import type { Rights } from "../rights.ts";
 import { messageView, storyView } from "../views.ts";
 
 /** What those ask who look at everything at once: a dashboard, a monitor, an auditor. */
-export function watchingOperations(tieline: Switch, callers: Callers, rights: Rights): Pick<Operations, "activity" | "export"> {
+export function watchingOperations(
+  tieline: Switch,
+  callers: Callers,
+  rights: Rights,
+): Pick<Operations, "activity" | "export"> {
   const { mailbox, directory, activities } = tieline;
 
   return {
     async activity({ all = false }, { caller }) {
       const from = await callers.sender(caller);
-      const agents = directory.agents().filter((agent) => (all || agent.team === from.team) && rights.reads(from, agent.id));
+      const agents = directory
+        .agents()
+        .filter((agent) => (all || agent.team === from.team) && rights.reads(from, agent.id));
       return agents.map((agent) => {
         const activity = activities.of(agent);
-        return { id: agent.id, name: agent.name, team: agent.team, presence: presenceOf(agent, activity.lastActivityAt, tieline.clock()), ...activity };
+        return {
+          id: agent.id,
+          name: agent.name,
+          team: agent.team,
+          presence: presenceOf(agent, activity.lastActivityAt, tieline.clock()),
+          ...activity,
+        };
       });
     },
 
@@ -23,7 +35,12 @@ export function watchingOperations(tieline: Switch, callers: Callers, rights: Ri
       const from = await callers.sender(caller);
       // The position of the next page is a message that the caller may read, too.
       const agents = rights.readsEverything(from) ? undefined : rights.readable(from);
-      const receipts = mailbox.log({ limit, oldest: true, ...(agents && { agents }), ...(after !== undefined ? { after } : since !== undefined && { since }) });
+      const receipts = mailbox.log({
+        limit,
+        oldest: true,
+        ...(agents && { agents }),
+        ...(after !== undefined ? { after } : since !== undefined && { since }),
+      });
       const messages = receipts.map(({ message }) => {
         const { history, knownBy } = storyView(rights.shown(from, mailbox.story(message.id)!), tieline);
         return { ...messageView(message, tieline), knownBy, transitions: history };
@@ -34,13 +51,21 @@ export function watchingOperations(tieline: Switch, callers: Callers, rights: Ri
 }
 
 /** `/metrics`, as Prometheus reads it. */
-export function metricsAnswer({ mailbox, directory, courier, metrics, events, nats }: Switch, callers: Callers): Answer {
+export function metricsAnswer(
+  { mailbox, directory, courier, metrics, events, nats }: Switch,
+  callers: Callers,
+): Answer {
   return async (_, { caller }) => {
     // It counts who writes to whom, in every team.
-    await callers.person(caller);
-    const agents = [...directory.agents(), directory.roster.person];
-    const queues = agents.map(({ id, name, team }) => ({ team, agent: name, depth: mailbox.pending(id) })).filter(({ depth }) => depth > 0);
-    const reasons = Map.groupBy(mailbox.waiting().flatMap((id) => courier.holdOf(id)?.reason ?? []), (reason) => reason);
+    await callers.user(caller);
+    const agents = [...directory.agents(), directory.roster.user];
+    const queues = agents
+      .map(({ id, name, team }) => ({ team, agent: name, depth: mailbox.pending(id) }))
+      .filter(({ depth }) => depth > 0);
+    const reasons = Map.groupBy(
+      mailbox.waiting().flatMap((id) => courier.holdOf(id)?.reason ?? []),
+      (reason) => reason,
+    );
     const held = [...reasons].map(([reason, those]) => ({ reason, agents: those.length }));
     const { published: natsPublished = 0, dropped: natsDropped = 0 } = nats?.state ?? {};
     const text = metrics.text({ queues, held, eventsLost: events.lost, natsPublished, natsDropped });

@@ -18,13 +18,27 @@ export const askingSchemas = <Inbox extends z.ZodType>(inboxView: Inbox) =>
             body: z.string(),
             at: time,
             reader,
-            delivery: z.number().int().optional().describe("set when this call took it out of the queue: say `collected` once it was shown"),
+            delivery: z
+              .number()
+              .int()
+              .optional()
+              .describe("set when this call took it out of the queue: say `collected` once it was shown"),
           })
           .nullable(),
-        lost: z.object({ agent: z.string(), state: z.string(), reason: z.string().nullable() }).nullable().describe("a delivery that can not be answered any more"),
+        lost: z
+          .object({ agent: z.string(), state: z.string(), reason: z.string().nullable() })
+          .nullable()
+          .describe("a delivery that can not be answered any more"),
         waiting: z.string().nullable().describe("why it was not delivered yet"),
-        questions: z.array(inboxView).describe("with `questions`: to be answered first. Say `collected` with each `delivery` once it was shown"),
-        first: z.object({ tag: z.string(), from: z.string() }).nullable().describe("without `questions`: the question to the caller that has to be answered first, because its asker waits for the caller"),
+        questions: z
+          .array(inboxView)
+          .describe("with `questions`: to be answered first. Say `collected` with each `delivery` once it was shown"),
+        first: z
+          .object({ tag: z.string(), from: z.string() })
+          .nullable()
+          .describe(
+            "without `questions`: the question to the caller that has to be answered first, because its asker waits for the caller",
+          ),
       }),
     },
   }) as const;

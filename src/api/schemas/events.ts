@@ -8,7 +8,10 @@ import { count, flag, time } from "./fields.ts";
 export const EventQuery = z.object({
   agent: z.string().optional(),
   team: z.string().optional(),
-  types: z.preprocess((value) => (typeof value === "string" ? value.split(",") : value), z.array(z.string()).optional()),
+  types: z.preprocess(
+    (value) => (typeof value === "string" ? value.split(",") : value),
+    z.array(z.string()).optional(),
+  ),
   after: count.optional().describe("only events with a higher number"),
   since: count.optional().describe("only events of this moment or later"),
 });
@@ -36,9 +39,18 @@ export const eventSchemas = <Exported extends z.ZodType>(ExportedMessage: Export
       more: z.boolean(),
     }),
   },
-  activity: { input: z.object({ all: flag.optional().describe("every team, not only the caller's") }), output: z.array(ActivityView.extend({ id: z.string(), name: z.string(), team: z.string(), presence: z.enum(presences) })) },
+  activity: {
+    input: z.object({ all: flag.optional().describe("every team, not only the caller's") }),
+    output: z.array(
+      ActivityView.extend({ id: z.string(), name: z.string(), team: z.string(), presence: z.enum(presences) }),
+    ),
+  },
   export: {
-    input: z.object({ since: count.optional(), after: z.string().optional().describe("the last id that was told"), limit: count.max(1_000).optional() }),
+    input: z.object({
+      since: count.optional(),
+      after: z.string().optional().describe("the last id that was told"),
+      limit: count.max(1_000).optional(),
+    }),
     output: z.object({ messages: z.array(ExportedMessage), last: z.string(), more: z.boolean() }),
   },
 });

@@ -3,7 +3,12 @@ import { z } from "zod";
 /** For the hook script, on the socket only: the answer to a call in the spool, and that the hook has printed it. */
 export const hookSchemas = {
   hook: {
-    input: z.object({ call: z.string().regex(/^\d{1,20}$/).describe("the call's name in hooks/spool") }),
+    input: z.object({
+      call: z
+        .string()
+        .regex(/^\d{1,20}$/)
+        .describe("the call's name in hooks/spool"),
+    }),
     output: z.object({
       answer: z.record(z.string(), z.unknown()).nullable().describe("what the hook prints; null: nothing"),
       receipt: z.string().nullable().describe("say hookWritten with it once the answer is printed"),

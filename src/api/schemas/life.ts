@@ -52,7 +52,15 @@ const oneAgent = z.object({ agent: z.string() });
 
 export const lifeSchemas = <View extends z.ZodType>(agentView: View) =>
   ({
-    spawn: { input: z.object({ profile: z.string(), name: z.string().optional(), resume: z.string().optional().describe("the program's own id of a conversation to go on with"), ...wishes }), output: agentView },
+    spawn: {
+      input: z.object({
+        profile: z.string(),
+        name: z.string().optional(),
+        resume: z.string().optional().describe("the program's own id of a conversation to go on with"),
+        ...wishes,
+      }),
+      output: agentView,
+    },
     stop: { input: oneAgent, output: agentView },
     kill: { input: oneAgent, output: agentView },
     restart: { input: oneAgent, output: agentView },
@@ -63,14 +71,25 @@ export const lifeSchemas = <View extends z.ZodType>(agentView: View) =>
     interrupt: { input: oneAgent, output: agentView },
     /** What the agent asks now. */
     dialog: { input: oneAgent, output: DialogView },
-    choose: { input: z.object({ agent: z.string(), choice: z.string(), mark: z.string() }), output: z.object({ agent: z.string(), choice: z.number().int(), label: z.string() }) },
+    choose: {
+      input: z.object({ agent: z.string(), choice: z.string(), mark: z.string() }),
+      output: z.object({ agent: z.string(), choice: z.number().int(), label: z.string() }),
+    },
     /** Agent programs that run on the caller's tmux server. */
     discover: { input: z.object({}), output: z.array(FoundView) },
     /** Where an agent, or the caller's team, is in tmux. */
     place: {
       input: z.object({ agent: z.string().optional() }),
-      output: z.object({ socket: z.string(), session: z.string(), pane: z.string().nullable(), current: z.string().nullable().describe("the caller's own session, if it sits on that server") }),
+      output: z.object({
+        socket: z.string(),
+        session: z.string(),
+        pane: z.string().nullable(),
+        current: z.string().nullable().describe("the caller's own session, if it sits on that server"),
+      }),
     },
     /** Answers as soon as the pane shows something else than under this mark, or after the timeout. */
-    readNext: { input: z.object({ agent: z.string(), lines: count.optional(), mark: z.string(), timeoutMs: pollMs }), output: z.object({ agent: z.string(), pane: z.string(), text: z.string(), mark: z.string() }) },
+    readNext: {
+      input: z.object({ agent: z.string(), lines: count.optional(), mark: z.string(), timeoutMs: pollMs }),
+      output: z.object({ agent: z.string(), pane: z.string(), text: z.string(), mark: z.string() }),
+    },
   }) as const;

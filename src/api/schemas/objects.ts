@@ -7,7 +7,14 @@ export const objectSchemas = {
     input: z.object({}),
     output: z.object({
       team: z.string(),
-      reports: z.array(z.object({ agent: z.string(), data: z.unknown(), reportedAt: time, count: z.number().int().describe("how often it reported in all") })),
+      reports: z.array(
+        z.object({
+          agent: z.string(),
+          data: z.unknown(),
+          reportedAt: time,
+          count: z.number().int().describe("how often it reported in all"),
+        }),
+      ),
       counters: z.record(z.string(), z.number()),
     }),
   },

@@ -37,7 +37,13 @@ export const newProfileFields = {
 export const profileSchemas = {
   profiles: { input: z.object({}), output: z.array(ProfileView) },
   profile: { input: z.object({ name: z.string() }), output: ProfileView },
-  profileAdd: { input: z.object({ name: z.string(), scope: z.enum(["project", "user"]), ...newProfileFields }), output: ProfileView },
+  profileAdd: {
+    input: z.object({ name: z.string(), scope: z.enum(["project", "user"]), ...newProfileFields }),
+    output: ProfileView,
+  },
   profileRemove: { input: z.object({ name: z.string() }), output: z.object({ name: z.string(), file: z.string() }) },
-  note: { input: z.object({ text: z.string().max(500).nullable(), agent: z.string().optional() }), output: z.object({ agent: z.string(), note: z.string().nullable() }) },
+  note: {
+    input: z.object({ text: z.string().max(500).nullable(), agent: z.string().optional() }),
+    output: z.object({ agent: z.string(), note: z.string().nullable() }),
+  },
 } as const;

@@ -23,14 +23,26 @@ export const ResolutionView = z.object({
   error: Failure.nullable(),
 });
 
-export const EdgeView = z.object({ from: z.string(), to: z.string(), origin: z.enum(["config", "run time"]), place: z.string().nullable() });
+export const EdgeView = z.object({
+  from: z.string(),
+  to: z.string(),
+  origin: z.enum(["config", "run time"]),
+  place: z.string().nullable(),
+});
 export const TopologyView = z.object({
   team: z.string(),
   edges: z.array(EdgeView).nullable().describe("null: no topology, everyone may write to everyone"),
   removed: z.array(EdgeView).describe("edges of tieline.yaml that were removed at run time; topologyAdd restores them"),
 });
 
-export const Member = z.object({ name: z.string(), role: z.string().nullable(), kind: z.string(), state: z.string(), reason: z.string().nullable(), pending: z.number().int() });
+export const Member = z.object({
+  name: z.string(),
+  role: z.string().nullable(),
+  kind: z.string(),
+  state: z.string(),
+  reason: z.string().nullable(),
+  pending: z.number().int(),
+});
 export const TeamView = z.object({
   name: z.string(),
   root: z.string().nullable().describe("the project that it belongs to"),
@@ -42,17 +54,29 @@ export const TeamView = z.object({
 });
 
 const team = z.object({ team: z.string() });
-const membership = z.object({ team: z.string(), agent: z.string().optional().describe("the caller itself when left out") });
+const membership = z.object({
+  team: z.string(),
+  agent: z.string().optional().describe("the caller itself when left out"),
+});
 
 export const routingSchemas = {
   resolve: { input: z.object({ address: z.string() }), output: ResolutionView },
   topology: { input: z.object({}), output: TopologyView },
   topologyAdd: {
-    input: z.object({ edge: z.string(), close: z.boolean().optional().describe("true: also where the team has no topology yet, so that from then on only edges count") }),
+    input: z.object({
+      edge: z.string(),
+      close: z
+        .boolean()
+        .optional()
+        .describe("true: also where the team has no topology yet, so that from then on only edges count"),
+    }),
     output: TopologyView,
   },
   topologyRemove: { input: z.object({ edge: z.string() }), output: TopologyView },
-  topologyCheck: { input: z.object({}), output: z.object({ team: z.string(), problems: z.array(Failure.extend({ place: z.string().nullable() })) }) },
+  topologyCheck: {
+    input: z.object({}),
+    output: z.object({ team: z.string(), problems: z.array(Failure.extend({ place: z.string().nullable() })) }),
+  },
   topologyExport: { input: z.object({ format: z.enum(exportFormats) }), output: z.object({ text: z.string() }) },
   teams: { input: z.object({}), output: z.array(TeamView) },
   team: { input: team, output: TeamView },
@@ -60,7 +84,10 @@ export const routingSchemas = {
   teamJoin: { input: membership, output: TeamView },
   teamLeave: { input: membership.partial(), output: TeamView },
   teamRename: { input: z.object({ team: z.string(), name: z.string() }), output: TeamView },
-  teamDisband: { input: team.extend({ force: z.boolean().optional() }), output: z.object({ name: z.string(), removed: z.array(z.string()), failedDeliveries: z.number().int() }) },
+  teamDisband: {
+    input: team.extend({ force: z.boolean().optional() }),
+    output: z.object({ name: z.string(), removed: z.array(z.string()), failedDeliveries: z.number().int() }),
+  },
   teamShutdown: { input: team, output: z.object({ stopped: z.array(z.string()) }) },
 } as const;
 

@@ -11,7 +11,10 @@ export const ExplanationView = z.object({
   rule: z.string().nullable().describe("the rule that fired; `none` when no rule did, null where there is no screen"),
   why: z.string(),
   hold: z.string().nullable().describe("why nothing would be typed now; null: it would"),
-  way: z.string().nullable().describe("the transport that your message would go by; `tmux` is typing; null: there is none"),
+  way: z
+    .string()
+    .nullable()
+    .describe("the transport that your message would go by; `tmux` is typing; null: there is none"),
   known: z
     .object({
       title: z.string(),
@@ -28,7 +31,15 @@ export const seeingSchemas = {
   /** All agents of a team in one window of tmux, or back where they were. */
   layout: {
     input: z.object({
-      layout: z.enum(["mosaic", "restore", "tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical"]),
+      layout: z.enum([
+        "mosaic",
+        "restore",
+        "tiled",
+        "even-horizontal",
+        "even-vertical",
+        "main-horizontal",
+        "main-vertical",
+      ]),
       team: z.string().optional().describe("the caller's when left out"),
     }),
     output: z.object({

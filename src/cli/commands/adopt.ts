@@ -10,11 +10,18 @@ import { complainOf } from "../notStarted.ts";
 import { table, type Cell } from "../table.ts";
 import type { Lines, Terminal } from "../terminal.ts";
 
-const args = [{ name: "pane", optional: true, summary: "the tmux pane that it runs in, or the exact name of its session" }] as const;
+const args = [
+  { name: "pane", optional: true, summary: "the tmux pane that it runs in, or the exact name of its session" },
+] as const;
 const flags = {
   all: { summary: "find the agent programs that run on this tmux server" },
   name: { value: "NAME", summary: "what others call it" },
-  provider: { value: "PROVIDER", suggest: [...agentPrograms, "shell", "repl", "generic"], summary: "which program it is: claude-code, codex, gemini, opencode, pi, shell, repl, generic; found out when left out" },
+  provider: {
+    value: "PROVIDER",
+    suggest: [...agentPrograms, "shell", "repl", "generic"],
+    summary:
+      "which program it is: claude-code, codex, gemini, opencode, pi, shell, repl, generic; found out when left out",
+  },
   workspace: { value: "DIR", complete: "directory", summary: "the directory that it works in" },
   role: { value: "ROLE", summary: "a label that several agents may share" },
   yes: { short: "y", summary: "with --all: adopt without asking" },
@@ -41,7 +48,12 @@ export default command({
 
 type Running = Context<typeof args, typeof flags>;
 
-async function adoptOne({ args: { pane }, flags: { name, provider, role, workspace, json }, daemon, terminal }: Running): Promise<number> {
+async function adoptOne({
+  args: { pane },
+  flags: { name, provider, role, workspace, json },
+  daemon,
+  terminal,
+}: Running): Promise<number> {
   if (pane === undefined) throw usage(form, "<pane|session> is missing");
   if (name === undefined) throw usage(form, "--name NAME is missing");
   // The path is the caller's: the daemon works elsewhere.
@@ -60,10 +72,16 @@ async function adoptAll({ args: { pane }, flags: { name, yes, json }, daemon, te
   const found = await daemon.call("discover", {});
   const fresh = found.filter((one) => one.agent === null);
   if (!json) await terminal.print(foundTable(found, terminal));
-  const goesOn = fresh.length > 0 && (yes || (!json && canAsk(terminal) && (await confirm(`Adopt ${fresh.length === 1 ? "it" : `these ${fresh.length}`}?`, terminal))));
+  const goesOn =
+    fresh.length > 0 &&
+    (yes ||
+      (!json &&
+        canAsk(terminal) &&
+        (await confirm(`Adopt ${fresh.length === 1 ? "it" : `these ${fresh.length}`}?`, terminal))));
   if (!goesOn) {
     if (json) await terminal.json({ found, adopted: [], failed: [] });
-    else if (fresh.length > 0) await terminal.print(terminal.paint("dim", "nothing was adopted; --yes does it without asking"));
+    else if (fresh.length > 0)
+      await terminal.print(terminal.paint("dim", "nothing was adopted; --yes does it without asking"));
     return 0;
   }
   const results = await Promise.all(fresh.map((one) => adoptFound(one, daemon)));
@@ -71,14 +89,18 @@ async function adoptAll({ args: { pane }, flags: { name, yes, json }, daemon, te
   const failed = results.flatMap((result) => ("failed" in result ? [result.failed] : []));
   if (json) await terminal.json({ found, adopted, failed });
   else {
-    if (adopted.length > 0) await terminal.print(["", ...agentTable(adopted, terminal, { now: Date.now(), teams: true })]);
+    if (adopted.length > 0)
+      await terminal.print(["", ...agentTable(adopted, terminal, { now: Date.now(), teams: true })]);
     await complainOf(failed, terminal);
   }
   return failed.length === 0 ? 0 : 4;
 }
 
 /** One that ended since it was found does not keep the others from it. */
-async function adoptFound({ pane, name, provider }: FoundView, daemon: Running["daemon"]): Promise<{ adopted: AgentView } | { failed: NotStarted }> {
+async function adoptFound(
+  { pane, name, provider }: FoundView,
+  daemon: Running["daemon"],
+): Promise<{ adopted: AgentView } | { failed: NotStarted }> {
   try {
     return { adopted: await daemon.call("adopt", { target: pane, name, provider }) };
   } catch (thrown) {

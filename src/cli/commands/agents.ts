@@ -38,26 +38,44 @@ const agents = command({
   flags,
   examples: [
     ["tieline agents ls", "who could be started here"],
-    ['tieline agents add ana --profile engineer --model opus --prompt "You look after the API."', "a new one for this project"],
+    [
+      'tieline agents add ana --profile engineer --model opus --prompt "You look after the API."',
+      "a new one for this project",
+    ],
     ["tieline agents edit ana", "change it in your editor"],
   ],
   run: (context) => run[(context.args.action ?? "ls") as keyof typeof run](context),
 });
 export default agents;
 
-const run = { ls, add, show, rm, edit } satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
+const run = { ls, add, show, rm, edit } satisfies Record<
+  (typeof actions)[number],
+  (context: Running) => Promise<number>
+>;
 
 async function ls({ daemon, flags, terminal }: Running): Promise<number> {
   const profiles = await daemon.call("profiles", {});
-  if (flags.names && !flags.json) return present(profiles, profiles.map(({ name }) => name), { flags, terminal });
+  if (flags.names && !flags.json)
+    return present(
+      profiles,
+      profiles.map(({ name }) => name),
+      { flags, terminal },
+    );
   const rows = profiles.map((profile): Cell[] => [
     { text: profile.name, style: "bold" },
     { text: profile.provider },
     { text: profile.origin },
-    { text: profile.agents.map(({ name, state }) => (name === profile.name ? state : `${name} ${state}`)).join(", ") || "–" },
+    {
+      text:
+        profile.agents.map(({ name, state }) => (name === profile.name ? state : `${name} ${state}`)).join(", ") || "–",
+    },
     { text: profile.description ?? profile.source, style: "dim" },
   ]);
-  return present(profiles, table(["PROFILE", "PROVIDER", "FROM", "AGENTS", "ABOUT"], rows, terminal.paint, terminal.width()), { flags, terminal });
+  return present(
+    profiles,
+    table(["PROFILE", "PROVIDER", "FROM", "AGENTS", "ABOUT"], rows, terminal.paint, terminal.width()),
+    { flags, terminal },
+  );
 }
 
 async function add(context: Running): Promise<number> {
@@ -66,7 +84,11 @@ async function add(context: Running): Promise<number> {
   const prompt = flags.prompt === "-" ? await Bun.stdin.text() : flags.prompt;
   const given = { provider, profile, command: line, model, role, cwd, description, prompt };
   const settings = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const added = await daemon.call("profileAdd", { name: nameOf(context), scope: flags.user ? "user" : "project", ...settings });
+  const added = await daemon.call("profileAdd", {
+    name: nameOf(context),
+    scope: flags.user ? "user" : "project",
+    ...settings,
+  });
   return present(added, `${terminal.paint("green", "✓")} ${added.source}`, { flags, terminal });
 }
 
@@ -95,7 +117,11 @@ async function edit(context: Running): Promise<number> {
 
 /** An editor's setting may hold flags, so it goes through the shell; the file's name does not. */
 async function openEditor(editor: string, file: string): Promise<number> {
-  const child = Bun.spawn(["sh", "-c", `${editor} "$1"`, "sh", file], { stdin: "inherit", stdout: "inherit", stderr: "inherit" });
+  const child = Bun.spawn(["sh", "-c", `${editor} "$1"`, "sh", file], {
+    stdin: "inherit",
+    stdout: "inherit",
+    stderr: "inherit",
+  });
   return child.exited;
 }
 

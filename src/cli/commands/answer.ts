@@ -11,7 +11,7 @@ export default command({
   usage: ["answer <agent>", "answer <agent> <choice>"],
   details: [
     "Shows what the agent asks: a permission, a question or another dialog. With a choice it takes that one, after you have confirmed it; where nobody can be asked, only with --yes. If the dialog changes in the meantime, nothing is pressed; if it still stands three seconds later, that is an error.",
-    "For the person, and for agents with `may: [answer]` in their profile. Nothing else in Tieline ever answers a dialog.",
+    "For the user, and for agents with `may: [answer]` in their profile. Nothing else in Tieline ever answers a dialog.",
   ],
   args: [
     { name: "agent", complete: "agent", summary: "which one" },
@@ -27,8 +27,19 @@ export default command({
     const dialog = await daemon.call("dialog", { agent: args.agent });
     const { paint } = terminal;
     if (!flags.json) {
-      await terminal.print([paint("bold", `${dialog.agent} (${dialog.pane}): ${dialog.state}`), "", ...linesOf(dialog.text), ""]);
-      if (args.choice === undefined) await terminal.print(paint("dim", `answer with: tieline answer ${args.agent} ${dialog.choices.map(({ choice }) => choice).join("|")}`));
+      await terminal.print([
+        paint("bold", `${dialog.agent} (${dialog.pane}): ${dialog.state}`),
+        "",
+        ...linesOf(dialog.text),
+        "",
+      ]);
+      if (args.choice === undefined)
+        await terminal.print(
+          paint(
+            "dim",
+            `answer with: tieline answer ${args.agent} ${dialog.choices.map(({ choice }) => choice).join("|")}`,
+          ),
+        );
     }
     if (args.choice === undefined) {
       if (flags.json) await terminal.json(dialog);
@@ -39,9 +50,14 @@ export default command({
       if (!(await confirm(`Answer ${paint("bold", args.choice)}?`, terminal))) return 0;
     }
     const taken = await daemon.call("choose", { agent: args.agent, choice: args.choice, mark: dialog.mark });
-    return present(taken, `${paint("green", "✓")} ${taken.agent}: ${taken.choice}. ${taken.label}`, { flags, terminal });
+    return present(taken, `${paint("green", "✓")} ${taken.agent}: ${taken.choice}. ${taken.label}`, {
+      flags,
+      terminal,
+    });
   },
 });
 
 const needsYes = (): TielineError =>
-  new TielineError("USAGE", "nobody can be asked here whether to answer", { remedy: "give --yes once you have read what it asks" });
+  new TielineError("USAGE", "nobody can be asked here whether to answer", {
+    remedy: "give --yes once you have read what it asks",
+  });

@@ -14,5 +14,6 @@ export default command({
     ["tieline approve MSG_SCOUT_7f3a91c2", "let it"],
     ['tieline approve MSG_SCOUT_7f3a91c2 "but leave the tests alone"', "with a word of your own"],
   ],
-  run: ({ args, flags, daemon, terminal }) => answerRequest({ approve: true, ...args }, { daemon, terminal, json: flags.json ?? false }),
+  run: ({ args, flags, daemon, terminal }) =>
+    answerRequest({ approve: true, ...args }, { daemon, terminal, json: flags.json ?? false }),
 });

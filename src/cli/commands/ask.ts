@@ -46,7 +46,15 @@ const ask = command({
     const startedAt = performance.now();
     let correlationId: string | null = null;
     let questions: readonly InboxView[] = [];
-    const envelope = (fields: object): object => ({ ok: false, result: null, error: null, timeout: false, correlationId, durationMs: Math.round(performance.now() - startedAt), ...fields });
+    const envelope = (fields: object): object => ({
+      ok: false,
+      result: null,
+      error: null,
+      timeout: false,
+      correlationId,
+      durationMs: Math.round(performance.now() - startedAt),
+      ...fields,
+    });
     try {
       correlationId = flags.resume ?? (await asked());
       const outcome = await untilAnswered(correlationId, deadlineIn(flags.timeout ?? defaultTimeoutMs), daemon);
@@ -62,10 +70,21 @@ const ask = command({
       const { code, message, type, exitCode } = asTielineError(thrown);
       // Only an answer goes to stdout: scripts take what is there for one.
       if (!flags.json && questions.length > 0) {
-        const nameOf = await namesIn(undefined, questions.map(({ team }) => team), daemon);
+        const nameOf = await namesIn(
+          undefined,
+          questions.map(({ team }) => team),
+          daemon,
+        );
         await terminal.complain(apart(questions.map((one) => letter(one, nameOf, terminal.paint, Date.now()))));
       }
-      if (flags.json) await terminal.json(envelope({ error: { code, message, type }, timeout: code === "NOT_IN_TIME", ...(questions.length > 0 && { questions: questions.map(({ tag, from, body }) => ({ tag, from, body })) }) }));
+      if (flags.json)
+        await terminal.json(
+          envelope({
+            error: { code, message, type },
+            timeout: code === "NOT_IN_TIME",
+            ...(questions.length > 0 && { questions: questions.map(({ tag, from, body }) => ({ tag, from, body })) }),
+          }),
+        );
       await confirmShown(questions, daemon);
       if (!flags.json) throw thrown;
       return exitCode;
@@ -75,7 +94,8 @@ const ask = command({
     async function asked(): Promise<string> {
       if (args.to === undefined) throw usage(ask, "<to> is missing");
       if (isBroadcast(parseAddress(args.to))) throw usage(ask, `${args.to} means several; ask one agent`);
-      return (await daemon.call("send", { to: args.to, expectsReply: true, ...(await draftOf(args.question, flags)) })).tag;
+      return (await daemon.call("send", { to: args.to, expectsReply: true, ...(await draftOf(args.question, flags)) }))
+        .tag;
     }
   },
 });
@@ -83,11 +103,19 @@ export default ask;
 
 type Answer = NonNullable<Output<"answer">["answer"]>;
 
-async function untilAnswered(tag: string, deadline: Deadline, daemon: Client): Promise<Answer | Pick<Output<"answer">, "questions">> {
+async function untilAnswered(
+  tag: string,
+  deadline: Deadline,
+  daemon: Client,
+): Promise<Answer | Pick<Output<"answer">, "questions">> {
   const askedAt = performance.now();
   for (;;) {
     const leftMs = deadline.leftMs();
-    const { answer, lost, waiting, questions, first } = await daemon.call("answer", { tag, timeoutMs: Math.min(leftMs, longestPollMs), questions: true });
+    const { answer, lost, waiting, questions, first } = await daemon.call("answer", {
+      tag,
+      timeoutMs: Math.min(leftMs, longestPollMs),
+      questions: true,
+    });
     if (answer) return answer;
     if (lost) throw notDelivered(tag, lost);
     if (questions.length > 0) return { questions };
@@ -96,30 +124,44 @@ async function untilAnswered(tag: string, deadline: Deadline, daemon: Client): P
   }
 }
 
-const howToGoOn = (tag: string, question: string): string => `\`tieline reply ${question} …\` answers; then \`tieline ask --resume ${tag}\` waits for the answer to yours`;
+const howToGoOn = (tag: string, question: string): string =>
+  `\`tieline reply ${question} …\` answers; then \`tieline ask --resume ${tag}\` waits for the answer to yours`;
 
 function askedFirst(tag: string, mail: readonly InboxView[]): TielineError {
   const questions = mail.filter(({ expectsReply }) => expectsReply);
   const { tag: question, from } = questions[0]!;
   const who = questions.length === 1 ? `${from} asks` : `${questions.map((one) => one.from).join(" and ")} ask`;
-  return new TielineError("QUESTION_WAITING", `${who} you something while you wait for the answer to ${tag}, which stays open`, {
-    remedy: howToGoOn(tag, question),
-    operands: { tag, questions: questions.map((one) => one.tag) },
-  });
+  return new TielineError(
+    "QUESTION_WAITING",
+    `${who} you something while you wait for the answer to ${tag}, which stays open`,
+    {
+      remedy: howToGoOn(tag, question),
+      operands: { tag, questions: questions.map((one) => one.tag) },
+    },
+  );
 }
 
 function unanswered(tag: string, { tag: question, from }: NonNullable<Output<"answer">["first"]>): TielineError {
-  return new TielineError("QUESTION_WAITING", `${from} waits for your answer to ${question}, and reads nothing before it has one`, {
-    remedy: howToGoOn(tag, question),
-    operands: { tag, questions: [question] },
-  });
+  return new TielineError(
+    "QUESTION_WAITING",
+    `${from} waits for your answer to ${question}, and reads nothing before it has one`,
+    {
+      remedy: howToGoOn(tag, question),
+      operands: { tag, questions: [question] },
+    },
+  );
 }
 
 function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<"answer">["lost"]>): TielineError {
   const details = { remedy: `\`tieline status ${tag}\` tells the whole story`, operands: { tag, agent, state } };
   const why = reason === null ? "" : `: ${reason}`;
-  if (state === "handed") return new TielineError("NOT_READ", `${tag} was delivered to ${agent}, but not read${why}`, details);
-  return new TielineError(state === "expired" ? "EXPIRED" : "DELIVERY_FAILED", `${tag} to ${agent} is ${state}${why}`, details);
+  if (state === "delivered")
+    return new TielineError("NOT_READ", `${tag} was delivered to ${agent}, but not read${why}`, details);
+  return new TielineError(
+    state === "expired" ? "EXPIRED" : "DELIVERY_FAILED",
+    `${tag} to ${agent} is ${state}${why}`,
+    details,
+  );
 }
 
 function noAnswer(tag: string, afterMs: number, waiting: string | null): TielineError {

@@ -38,7 +38,8 @@ const tmux = ({ socket }: Place): string[] => ["tmux", "-S", socket];
 const exactly = ({ session }: Place): string => `=${session}:`;
 
 function attaching(place: Place): string[] {
-  const first = place.pane === null ? [] : ["select-window", "-t", place.pane, ";", "select-pane", "-t", place.pane, ";"];
+  const first =
+    place.pane === null ? [] : ["select-window", "-t", place.pane, ";", "select-pane", "-t", place.pane, ";"];
   return [...tmux(place), ...first, "attach-session", "-t", exactly(place)];
 }
 
@@ -46,10 +47,15 @@ function moving(place: Place): string[] {
   return [...tmux(place), "switch-client", "-t", place.pane ?? exactly(place)];
 }
 
-const shellWord = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 const otherServer = (place: Place): TielineError =>
-  new TielineError("CONFLICT", `you are inside another tmux server than ${place.socket}, and one tmux in another takes its keys`, {
-    remedy: `detach first, or insist: TMUX= ${attaching(place).map(shellWord).join(" ")}`,
-    operands: { ...place },
-  });
+  new TielineError(
+    "CONFLICT",
+    `you are inside another tmux server than ${place.socket}, and one tmux in another takes its keys`,
+    {
+      remedy: `detach first, or insist: TMUX= ${attaching(place).map(shellWord).join(" ")}`,
+      operands: { ...place },
+    },
+  );

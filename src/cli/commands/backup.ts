@@ -20,7 +20,10 @@ export default command({
   ],
   async run({ args, flags, daemon, terminal }) {
     const made = await daemon.call("backup", args.file === undefined ? {} : { file: resolve(args.file) });
-    const altered = made.altered.length === 0 ? "" : `; altered on the disk: ${counted(made.altered.length, "message")}${named(made.altered)}`;
+    const altered =
+      made.altered.length === 0
+        ? ""
+        : `; altered on the disk: ${counted(made.altered.length, "message")}${named(made.altered)}`;
     const details = `${counted(made.messages, "message")}, ${(made.bytes / 1024 / 1024).toFixed(1)} MB${altered}`;
     const words = `${terminal.paint("green", "✓")} ${made.file}   ${terminal.paint("dim", details)}`;
     return present(made, words, { flags, terminal });

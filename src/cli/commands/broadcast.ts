@@ -20,7 +20,7 @@ export default command({
   },
   examples: [
     ['tieline broadcast "main is frozen until the release is out"', "to everybody you may write to"],
-    ['tieline broadcast --team web --wait handed "please rebase"', "to one team, until all have it"],
+    ['tieline broadcast --team web --wait delivered "please rebase"', "to one team, until all have it"],
     ["tieline broadcast --all -f notice.md", "to every live agent on this host"],
   ],
   async run({ args, flags, home, daemon, terminal }) {

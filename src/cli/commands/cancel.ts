@@ -14,7 +14,10 @@ export default command({
     ["tieline cancel MSG_USER_7f3a91c2 --agent engineer", "for one of them"],
   ],
   async run({ args, flags, daemon, terminal }) {
-    const receipt = await daemon.call("cancel", { tag: args.tag, ...(flags.agent !== undefined && { agent: flags.agent }) });
+    const receipt = await daemon.call("cancel", {
+      tag: args.tag,
+      ...(flags.agent !== undefined && { agent: flags.agent }),
+    });
     return presentReceipt(receipt, { flags, terminal });
   },
 });

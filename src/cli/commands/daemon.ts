@@ -17,7 +17,9 @@ export default command({
   group: "Tieline itself",
   summary: "start, stop or look at the daemon",
   usage: ["daemon start|stop|status|logs"],
-  details: ["There is no need to start it: the first command that needs the daemon does. Stopping loses nothing; what waits is delivered after the next start."],
+  details: [
+    "There is no need to start it: the first command that needs the daemon does. Stopping loses nothing; what waits is delivered after the next start.",
+  ],
   args,
   flags,
   examples: [
@@ -28,24 +30,35 @@ export default command({
   run: (context) => run[context.args.action as keyof typeof run](context),
 });
 
-const run = { start, stop, status, logs } satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
+const run = { start, stop, status, logs } satisfies Record<
+  (typeof actions)[number],
+  (context: Running) => Promise<number>
+>;
 
 async function start({ daemon, flags, terminal }: Running): Promise<number> {
   const found = await daemon.call("daemonStatus", {});
-  return present(found, `${terminal.paint("green", "✓")} the daemon runs   ${terminal.paint("dim", facts(found))}`, { flags, terminal });
+  return present(found, `${terminal.paint("green", "✓")} the daemon runs   ${terminal.paint("dim", facts(found))}`, {
+    flags,
+    terminal,
+  });
 }
 
 async function status({ runningDaemon, home, flags, terminal }: Running): Promise<number> {
   const found = await statusOf(runningDaemon);
   if (flags.json) await terminal.json(found ?? { running: false, pid: null, version: null, socket: home.socket });
-  else if (found) await terminal.print(`${terminal.paint("green", "●")} running   ${terminal.paint("dim", facts(found))}`);
+  else if (found)
+    await terminal.print(`${terminal.paint("green", "●")} running   ${terminal.paint("dim", facts(found))}`);
   else await terminal.print(`${terminal.paint("dim", "○")} not running   ${terminal.paint("dim", home.socket)}`);
   return 0;
 }
 
 async function stop({ runningDaemon, flags, terminal }: Running): Promise<number> {
   const stopped = await stopRunning(runningDaemon);
-  return present({ running: false, stopped }, stopped ? `${terminal.paint("green", "✓")} the daemon stopped` : "the daemon is not running", { flags, terminal });
+  return present(
+    { running: false, stopped },
+    stopped ? `${terminal.paint("green", "✓")} the daemon stopped` : "the daemon is not running",
+    { flags, terminal },
+  );
 }
 
 async function logs({ home, flags, terminal }: Running): Promise<number> {

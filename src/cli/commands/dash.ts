@@ -34,7 +34,8 @@ export default command({
     if (flags.json) await terminal.json({ url, port });
     else await terminal.print(url);
     // The link is printed already, so a browser that does not come up is no failure, and nothing waits until it is closed.
-    if (opener !== null && file !== null) Bun.spawn([opener, file], { stdin: "ignore", stdout: "ignore", stderr: "ignore" }).unref();
+    if (opener !== null && file !== null)
+      Bun.spawn([opener, file], { stdin: "ignore", stdout: "ignore", stderr: "ignore" }).unref();
     return 0;
   },
 });
@@ -65,7 +66,11 @@ async function findsNames(): Promise<boolean> {
 function snapDirectory(env: Environment): string | null {
   const settings = process.platform === "linux" ? Bun.which("xdg-settings", { PATH: env["PATH"] ?? "" }) : null;
   if (settings === null) return null;
-  const { stdout } = Bun.spawnSync([settings, "get", "default-web-browser"], { env: { ...env }, stderr: "ignore", timeout: 2_000 });
+  const { stdout } = Bun.spawnSync([settings, "get", "default-web-browser"], {
+    env: { ...env },
+    stderr: "ignore",
+    timeout: 2_000,
+  });
   const name = /^([a-z0-9-]+)_\1\.desktop$/.exec(stdout.toString().trim())?.[1];
   const directory = `${env["HOME"] ?? ""}/snap/${name}/common`;
   return name !== undefined && existsSync(directory) ? directory : null;

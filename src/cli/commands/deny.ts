@@ -10,5 +10,6 @@ export default command({
   args: verdictArgs,
   flags: {},
   examples: [['tieline deny MSG_SCOUT_7f3a91c2 "not on main"', "refuse it, and say why"]],
-  run: ({ args, flags, daemon, terminal }) => answerRequest({ approve: false, ...args }, { daemon, terminal, json: flags.json ?? false }),
+  run: ({ args, flags, daemon, terminal }) =>
+    answerRequest({ approve: false, ...args }, { daemon, terminal, json: flags.json ?? false }),
 });

@@ -35,14 +35,24 @@ export default devices;
 
 async function ls(context: Running): Promise<number> {
   const found = await context.daemon.call("devices", {});
-  return present(found, found.length === 0 ? context.terminal.paint("dim", "no browser is signed in; `tieline dash` signs one in") : rows(found, context), context);
+  return present(
+    found,
+    found.length === 0
+      ? context.terminal.paint("dim", "no browser is signed in; `tieline dash` signs one in")
+      : rows(found, context),
+    context,
+  );
 }
 
 async function revoke(context: Running): Promise<number> {
   const { flags: given, args: words, daemon } = context;
   if ((given.all ?? false) === words.device.length > 0) throw usage(devices, "name the devices, or use --all");
   const { revoked } = await daemon.call("devicesRevoke", given.all ? { all: true } : { devices: [...words.device] });
-  return present(revoked, revoked.length === 0 ? "no browser was signed in" : revoked.map(({ id, name }) => `signed out ${id} (${name})`), context);
+  return present(
+    revoked,
+    revoked.length === 0 ? "no browser was signed in" : revoked.map(({ id, name }) => `signed out ${id} (${name})`),
+    context,
+  );
 }
 
 function rows(found: readonly DeviceView[], { terminal }: Running): string[] {

@@ -33,24 +33,55 @@ export default command({
   },
 });
 
-async function repairMailbox({ flags, runningDaemon, home, terminal }: Pick<Context, "flags" | "runningDaemon" | "home" | "terminal">): Promise<number> {
+async function repairMailbox({
+  flags,
+  runningDaemon,
+  home,
+  terminal,
+}: Pick<Context, "flags" | "runningDaemon" | "home" | "terminal">): Promise<number> {
   const { repair } = await import("../../compose/offline.ts");
   const { withoutDaemon } = await import("../maintain.ts");
-  const repaired = await withoutDaemon(home, runningDaemon, "the mailbox is being repaired", () => repair(home, Date.now()));
+  const repaired = await withoutDaemon(home, runningDaemon, "the mailbox is being repaired", () =>
+    repair(home, Date.now()),
+  );
   if (flags.json) await terminal.json(repaired ?? { problem: null });
-  else await terminal.print(repaired === null ? "the mailbox is not damaged; nothing to repair" : repairLines(repaired, terminal.paint));
+  else
+    await terminal.print(
+      repaired === null ? "the mailbox is not damaged; nothing to repair" : repairLines(repaired, terminal.paint),
+    );
   return 0;
 }
 
 function repairLines(repaired: Repaired, paint: Paint): string[] {
-  const { problem, messages, deliveries, documents, uncertain, damaged, withoutDelivery, withoutMessage, lostDeliveries, kept } = repaired;
+  const {
+    problem,
+    messages,
+    deliveries,
+    documents,
+    uncertain,
+    damaged,
+    withoutDelivery,
+    withoutMessage,
+    lostDeliveries,
+    kept,
+  } = repaired;
   const lost = [
-    ...(withoutMessage.length === 0 ? [] : [`  lost: ${counted(withoutMessage.length, "message")}, ${perName(withoutMessage)}`]),
+    ...(withoutMessage.length === 0
+      ? []
+      : [`  lost: ${counted(withoutMessage.length, "message")}, ${perName(withoutMessage)}`]),
     ...(damaged.length === 0 ? [] : [`  altered, never delivered: ${damaged.length}${named(damaged)}`]),
-    ...(withoutDelivery.length === 0 ? [] : [`  recipients lost, never delivered: ${withoutDelivery.length}${named(withoutDelivery)}`]),
-    ...(lostDeliveries === 0 ? [] : [`  lost: ${counted(lostDeliveries, "delivery", "deliveries")}, of which only the history is left`]),
+    ...(withoutDelivery.length === 0
+      ? []
+      : [`  recipients lost, never delivered: ${withoutDelivery.length}${named(withoutDelivery)}`]),
+    ...(lostDeliveries === 0
+      ? []
+      : [`  lost: ${counted(lostDeliveries, "delivery", "deliveries")}, of which only the history is left`]),
   ];
-  const saved = [counted(messages, "message"), counted(deliveries, "delivery", "deliveries"), `${counted(documents, "record")} of agents and teams`];
+  const saved = [
+    counted(messages, "message"),
+    counted(deliveries, "delivery", "deliveries"),
+    `${counted(documents, "record")} of agents and teams`,
+  ];
   return [
     `${paint("yellow", "!")} ${problem}`,
     `${paint("green", "✓")} saved ${saved.join(", ")}${messages === 0 ? "; the mailbox starts empty" : ""}`,
@@ -77,7 +108,11 @@ async function examine(daemon: Context["daemon"]): Promise<Check[]> {
   }
 }
 
-const marks: Record<Check["status"], readonly [string, Style]> = { ok: ["✓", "green"], warning: ["!", "yellow"], failed: ["✗", "red"] };
+const marks: Record<Check["status"], readonly [string, Style]> = {
+  ok: ["✓", "green"],
+  warning: ["!", "yellow"],
+  failed: ["✗", "red"],
+};
 
 function lines({ name, status, detail, remedy }: Check, width: number, paint: Paint): string[] {
   const [mark, style] = marks[status];

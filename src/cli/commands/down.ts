@@ -12,6 +12,12 @@ export default command({
   examples: [["tieline down", "stop this project's agents"]],
   async run({ flags, daemon, terminal }) {
     const { stopped } = await daemon.call("down", {});
-    return present({ stopped }, stopped.length === 0 ? terminal.paint("dim", "nothing was running") : `${terminal.paint("green", "✓")} stopped ${stopped.join(", ")}`, { flags, terminal });
+    return present(
+      { stopped },
+      stopped.length === 0
+        ? terminal.paint("dim", "nothing was running")
+        : `${terminal.paint("green", "✓")} stopped ${stopped.join(", ")}`,
+      { flags, terminal },
+    );
   },
 });

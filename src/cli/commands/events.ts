@@ -15,14 +15,30 @@ export default command({
   group: "Tieline itself",
   summary: "show what happened, and what happens now",
   usage: ["events"],
-  details: ["Every step of every message, every change of an agent, of every team; with --team, what was sent in that team or names one of its agents. With --follow nothing is missed or repeated between what happened and what happens."],
+  details: [
+    "Every step of every message, every change of an agent, of every team; with --team, what was sent in that team or names one of its agents. With --follow nothing is missed or repeated between what happened and what happens.",
+  ],
   args: [],
   flags: {
     follow: { short: "f", summary: "go on with what happens, until Ctrl-C" },
     agent: { value: "AGENT", complete: "agent", summary: "only what names this agent; NAME, or TEAM:NAME" },
-    type: { value: "TYPES", parse: typesIn, suggest: [...eventTypes, ...eventGroups], summary: "only these types; delivery is delivery.handed and all the others" },
-    since: { value: "TIME", parse: pastMoment, summary: "everything of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00" },
-    limit: { short: "n", value: "N", parse: count, summary: "without --since: how many of the newest; 100 when left out" },
+    type: {
+      value: "TYPES",
+      parse: typesIn,
+      suggest: [...eventTypes, ...eventGroups],
+      summary: "only these types; delivery is delivery.delivered and all the others",
+    },
+    since: {
+      value: "TIME",
+      parse: pastMoment,
+      summary: "everything of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00",
+    },
+    limit: {
+      short: "n",
+      value: "N",
+      parse: count,
+      summary: "without --since: how many of the newest; 100 when left out",
+    },
   },
   examples: [
     ["tieline events -f", "watch everything"],
@@ -37,7 +53,10 @@ export default command({
     };
     const nameOf = flags.team === undefined ? qualified : namesFor(flags.team);
     const show = async (events: Parameters<typeof eventLine>[0][]): Promise<void> => {
-      for (const event of events) await (flags.json ? terminal.json(event) : terminal.print(eventLine(event, nameOf, terminal.paint, Date.now())));
+      for (const event of events)
+        await (flags.json
+          ? terminal.json(event)
+          : terminal.print(eventLine(event, nameOf, terminal.paint, Date.now())));
     };
 
     const start = flags.since === undefined ? { limit: flags.limit ?? 100 } : { since: flags.since };
@@ -51,7 +70,8 @@ export default command({
     const { streamEvents } = await import("../../client/stream.ts");
     const caller = await callerOf(home, env, flags.team);
     const { attendedStream } = await import("../attend.ts");
-    const open = (signal: AbortSignal) => streamEvents({ socket: home.socket }, caller, { ...filter, after: page.last }, signal);
+    const open = (signal: AbortSignal) =>
+      streamEvents({ socket: home.socket }, caller, { ...filter, after: page.last }, signal);
     for await (const event of attendedStream(home, stopSignal(), open)) await show([event]);
     return 0;
   },
@@ -62,9 +82,13 @@ function typesIn(text: string): string[] {
   const words = text.split(",").map((word) => word.trim());
   for (const word of words) {
     if (eventTypes.some((type) => isOfType(type, word))) continue;
-    throw new TielineError("USAGE", `--type: there is no event ${JSON.stringify(word)}${didYouMean(nearNames(word, [...eventTypes, ...eventGroups]))}`, {
-      remedy: `the types are ${eventTypes.join(", ")}, or their first words`,
-    });
+    throw new TielineError(
+      "USAGE",
+      `--type: there is no event ${JSON.stringify(word)}${didYouMean(nearNames(word, [...eventTypes, ...eventGroups]))}`,
+      {
+        remedy: `the types are ${eventTypes.join(", ")}, or their first words`,
+      },
+    );
   }
   return words;
 }

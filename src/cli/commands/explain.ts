@@ -25,7 +25,11 @@ const explain = command({
   ],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "whose pane to look at" }],
   flags: {
-    provider: { value: "PROGRAM", suggest: [...agentPrograms, "shell", "repl", "generic"], summary: "whose rules: claude-code, codex, gemini, opencode, pi, shell, repl, generic" },
+    provider: {
+      value: "PROGRAM",
+      suggest: [...agentPrograms, "shell", "repl", "generic"],
+      summary: "whose rules: claude-code, codex, gemini, opencode, pi, shell, repl, generic",
+    },
     screen: { value: "FILE", complete: "file", summary: "a captured screen" },
     title: { value: "TITLE", summary: "the title of its pane" },
     cursor: { value: "X,Y", parse: cursorAt, summary: "column and row of the cursor, from 0" },
@@ -34,7 +38,10 @@ const explain = command({
   },
   examples: [
     ["tieline explain engineer", "why its mail waits"],
-    ["tmux capture-pane -p -e -t %14 | tieline explain --provider codex --screen -", "what the rules say about a screen"],
+    [
+      "tmux capture-pane -p -e -t %14 | tieline explain --provider codex --screen -",
+      "what the rules say about a screen",
+    ],
   ],
   async run({ args, flags, home, daemon, terminal }) {
     const { provider, screen, title, cursor } = flags;
@@ -42,7 +49,8 @@ const explain = command({
       if (screen !== undefined) throw usage(explain, "an agent and a file cannot both be explained");
       return printExplanation(await daemon.call("explain", { agent: args.agent }), terminal, flags.json ?? false);
     }
-    if (provider === undefined || screen === undefined) throw usage(explain, "name an agent, or give --provider and --screen");
+    if (provider === undefined || screen === undefined)
+      throw usage(explain, "name an agent, or give --provider and --screen");
     const capture: Capture = {
       provider,
       screen,
@@ -59,13 +67,30 @@ export default explain;
 function cursorAt(text: string): { x: number; y: number } {
   const [, x, y] = /^(\d{1,5}),(\d{1,5})$/.exec(text) ?? [];
   if (x !== undefined) return { x: Number(x), y: Number(y) };
-  throw new TielineError("USAGE", `--cursor: ${JSON.stringify(text)} is no place on a screen`, { remedy: "write column and row, from 0: --cursor 2,31" });
+  throw new TielineError("USAGE", `--cursor: ${JSON.stringify(text)} is no place on a screen`, {
+    remedy: "write column and row, from 0: --cursor 2,31",
+  });
 }
 
-async function explainCapture({ provider, screen, ...known }: Capture, home: Home, terminal: Terminal, json: boolean): Promise<number> {
-  const [{ explainScreen }, { UserScreens }] = await Promise.all([import("../../providers/screen.ts"), import("../../providers/userScreens.ts")]);
-  const { state, draft, rule, why } = explainScreen(new UserScreens(home.screens).manifest(provider), await readCapture(screen), known);
-  return present({ state, draft, rule, why }, verdict(state, draft, rule, why, terminal), { flags: { json }, terminal });
+async function explainCapture(
+  { provider, screen, ...known }: Capture,
+  home: Home,
+  terminal: Terminal,
+  json: boolean,
+): Promise<number> {
+  const [{ explainScreen }, { UserScreens }] = await Promise.all([
+    import("../../providers/screen.ts"),
+    import("../../providers/userScreens.ts"),
+  ]);
+  const { state, draft, rule, why } = explainScreen(
+    new UserScreens(home.screens).manifest(provider),
+    await readCapture(screen),
+    known,
+  );
+  return present({ state, draft, rule, why }, verdict(state, draft, rule, why, terminal), {
+    flags: { json },
+    terminal,
+  });
 }
 
 async function readCapture(file: string): Promise<string> {

@@ -6,19 +6,31 @@ export default command({
   group: "Messages",
   summary: "print messages and all that became of them, one JSON object on a line",
   usage: ["export"],
-  details: ['A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, oldest first. What the retention settings removed is not there any more.'],
+  details: [
+    'A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, oldest first. What the retention settings removed is not there any more.',
+  ],
   args: [],
-  flags: { since: { value: "TIME", parse: pastMoment, summary: "only messages of the last 10m, 2h, 1d, or since a date such as 2026-11-15; all of them when left out" } },
+  flags: {
+    since: {
+      value: "TIME",
+      parse: pastMoment,
+      summary: "only messages of the last 10m, 2h, 1d, or since a date such as 2026-11-15; all of them when left out",
+    },
+  },
   examples: [
     ["tieline export --since 1d > audit.jsonl", "yesterday, for the record"],
-    ["tieline export | jq -r 'select(.type == \"transition\" and .to == \"failed\") | .tag'", "everything that ever failed"],
+    [
+      'tieline export | jq -r \'select(.type == "transition" and .to == "failed") | .tag\'',
+      "everything that ever failed",
+    ],
   ],
   async run({ flags, daemon, terminal }) {
     let page = await daemon.call("export", flags.since === undefined ? {} : { since: flags.since });
     for (;;) {
       for (const { transitions, ...message } of page.messages) {
         await terminal.json({ type: "message", ...message });
-        for (const transition of transitions) await terminal.json({ type: "transition", tag: message.tag, ...transition });
+        for (const transition of transitions)
+          await terminal.json({ type: "transition", tag: message.tag, ...transition });
       }
       if (!page.more) return 0;
       page = await daemon.call("export", { after: page.last });

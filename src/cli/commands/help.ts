@@ -15,6 +15,9 @@ export default command({
     if (args.command !== undefined && !Object.hasOwn(registry, args.command)) throw await unknownCommand(args.command);
     const commands = await loadAll();
     const wanted = commands.find(({ name }) => name === args.command);
-    return present(wanted ?? commands, wanted ? helpFor(wanted, terminal.paint) : overview(commands, terminal.paint), { flags, terminal });
+    return present(wanted ?? commands, wanted ? helpFor(wanted, terminal.paint) : overview(commands, terminal.paint), {
+      flags,
+      terminal,
+    });
   },
 });

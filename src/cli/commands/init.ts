@@ -11,8 +11,12 @@ export default command({
   group: "Project",
   summary: "write a commented tieline.yaml to start from",
   usage: ["init [directory]"],
-  details: ["The team is named after the directory unless --team says otherwise, with a number where another project has that name. Never overwrites a file that is there. What it writes is trusted (see `tieline help trust`)."],
-  args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" }],
+  details: [
+    "The team is named after the directory unless --team says otherwise, with a number where another project has that name. Never overwrites a file that is there. What it writes is trusted (see `tieline help trust`).",
+  ],
+  args: [
+    { name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" },
+  ],
   flags: {},
   examples: [["tieline init && $EDITOR tieline.yaml && tieline up", "from nothing to a running team"]],
   async run({ args, flags, daemon, terminal }) {
@@ -20,11 +24,19 @@ export default command({
     const { teamNamedAfter } = await import("../../config/project.ts");
     const directory = resolve(args.directory ?? "");
     const path = join(directory, "tieline.yaml");
-    const text = projectTemplate(flags.team === undefined ? await freeName(teamNamedAfter(directory), directory, daemon) : checkTeamName(flags.team));
+    const text = projectTemplate(
+      flags.team === undefined
+        ? await freeName(teamNamedAfter(directory), directory, daemon)
+        : checkTeamName(flags.team),
+    );
     create(path, text);
     const untrusted = await trustWritten(directory, text, daemon);
     if (untrusted !== null) await terminal.complain(`note: ${path} is not trusted yet: ${untrusted}`);
-    return present({ path, trusted: untrusted === null }, `${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`, { flags, terminal });
+    return present(
+      { path, trusted: untrusted === null },
+      `${terminal.paint("green", "✓")} wrote ${path}   ${terminal.paint("dim", "next: edit it, then `tieline up`")}`,
+      { flags, terminal },
+    );
   },
 });
 
@@ -56,8 +68,16 @@ function create(path: string, text: string): void {
     writeFileSync(path, text, { flag: "wx" });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") {
-      throw new TielineError("CONFLICT", `${path} is there already`, { remedy: "edit it; it is yours and never rewritten", operands: { path }, cause });
+      throw new TielineError("CONFLICT", `${path} is there already`, {
+        remedy: "edit it; it is yours and never rewritten",
+        operands: { path },
+        cause,
+      });
     }
-    throw new TielineError("USAGE", `cannot write ${path}: ${(cause as Error).message}`, { remedy: "give a directory that exists and can be written", operands: { path }, cause });
+    throw new TielineError("USAGE", `cannot write ${path}: ${(cause as Error).message}`, {
+      remedy: "give a directory that exists and can be written",
+      operands: { path },
+      cause,
+    });
   }
 }

@@ -12,7 +12,10 @@ export default command({
   ],
   args: [{ name: "agent", many: true, complete: "agent", summary: "which ones" }],
   flags: {},
-  examples: [["tieline kill engineer", "end it at once"], ["tieline kill engineer tester", "several at once"]],
+  examples: [
+    ["tieline kill engineer", "end it at once"],
+    ["tieline kill engineer tester", "several at once"],
+  ],
   async run({ args, flags, daemon, terminal }) {
     return doToEach("kill", args.agent, daemon, { flags, terminal });
   },

@@ -5,7 +5,9 @@ export default command({
   group: "Agents",
   summary: "show all agents of a team in one tmux window, or put them back",
   usage: ["layout mosaic|restore|<tmux layout> [team]"],
-  details: ["The lead stands top left, and the borders name everybody. `restore` puts each pane back into the window that it came from."],
+  details: [
+    "The lead stands top left, and the borders name everybody. `restore` puts each pane back into the window that it came from.",
+  ],
   args: [
     {
       name: "layout",
@@ -21,14 +23,21 @@ export default command({
     ["tieline layout restore", "each in a window of its own again"],
   ],
   async run({ args, flags, daemon, terminal }) {
-    const done = await daemon.call("layout", { layout: args.layout as "mosaic", ...(args.team !== undefined && { team: args.team }) });
+    const done = await daemon.call("layout", {
+      layout: args.layout as "mosaic",
+      ...(args.team !== undefined && { team: args.team }),
+    });
     if (flags.json) {
       await terminal.json(done);
       return 0;
     }
     const verb = args.layout === "restore" ? "put back" : "in one view";
-    const head = done.shown.length === 0 ? "nothing to do" : `${terminal.paint("green", "✓")} ${verb}: ${done.shown.join(", ")}`;
-    await terminal.print([head, ...done.leftOut.map(({ agent, reason }) => terminal.paint("dim", `  without ${agent}: ${reason}`))]);
+    const head =
+      done.shown.length === 0 ? "nothing to do" : `${terminal.paint("green", "✓")} ${verb}: ${done.shown.join(", ")}`;
+    await terminal.print([
+      head,
+      ...done.leftOut.map(({ agent, reason }) => terminal.paint("dim", `  without ${agent}: ${reason}`)),
+    ]);
     return 0;
   },
 });

@@ -9,12 +9,21 @@ export default command({
   group: "Messages",
   summary: "list messages, newest last",
   usage: ["log [agent]"],
-  details: ["Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as team:name unless all are of your team."],
+  details: [
+    "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as team:name unless all are of your team.",
+  ],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "only what it wrote or got" }],
   flags: {
     thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
-    grep: { value: "TEXT", summary: 'only messages with all these words; "in quotes" next to each other, word* for a beginning' },
-    since: { value: "TIME", parse: pastMoment, summary: "only the last 10m, 2h, 1d, or since a date such as 2026-11-15" },
+    grep: {
+      value: "TEXT",
+      summary: 'only messages with all these words; "in quotes" next to each other, word* for a beginning',
+    },
+    since: {
+      value: "TIME",
+      parse: pastMoment,
+      summary: "only the last 10m, 2h, 1d, or since a date such as 2026-11-15",
+    },
     limit: { value: "N", parse: count, summary: "at most that many" },
     tags: { summary: "only the tags, one on a line, newest first" },
   },
@@ -34,7 +43,8 @@ export default command({
       ...(flags.since !== undefined && { since: flags.since }),
       ...(flags.limit !== undefined && { limit: flags.limit }),
     });
-    if (flags.tags && !flags.json) return present(receipts, receipts.map(({ tag }) => tag).toReversed(), { flags, terminal });
+    if (flags.tags && !flags.json)
+      return present(receipts, receipts.map(({ tag }) => tag).toReversed(), { flags, terminal });
     if (receipts.length === 0) return present(receipts, terminal.paint("dim", "no messages"), { flags, terminal });
     const nameOf = flags.json ? qualified : await namesIn(flags.team, teamsOf(receipts), daemon);
     return present(receipts, receiptRows(receipts, nameOf, terminal, Date.now()), { flags, terminal });

@@ -29,9 +29,16 @@ export default command({
     const agents = await daemon.call("ls", all);
     if (flags.json) await terminal.json(agents);
     else if (flags.names) {
-      const nameOf = await namesIn(undefined, agents.map((one) => one.team), daemon);
+      const nameOf = await namesIn(
+        undefined,
+        agents.map((one) => one.team),
+        daemon,
+      );
       await terminal.print(agents.map(({ team, name }) => nameOf(team, name)));
-    } else if (agents.length === 0 && flags.team !== undefined) await terminal.print(terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`));
+    } else if (agents.length === 0 && flags.team !== undefined)
+      await terminal.print(
+        terminal.paint("dim", `no agents in team ${flags.team}; \`tieline team ls\` lists the teams`),
+      );
     else if (agents.length === 0 && !flags.all) await terminal.print(terminal.paint("dim", await noneHere(daemon)));
     else await terminal.print(agentTable(agents, terminal, { now: Date.now(), teams: flags.all ?? false }));
     return 0;
@@ -40,15 +47,28 @@ export default command({
 
 async function noneHere(daemon: Client): Promise<string> {
   const [{ team }, agents] = await Promise.all([daemon.call("whoami", {}), daemon.call("ls", { all: true })]);
-  const running = agents.filter(({ kind, presence }) => kind === "program" && (presence === "active" || presence === "idle")).length;
-  return running === 0 ? noAgentsAtAll : `no agents in team ${team}; ${running} ${running === 1 ? "runs" : "run"} in other teams: \`tieline ls --all\``;
+  const running = agents.filter(
+    ({ kind, presence }) => kind === "program" && (presence === "active" || presence === "idle"),
+  ).length;
+  return running === 0
+    ? noAgentsAtAll
+    : `no agents in team ${team}; ${running} ${running === 1 ? "runs" : "run"} in other teams: \`tieline ls --all\``;
 }
 
-type Watched = Pick<Context, "env" | "home" | "daemon" | "terminal"> & { readonly flags: { readonly json?: boolean | undefined; readonly team?: string | undefined } };
+type Watched = Pick<Context, "env" | "home" | "daemon" | "terminal"> & {
+  readonly flags: { readonly json?: boolean | undefined; readonly team?: string | undefined };
+};
 
 /** Keeps showing the agents until Ctrl-C. */
-export async function watch({ flags, env, home, daemon, terminal }: Watched, shown: { readonly all?: boolean; readonly hints?: readonly string[] }): Promise<number> {
-  const [{ watchAgents }, { streamEvents }, { attendedStream }] = await Promise.all([import("../watch.ts"), import("../../client/stream.ts"), import("../attend.ts")]);
+export async function watch(
+  { flags, env, home, daemon, terminal }: Watched,
+  shown: { readonly all?: boolean; readonly hints?: readonly string[] },
+): Promise<number> {
+  const [{ watchAgents }, { streamEvents }, { attendedStream }] = await Promise.all([
+    import("../watch.ts"),
+    import("../../client/stream.ts"),
+    import("../attend.ts"),
+  ]);
   const stop = stopSignal();
   const caller = await callerOf(home, env, flags.team);
   const eventsAfter = (after: number): AsyncIterable<StreamedEvent> =>

@@ -7,7 +7,9 @@ export default command({
   group: "Agents",
   summary: "show what agents reported to the team's metrics object, and its counters",
   usage: ["metrics"],
-  details: ['An agent reports with `tieline send metrics \'{"action":"state_report","data":{…}}\'` and counts with `{"action":"count","name":"builds"}`. The team needs `objects: { metrics: }` in its tieline.yaml.'],
+  details: [
+    'An agent reports with `tieline send metrics \'{"action":"state_report","data":{…}}\'` and counts with `{"action":"count","name":"builds"}`. The team needs `objects: { metrics: }` in its tieline.yaml.',
+  ],
   args: [],
   flags: {},
   examples: [
@@ -23,7 +25,12 @@ export default command({
     const { paint } = terminal;
     const width = terminal.width();
     const now = Date.now();
-    const reports = metrics.reports.map(({ agent, reportedAt, count, data }) => [{ text: agent }, { text: `${span(now - reportedAt)} ago` }, { text: String(count) }, { text: JSON.stringify(data) }]);
+    const reports = metrics.reports.map(({ agent, reportedAt, count, data }) => [
+      { text: agent },
+      { text: `${span(now - reportedAt)} ago` },
+      { text: String(count) },
+      { text: JSON.stringify(data) },
+    ]);
     const counters = Object.entries(metrics.counters).map(([name, value]) => [{ text: name }, { text: String(value) }]);
     if (reports.length > 0) await terminal.print(table(["AGENT", "REPORTED", "TIMES", "STATE"], reports, paint, width));
     if (counters.length > 0) await terminal.print(table(["COUNTER", "VALUE"], counters, paint, width));

@@ -9,7 +9,7 @@ const note = command({
   args: [{ name: "text", optional: true, many: true, summary: "the note; several words are joined by spaces" }],
   flags: {
     clear: { summary: "take the note away" },
-    agent: { value: "NAME", complete: "agent", summary: "the person only: whose note it is" },
+    agent: { value: "NAME", complete: "agent", summary: "the user only: whose note it is" },
   },
   examples: [
     ['tieline note "migrating the login tests, back at four"', "as an agent, about yourself"],

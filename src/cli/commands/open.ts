@@ -32,10 +32,14 @@ export default command({
     }
     const { paint } = terminal;
     const hints = [
-      paint("dim", "This directory has no tieline.yaml. `tieline init` writes one, `tieline adopt` takes in what runs already,"),
+      paint(
+        "dim",
+        "This directory has no tieline.yaml. `tieline init` writes one, `tieline adopt` takes in what runs already,",
+      ),
       paint("dim", "`tieline attach TEAM:AGENT` goes to an agent, and `tieline help` lists the commands."),
     ];
-    if (canAsk(terminal)) return watch(context, { all: true, hints: [...hints, paint("dim", "Ctrl-C closes this view.")] });
+    if (canAsk(terminal))
+      return watch(context, { all: true, hints: [...hints, paint("dim", "Ctrl-C closes this view.")] });
     return ls.run({ ...context, args: {}, flags: { ...context.flags, all: true } } as never);
   },
 });

@@ -24,16 +24,24 @@ export default command({
   ],
   async run({ flags, daemon, terminal }) {
     const result = await daemon.call("prune", { ...(flags.all && { all: true }), ...(flags.force && { force: true }) });
-    const nameOf = await namesIn(undefined, [...result.removed, ...result.kept].map(({ team }) => team), daemon);
+    const nameOf = await namesIn(
+      undefined,
+      [...result.removed, ...result.kept].map(({ team }) => team),
+      daemon,
+    );
     return present(result, resultLines(result, nameOf, terminal.paint), { flags, terminal });
   },
 });
 
 function resultLines({ removed, kept }: Output<"prune">, nameOf: Name, paint: Paint): Lines {
   if (removed.length + kept.length === 0) return paint("dim", "nothing is gone");
-  const lost = (failed: number): string => (failed === 0 ? "" : `   ${failed} waiting for it failed; see \`tieline dead\``);
+  const lost = (failed: number): string =>
+    failed === 0 ? "" : `   ${failed} waiting for it failed; see \`tieline dead\``;
   return [
-    ...removed.map(({ team, name, failedDeliveries }) => `${paint("green", "✓")} ${nameOf(team, name)} removed${lost(failedDeliveries)}`),
+    ...removed.map(
+      ({ team, name, failedDeliveries }) =>
+        `${paint("green", "✓")} ${nameOf(team, name)} removed${lost(failedDeliveries)}`,
+    ),
     ...kept.map(({ team, name, why }) => `${paint("yellow", "·")} ${nameOf(team, name)} kept: ${why}`),
   ];
 }

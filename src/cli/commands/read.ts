@@ -36,12 +36,14 @@ async function readOnce({ args: { agent }, flags: { lines, json }, daemon, termi
 
 async function follow({ args: { agent }, flags: { lines, json }, daemon, terminal }: Running): Promise<number> {
   let rows: readonly string[] = [];
-  for (let mark = ""; ; ) {
-    const screen = await daemon.call("readNext", { agent, mark, timeoutMs: longestPollMs, ...(lines !== undefined && { lines }) }).catch((thrown: unknown) => {
-      // What was followed has ended, which is how following ends.
-      if (mark !== "" && thrown instanceof TielineError && thrown.code === "PANE_UNKNOWN") return null;
-      throw thrown;
-    });
+  for (let mark = ""; ;) {
+    const screen = await daemon
+      .call("readNext", { agent, mark, timeoutMs: longestPollMs, ...(lines !== undefined && { lines }) })
+      .catch((thrown: unknown) => {
+        // What was followed has ended, which is how following ends.
+        if (mark !== "" && thrown instanceof TielineError && thrown.code === "PANE_UNKNOWN") return null;
+        throw thrown;
+      });
     if (screen === null) return 0;
     if (screen.mark === mark) continue;
     const now = screen.text.split("\n");

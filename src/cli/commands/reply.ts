@@ -6,7 +6,9 @@ export default command({
   group: "Messages",
   summary: "answer a message",
   usage: ["reply <tag> [message…]"],
-  details: ["Goes to the sender of that message, and marks it as answered. An agent may reply to what it got, whatever the topology says."],
+  details: [
+    "Goes to the sender of that message, and marks it as answered. An agent may reply to what it got, whatever the topology says.",
+  ],
   args: [
     { name: "tag", complete: "tag", summary: "the message to answer, such as MSG_USER_7f3a91c2" },
     { name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" },

@@ -8,7 +8,9 @@ export default command({
   group: "Agents",
   summary: "tell whom an address means, without writing to anybody",
   usage: ["resolve <address>"],
-  details: ["Answers as `send` would: the same rules in the same order, for your team, with your edges. When it means nobody it exits as `send` would."],
+  details: [
+    "Answers as `send` would: the same rules in the same order, for your team, with your edges. When it means nobody it exits as `send` would.",
+  ],
   args: [{ name: "address", complete: "agent", summary: "a name, team:name, %pane, @all, @team, @alias, * or user" }],
   flags: { explain: { summary: "show each rule that was tried, and why it hit or missed" } },
   examples: [
@@ -20,7 +22,10 @@ export default command({
     const { error } = resolution;
     if (flags.json) await terminal.json(resolution);
     else {
-      const lines = [...(flags.explain ? explanation(resolution, terminal.paint) : []), ...meaning(resolution, terminal.paint)];
+      const lines = [
+        ...(flags.explain ? explanation(resolution, terminal.paint) : []),
+        ...meaning(resolution, terminal.paint),
+      ];
       if (lines.length > 0) await terminal.print(lines);
       if (error) await terminal.complain(errorText(error));
     }

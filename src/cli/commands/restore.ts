@@ -27,12 +27,16 @@ export default command({
     const { withoutDaemon } = await import("../maintain.ts");
     const file = backupNamed(home, args.file === "latest" ? "latest" : resolve(args.file));
     const { messages, newestAt } = restorable(home, file);
-    const content = newestAt === null ? "empty" : `${counted(messages, "message")}, the last of ${new Date(newestAt).toISOString()}`;
+    const content =
+      newestAt === null ? "empty" : `${counted(messages, "message")}, the last of ${new Date(newestAt).toISOString()}`;
     if (!flags.yes) {
       if (flags.json || !canAsk(terminal)) throw cannotAsk(file);
-      if (!(await confirm(`Replace the mailbox with ${file} (${content})? It does not hold later messages.`, terminal))) return 3;
+      if (!(await confirm(`Replace the mailbox with ${file} (${content})? It does not hold later messages.`, terminal)))
+        return 3;
     }
-    const restored = await withoutDaemon(home, runningDaemon, "the mailbox is being restored from a backup", () => restore(home, file, Date.now()));
+    const restored = await withoutDaemon(home, runningDaemon, "the mailbox is being restored from a backup", () =>
+      restore(home, file, Date.now()),
+    );
     if (flags.json) await terminal.json(restored);
     else await terminal.print(lines(restored, terminal.paint));
     return 0;
@@ -52,4 +56,7 @@ function lines({ file, messages, replaced, missing, uncertain }: Restored, paint
 }
 
 const cannotAsk = (file: string): TielineError =>
-  new TielineError("USAGE", `restoring ${file} replaces the mailbox and needs a confirmation`, { remedy: "add --yes", operands: { file } });
+  new TielineError("USAGE", `restoring ${file} replaces the mailbox and needs a confirmation`, {
+    remedy: "add --yes",
+    operands: { file },
+  });

@@ -7,7 +7,9 @@ const resume = command({
   group: "Agents",
   summary: "start agents again that ended",
   usage: ["resume <agent…>", "resume --all"],
-  details: ["The same conversation goes on, where the program can; else a new one begins. After a reboot or a restart of tmux, --all brings the whole team back."],
+  details: [
+    "The same conversation goes on, where the program can; else a new one begins. After a reboot or a restart of tmux, --all brings the whole team back.",
+  ],
   args: [{ name: "agent", optional: true, many: true, complete: "agent", summary: "which ones" }],
   flags: { all: { summary: "every agent of the team that Tieline has started before" } },
   examples: [
@@ -20,9 +22,12 @@ const resume = command({
     if (flags.json) await terminal.json(result);
     else {
       const { paint } = terminal;
-      if (result.resumed.length > 0) await terminal.print(agentTable(result.resumed, terminal, { now: Date.now(), teams: true }));
-      if (result.already.length > 0) await terminal.print(paint("dim", `running already: ${result.already.join(", ")}`));
-      if (result.resumed.length + result.already.length + result.failed.length === 0) await terminal.print(paint("dim", "nothing to resume"));
+      if (result.resumed.length > 0)
+        await terminal.print(agentTable(result.resumed, terminal, { now: Date.now(), teams: true }));
+      if (result.already.length > 0)
+        await terminal.print(paint("dim", `running already: ${result.already.join(", ")}`));
+      if (result.resumed.length + result.already.length + result.failed.length === 0)
+        await terminal.print(paint("dim", "nothing to resume"));
       await complainOf(result.failed, terminal);
     }
     return result.failed.length === 0 ? 0 : 4;

@@ -6,13 +6,18 @@ export default command({
   group: "Agents",
   summary: "forget an agent; its program keeps running",
   usage: ["rm <agent>"],
-  details: ["Mail that still waits for it cannot be delivered any more and goes back to its senders. With mail waiting, --force is needed."],
+  details: [
+    "Mail that still waits for it cannot be delivered any more and goes back to its senders. With mail waiting, --force is needed.",
+  ],
   args: [{ name: "agent", complete: "agent", summary: "which one" }],
   flags: { force: { summary: "also when mail still waits for it" } },
   examples: [["tieline rm engineer", "stop delivering to engineer"]],
   async run({ args, flags, daemon, terminal }) {
     const removed = await daemon.call("rm", { agent: args.agent, ...(flags.force && { force: true }) });
-    const lost = removed.failedDeliveries === 0 ? "" : `   ${removed.failedDeliveries} waiting for it failed; see \`tieline dead\``;
+    const lost =
+      removed.failedDeliveries === 0
+        ? ""
+        : `   ${removed.failedDeliveries} waiting for it failed; see \`tieline dead\``;
     return present(removed, `${terminal.paint("green", "✓")} ${removed.name} removed${lost}`, { flags, terminal });
   },
 });

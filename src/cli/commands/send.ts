@@ -46,7 +46,10 @@ const send = command({
 export default send;
 
 /** With --to every word is message, also the one that would have been the address. */
-function addressed(args: { to: string | undefined; message: readonly string[] }, to: string | undefined): { to: string; words: readonly string[] } {
+function addressed(
+  args: { to: string | undefined; message: readonly string[] },
+  to: string | undefined,
+): { to: string; words: readonly string[] } {
   if (to !== undefined) return { to, words: args.to === undefined ? [] : [args.to, ...args.message] };
   if (args.to === undefined) throw usage(send, "<to> is missing");
   return { to: args.to, words: args.message };

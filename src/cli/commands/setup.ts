@@ -9,7 +9,11 @@ const setup = command({
   name: "setup",
   group: "Project",
   summary: "let an agent program reach Tieline by its hooks or by MCP, or undo it",
-  usage: ["setup --hooks <program> [--project] [--undo]", "setup --mcp <program> [--undo]", "setup --shortcuts [--undo]"],
+  usage: [
+    "setup --hooks <program> [--project] [--undo]",
+    "setup --mcp <program> [--undo]",
+    "setup --shortcuts [--undo]",
+  ],
   details: [
     "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool call. Other settings in the file stay as they are, and --undo brings back the file as it was.",
     "With MCP, the program has tools to send, ask, reply and read. Only our own entry is added to its file; --undo takes it out as if it had never been there.",
@@ -18,7 +22,11 @@ const setup = command({
   args: [],
   flags: {
     hooks: { value: "PROGRAM", suggest: ["claude", "codex", "gemini"], summary: "whose hooks: claude, codex, gemini" },
-    mcp: { value: "PROGRAM", suggest: ["claude", "codex", "gemini", "opencode"], summary: "whose MCP servers: claude, codex, gemini, opencode" },
+    mcp: {
+      value: "PROGRAM",
+      suggest: ["claude", "codex", "gemini", "opencode"],
+      summary: "whose MCP servers: claude, codex, gemini, opencode",
+    },
     user: { summary: "for all of your sessions (the default)" },
     project: { summary: "for sessions in this directory, on this machine" },
     shortcuts: { summary: "tmux keys for Tieline, as `tieline shortcuts install` does" },
@@ -31,16 +39,31 @@ const setup = command({
     ["tieline setup --mcp codex", "in ~/.codex/config.toml"],
   ],
   async run({ flags, env, home, daemon, terminal }) {
-    if (flags.shortcuts) return (await import("./shortcuts.ts")).runShortcuts(flags.undo ? "uninstall" : "install", undefined, env, terminal, flags.json ?? false);
-    if ((flags.hooks === undefined) === (flags.mcp === undefined)) throw usage(setup, "say --hooks PROGRAM or --mcp PROGRAM");
-    if (flags.hooks === undefined) return setUpMcp(flags.mcp!, { undo: flags.undo ?? false, json: flags.json ?? false, env, home, terminal });
-    const [{ hookedPrograms }, { installHooks, removeHooks }] = await Promise.all([import("../../providers/hooks/hookedPrograms.ts"), import("../../providers/hooks/hookInstaller.ts")]);
+    if (flags.shortcuts)
+      return (await import("./shortcuts.ts")).runShortcuts(
+        flags.undo ? "uninstall" : "install",
+        undefined,
+        env,
+        terminal,
+        flags.json ?? false,
+      );
+    if ((flags.hooks === undefined) === (flags.mcp === undefined))
+      throw usage(setup, "say --hooks PROGRAM or --mcp PROGRAM");
+    if (flags.hooks === undefined)
+      return setUpMcp(flags.mcp!, { undo: flags.undo ?? false, json: flags.json ?? false, env, home, terminal });
+    const [{ hookedPrograms }, { installHooks, removeHooks }] = await Promise.all([
+      import("../../providers/hooks/hookedPrograms.ts"),
+      import("../../providers/hooks/hookInstaller.ts"),
+    ]);
     const program = Object.hasOwn(hookedPrograms, flags.hooks) ? hookedPrograms[flags.hooks] : undefined;
     if (program === undefined) throw unknownProgram(flags.hooks, Object.keys(hookedPrograms));
-    if (flags.user && flags.project) throw new TielineError("USAGE", "--user and --project at once", { remedy: "use one of them" });
+    if (flags.user && flags.project)
+      throw new TielineError("USAGE", "--user and --project at once", { remedy: "use one of them" });
     const file = program.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
     const memory = `${home.root}/hooks/found.json`;
-    const done = flags.undo ? removeHooks(program, file, memory) : installHooks(program, file, { ...(await setupOf(home, daemon)), answer: await answerOf(program, env) }, memory);
+    const done = flags.undo
+      ? removeHooks(program, file, memory)
+      : installHooks(program, file, { ...(await setupOf(home, daemon)), answer: await answerOf(program, env) }, memory);
     return present(done, told(done, program.title, flags.undo ?? false), { flags, terminal });
   },
 });
@@ -60,15 +83,24 @@ async function answerOf({ asks }: HookedProgram, env: Context["env"]): Promise<s
   const path = asks && Bun.which(asks.program, { PATH: env["PATH"] ?? "" });
   if (!asks || !path) return null;
   const { ProgramAnswers } = await import("../../providers/programAnswers.ts");
-  const given = Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
   return new ProgramAnswers().of({ path, question: asks.question, env: given });
 }
 
-function told({ file, changed, notes }: { file: string; changed: boolean; notes: readonly string[] }, title: string, undo: boolean): string[] {
+function told(
+  { file, changed, notes }: { file: string; changed: boolean; notes: readonly string[] },
+  title: string,
+  undo: boolean,
+): string[] {
   const what = undo ? "the hooks are out of" : "the hooks are in";
   const head = changed ? `${title}: ${what} ${file}` : `${title}: nothing to change in ${file}`;
   return [head, ...notes.map((note) => `  ${note}`)];
 }
 
 const unknownProgram = (name: string, known: readonly string[]): TielineError =>
-  new TielineError("USAGE", `there are no hooks for ${name}`, { remedy: `use one of ${known.join(", ")}`, operands: { program: name } });
+  new TielineError("USAGE", `there are no hooks for ${name}`, {
+    remedy: `use one of ${known.join(", ")}`,
+    operands: { program: name },
+  });

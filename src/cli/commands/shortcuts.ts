@@ -11,13 +11,16 @@ export default command({
   details: [
     "One block of lines between two marks goes into your tmux.conf, and with --alias another into the file that your shell reads at its start. Uninstalling takes out exactly these blocks; every other byte stays as it is.",
   ],
-  args: [{ name: "what", choices: ["install", "uninstall", "show"], summary: "put them in, take them out, or print them" }],
+  args: [
+    { name: "what", choices: ["install", "uninstall", "show"], summary: "put them in, take them out, or print them" },
+  ],
   flags: { alias: { value: "NAME", summary: "a short name for tieline in your shell, such as tl" } },
   examples: [
     ["tieline shortcuts install --alias tl", "keys in tmux, and tl in the shell"],
     ["tieline shortcuts uninstall", "as if they had never been there"],
   ],
-  run: ({ args, flags, env, terminal }) => runShortcuts(args.what as Verb, flags.alias, env, terminal, flags.json ?? false),
+  run: ({ args, flags, env, terminal }) =>
+    runShortcuts(args.what as Verb, flags.alias, env, terminal, flags.json ?? false),
 });
 
 type Verb = "install" | "uninstall" | "show";
@@ -38,16 +41,26 @@ export async function runShortcuts(
   const blocks = [{ file: conf, lines: keys }, ...shell];
 
   if (verb === "show") {
-    return present({ file: conf, lines: keys, installed: hasBlock(conf) }, [`# ${conf}${hasBlock(conf) ? "" : " (not installed)"}`, ...keys], { flags: { json }, terminal });
+    return present(
+      { file: conf, lines: keys, installed: hasBlock(conf) },
+      [`# ${conf}${hasBlock(conf) ? "" : " (not installed)"}`, ...keys],
+      { flags: { json }, terminal },
+    );
   }
   const files = verb === "install" ? blocks : [conf, ...shellStarts(env)].map((file) => ({ file, lines: [] }));
-  const done = files.map(({ file, lines }) => ({ file, change: verb === "install" ? writeBlock(file, lines) : removeBlock(file) }));
+  const done = files.map(({ file, lines }) => ({
+    file,
+    change: verb === "install" ? writeBlock(file, lines) : removeBlock(file),
+  }));
   if (json) {
     await terminal.json(done);
     return 0;
   }
-  const told = done.filter(({ change }) => change !== "absent").map(({ file, change }) => `${terminal.paint("green", "✓")} ${file}: ${change}`);
-  const next = verb === "install" ? [terminal.paint("dim", `in a tmux that runs already: tmux source-file ${conf}`)] : [];
+  const told = done
+    .filter(({ change }) => change !== "absent")
+    .map(({ file, change }) => `${terminal.paint("green", "✓")} ${file}: ${change}`);
+  const next =
+    verb === "install" ? [terminal.paint("dim", `in a tmux that runs already: tmux source-file ${conf}`)] : [];
   await terminal.print(told.length === 0 ? "nothing of ours was there" : [...told, ...next]);
   return 0;
 }

@@ -15,18 +15,41 @@ export default command({
     "The agent gets a window of its own in the tmux session of its team. When an agent of the profile runs already, the next one is an instance: ana, ana-2, ana-3.",
     "What is said here is kept: mail, `tieline resume` and `tieline restart` start the agent again in the same way.",
   ],
-  args: [{ name: "profile", complete: "profile", summary: "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, researcher, docs" }],
+  args: [
+    {
+      name: "profile",
+      complete: "profile",
+      summary:
+        "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, researcher, docs",
+    },
+  ],
   flags: {
     name: { value: "NAME", summary: "what others call it; the profile's name when left out" },
     task: { value: "TASK", summary: "names its window, such as wish-42; its role when left out" },
-    provider: { value: "PROVIDER", suggest: agentPrograms, summary: "another program than the profile's: claude-code, codex, gemini, opencode, pi" },
+    provider: {
+      value: "PROVIDER",
+      suggest: agentPrograms,
+      summary: "another program than the profile's: claude-code, codex, gemini, opencode, pi",
+    },
     model: { value: "MODEL", summary: "the model, as the program names it" },
-    cwd: { value: "DIR", complete: "directory", summary: "where it works; the profile's directory, or the current one, when left out" },
-    prompt: { value: "FILE", complete: "file", summary: "added to the profile's prompt; text of several words is taken as it is" },
+    cwd: {
+      value: "DIR",
+      complete: "directory",
+      summary: "where it works; the profile's directory, or the current one, when left out",
+    },
+    prompt: {
+      value: "FILE",
+      complete: "file",
+      summary: "added to the profile's prompt; text of several words is taken as it is",
+    },
     skill: { value: "SKILL", summary: "a skill that it begins with" },
     resume: { value: "SESSION", summary: "go on with this conversation, by the program's own id for it" },
     sandbox: { value: "SANDBOX", choices: sandboxes, summary: "what it is kept in" },
-    permissions: { value: "MODE", choices: permissionModes, summary: "how the program asks before it acts; ask when nobody decided otherwise" },
+    permissions: {
+      value: "MODE",
+      choices: permissionModes,
+      summary: "how the program asks before it acts; ask when nobody decided otherwise",
+    },
     args: { value: "ARGS", parse: words, summary: "more arguments for the program, in one text" },
   },
   examples: [
@@ -52,5 +75,7 @@ export default command({
 function promptText(given: string): string {
   if (existsSync(given)) return readFileSync(given, "utf8").trim();
   if (/\s/.test(given)) return given;
-  throw new TielineError("USAGE", `--prompt: there is no file ${given}`, { remedy: "name a file, or write the prompt itself in several words" });
+  throw new TielineError("USAGE", `--prompt: there is no file ${given}`, {
+    remedy: "name a file, or write the prompt itself in several words",
+  });
 }

@@ -29,13 +29,19 @@ const shownLines = 5;
 
 /** How the programs ended that keep the message waiting. */
 async function exits(story: StoryView, daemon: Client): Promise<string[]> {
-  const waiting = new Map(story.deliveries.filter(({ state }) => state === "queued" || state === "failed").map((one) => [one.agentId, one]));
+  const waiting = new Map(
+    story.deliveries.filter(({ state }) => state === "queued" || state === "failed").map((one) => [one.agentId, one]),
+  );
   if (waiting.size === 0) return [];
   const agents = await daemon.call("ls", { all: true });
   return agents.flatMap(({ id, exit }) => {
     const delivery = waiting.get(id);
     if (delivery === undefined || exit === null) return [];
-    return ["", `${recipientIn(story, delivery)}: \`${exit.command}\` ${exitWords(exit)}`, ...tellingLines(exit.output, shownLines).map((line) => `  | ${line}`)];
+    return [
+      "",
+      `${recipientIn(story, delivery)}: \`${exit.command}\` ${exitWords(exit)}`,
+      ...tellingLines(exit.output, shownLines).map((line) => `  | ${line}`),
+    ];
   });
 }
 
@@ -53,7 +59,9 @@ function tell(story: StoryView, paint: Paint, now: number): string[] {
     `  ${paint("dim", story.summary)}`,
     "",
     ...story.history.flatMap((step) => [
-      ...(step.leftOut === undefined ? [] : [paint("dim", `  … ${step.leftOut.toLocaleString("en")} earlier steps of waiting are not kept`)]),
+      ...(step.leftOut === undefined
+        ? []
+        : [paint("dim", `  … ${step.leftOut.toLocaleString("en")} earlier steps of waiting are not kept`)]),
       timelineRow(story, step, paint, now),
     ]),
     "",
@@ -65,10 +73,12 @@ function expiry(expiresAt: number, now: number): string {
   return expiresAt > now ? `expires in ${span(expiresAt - now)}` : `expired ${span(now - expiresAt)} ago`;
 }
 
-/** `  09:12:44  +0.3 s  engineer  settle → handed  by tmux, proof: screen` */
+/** `  09:12:44  +0.3 s  engineer  settle → delivered  by tmux, proof: screen` */
 function timelineRow(story: StoryView, step: StoryView["history"][number], paint: Paint, now: number): string {
   const moved = step.from === step.to ? `stays ${step.to}` : `→ ${step.to}`;
-  const how = [step.transport && `by ${step.transport}`, step.proof && `proof: ${step.proof}`, step.reason].filter(Boolean).join(", ");
+  const how = [step.transport && `by ${step.transport}`, step.proof && `proof: ${step.proof}`, step.reason]
+    .filter(Boolean)
+    .join(", ");
   const agentWidth = Math.max(...story.deliveries.map((delivery) => recipientIn(story, delivery).length));
   const elapsed = `+${span(step.at - story.acceptedAt)}`;
   return [

@@ -12,7 +12,10 @@ export default command({
   ],
   args: [{ name: "agent", many: true, complete: "agent", summary: "which ones" }],
   flags: {},
-  examples: [["tieline stop engineer", "end it, and keep its conversation"], ["tieline stop engineer tester", "several at once"]],
+  examples: [
+    ["tieline stop engineer", "end it, and keep its conversation"],
+    ["tieline stop engineer tester", "several at once"],
+  ],
   async run({ args, flags, daemon, terminal }) {
     return doToEach("stop", args.agent, daemon, { flags, terminal });
   },

@@ -8,7 +8,12 @@ const actions = ["create", "ls", "show", "join", "leave", "rename", "disband", "
 const args = [
   { name: "action", choices: actions, summary: "what to do" },
   { name: "name", optional: true, complete: "team", summary: "the team" },
-  { name: "other", optional: true, complete: "agent", summary: "join, leave: the agent, you when left out; rename: the new name" },
+  {
+    name: "other",
+    optional: true,
+    complete: "agent",
+    summary: "join, leave: the agent, you when left out; rename: the new name",
+  },
 ] as const;
 const flags = {
   force: { summary: "disband: although mail waits or agents run; the mail fails and its senders are told" },
@@ -20,9 +25,16 @@ const team = command({
   name: "team",
   group: "Agents",
   summary: "make, show, change or end teams",
-  usage: ["team ls", "team create|show|shutdown <team>", "team join <team> [agent]", "team leave [team] [agent]", "team rename <team> <name>", "team disband <team>"],
+  usage: [
+    "team ls",
+    "team create|show|shutdown <team>",
+    "team join <team> [agent]",
+    "team leave [team] [agent]",
+    "team rename <team> <name>",
+    "team disband <team>",
+  ],
   details: [
-    "A team is the namespace in which names are unique and a topology holds. It belongs to one project directory. In a second clone or worktree, `team create` with another name gives that directory a team of its own. `leave` puts an agent into the team `default`. Moving needs the person, or for itself an agent with `may: [topology]`, because another team has other edges.",
+    "A team is the namespace in which names are unique and a topology holds. It belongs to one project directory. In a second clone or worktree, `team create` with another name gives that directory a team of its own. `leave` puts an agent into the team `default`. Moving needs the user, or for itself an agent with `may: [topology]`, because another team has other edges.",
     "`shutdown` stops the agents that Tieline started and keeps everything else; `disband` forgets the team and its agents.",
   ],
   args,
@@ -40,8 +52,16 @@ export default team;
 const run = {
   create: async (context) => presentTeam(await context.daemon.call("teamCreate", { team: nameOf(context) }), context),
   show: async (context) => presentTeam(await context.daemon.call("team", { team: nameOf(context) }), context),
-  join: async (context) => presentTeam(await context.daemon.call("teamJoin", { team: nameOf(context), ...agentOf(context) }), context),
-  leave: async (context) => presentTeam(await context.daemon.call("teamLeave", { ...(context.args.name !== undefined && { team: context.args.name }), ...agentOf(context) }), context),
+  join: async (context) =>
+    presentTeam(await context.daemon.call("teamJoin", { team: nameOf(context), ...agentOf(context) }), context),
+  leave: async (context) =>
+    presentTeam(
+      await context.daemon.call("teamLeave", {
+        ...(context.args.name !== undefined && { team: context.args.name }),
+        ...agentOf(context),
+      }),
+      context,
+    ),
   ls,
   rename,
   disband,
@@ -59,8 +79,12 @@ async function ls({ daemon, flags, terminal }: Running): Promise<number> {
   ]);
   if (flags.json) await terminal.json(teams);
   else if (flags.names) await terminal.print(teams.map(({ name }) => name));
-  else if (teams.length === 0) await terminal.print(terminal.paint("dim", "no teams; `tieline team create NAME` makes one"));
-  else await terminal.print(table(["TEAM", "AGENTS", "MAIL", "TOPOLOGY", "PROJECT"], rows, terminal.paint, terminal.width()));
+  else if (teams.length === 0)
+    await terminal.print(terminal.paint("dim", "no teams; `tieline team create NAME` makes one"));
+  else
+    await terminal.print(
+      table(["TEAM", "AGENTS", "MAIL", "TOPOLOGY", "PROJECT"], rows, terminal.paint, terminal.width()),
+    );
   return 0;
 }
 
@@ -74,13 +98,20 @@ async function disband(context: Running): Promise<number> {
   const { daemon, flags, terminal } = context;
   const result = await daemon.call("teamDisband", { team: nameOf(context), ...(flags.force && { force: true }) });
   const failed = result.failedDeliveries === 0 ? "" : `, ${result.failedDeliveries} messages failed`;
-  return present(result, `${terminal.paint("green", "✓")} team ${result.name} is gone: ${result.removed.join(", ") || "it had no agents"}${failed}`, { flags, terminal });
+  return present(
+    result,
+    `${terminal.paint("green", "✓")} team ${result.name} is gone: ${result.removed.join(", ") || "it had no agents"}${failed}`,
+    { flags, terminal },
+  );
 }
 
 async function shutdown(context: Running): Promise<number> {
   const { daemon, flags, terminal } = context;
   const result = await daemon.call("teamShutdown", { team: nameOf(context) });
-  return present(result, result.stopped.length === 0 ? "nobody was running" : `stopped: ${result.stopped.join(", ")}`, { flags, terminal });
+  return present(result, result.stopped.length === 0 ? "nobody was running" : `stopped: ${result.stopped.join(", ")}`, {
+    flags,
+    terminal,
+  });
 }
 
 function nameOf({ args }: Running): string {
@@ -105,6 +136,8 @@ function portrait({ name, root, members, edges, aliases }: TeamView, { paint, wi
   return [
     `${paint("bold", name)}   ${root ?? "no project"}   ${edges === null ? "no topology: everyone may write to everyone" : `${edges} edges`}`,
     ...Object.entries(aliases).map(([alias, of]) => `  @${alias}: ${of.join(", ")}`),
-    ...(members.length === 0 ? [paint("dim", "  no agents yet")] : table(["NAME", "ROLE", "STATE", "MAIL", "WHY"], rows, paint, width())),
+    ...(members.length === 0
+      ? [paint("dim", "  no agents yet")]
+      : table(["NAME", "ROLE", "STATE", "MAIL", "WHY"], rows, paint, width())),
   ];
 }

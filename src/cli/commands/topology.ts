@@ -24,7 +24,7 @@ const topology = command({
   summary: "show, check or change who may write to whom",
   usage: ["topology show|check", 'topology add|rm "<from> -> <to>"', "topology export"],
   details: [
-    "Edges stand in tieline.yaml, which is never changed. What you add or take away at run time is kept beside it and shown as such. Changing needs the person, or a profile with `may: [topology]`.",
+    "Edges stand in tieline.yaml, which is never changed. What you add or take away at run time is kept beside it and shown as such. Changing needs the user, or a profile with `may: [topology]`.",
     "A team without a topology lets every agent write to every other. Its first edge changes that for all of them, so `add` refuses it without --close. Removing the last run-time edge opens such a team again.",
     "An edge of tieline.yaml that you remove stays listed as removed; `add` brings it back.",
     "`check` names every end of an edge that nobody stands behind, with its place in the file, and exits with 2 when there is one.",
@@ -41,14 +41,23 @@ const topology = command({
 });
 export default topology;
 
-const run = { show, add, rm, check, export: write } satisfies Record<(typeof actions)[number], (context: Running) => Promise<number>>;
+const run = { show, add, rm, check, export: write } satisfies Record<
+  (typeof actions)[number],
+  (context: Running) => Promise<number>
+>;
 
 async function show(context: Running): Promise<number> {
   return presentTopology(await context.daemon.call("topology", {}), context);
 }
 
 async function add(context: Running): Promise<number> {
-  return presentTopology(await context.daemon.call("topologyAdd", { edge: edgeOf(context.args.edge), ...(context.flags.close && { close: true }) }), context);
+  return presentTopology(
+    await context.daemon.call("topologyAdd", {
+      edge: edgeOf(context.args.edge),
+      ...(context.flags.close && { close: true }),
+    }),
+    context,
+  );
 }
 
 async function rm(context: Running): Promise<number> {
@@ -58,8 +67,11 @@ async function rm(context: Running): Promise<number> {
 async function check({ daemon, flags, terminal }: Running): Promise<number> {
   const { team, problems } = await daemon.call("topologyCheck", {});
   if (flags.json) await terminal.json(problems);
-  else if (problems.length === 0) await terminal.print(`${terminal.paint("green", "✓")} every name in the topology of team ${team} is somebody`);
-  else for (const { message, remedy } of problems) await terminal.print([`${terminal.paint("red", "✗")} ${message}`, `    ${terminal.paint("dim", remedy)}`]);
+  else if (problems.length === 0)
+    await terminal.print(`${terminal.paint("green", "✓")} every name in the topology of team ${team} is somebody`);
+  else
+    for (const { message, remedy } of problems)
+      await terminal.print([`${terminal.paint("red", "✗")} ${message}`, `    ${terminal.paint("dim", remedy)}`]);
   return problems.length === 0 ? 0 : 2;
 }
 
@@ -93,5 +105,8 @@ function topologyText({ team, edges, removed }: TopologyView, { paint, width }: 
     ...edges.map((edge) => row(edge, edge.origin, "bold", edge.origin === "config" ? "dim" : "yellow")),
     ...removed.map((edge) => row(edge, "removed at run time", "dim", "yellow")),
   ];
-  return [...(edges.length === 0 ? [none] : []), ...(rows.length === 0 ? [] : table(["EDGE", "FROM", "PLACE"], rows, paint, width()))];
+  return [
+    ...(edges.length === 0 ? [none] : []),
+    ...(rows.length === 0 ? [] : table(["EDGE", "FROM", "PLACE"], rows, paint, width())),
+  ];
 }

@@ -8,7 +8,10 @@ export default command({
   group: "Project",
   summary: "start the agents of this project's tieline.yaml",
   usage: ["up [agent…]"],
-  details: ["Without names, the whole team is started, and the names in its topology are checked first. An agent that can not be started does not keep the others from it; the command exits with 4 then.", "A project that is new, or that can start other things than before, has to be trusted first (see `tieline help trust`): on a terminal you are asked, elsewhere nothing is started."],
+  details: [
+    "Without names, the whole team is started, and the names in its topology are checked first. An agent that can not be started does not keep the others from it; the command exits with 4 then.",
+    "A project that is new, or that can start other things than before, has to be trusted first (see `tieline help trust`): on a terminal you are asked, elsewhere nothing is started.",
+  ],
   args: [{ name: "agent", optional: true, many: true, summary: "only these" }],
   flags: {},
   examples: [
@@ -28,7 +31,9 @@ export default command({
     }
     const { paint } = terminal;
     const lines = [
-      ...(result.started.length === 0 ? [] : [...agentTable(result.started, terminal, { now: Date.now(), teams: false }), ""]),
+      ...(result.started.length === 0
+        ? []
+        : [...agentTable(result.started, terminal, { now: Date.now(), teams: false }), ""]),
       ...(result.already.length === 0 ? [] : [paint("dim", `already there: ${result.already.join(", ")}`)]),
       `attach: ${paint("bold", result.attach)}`,
     ];

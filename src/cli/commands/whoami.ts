@@ -11,6 +11,10 @@ export default command({
   examples: [["tieline whoami", "inside an agent: its name and team"]],
   async run({ flags, daemon, terminal }) {
     const me = await daemon.call("whoami", {});
-    return present(me, `${me.name} in team ${me.team}${me.role === null ? "" : ` (${me.role})`}   ${terminal.paint("dim", `known by ${me.knownBy}`)}`, { flags, terminal });
+    return present(
+      me,
+      `${me.name} in team ${me.team}${me.role === null ? "" : ` (${me.role})`}   ${terminal.paint("dim", `known by ${me.knownBy}`)}`,
+      { flags, terminal },
+    );
   },
 });

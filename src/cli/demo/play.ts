@@ -113,22 +113,29 @@ async function narrate(
     switch (event.type) {
       case "message.accepted": {
         const { body } = await client.call("show", { tag: event.tag });
-        await print(`${paint("cyan", event.from)} → ${paint("cyan", event.recipients.join(", "))}   ${body.split("\n")[0]}`);
+        await print(
+          `${paint("cyan", event.from)} → ${paint("cyan", event.recipients.join(", "))}   ${body.split("\n")[0]}`,
+        );
         if (event.to === "user") finished = true;
         break;
       }
       case "route.denied":
         refused++;
-        await print(`  ${paint("red", "✗")} ${event.from} may not write to ${event.to}; allowed: ${event.allowed.join(", ")}`);
+        await print(
+          `  ${paint("red", "✗")} ${event.from} may not write to ${event.to}; allowed: ${event.allowed.join(", ")}`,
+        );
         break;
       case "agent.changed":
-        if (event.state === "starting" && !known.has(event.name)) await print(`  ${paint("green", "●")} ${event.name} was offline; the message starts it`);
+        if (event.state === "starting" && !known.has(event.name))
+          await print(`  ${paint("green", "●")} ${event.name} was offline; the message starts it`);
         break;
-      case "delivery.handed": {
+      case "delivery.delivered": {
         const receipt = await client.call("status", { tag: event.tag });
         delivered.push(tookMs(receipt, event.agentName));
         const how = `(${event.transport}, proof: ${event.proof})`;
-        await print(`  ${paint("green", "✓")} ${event.tag} → ${event.agentName}   handed after ${span(delivered.at(-1)!)}   ${paint("dim", how)}`);
+        await print(
+          `  ${paint("green", "✓")} ${event.tag} → ${event.agentName}   delivered after ${span(delivered.at(-1)!)}   ${paint("dim", how)}`,
+        );
         break;
       }
     }
@@ -156,7 +163,7 @@ async function whatNext(attach: string, { env, home }: Stage, { print, paint }: 
     "Talk to it:",
     `  alias tl='${tieline}'`,
     "  tl inbox                                  what the reviewer wrote to you",
-    '  tl send --wait handed coder "hello"       and see the receipt',
+    '  tl send --wait delivered coder "hello"       and see the receipt',
     "  tl ls                                     who is there, and what waits",
     "  tl log                                    everything that was said",
     "Your own project: bin/tieline init, then bin/tieline up.",

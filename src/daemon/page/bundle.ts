@@ -24,8 +24,11 @@ export const embeddedEnding = ".page";
 
 /** The page from its sources, in memory: a checkout needs no build step, and what is served is what is there. */
 export async function bundlePage(): Promise<PageBundle> {
-  const embedded = Bun.embeddedFiles.map((file) => ({ name: (file as File).name, body: file })).filter(({ name }) => name.endsWith(embeddedEnding));
-  if (embedded.length > 0) return bundleOf(embedded.map(({ name, body }) => ({ name: name.slice(0, -embeddedEnding.length), body })));
+  const embedded = Bun.embeddedFiles
+    .map((file) => ({ name: (file as File).name, body: file }))
+    .filter(({ name }) => name.endsWith(embeddedEnding));
+  if (embedded.length > 0)
+    return bundleOf(embedded.map(({ name, body }) => ({ name: name.slice(0, -embeddedEnding.length), body })));
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     target: "browser",
@@ -36,18 +39,34 @@ export async function bundlePage(): Promise<PageBundle> {
     naming: { entry: `${first}[hash].[ext]`, chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
   }).catch((cause: unknown) => {
-    throw new TielineError("NOT_INSTALLED", "the dashboard can not be put together from its sources", { remedy: "run npm install in Tieline's directory", cause });
+    throw new TielineError("NOT_INSTALLED", "the dashboard can not be put together from its sources", {
+      remedy: "run npm install in Tieline's directory",
+      cause,
+    });
   });
   return bundleOf(outputs.map((output) => ({ name: output.path.replace(/^.*\//, ""), body: output })));
 }
 
-const types: Readonly<Record<string, string>> = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" };
+const types: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+};
 
 async function bundleOf(files: readonly { readonly name: string; readonly body: Blob }[]): Promise<PageBundle> {
-  const those = (ending: string, isFirst: boolean): string[] => files.map(({ name }) => name).filter((name) => name.startsWith(first) === isFirst && name.endsWith(ending));
+  const those = (ending: string, isFirst: boolean): string[] =>
+    files.map(({ name }) => name).filter((name) => name.startsWith(first) === isFirst && name.endsWith(ending));
   const typeOf = (name: string): string => types[name.split(".").at(-1)!] ?? "application/octet-stream";
-  const assets = await Promise.all(files.map(async ({ name, body }) => [name, { body, type: typeOf(name), integrity: await integrityOf(body) }] as const));
-  return { assets: new Map(assets), scripts: those(".js", true), styles: those(".css", true), later: those(".js", false) };
+  const assets = await Promise.all(
+    files.map(
+      async ({ name, body }) => [name, { body, type: typeOf(name), integrity: await integrityOf(body) }] as const,
+    ),
+  );
+  return {
+    assets: new Map(assets),
+    scripts: those(".js", true),
+    styles: those(".css", true),
+    later: those(".js", false),
+  };
 }
 
 async function integrityOf(body: Blob): Promise<string> {

@@ -52,7 +52,11 @@ export class LoginCodes {
     if (code === undefined) return false;
     const expected = createHmac("sha256", code.secret).update(text).digest();
     const given = Buffer.from(proof, "base64url");
-    const isRight = given.length === expected.length && timingSafeEqual(given, expected) && code.origin === origin && this.#now() < code.until;
+    const isRight =
+      given.length === expected.length &&
+      timingSafeEqual(given, expected) &&
+      code.origin === origin &&
+      this.#now() < code.until;
     if (isRight || ++code.tries >= mostTries) this.#drop(id);
     return isRight;
   }

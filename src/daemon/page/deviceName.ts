@@ -20,6 +20,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function deviceName(userAgent: string): string {
-  const named = (table: typeof browsers, otherwise: string): string => table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? otherwise;
+  const named = (table: typeof browsers, otherwise: string): string =>
+    table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? otherwise;
   return `${named(browsers, "A browser")} on ${named(systems, "an unknown system")}`;
 }

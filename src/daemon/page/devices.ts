@@ -74,14 +74,24 @@ export class Devices {
     this.#options = options;
     const { devices, tabs } = this.#read();
     for (const device of devices) this.#devices.set(device.id, device);
-    for (const tab of tabs.toSorted((a, b) => a.usedAt - b.usedAt)) if (this.#devices.has(tab.device)) this.#tabs.set(tab.id, tab);
+    for (const tab of tabs.toSorted((a, b) => a.usedAt - b.usedAt))
+      if (this.#devices.has(tab.device)) this.#tabs.set(tab.id, tab);
     this.#prune();
   }
 
   /** A device that has just signed in, with its first tab. */
   add({ name, key, origin }: Pick<Device, "name" | "key" | "origin">, tabKey: string): OpenTab {
     const now = this.#options.clock();
-    const device: Device = { id: randomBytes(4).toString("hex"), name, scope: "full", key, origin, boot: this.#options.boot, addedAt: now, lastUsedAt: now };
+    const device: Device = {
+      id: randomBytes(4).toString("hex"),
+      name,
+      scope: "full",
+      key,
+      origin,
+      boot: this.#options.boot,
+      addedAt: now,
+      lastUsedAt: now,
+    };
     this.#devices.set(device.id, device);
     return this.openTab(device, tabKey);
   }
@@ -133,7 +143,14 @@ export class Devices {
   list(): DeviceView[] {
     const views = [...this.#devices.values()].map((device): DeviceView => {
       const { id, name, scope, addedAt, lastUsedAt } = device;
-      return { id, name, scope, addedAt, lastUsedAt, state: this.isActive(device) || this.#inUse.has(id) ? "active" : "dormant" };
+      return {
+        id,
+        name,
+        scope,
+        addedAt,
+        lastUsedAt,
+        state: this.isActive(device) || this.#inUse.has(id) ? "active" : "dormant",
+      };
     });
     return views.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
   }
@@ -151,7 +168,10 @@ export class Devices {
     clearTimeout(this.#writing ?? undefined);
     this.#writing = null;
     try {
-      atomicWrite(this.#options.file, `${JSON.stringify({ devices: [...this.#devices.values()], tabs: [...this.#tabs.values()] })}\n`);
+      atomicWrite(
+        this.#options.file,
+        `${JSON.stringify({ devices: [...this.#devices.values()], tabs: [...this.#tabs.values()] })}\n`,
+      );
     } catch (thrown) {
       this.#options.report("the devices of the dashboard", thrown);
     }
@@ -180,9 +200,11 @@ export class Devices {
   }
 
   #prune(): void {
-    for (const { id, usedAt } of [...this.#tabs.values()]) if (this.#isUnused(usedAt) || this.#tabs.size > mostTabs) this.#close(id);
+    for (const { id, usedAt } of [...this.#tabs.values()])
+      if (this.#isUnused(usedAt) || this.#tabs.size > mostTabs) this.#close(id);
     const byUse = [...this.#devices.values()].toSorted((a, b) => a.lastUsedAt - b.lastUsedAt);
-    for (const { id, lastUsedAt } of byUse) if (this.#isUnused(lastUsedAt) || this.#devices.size > mostDevices) this.#remove(id);
+    for (const { id, lastUsedAt } of byUse)
+      if (this.#isUnused(lastUsedAt) || this.#devices.size > mostDevices) this.#remove(id);
   }
 
   #isUnused(usedAt: number): boolean {

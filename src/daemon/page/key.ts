@@ -1,5 +1,13 @@
 /** Keys of the dashboard: the daemon's own, by which pages know it, and the public keys of devices and tabs. */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify,
+  type KeyObject,
+} from "node:crypto";
 import { atomicWrite } from "../../os/atomicWrite.ts";
 import { untrustedText } from "../../os/untrustedFile.ts";
 
@@ -55,7 +63,8 @@ export function publicKeyIn(spki: string): KeyObject | null {
   }
 }
 
-const isP256 = (key: KeyObject): boolean => key.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1";
+const isP256 = (key: KeyObject): boolean =>
+  key.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1";
 
 export const isSignedBy = (key: KeyObject, text: string, signature: string): boolean =>
   verify("sha256", Buffer.from(text), { key, ...encoding }, Buffer.from(signature, "base64url"));

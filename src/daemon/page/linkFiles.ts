@@ -16,14 +16,22 @@ export class LinkFiles {
   }
 
   write(url: string, directory: string): string {
-    if (!isAbsolute(directory)) throw new TielineError("USAGE", `${directory} is not an absolute path`, { remedy: "name a directory by its whole path", operands: { directory } });
+    if (!isAbsolute(directory))
+      throw new TielineError("USAGE", `${directory} is not an absolute path`, {
+        remedy: "name a directory by its whole path",
+        operands: { directory },
+      });
     const file = join(directory, `open-${randomBytes(8).toString("hex")}.html`);
     const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tieline</title><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}"><p><a href="${url}">Open the dashboard</a></p></html>\n`;
     try {
       writeFileSync(file, page, { mode: 0o600, flag: "wx" });
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      throw new TielineError("USAGE", `no file can be written into ${directory}: ${why}`, { remedy: "name a directory of yours, or leave it out and open the link by hand", operands: { directory }, cause });
+      throw new TielineError("USAGE", `no file can be written into ${directory}: ${why}`, {
+        remedy: "name a directory of yours, or leave it out and open the link by hand",
+        operands: { directory },
+        cause,
+      });
     }
     return file;
   }

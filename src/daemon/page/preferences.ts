@@ -44,4 +44,7 @@ export function preferencesIn(file: string, report: (context: string, fault: unk
 }
 
 const tooMuch = (): TielineError =>
-  new TielineError("BODY_TOO_LONG", `preferences take more than ${maxBytes} bytes or ${mostKeys} keys`, { remedy: "store less", operands: { maxBytes, mostKeys } });
+  new TielineError("BODY_TOO_LONG", `preferences take more than ${maxBytes} bytes or ${mostKeys} keys`, {
+    remedy: "store less",
+    operands: { maxBytes, mostKeys },
+  });

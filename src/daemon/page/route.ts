@@ -24,7 +24,8 @@ export function pageRoute(sessions: PageSessions, { report, bundle = bundlePage 
   let bundling: Promise<PageBundle> | null = null;
 
   return (request, { pathname }) => {
-    if (request.method === "POST" && Object.hasOwn(bodies, pathname)) return enter(request, pathname as keyof typeof bodies);
+    if (request.method === "POST" && Object.hasOwn(bodies, pathname))
+      return enter(request, pathname as keyof typeof bodies);
     if (request.method !== "GET") return null;
     if (pathname === "/") return shell();
     if (pathname.startsWith("/assets/")) return asset(pathname.slice("/assets/".length));
@@ -74,13 +75,18 @@ export function pageRoute(sessions: PageSessions, { report, bundle = bundlePage 
     ];
     const body = `<div id="page"></div><noscript>The dashboard needs JavaScript.</noscript>`;
     const html = `<!doctype html><html lang="en"><head>${head.join("")}</head><body>${body}</body></html>`;
-    return new Response(html, { headers: { ...guards(nonce), "content-type": "text/html; charset=utf-8", "cache-control": "no-store" } });
+    return new Response(html, {
+      headers: { ...guards(nonce), "content-type": "text/html; charset=utf-8", "cache-control": "no-store" },
+    });
   }
 
   async function asset(name: string): Promise<Response> {
     const found = (await bundled()).assets.get(name);
-    if (found === undefined) return problem(new TielineError("USAGE", `there is no file ${name}`, { remedy: "load the page again" }));
-    return new Response(found.body, { headers: { ...guards(), "content-type": found.type, "cache-control": "private, max-age=31536000, immutable" } });
+    if (found === undefined)
+      return problem(new TielineError("USAGE", `there is no file ${name}`, { remedy: "load the page again" }));
+    return new Response(found.body, {
+      headers: { ...guards(), "content-type": found.type, "cache-control": "private, max-age=31536000, immutable" },
+    });
   }
 
   /** A bundle that failed is tried again at the next request. */
@@ -112,7 +118,9 @@ const policy = {
 function guards(nonce: string | null = null): Record<string, string> {
   const directives = { ...policy, "style-src": nonce === null ? "'self'" : `'self' 'nonce-${nonce}'` };
   return {
-    "content-security-policy": Object.entries(directives).map((directive) => directive.join(" ")).join("; "),
+    "content-security-policy": Object.entries(directives)
+      .map((directive) => directive.join(" "))
+      .join("; "),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",

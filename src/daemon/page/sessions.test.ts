@@ -21,7 +21,7 @@ function aBoot(directory: string, faults: string[] = []) {
   const times = { clock: 1_800_000_000_000, now: 0 };
   const sessions = new PageSessions({
     directory,
-    personToken: "secret",
+    userToken: "secret",
     ports: () => new Set([port]),
     clock: () => times.clock,
     now: () => times.now,
@@ -80,7 +80,10 @@ describe("a restart of the daemon", () => {
     line.send = aBoot(directory).send;
     expect(await works(tab)).toBe(true);
     const reloaded = pageAt(tab.origin, { store: tab.store, send: (url, init) => line.send(url, init) });
-    await expect(clientOf(reloaded).call("whoami", {})).rejects.toMatchObject({ code: "SESSION_EXPIRED", message: "the daemon was restarted after this browser signed in" });
+    await expect(clientOf(reloaded).call("whoami", {})).rejects.toMatchObject({
+      code: "SESSION_EXPIRED",
+      message: "the daemon was restarted after this browser signed in",
+    });
   });
 
   test("what was sent before it is worth nothing after it", async () => {
@@ -90,7 +93,9 @@ describe("a restart of the daemon", () => {
     const { url, request } = tab.sent.at(-1)!;
     const second = aBoot(directory);
     expect((await second.send(url, request)).status).toBe(401);
-    expect(((await (await second.send(url, request)).json()) as { operands: object }).operands).toEqual({ reason: "boot" });
+    expect(((await (await second.send(url, request)).json()) as { operands: object }).operands).toEqual({
+      reason: "boot",
+    });
   });
 
   test("the page is at another name, and links of before are void", async () => {
@@ -98,7 +103,9 @@ describe("a restart of the daemon", () => {
     const before = first.link();
     const second = aBoot(directory);
     expect(new URL(second.link()).host).not.toBe(new URL(before).host);
-    await expect(pageAt(new URL(before).origin, { send: second.send }).session.signIn(linkIn(new URL(before).hash)!)).rejects.toMatchObject({ code: "SESSION_EXPIRED" });
+    await expect(
+      pageAt(new URL(before).origin, { send: second.send }).session.signIn(linkIn(new URL(before).hash)!),
+    ).rejects.toMatchObject({ code: "SESSION_EXPIRED" });
   });
 
   test("the device is listed as dormant until its open tab is used", async () => {
@@ -121,7 +128,10 @@ describe("a restart of the daemon", () => {
     line.send = aBoot(directory).send;
     const before = tab.sent.length;
     tab.session.distrust();
-    await expect(clientOf(tab).call("whoami", {})).rejects.toMatchObject({ code: "DAEMON_UNAVAILABLE", operands: { stranger: true } });
+    await expect(clientOf(tab).call("whoami", {})).rejects.toMatchObject({
+      code: "DAEMON_UNAVAILABLE",
+      operands: { stranger: true },
+    });
     expect(tab.sent.slice(before).map(({ url }) => new URL(url).pathname)).toEqual(["/page/hello"]);
   });
 
@@ -140,7 +150,11 @@ describe("a stranger at the port", () => {
     ["an error", () => Response.json({ code: "SESSION_EXPIRED" }, { status: 401 })],
     ["something else", () => new Response("<html>")],
     ["nothing", () => Response.json(null)],
-    ["a text without an end", () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1024).fill(32)) }))],
+    [
+      "a text without an end",
+      () =>
+        new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1024).fill(32)) })),
+    ],
   ])("that answers with %s is sent nothing but a random number", async (_, answer) => {
     const boot = aBoot(directory);
     const line: Line = { send: boot.send };
@@ -148,8 +162,13 @@ describe("a stranger at the port", () => {
     tab.session.distrust();
     line.send = async () => answer();
     const before = tab.sent.length;
-    await expect(clientOf(tab).call("send", { to: "ana", body: "secret" })).rejects.toMatchObject({ code: "DAEMON_UNAVAILABLE", operands: { stranger: true } });
-    expect(tab.sent.slice(before).map(({ request }) => Object.keys(JSON.parse(String(request.body)) as object))).toEqual([["nonce"]]);
+    await expect(clientOf(tab).call("send", { to: "ana", body: "secret" })).rejects.toMatchObject({
+      code: "DAEMON_UNAVAILABLE",
+      operands: { stranger: true },
+    });
+    expect(
+      tab.sent.slice(before).map(({ request }) => Object.keys(JSON.parse(String(request.body)) as object)),
+    ).toEqual([["nonce"]]);
     line.send = boot.send;
     expect(await works(tab)).toBe(true);
   });
@@ -158,7 +177,9 @@ describe("a stranger at the port", () => {
     const boot = aBoot(directory);
     const url = boot.link().replace(`:${port}/`, ":4001/");
     const relayed = pageAt(new URL(url).origin, { send: boot.send });
-    await expect(relayed.session.signIn(linkIn(new URL(url).hash)!)).rejects.toMatchObject({ operands: { stranger: true } });
+    await expect(relayed.session.signIn(linkIn(new URL(url).hash)!)).rejects.toMatchObject({
+      operands: { stranger: true },
+    });
   });
 
   test("cannot answer with a hello that was given to another nonce", async () => {
@@ -176,7 +197,10 @@ describe("time", () => {
   test("a request that comes half a minute late is refused", async () => {
     const boot = aBoot(directory);
     const tab = await signIn(boot);
-    const held = pageAt(tab.origin, { store: tab.store, send: async (url, init) => (url.includes("/v1/") ? Response.json({}) : boot.send(url, init)) });
+    const held = pageAt(tab.origin, {
+      store: tab.store,
+      send: async (url, init) => (url.includes("/v1/") ? Response.json({}) : boot.send(url, init)),
+    });
     await works(held);
     const { url, request } = held.sent.at(-1)!;
     boot.times.now += 31_000;
@@ -220,19 +244,36 @@ describe("time", () => {
 
 test("numbers of requests are accepted once, in nearly any order", () => {
   const window = new ReplayWindow(4);
-  expect([1, 3, 2, 2, 6, 3, 4, 2, 1, 5, 6, 7].map((number) => window.accept(number))).toEqual([true, true, true, false, true, false, true, false, false, true, false, true]);
+  expect([1, 3, 2, 2, 6, 3, 4, 2, 1, 5, 6, 7].map((number) => window.accept(number))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    true,
+    false,
+    true,
+    false,
+    false,
+    true,
+    false,
+    true,
+  ]);
 });
 
 test("a device is named by words of our own", () => {
   const named = {
-    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36": "Chrome on Linux",
-    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36": "Chrome on Linux",
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0": "Edge on Windows",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36":
+      "Chrome on Linux",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36":
+      "Chrome on Linux",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0":
+      "Edge on Windows",
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:150.0) Gecko/20100101 Firefox/150.0": "Firefox on macOS",
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1": "Safari on iPhone",
-    "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36": "Chrome on Android",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1":
+      "Safari on iPhone",
+    "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36":
+      "Chrome on Android",
     "\x1b]0;evil\x07": "A browser on an unknown system",
   };
   for (const [userAgent, name] of Object.entries(named)) expect(deviceName(userAgent)).toBe(name);
 });
-

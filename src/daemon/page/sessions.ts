@@ -30,7 +30,7 @@ import { ReplayWindow } from "./replayWindow.ts";
 export interface PageSessionsOptions {
   /** A directory of the home for keys, devices and link files. */
   readonly directory: string;
-  readonly personToken: string;
+  readonly userToken: string;
   /** The ports that this daemon answers at. */
   readonly ports: () => ReadonlySet<number>;
   /** The time of day. */
@@ -101,12 +101,18 @@ export class PageSessions {
   hello(request: Request, nonce: string): HelloAnswer {
     const context = this.#contextOf(request);
     const clockMs = this.#now();
-    return { boot: this.boot, clockMs, key: this.#key.spki, signature: this.#key.sign(helloText(context, nonce, clockMs)) };
+    return {
+      boot: this.boot,
+      clockMs,
+      key: this.#key.spki,
+      signature: this.#key.sign(helloText(context, nonce, clockMs)),
+    };
   }
 
   signIn(request: Request, { proof, ...body }: SignInBody): SignInAnswer {
     const context = this.#contextOf(request);
-    if (!publicKeyIn(body.deviceKey) || !publicKeyIn(body.tabKey)) throw expired("key", "the key is not an ECDSA P-256 key");
+    if (!publicKeyIn(body.deviceKey) || !publicKeyIn(body.tabKey))
+      throw expired("key", "the key is not an ECDSA P-256 key");
     if (!this.#codes.redeem(body.code, context.origin, signInText(context, body), proof)) {
       throw expired("code", "this link was used already, or is older than a minute");
     }
@@ -121,8 +127,10 @@ export class PageSessions {
     const device = this.devices.device(body.device);
     const key = device && publicKeyIn(device.key);
     if (!device || !key || device.origin !== context.origin) throw expired("device", "this browser is not signed in");
-    if (!this.devices.isActive(device)) throw expired("device", "the daemon was restarted after this browser signed in");
-    if (!isSignedBy(key, openTabText(context, body), signature)) throw expired("signature", "the signature is not the device's");
+    if (!this.devices.isActive(device))
+      throw expired("device", "the daemon was restarted after this browser signed in");
+    if (!isSignedBy(key, openTabText(context, body), signature))
+      throw expired("signature", "the signature is not the device's");
     if (!publicKeyIn(body.tabKey)) throw expired("key", "the key is not an ECDSA P-256 key");
     return { device: device.id, tab: this.devices.openTab(device, body.tabKey).id };
   }
@@ -143,10 +151,12 @@ export class PageSessions {
     if (Math.abs(this.#now() - head.clockMs) > clockSlackMs) throw expired("clock", "the request is too old");
     const headers = signedHeaders.map((name) => request.headers.get(name) ?? "");
     const facts = { ...head, origin, method: request.method, target: `${url.pathname}${url.search}`, headers };
-    if (!isSignedBy(tab.key, requestText(facts), head.signature)) throw expired("signature", "the signature is not the tab's");
+    if (!isSignedBy(tab.key, requestText(facts), head.signature))
+      throw expired("signature", "the signature is not the tab's");
     if (!this.#windowOf(tab).accept(head.number)) throw expired("replay", "the request was made before");
     const body = request.method === "GET" ? "" : await textOf(request, longestBodyBytes);
-    if (createHash("sha256").update(body).digest("base64url") !== head.digest) throw expired("body", "the body is not what was signed");
+    if (createHash("sha256").update(body).digest("base64url") !== head.digest)
+      throw expired("body", "the body is not what was signed");
     this.devices.used(tab);
     return { request: this.#asUser(request, body), signal: tab.signal };
   }
@@ -166,7 +176,8 @@ export class PageSessions {
   #contextOf(request: Request): Context {
     const host = request.headers.get("host") ?? "";
     const own = `http://${host}`;
-    const origin = request.headers.get("origin") ?? (request.headers.get("sec-fetch-site") === "same-origin" ? own : "no page");
+    const origin =
+      request.headers.get("origin") ?? (request.headers.get("sec-fetch-site") === "same-origin" ? own : "no page");
     const port = Number(/:(\d+)$/.exec(host)?.[1] ?? 80);
     if (origin !== own || !this.#options.ports().has(port)) throw foreign(origin);
     return { boot: this.boot, origin };
@@ -180,7 +191,7 @@ export class PageSessions {
 
   #asUser(request: Request, body: string): Request {
     const headers = new Headers(request.headers);
-    headers.set("authorization", `Bearer ${this.#options.personToken}`);
+    headers.set("authorization", `Bearer ${this.#options.userToken}`);
     return new Request(request.url, { method: request.method, headers, ...(request.method !== "GET" && { body }) });
   }
 }
@@ -189,4 +200,7 @@ const expired = (reason: string, message: string): TielineError =>
   new TielineError("SESSION_EXPIRED", message, { remedy: "run `tieline dash` for a new link", operands: { reason } });
 
 const foreign = (origin: string): TielineError =>
-  new TielineError("NOT_PERMITTED", `the dashboard is not at ${origin}`, { remedy: "run `tieline dash` for a link to it", operands: { origin } });
+  new TielineError("NOT_PERMITTED", `the dashboard is not at ${origin}`, {
+    remedy: "run `tieline dash` for a link to it",
+    operands: { origin },
+  });

@@ -4,4 +4,5 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 export const bothTransport = "both";
 export const bothEndpoint: Endpoint = { transport: bothTransport, locator: {} };
 
-export const isReachedTwice = ({ endpoints }: Pick<Agent, "endpoints">): boolean => endpoints.some(({ transport }) => transport === bothTransport);
+export const isReachedTwice = ({ endpoints }: Pick<Agent, "endpoints">): boolean =>
+  endpoints.some(({ transport }) => transport === bothTransport);

@@ -4,4 +4,5 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 export const filesTransport = "workspace-inbox";
 export const filesEndpoint: Endpoint = { transport: filesTransport, locator: {} };
 
-export const readsFiles = ({ endpoints }: Pick<Agent, "endpoints">): boolean => endpoints.some(({ transport }) => transport === filesTransport);
+export const readsFiles = ({ endpoints }: Pick<Agent, "endpoints">): boolean =>
+  endpoints.some(({ transport }) => transport === filesTransport);

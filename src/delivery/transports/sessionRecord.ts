@@ -13,7 +13,12 @@ export interface SessionRecord {
 const recordedMs = 1_000;
 
 /** `queued` is what it proves that the session has the message, and has not given it to the model yet. */
-export async function foundInRecord(agent: Agent, message: Message, queued: Proof, { traceOf, pause = Bun.sleep }: SessionRecord): Promise<Outcome> {
+export async function foundInRecord(
+  agent: Agent,
+  message: Message,
+  queued: Proof,
+  { traceOf, pause = Bun.sleep }: SessionRecord,
+): Promise<Outcome> {
   let trace = await traceOf(agent, message);
   if (trace === "none") {
     await pause(recordedMs);
@@ -21,6 +26,8 @@ export async function foundInRecord(agent: Agent, message: Message, queued: Proo
   }
   if (trace === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
   if (trace === "none") return { kind: "absent", detail: "the session has no record of it" };
-  if (trace === "answered") return { kind: "handed", proof: "transcript" };
-  return trace === "given" ? { kind: "handed", proof: "submitted", detail: "the conversation holds it" } : { kind: "handed", proof: queued, detail: "the session has it in its queue" };
+  if (trace === "answered") return { kind: "delivered", proof: "transcript" };
+  return trace === "given"
+    ? { kind: "delivered", proof: "submitted", detail: "the conversation holds it" }
+    : { kind: "delivered", proof: queued, detail: "the session has it in its queue" };
 }

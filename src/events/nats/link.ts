@@ -36,7 +36,11 @@ function connectionOptions(server: NatsServer, nats: typeof Nats): Nats.Connecti
   const { servers, user, pass, token, tls } = parts(server.url);
   const [credentials, seed] = [secretIn(server.credentialsFile), secretIn(server.nkeyFile)];
   const { tlsCaFile: caFile, tlsCertFile: certFile, tlsKeyFile: keyFile } = server;
-  const ownTls = { ...(caFile !== null && { caFile }), ...(certFile !== null && { certFile }), ...(keyFile !== null && { keyFile }) };
+  const ownTls = {
+    ...(caFile !== null && { caFile }),
+    ...(certFile !== null && { certFile }),
+    ...(keyFile !== null && { keyFile }),
+  };
   return {
     servers,
     name: "tieline",
@@ -46,7 +50,9 @@ function connectionOptions(server: NatsServer, nats: typeof Nats): Nats.Connecti
     ...(user !== "" && { user, pass }),
     ...(token !== "" && { token }),
     ...(credentials && { authenticator: nats.credsAuthenticator(credentials) }),
-    ...(seed && { authenticator: nats.nkeyAuthenticator(new TextEncoder().encode(new TextDecoder().decode(seed).trim())) }),
+    ...(seed && {
+      authenticator: nats.nkeyAuthenticator(new TextEncoder().encode(new TextDecoder().decode(seed).trim())),
+    }),
     ...((tls || Object.keys(ownTls).length > 0) && { tls: ownTls }),
   };
 }

@@ -13,15 +13,40 @@ import { until as untilSo } from "../../testing/until.ts";
 import { natsLinks, shownUrl, type NatsServer as NatsSettings } from "./link.ts";
 import { NatsPublisher, type PublisherOptions } from "./publisher.ts";
 
-const settings: Omit<NatsSettings, "url"> = { credentialsFile: null, nkeyFile: null, tlsCaFile: null, tlsCertFile: null, tlsKeyFile: null };
-const prompt = (seq: number): Event => ({ type: "user.prompt", agent: agentId("a"), name: "ana", team: "web", prompt: String(seq), seq, at: 0 });
+const settings: Omit<NatsSettings, "url"> = {
+  credentialsFile: null,
+  nkeyFile: null,
+  tlsCaFile: null,
+  tlsCertFile: null,
+  tlsKeyFile: null,
+};
+const prompt = (seq: number): Event => ({
+  type: "user.prompt",
+  agent: agentId("a"),
+  name: "ana",
+  team: "web",
+  prompt: String(seq),
+  seq,
+  at: 0,
+});
 
 /** Long enough for this machine at its busiest, unless the test is about waiting. */
 const patientMs = 10_000;
 
 const keep = keeping();
-const publisherTo = (url: string, options: Partial<PublisherOptions> = {}, more: Partial<NatsSettings> = {}, connectMs = patientMs): NatsPublisher =>
-  keep(new NatsPublisher(natsLinks({ ...settings, url, ...more }, connectMs), { prefix: "tieline", contentOf: () => null, ...options }));
+const publisherTo = (
+  url: string,
+  options: Partial<PublisherOptions> = {},
+  more: Partial<NatsSettings> = {},
+  connectMs = patientMs,
+): NatsPublisher =>
+  keep(
+    new NatsPublisher(natsLinks({ ...settings, url, ...more }, connectMs), {
+      prefix: "tieline",
+      contentOf: () => null,
+      ...options,
+    }),
+  );
 
 const folder = mkdtempSync(join(tmpdir(), "tl-nats-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -33,7 +58,14 @@ function inFile(name: string, text: string): string {
 /** A token as NATS servers in operator mode want it. */
 function jwt(subject: string, issuer: nkeys.KeyPair, nats: object): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const claims = { jti: subject, iat: Math.floor(Date.now() / 1000), iss: issuer.getPublicKey(), name: "test", sub: subject, nats };
+  const claims = {
+    jti: subject,
+    iat: Math.floor(Date.now() / 1000),
+    iss: issuer.getPublicKey(),
+    name: "test",
+    sub: subject,
+    nats,
+  };
   const signed = `${part({ typ: "JWT", alg: "ed25519-nkey" })}.${part(claims)}`;
   return `${signed}.${Buffer.from(issuer.sign(new TextEncoder().encode(signed))).toString("base64url")}`;
 }
@@ -96,7 +128,11 @@ describeUnless(lackOfNats)("a NATS server", () => {
 
   test("that wants credentials reads them from their file", async () => {
     const [operator, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createUser()];
-    const accountToken = jwt(account.getPublicKey(), operator, { type: "account", version: 2, limits: { subs: -1, data: -1, payload: -1, conn: -1, imports: -1, exports: -1, wildcards: true } });
+    const accountToken = jwt(account.getPublicKey(), operator, {
+      type: "account",
+      version: 2,
+      limits: { subs: -1, data: -1, payload: -1, conn: -1, imports: -1, exports: -1, wildcards: true },
+    });
     const userToken = jwt(user.getPublicKey(), account, { type: "user", version: 2, subs: -1, data: -1, payload: -1 });
     const server = keep(
       await NatsServer.start(`operator: ${jwt(operator.getPublicKey(), operator, { type: "operator", version: 2 })}
@@ -104,7 +140,10 @@ resolver: MEMORY
 resolver_preload: { ${account.getPublicKey()}: ${accountToken} }`),
     );
     const seed = new TextDecoder().decode(user.getSeed());
-    const credentialsFile = inFile("creds", `-----BEGIN NATS USER JWT-----\n${userToken}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n${seed}\n------END USER NKEY SEED------\n`);
+    const credentialsFile = inFile(
+      "creds",
+      `-----BEGIN NATS USER JWT-----\n${userToken}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n${seed}\n------END USER NKEY SEED------\n`,
+    );
     const publisher = publisherTo(server.url, {}, { credentialsFile });
     publisher.offer(prompt(1));
     await until(() => accounted(publisher) === 1);
@@ -136,23 +175,47 @@ resolver_preload: { ${account.getPublicKey()}: ${accountToken} }`),
   });
 });
 
-describeUnless(lackOfNats ?? lackUnless(Bun.which("openssl") !== null, "there is no openssl here"))("a NATS server with TLS", () => {
-  test("is trusted by its authority, and shown our certificate", async () => {
-    const [ca, cert, key] = [join(folder, "ca.pem"), join(folder, "ca.pem"), join(folder, "key.pem")];
-    const made = Bun.spawnSync(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj", "/CN=tieline", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]);
-    expect(made.exitCode).toBe(0);
-    const server = keep(await NatsServer.start(`tls: { cert_file: "${cert}", key_file: "${key}", ca_file: "${ca}", verify: true }`));
-    const own = { tlsCertFile: cert, tlsKeyFile: key };
-    const trusting = publisherTo(server.url, {}, { ...own, tlsCaFile: ca });
-    trusting.offer(prompt(1));
-    await until(() => accounted(trusting) === 1);
-    expect(trusting.state).toMatchObject({ published: 1, error: null });
-    const wary = publisherTo(server.url.replace("nats:", "tls:"), {}, own, 1_000);
-    wary.offer(prompt(1));
-    await until(() => accounted(wary) === 1);
-    expect(wary.state).toMatchObject({ published: 0, dropped: 1 });
-  });
-});
+describeUnless(lackOfNats ?? lackUnless(Bun.which("openssl") !== null, "there is no openssl here"))(
+  "a NATS server with TLS",
+  () => {
+    test("is trusted by its authority, and shown our certificate", async () => {
+      const [ca, cert, key] = [join(folder, "ca.pem"), join(folder, "ca.pem"), join(folder, "key.pem")];
+      const made = Bun.spawnSync([
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "1",
+        "-subj",
+        "/CN=tieline",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+        "-keyout",
+        key,
+        "-out",
+        cert,
+      ]);
+      expect(made.exitCode).toBe(0);
+      const server = keep(
+        await NatsServer.start(`tls: { cert_file: "${cert}", key_file: "${key}", ca_file: "${ca}", verify: true }`),
+      );
+      const own = { tlsCertFile: cert, tlsKeyFile: key };
+      const trusting = publisherTo(server.url, {}, { ...own, tlsCaFile: ca });
+      trusting.offer(prompt(1));
+      await until(() => accounted(trusting) === 1);
+      expect(trusting.state).toMatchObject({ published: 1, error: null });
+      const wary = publisherTo(server.url.replace("nats:", "tls:"), {}, own, 1_000);
+      wary.offer(prompt(1));
+      await until(() => accounted(wary) === 1);
+      expect(wary.state).toMatchObject({ published: 0, dropped: 1 });
+    });
+  },
+);
 
 describe("no NATS server", () => {
   test("nobody listens: what is said is dropped and counted, and tried again later", async () => {
@@ -172,7 +235,12 @@ describe("no NATS server", () => {
 
   test("somebody listens and never answers: offering goes on, the queue stays bounded, and the end does not wait for it", async () => {
     const hole = await blackHole();
-    const publisher = publisherTo(`nats://127.0.0.1:${(hole.address() as AddressInfo).port}`, { capacity: 10 }, {}, 200);
+    const publisher = publisherTo(
+      `nats://127.0.0.1:${(hole.address() as AddressInfo).port}`,
+      { capacity: 10 },
+      {},
+      200,
+    );
     for (let seq = 1; seq <= 100; seq++) publisher.offer(prompt(seq));
     expect(publisher.state.dropped).toBe(90);
     await until(() => publisher.state.dropped === 100);

@@ -85,8 +85,15 @@ export class NatsPublisher implements AsyncDisposable {
   }
 
   get state(): PublisherState {
-    const connection = this.#link === null ? (this.#error === null ? "unused" : "failed") : this.#link.up ? "open" : "broken";
-    return { connection, published: this.#published, dropped: this.#dropped, waiting: this.#queue.length, error: this.#error };
+    const connection =
+      this.#link === null ? (this.#error === null ? "unused" : "failed") : this.#link.up ? "open" : "broken";
+    return {
+      connection,
+      published: this.#published,
+      dropped: this.#dropped,
+      waiting: this.#queue.length,
+      error: this.#error,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -114,7 +121,8 @@ export class NatsPublisher implements AsyncDisposable {
     const { prefix, contentOf } = this.#options;
     try {
       for (const event of batch) {
-        for (const { subject, payload } of publicationsOf(event, prefix, contentOf)) link.publish(subject, JSON.stringify(payload));
+        for (const { subject, payload } of publicationsOf(event, prefix, contentOf))
+          link.publish(subject, JSON.stringify(payload));
       }
       await link.flush();
       this.#published += batch.length;

@@ -11,32 +11,58 @@ export interface Publication {
 const maxTextLength = 256 * 1024;
 
 /** The publications of an event; none for those that have no subject. `contentOf` gives a message's text, if it is still there. */
-export function publicationsOf(event: Event, prefix: string, contentOf: (id: MessageId) => string | null): readonly Publication[] {
+export function publicationsOf(
+  event: Event,
+  prefix: string,
+  contentOf: (id: MessageId) => string | null,
+): readonly Publication[] {
   const { type: _type, ...facts } = event;
   const common = { timestamp: new Date(event.at).toISOString(), seq: event.seq, team: event.team };
   const at = (...tokens: string[]): string => [prefix, ...tokens].join(".");
   switch (event.type) {
     case "tool.call": {
       const { name: agent, tool, input } = event;
-      return [{ subject: at("tool", subjectToken(agent), "call"), payload: { ...common, kind: "tool_call", agent, text: tool, toolName: tool, input } }];
+      return [
+        {
+          subject: at("tool", subjectToken(agent), "call"),
+          payload: { ...common, kind: "tool_call", agent, text: tool, toolName: tool, input },
+        },
+      ];
     }
     case "user.prompt": {
       const { name: agent, prompt } = event;
-      return [{ subject: at("user", subjectToken(agent), "prompt"), payload: { ...common, kind: "user", agent, text: prompt } }];
+      return [
+        {
+          subject: at("user", subjectToken(agent), "prompt"),
+          payload: { ...common, kind: "user", agent, text: prompt },
+        },
+      ];
     }
     case "agent.response": {
       const { name: agent, summary } = event;
-      return [{ subject: at("agent", subjectToken(agent), "response"), payload: { ...common, kind: "assistant", agent, text: summary } }];
+      return [
+        {
+          subject: at("agent", subjectToken(agent), "response"),
+          payload: { ...common, kind: "assistant", agent, text: summary },
+        },
+      ];
     }
     case "message.accepted": {
       const content = cut(contentOf(event.id) ?? "");
-      return event.recipients.map((to) => said(at("msg", subjectToken(to)), event.from, to, content, { ...common, tag: event.tag }));
+      return event.recipients.map((to) =>
+        said(at("msg", subjectToken(to)), event.from, to, content, { ...common, tag: event.tag }),
+      );
     }
     case "message.sent":
       return [said(at("msg", subjectToken(event.to)), event.name, event.to, cut(event.content), common)];
     case "route.routed":
     case "route.denied":
-      return [{ subject: at("route", subjectToken(event.team), event.type === "route.routed" ? "routed" : "denied"), payload: { ...facts, ...common } }];
+      return [
+        {
+          subject: at("route", subjectToken(event.team), event.type === "route.routed" ? "routed" : "denied"),
+          payload: { ...facts, ...common },
+        },
+      ];
     case "agent.registered":
     case "agent.removed":
     case "agent.changed":
@@ -56,7 +82,9 @@ const cut = (text: string): string => (text.length <= maxTextLength ? text : tex
 export function subjectToken(text: string): string {
   if (text === "") return "~";
   const bytes = new TextEncoder();
-  return text.replaceAll(/[^A-Za-z0-9_-]/gu, (character) => Array.from(bytes.encode(character), (byte) => `~${byte.toString(16).padStart(2, "0")}`).join(""));
+  return text.replaceAll(/[^A-Za-z0-9_-]/gu, (character) =>
+    Array.from(bytes.encode(character), (byte) => `~${byte.toString(16).padStart(2, "0")}`).join(""),
+  );
 }
 
 export function fromSubjectToken(token: string): string {
@@ -65,4 +93,5 @@ export function fromSubjectToken(token: string): string {
 }
 
 /** Facts that NATS is told of. */
-export const isPublished = ({ type }: Fact): boolean => type !== "agent.registered" && type !== "agent.removed" && type !== "agent.changed";
+export const isPublished = ({ type }: Fact): boolean =>
+  type !== "agent.registered" && type !== "agent.removed" && type !== "agent.changed";

@@ -44,7 +44,14 @@ const Payload = z.looseObject({
 export function readHookCall(provider: string, payload: unknown, takesAll = false): HookCall | null {
   const parsed = Payload.safeParse(payload);
   if (!parsed.success) return null;
-  const { hook_event_name: event, session_id: sessionId, agent_id: subagent, cwd, transcript_path: transcriptPath, prompt } = parsed.data;
+  const {
+    hook_event_name: event,
+    session_id: sessionId,
+    agent_id: subagent,
+    cwd,
+    transcript_path: transcriptPath,
+    prompt,
+  } = parsed.data;
   return {
     provider,
     event: commonName(provider, event),

@@ -9,7 +9,12 @@ const agent = anAgent({ name: "ana" });
 const faults: string[] = [];
 const report = (context: string) => void faults.push(context);
 
-function handler(name: string, priority: number, kind: HandlerKind, handle: () => Promise<Answer | undefined>): HookHandler {
+function handler(
+  name: string,
+  priority: number,
+  kind: HandlerKind,
+  handle: () => Promise<Answer | undefined>,
+): HookHandler {
   return { name, events: ["PreToolUse"], priority, kind, handle };
 }
 const silent = async (): Promise<undefined> => undefined;
@@ -24,7 +29,10 @@ test("handlers are asked by priority, and only for their events", async () => {
       asked.push(name);
       return undefined;
     });
-  const chain = createHookChain([noting("last", 9), noting("first", 1), { ...noting("never", 2), events: ["Stop"] }], report);
+  const chain = createHookChain(
+    [noting("last", 9), noting("first", 1), { ...noting("never", 2), events: ["Stop"] }],
+    report,
+  );
   expect(await chain.run(hookCall(), agent)).toMatchObject({ refusal: null, context: null });
   expect(asked).toEqual(["first", "last"]);
 });
@@ -35,12 +43,19 @@ test("an observer and a speaker fail open, a guard fails closed, and each fault 
   expect((await open.run(hookCall(), agent)).refusal).toBeNull();
   const closed = createHookChain([handler("gate", 1, "guard", broken)], report);
   expect((await closed.run(hookCall(), agent)).refusal).toContain("out of order");
-  expect(faults).toEqual(["hook handler eye, PreToolUse", "hook handler voice, PreToolUse", "hook handler gate, PreToolUse"]);
+  expect(faults).toEqual([
+    "hook handler eye, PreToolUse",
+    "hook handler voice, PreToolUse",
+    "hook handler gate, PreToolUse",
+  ]);
 });
 
 test("after a refusal nobody else is asked, and what was to be said before it counts as lost", async () => {
   const fates: string[] = [];
-  const fate = (name: string) => ({ written: async () => void fates.push(`${name} written`), lost: async () => void fates.push(`${name} lost`) });
+  const fate = (name: string) => ({
+    written: async () => void fates.push(`${name} written`),
+    lost: async () => void fates.push(`${name} lost`),
+  });
   const chain = createHookChain(
     [
       handler("speaks", 1, "speaker", async () => ({ context: "some news", ...fate("news") })),
@@ -73,22 +88,40 @@ test("verdicts in the words of the programs", () => {
   expect(answerFor(at("PreToolUse"), { refusal: "stop", context: null })).toEqual({
     hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "stop" },
   });
-  expect(answerFor(at("PostToolUse"), context)).toEqual({ hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "news" } });
-  expect(answerFor(at("Stop"), context)).toEqual({ hookSpecificOutput: { hookEventName: "Stop", additionalContext: "news" } });
+  expect(answerFor(at("PostToolUse"), context)).toEqual({
+    hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "news" },
+  });
+  expect(answerFor(at("Stop"), context)).toEqual({
+    hookSpecificOutput: { hookEventName: "Stop", additionalContext: "news" },
+  });
   expect(answerFor(at("Stop", "codex"), context)).toEqual({ decision: "block", reason: "news" });
-  expect(answerFor(at("PreToolUse", "gemini"), { refusal: "stop", context: null })).toEqual({ decision: "deny", reason: "stop" });
-  expect(answerFor(at("PostToolUse", "gemini"), context)).toEqual({ hookSpecificOutput: { hookEventName: "AfterTool", additionalContext: "news" } });
+  expect(answerFor(at("PreToolUse", "gemini"), { refusal: "stop", context: null })).toEqual({
+    decision: "deny",
+    reason: "stop",
+  });
+  expect(answerFor(at("PostToolUse", "gemini"), context)).toEqual({
+    hookSpecificOutput: { hookEventName: "AfterTool", additionalContext: "news" },
+  });
   expect(answerFor(at("Stop"), { refusal: "stop", context: null })).toBeNull();
   expect(answerFor(at("PreToolUse"), { refusal: null, context: null })).toBeNull();
 });
 
 test("a payload is read with its tool, and one that makes no sense is none", () => {
-  const payload = { hook_event_name: "PreToolUse", session_id: "s", agent_id: "a7", tool_name: "Edit", tool_input: { file_path: "src/auth.ts" }, tool_use_id: "t" };
+  const payload = {
+    hook_event_name: "PreToolUse",
+    session_id: "s",
+    agent_id: "a7",
+    tool_name: "Edit",
+    tool_input: { file_path: "src/auth.ts" },
+    tool_use_id: "t",
+  };
   const call = readHookCall("claude-code", payload)!;
   expect(call).toMatchObject({ event: "PreToolUse", sessionId: "s", subagent: "a7", tool: { name: "Edit", id: "t" } });
   expect(describeTool(call.tool!)).toBe("Edit src/auth.ts");
   expect(readHookCall("claude-code", { ...payload, session_id: 7 })).toBeNull();
   expect(readHookCall("claude-code", "text")).toBeNull();
   expect(readHookCall("gemini", { ...payload, hook_event_name: "BeforeTool" })).toMatchObject({ event: "PreToolUse" });
-  expect(readHookCall("codex", { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: "hello" })).toMatchObject({ tool: null, prompt: "hello", subagent: null });
+  expect(
+    readHookCall("codex", { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: "hello" }),
+  ).toMatchObject({ tool: null, prompt: "hello", subagent: null });
 });

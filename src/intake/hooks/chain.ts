@@ -67,7 +67,8 @@ export function createHookChain(handlers: readonly HookHandler[], report: Report
     },
 
     async observe(call, agent) {
-      for (const handler of interested(call.event)) if (handler.kind === "observer") await ask(handler, call, agent, report);
+      for (const handler of interested(call.event))
+        if (handler.kind === "observer") await ask(handler, call, agent, report);
     },
   };
 }
@@ -78,7 +79,9 @@ async function ask(handler: HookHandler, call: HookCall, agent: Agent, report: R
   } catch (fault) {
     report(`hook handler ${handler.name}, ${call.event}`, fault);
     if (handler.kind !== "guard") return undefined;
-    return { refusal: `Tieline could not check this call (${fault instanceof Error ? fault.message : String(fault)}); try it again` };
+    return {
+      refusal: `Tieline could not check this call (${fault instanceof Error ? fault.message : String(fault)}); try it again`,
+    };
   }
 }
 

@@ -61,7 +61,7 @@ export class HookFlags implements Disposable {
 
   private followUrgent({ agent, id, state }: Delivery): void {
     const unread = this.underway.get(agent) ?? new Map<DeliveryId, number>();
-    if (["claimed", "handed", "uncertain"].includes(state)) unread.set(id, this.elapsed() + underwayMs);
+    if (["claimed", "delivered", "uncertain"].includes(state)) unread.set(id, this.elapsed() + underwayMs);
     else unread.delete(id);
     if (unread.size === 0) this.underway.delete(agent);
     else this.underway.set(agent, unread);
@@ -73,7 +73,8 @@ export class HookFlags implements Disposable {
     const events = agent === null || session === null ? [] : this.eventsOf(agent);
     const known = this.raised.get(id);
     if (known && (known.session !== session || events.length === 0)) this.flag(id, known.session, []);
-    if (session !== null && events.length > 0 && (known?.session !== session || known.events !== events.join(" "))) this.flag(id, session, events);
+    if (session !== null && events.length > 0 && (known?.session !== session || known.events !== events.join(" ")))
+      this.flag(id, session, events);
   }
 
   private eventsOf(agent: Agent): string[] {

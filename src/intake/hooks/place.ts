@@ -28,7 +28,15 @@ export interface HookPlace {
 
 export function hookPlaceIn(home: string): HookPlace {
   const root = join(home, "hooks");
-  return { root, hook: join(root, "hook"), wait: join(root, "wait"), ask: join(root, "ask.mjs"), spool: join(root, "spool"), mail: join(root, "mail"), bells: join(root, "bells") };
+  return {
+    root,
+    hook: join(root, "hook"),
+    wait: join(root, "wait"),
+    ask: join(root, "ask.mjs"),
+    spool: join(root, "spool"),
+    mail: join(root, "mail"),
+    bells: join(root, "bells"),
+  };
 }
 
 export interface Surroundings {
@@ -40,7 +48,8 @@ export interface Surroundings {
 
 /** Makes the folder and brings its programs up to date. */
 export function layHookPlace(place: HookPlace, surroundings: Surroundings): void {
-  for (const folder of [place.root, place.spool, place.mail, place.bells]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [place.root, place.spool, place.mail, place.bells])
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Whole or not at all, because a hook may run it at this moment.
   atomicUpdate(place.hook, programText(hookScript, place, surroundings), 0o700);
   atomicUpdate(place.wait, programText(waitScript, place, surroundings), 0o700);

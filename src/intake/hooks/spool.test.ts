@@ -18,7 +18,11 @@ function aHome({ daemon = true, answers = true } = {}) {
   layHookPlace(place, { socket, bun: process.execPath });
   const asked: { path: string; body: unknown; token: string | null }[] = [];
   const fetch = async (request: Request): Promise<Response> => {
-    asked.push({ path: new URL(request.url).pathname, body: await request.json(), token: request.headers.get("authorization") });
+    asked.push({
+      path: new URL(request.url).pathname,
+      body: await request.json(),
+      token: request.headers.get("authorization"),
+    });
     return answers ? Response.json({ answer, receipt: "r-1", known: true }) : new Response("no", { status: 500 });
   };
   const server = daemon ? Bun.serve({ unix: socket, fetch }) : null;
@@ -34,7 +38,11 @@ function aHome({ daemon = true, answers = true } = {}) {
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [code, stdout, stderr] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      const [code, stdout, stderr] = await Promise.all([
+        child.exited,
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
       return { code, stdout, stderr };
     },
     [Symbol.dispose]() {
@@ -75,7 +83,9 @@ describe("without mail", () => {
       const spooled = taken(home.place.spool, 1);
       expect(await home.hook(event, text(), env, provider)).toEqual(silent);
       const pid = provider === "codex" ? process.pid : 77;
-      expect(await spooled).toEqual([{ provider, payload, takesAll: false, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid } }]);
+      expect(await spooled).toEqual([
+        { provider, payload, takesAll: false, caller: { tmuxSocket: "/tmp/tmux.sock", pane: "%3", pid } },
+      ]);
     }
     expect(home.spool()).toEqual([]);
     expect(home.asked).toEqual([]);
@@ -83,9 +93,17 @@ describe("without mail", () => {
 
   test("a payload that is written with spaces, or that has no usable session, is taken as well", async () => {
     using home = aHome();
-    const odd = [JSON.stringify(payload, null, 2), `{ "session_id" : "s-1" }`, `{"session_id":7}`, `{"session_id":"../../etc"}`, "{}"];
+    const odd = [
+      JSON.stringify(payload, null, 2),
+      `{ "session_id" : "s-1" }`,
+      `{"session_id":7}`,
+      `{"session_id":"../../etc"}`,
+      "{}",
+    ];
     for (const one of odd) expect(await home.hook("PostToolUse", one)).toEqual(silent);
-    expect((await taken(home.place.spool, odd.length)).map((call) => JSON.stringify(call.payload)).toSorted()).toEqual(odd.map((one) => JSON.stringify(JSON.parse(one))).toSorted());
+    expect((await taken(home.place.spool, odd.length)).map((call) => JSON.stringify(call.payload)).toSorted()).toEqual(
+      odd.map((one) => JSON.stringify(JSON.parse(one))).toSorted(),
+    );
     expect(home.spool()).toEqual([]);
   });
 
@@ -100,7 +118,8 @@ describe("without mail", () => {
   test("a home that is gone does not stop the agent", async () => {
     using home = aHome();
     rmSync(home.place.spool, { recursive: true });
-    for (const event of ["PreToolUse", "PostToolUse"]) expect(await home.hook(event, text(), inEnvironment)).toEqual(silent);
+    for (const event of ["PreToolUse", "PostToolUse"])
+      expect(await home.hook(event, text(), inEnvironment)).toEqual(silent);
   });
 });
 
@@ -109,7 +128,11 @@ describe("with mail", () => {
     using home = aHome();
     flagEvents(home.place, "s-1", ["PostToolUse", "PreToolUse"]);
     const spaced = JSON.stringify(payload, null, 2);
-    for (const [stdin, env] of [[text(), inEnvironment], [text(), {}], [spaced, {}]] as const) {
+    for (const [stdin, env] of [
+      [text(), inEnvironment],
+      [text(), {}],
+      [spaced, {}],
+    ] as const) {
       for (const event of ["PostToolUse", "PreToolUse"]) {
         home.asked.length = 0;
         expect(await home.hook(event, stdin, { ...env, TIELINE_TOKEN: "secret" })).toEqual(answered);
@@ -150,7 +173,12 @@ describe("with mail", () => {
     flagEvents(home.place, "s-1", ["PreToolUse"]);
     const project = join(home.home, "project");
     plantBunSettings(project);
-    const child = Bun.spawn([home.place.hook, "claude-code", "PreToolUse"], { cwd: project, env: { PATH: process.env["PATH"]!, ...inEnvironment }, stdin: new Blob([text()]), stdout: "pipe" });
+    const child = Bun.spawn([home.place.hook, "claude-code", "PreToolUse"], {
+      cwd: project,
+      env: { PATH: process.env["PATH"]!, ...inEnvironment },
+      stdin: new Blob([text()]),
+      stdout: "pipe",
+    });
     expect(await new Response(child.stdout).text()).toBe(answered.stdout);
   });
 });
@@ -165,7 +193,9 @@ describe("the spool", () => {
       writeFileSync(join(spool, `${name}.done`), "");
       utimesSync(join(spool, `${name}.done`), 1_000, 1_000 + i / 1_000);
     });
-    expect((await taken(spool, names.length)).map((call) => (call.payload as { number: number }).number)).toEqual(names.map((_, i) => i));
+    expect((await taken(spool, names.length)).map((call) => (call.payload as { number: number }).number)).toEqual(
+      names.map((_, i) => i),
+    );
   });
 
   test("a call is handled once, by whoever claims it first", async () => {
@@ -173,7 +203,11 @@ describe("the spool", () => {
     writeFileSync(join(home.place.spool, "7.call"), "codex\t\t\t\n{}");
     writeFileSync(join(home.place.spool, "7.done"), "");
     const calls: SpooledCall[] = [];
-    const spool = new Spool({ folder: home.place.spool, take: async (call) => void calls.push(call), report: (_, fault) => expect(fault).toBe(null) });
+    const spool = new Spool({
+      folder: home.place.spool,
+      take: async (call) => void calls.push(call),
+      report: (_, fault) => expect(fault).toBe(null),
+    });
     expect(spool.claim("7")).toMatchObject({ provider: "codex", payload: {} });
     await spool.drain();
     expect(spool.claim("7")).toBeNull();
@@ -188,7 +222,12 @@ describe("the spool", () => {
     const calls: SpooledCall[] = [];
     const faults: string[] = [];
     rmSync(folder, { recursive: true });
-    const watching = new Spool({ folder, take: async (call) => void calls.push(call), report: (context) => void faults.push(context), sweepMs: 20 }).watch(end.signal);
+    const watching = new Spool({
+      folder,
+      take: async (call) => void calls.push(call),
+      report: (context) => void faults.push(context),
+      sweepMs: 20,
+    }).watch(end.signal);
     await until(() => existsSync(folder), "the missing folder to be made again");
     writeFileSync(join(folder, "1.call"), "codex\t\t\t\n{");
     writeFileSync(join(folder, "1.done"), "");
@@ -207,7 +246,12 @@ describe("the spool", () => {
 test("a waiter ends with 2 and the text of the mail; one that is not alone leaves it to the other", async () => {
   using home = aHome();
   const bell = join(home.place.bells, "s-1");
-  const wait = () => Bun.spawn([home.place.wait], { env: { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1" }, stdin: "ignore", stderr: "pipe" });
+  const wait = () =>
+    Bun.spawn([home.place.wait], {
+      env: { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1" },
+      stdin: "ignore",
+      stderr: "pipe",
+    });
   const first = wait();
   await until(() => existsSync(`${bell}.pid`), "the waiter to listen");
   expect(await wait().exited).toBe(0);

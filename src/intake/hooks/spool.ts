@@ -114,7 +114,10 @@ class NotNow extends Error {
 function finishedIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".done"))
-    .map((name) => ({ name: name.slice(0, -".done".length), endedAt: statSync(join(folder, name), { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n }))
+    .map((name) => ({
+      name: name.slice(0, -".done".length),
+      endedAt: statSync(join(folder, name), { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n,
+    }))
     .toSorted((a, b) => (a.endedAt < b.endedAt ? -1 : a.endedAt > b.endedAt ? 1 : Number(a.name) - Number(b.name)))
     .map(({ name }) => name);
 }
@@ -126,5 +129,10 @@ function parseSpooled(text: string): SpooledCall {
   const end = text.indexOf("\n");
   const [provider = "", tmuxSocket, pane, pid, option] = text.slice(0, end).split("\t");
   const payload = JSON.parse(text.slice(end + 1)) as unknown;
-  return { provider, payload, takesAll: option === takesAllOption, caller: { ...(tmuxSocket && { tmuxSocket }), ...(pane && { pane }), ...(pid && { pid: Number(pid) }) } };
+  return {
+    provider,
+    payload,
+    takesAll: option === takesAllOption,
+    caller: { ...(tmuxSocket && { tmuxSocket }), ...(pane && { pane }), ...(pid && { pid: Number(pid) }) },
+  };
 }

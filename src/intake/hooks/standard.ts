@@ -36,7 +36,12 @@ export interface StandardHooks {
   readonly handlers: readonly HookHandler[];
 }
 
-export const textOf = (message: Message, { provider }: Pick<HookCall, "provider">, inlineLimit: number, command?: string): Envelope =>
+export const textOf = (
+  message: Message,
+  { provider }: Pick<HookCall, "provider">,
+  inlineLimit: number,
+  command?: string,
+): Envelope =>
   envelope(message, { multiline: true, inlineLimit, command }, dialectOf(provider).besideTheUser ? "user" : "peer");
 
 /** As the program has to be given a context for its model to read what was meant, which may take more room. */
@@ -52,7 +57,13 @@ const asContext =
 export function standardHooks(parts: StandardHookParts): StandardHooks {
   const { directory, mailbox, courier, joined, observed, hasReadRefusal, command, more = [], report, clock } = parts;
   const text: HookText = (message, call, agent, limit) => textOf(message, call, limit, command?.(agent));
-  const urgent = urgency({ courier, mailbox, text, ...(hasReadRefusal && { hasReadRefusal }), ...(clock && { clock }) });
+  const urgent = urgency({
+    courier,
+    mailbox,
+    text,
+    ...(hasReadRefusal && { hasReadRefusal }),
+    ...(clock && { clock }),
+  });
   const handlers = [
     sessionObserver(directory, joined),
     stateObserver(observed),

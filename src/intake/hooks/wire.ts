@@ -7,7 +7,10 @@ import type { Verdict } from "./chain.ts";
 const refusable: ReadonlySet<string> = new Set(["PreToolUse"]);
 
 /** The JSON that tells a program a verdict; null: no word, go on. */
-export function answerFor({ provider, event }: Pick<HookCall, "provider" | "event">, { refusal, context }: Pick<Verdict, "refusal" | "context">): HookAnswer | null {
+export function answerFor(
+  { provider, event }: Pick<HookCall, "provider" | "event">,
+  { refusal, context }: Pick<Verdict, "refusal" | "context">,
+): HookAnswer | null {
   const dialect = dialectOf(provider);
   const name = ownName(provider, event);
   if (refusal !== null) return refusable.has(event) ? dialect.refusal(name, refusal) : null;

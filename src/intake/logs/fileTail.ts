@@ -96,8 +96,15 @@ export class FileTail {
     this.part = options.partOf?.(path) ?? { stream: path, before: 0 };
     this.grewAt = this.now();
     const remembered = options.offsets.get(this.part.stream);
-    if (remembered && (options.partOf || remembered.inode === ino) && this.holds(remembered)) this.position = { ...remembered, inode: ino };
-    else this.position = { inode: ino, offset: remembered || skipBytes === 0 ? this.part.before : this.lineStartBefore(Math.min(size, skipBytes)), loggedAt: "", through: -1 };
+    if (remembered && (options.partOf || remembered.inode === ino) && this.holds(remembered))
+      this.position = { ...remembered, inode: ino };
+    else
+      this.position = {
+        inode: ino,
+        offset: remembered || skipBytes === 0 ? this.part.before : this.lineStartBefore(Math.min(size, skipBytes)),
+        loggedAt: "",
+        through: -1,
+      };
     this.reached = this.position;
     this.startAt(this.position.offset);
     // From here on the file is a known one, also when it stays as it is until the next start.
@@ -197,7 +204,8 @@ export class FileTail {
   private async take(bytes: Uint8Array): Promise<void> {
     const messages: LoggedMessage[] = [];
     for (const piece of this.splitter.push(bytes)) {
-      if (piece.kind === "text") messages.push(...this.fresh(this.parser.push(this.decoder.decode(piece.bytes, { stream: true }))));
+      if (piece.kind === "text")
+        messages.push(...this.fresh(this.parser.push(this.decoder.decode(piece.bytes, { stream: true }))));
       else {
         if (this.inResponse) messages.push(...this.fresh(this.parser.end()));
         this.inResponse = piece.isResponse;
@@ -220,12 +228,14 @@ export class FileTail {
     if (!this.inResponse || this.settled) return Infinity;
     const { settleMs = 1_000, unfinishedMs = 60_000, plain = false } = this.options;
     const unfinished = this.parser.unfinished();
-    const leftMs = (unfinished === "line" || unfinished === "fence" ? unfinishedMs : settleMs) - (this.now() - this.grewAt);
+    const leftMs =
+      (unfinished === "line" || unfinished === "fence" ? unfinishedMs : settleMs) - (this.now() - this.grewAt);
     if (leftMs > 0) return leftMs;
     await this.deliver(this.fresh(this.parser.peekEnd()));
     this.settled = true;
     // What a program printed has no entries, so its pauses end its turns.
-    if (plain && unfinished !== "block" && unfinished !== "line" && this.position.offset !== this.readTo) this.nextTurn();
+    if (plain && unfinished !== "block" && unfinished !== "line" && this.position.offset !== this.readTo)
+      this.nextTurn();
     return Infinity;
   }
 
@@ -263,7 +273,8 @@ export class FileTail {
   private save(): void {
     const { offset, through, loggedAt, inode } = this.reached;
     const { saved } = this;
-    if (saved?.offset === offset && saved.through === through && saved.loggedAt === loggedAt && saved.inode === inode) return;
+    if (saved?.offset === offset && saved.through === through && saved.loggedAt === loggedAt && saved.inode === inode)
+      return;
     this.saved = this.reached;
     this.options.offsets.set(this.options.partOf ? this.part.stream : this.path, this.reached);
   }
@@ -275,7 +286,7 @@ export class FileTail {
   }
 
   private lineStartBefore(size: number): number {
-    for (let end = size; end > 0; ) {
+    for (let end = size; end > 0;) {
       const from = Math.max(0, end - chunkSize);
       const last = this.file.read(from, end - from).lastIndexOf(0x0a);
       if (last >= 0) return from + last + 1;

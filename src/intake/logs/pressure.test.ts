@@ -12,7 +12,10 @@ const refusedAt = 100;
 
 test("nothing is read on while a message is refused for now, and nothing is remembered beyond it", async () => {
   const root = mkdtempSync(join(tmpdir(), "tl-pressure-"));
-  writeFileSync(join(root, "agent.txt"), `[2026-01-31 09:00:00] RES: ${lines.join("\n")}\n[2026-01-31 09:00:01] RES: x\n`);
+  writeFileSync(
+    join(root, "agent.txt"),
+    `[2026-01-31 09:00:00] RES: ${lines.join("\n")}\n[2026-01-31 09:00:01] RES: x\n`,
+  );
   const stop = new AbortController();
   const store = new Map<string, LogPosition>();
   const accepted: string[] = [];
@@ -22,7 +25,8 @@ test("nothing is read on while a message is refused for now, and nothing is reme
     offsets: { get: (path) => store.get(path), set: (path, position) => void store.set(path, position) },
     async onMessage({ content }) {
       offers++;
-      if (!open && accepted.length === refusedAt) throw new TielineError("RATE_LIMITED", "too fast", { remedy: "wait" });
+      if (!open && accepted.length === refusedAt)
+        throw new TielineError("RATE_LIMITED", "too fast", { remedy: "wait" });
       accepted.push(content);
     },
     onIdle: () => void idle++,
@@ -60,7 +64,10 @@ test("1,000 logs are read with few of them open, in every round that adds to the
       expected.push(`${round} ${at}`);
       appendFileSync(join(root, `${at}.txt`), `[2026-01-31 09:00:00] RES: @a: ${round} ${at}\n`);
     }
-    await until(() => accepted.length >= expected.length, () => `all of the ${round} round: ${accepted.length}`);
+    await until(
+      () => accepted.length >= expected.length,
+      () => `all of the ${round} round: ${accepted.length}`,
+    );
     mostOpen = Math.max(mostOpen, countOpen());
   }
   stop.abort();

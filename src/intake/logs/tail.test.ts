@@ -1,5 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Conditions } from "../../testing/conditions.ts";
@@ -88,7 +98,11 @@ describe("tailing logs", () => {
     writeFileSync(join(outside, "agent.txt"), `${res("@a: smuggled")}${res("x")}`);
     symlinkSync(outside, join(root, "logs"));
     const fault = Promise.withResolvers<string>();
-    const tail = start({ root: join(root, "logs"), rules: { below: root }, onFault: ({ code }) => fault.resolve(code) });
+    const tail = start({
+      root: join(root, "logs"),
+      rules: { below: root },
+      onFault: ({ code }) => fault.resolve(code),
+    });
     expect(await fault.promise).toBe("FILE_REFUSED");
     await tail.stop();
     expect(tail.messages).toEqual([]);

@@ -41,7 +41,9 @@ export async function tailLogs(options: TailOptions): Promise<void> {
     else if (dueInMs === 0) await nextTurn();
     else await bell.wait(Math.min(rescanMs, dueInMs));
   };
-  await runForever(`the logs ${options.pattern}`, options.signal, step, (_, fault) => options.onFault?.(asTielineError(fault), options.root));
+  await runForever(`the logs ${options.pattern}`, options.signal, step, (_, fault) =>
+    options.onFault?.(asTielineError(fault), options.root),
+  );
   for (const watcher of watchers.values()) watcher?.close();
   for (const tail of followed.tails.values()) tail.close();
 }
@@ -81,7 +83,8 @@ async function filesOf({ root, pattern, partOf, signal }: TailOptions): Promise<
 async function pathsOf(root: string, pattern: string, partOf: TailOptions["partOf"]): Promise<string[]> {
   const paths: string[] = [];
   try {
-    for await (const path of new Bun.Glob(pattern).scan({ cwd: root, dot: true, onlyFiles: true })) paths.push(join(root, path));
+    for await (const path of new Bun.Glob(pattern).scan({ cwd: root, dot: true, onlyFiles: true }))
+      paths.push(join(root, path));
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
     throw error;
@@ -92,12 +95,18 @@ async function pathsOf(root: string, pattern: string, partOf: TailOptions["partO
 /** Of a stream, the part from which the most was cut off: it has all that is left of those before it. */
 function latestParts(paths: readonly string[], partOf: NonNullable<TailOptions["partOf"]>): string[] {
   const latest = new Map<string, string>();
-  for (const path of paths.toSorted((a, b) => partOf(a).before - partOf(b).before)) latest.set(partOf(path).stream, path);
+  for (const path of paths.toSorted((a, b) => partOf(a).before - partOf(b).before))
+    latest.set(partOf(path).stream, path);
   return [...latest.values()].sort();
 }
 
 /** Says whether some directory cannot be watched. */
-function renewWatchers(watchers: Map<string, Watcher | undefined>, root: string, paths: string[], ring: () => void): boolean {
+function renewWatchers(
+  watchers: Map<string, Watcher | undefined>,
+  root: string,
+  paths: string[],
+  ring: () => void,
+): boolean {
   const directories = new Set([root, ...paths.map((path) => dirname(path))]);
   for (const [directory, watcher] of watchers) {
     if (directories.has(directory)) continue;
@@ -116,7 +125,12 @@ interface Sweep {
 }
 
 /** Reads what is new in each file. */
-async function sweep(options: TailOptions, { tails, read }: Followed, files: ReadonlyMap<string, FileMark>, skipped: Map<string, number>): Promise<Sweep> {
+async function sweep(
+  options: TailOptions,
+  { tails, read }: Followed,
+  files: ReadonlyMap<string, FileMark>,
+  skipped: Map<string, number>,
+): Promise<Sweep> {
   const pace = pacer();
   let [dueInMs, refused, leftOut] = [Infinity, false, false];
   followRenames(tails, files);
@@ -179,7 +193,9 @@ function closeQuiet(tails: Map<string, FileTail>): boolean {
 
 /** A log that was rotated to a name that also matches is still the same log. */
 function followRenames(tails: Map<string, FileTail>, files: ReadonlyMap<string, FileMark>): void {
-  const moved = new Map([...tails.values()].filter(({ path, inode }) => markOf(path)?.inode !== inode).map((tail) => [tail.inode, tail]));
+  const moved = new Map(
+    [...tails.values()].filter(({ path, inode }) => markOf(path)?.inode !== inode).map((tail) => [tail.inode, tail]),
+  );
   for (const [path, { inode }] of moved.size === 0 ? [] : files) {
     const tail = moved.get(inode);
     if (tail === undefined || tails.get(path)?.inode === inode) continue;
@@ -191,9 +207,11 @@ function followRenames(tails: Map<string, FileTail>, files: ReadonlyMap<string, 
 }
 
 /** Undefined: nothing is wrong with the file. */
-const whyRefused = (thrown: unknown): unknown => (thrown instanceof TielineError && thrown.code === "FILE_REFUSED" ? thrown.operands["why"] : undefined);
+const whyRefused = (thrown: unknown): unknown =>
+  thrown instanceof TielineError && thrown.code === "FILE_REFUSED" ? thrown.operands["why"] : undefined;
 
-const isSame = (a: FileMark | undefined, b: FileMark): boolean => a?.inode === b.inode && a.size === b.size && a.changedAt === b.changedAt;
+const isSame = (a: FileMark | undefined, b: FileMark): boolean =>
+  a?.inode === b.inode && a.size === b.size && a.changedAt === b.changedAt;
 
 function markOf(path: string): FileMark | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -3,9 +3,17 @@ import fc from "fast-check";
 import { parseOutboxFile } from "./parse.ts";
 
 const field = fc.constantFrom("to", "content", "broadcast", "id", "replyTo", "when", "__proto__", "constructor");
-const value = fc.oneof(fc.constantFrom("coder", "@all", true, "turn", "", null), fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 2 }));
-const nearlyRight = fc.array(fc.tuple(field, value), { maxLength: 6 }).map((pairs) => `{${pairs.map(([key, of]) => `${JSON.stringify(key)}:${JSON.stringify(of)}`).join(",")}}`);
-const broken = fc.tuple(nearlyRight, fc.nat(80), fc.string({ unit: "binary", maxLength: 3 })).map(([text, at, junk]) => text.slice(0, at) + junk + text.slice(at));
+const value = fc.oneof(
+  fc.constantFrom("coder", "@all", true, "turn", "", null),
+  fc.string({ unit: "binary" }),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const nearlyRight = fc
+  .array(fc.tuple(field, value), { maxLength: 6 })
+  .map((pairs) => `{${pairs.map(([key, of]) => `${JSON.stringify(key)}:${JSON.stringify(of)}`).join(",")}}`);
+const broken = fc
+  .tuple(nearlyRight, fc.nat(80), fc.string({ unit: "binary", maxLength: 3 }))
+  .map(([text, at, junk]) => text.slice(0, at) + junk + text.slice(at));
 const file = fc.oneof(
   nearlyRight.map((text) => new TextEncoder().encode(text)),
   broken.map((text) => new TextEncoder().encode(text)),

@@ -47,6 +47,8 @@ describe("an outbox file", () => {
   });
 
   test("any bytes give an answer, never an exception", () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => typeof parseOutboxFile(bytes).ok === "boolean"));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => typeof parseOutboxFile(bytes).ok === "boolean"),
+    );
   });
 });

@@ -17,7 +17,10 @@ const body = {
   when: z.enum(["turn", "tool", "interrupt"]).optional(),
 };
 const name = "[A-Za-z_][A-Za-z0-9_-]*";
-const direct = z.object({ to: z.string().regex(new RegExp(`^@?${name}(?::${name})?$`), "is not an agent's name"), ...body });
+const direct = z.object({
+  to: z.string().regex(new RegExp(`^@?${name}(?::${name})?$`), "is not an agent's name"),
+  ...body,
+});
 const broadcast = z.object({ broadcast: z.literal(true), ...body });
 
 export type OutboxEntry = z.infer<typeof direct> | z.infer<typeof broadcast>;

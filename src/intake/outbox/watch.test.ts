@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TielineError } from "../../model/errors.ts";
@@ -221,18 +232,21 @@ describe("the outbox", () => {
     expect(existsSync(secret)).toBe(true);
   });
 
-  test.each([".outbox", ".outbox/.taken", ".outbox/.rejected"])("a link at %s is refused, and nothing behind it is touched", async (place) => {
-    const outside = mkdtempSync(join(tmpdir(), "outside-"));
-    writeFileSync(join(outside, "0001_a.json"), '{"to":"a","content":"not ours"}');
-    if (place !== ".outbox") mkdirSync(path());
-    symlinkSync(outside, join(workspace, place));
-    const reader = start();
-    await reader.until(() => reader.faults.includes("NOT_PERMITTED"));
-    await reader.stop();
-    expect(reader.accepted).toEqual([]);
-    expect(readdirSync(outside)).toEqual(["0001_a.json"]);
-    rmSync(outside, { recursive: true });
-  });
+  test.each([".outbox", ".outbox/.taken", ".outbox/.rejected"])(
+    "a link at %s is refused, and nothing behind it is touched",
+    async (place) => {
+      const outside = mkdtempSync(join(tmpdir(), "outside-"));
+      writeFileSync(join(outside, "0001_a.json"), '{"to":"a","content":"not ours"}');
+      if (place !== ".outbox") mkdirSync(path());
+      symlinkSync(outside, join(workspace, place));
+      const reader = start();
+      await reader.until(() => reader.faults.includes("NOT_PERMITTED"));
+      await reader.stop();
+      expect(reader.accepted).toEqual([]);
+      expect(readdirSync(outside)).toEqual(["0001_a.json"]);
+      rmSync(outside, { recursive: true });
+    },
+  );
 
   test("an outbox that is removed and made again is watched again", async () => {
     const reader = start();
@@ -254,7 +268,10 @@ describe("the outbox", () => {
   test("files whose names are no UTF-8 are reported once, and keep it neither busy nor from the others", async () => {
     for (const folder of [path(), path(".taken")]) {
       mkdirSync(folder, { recursive: true });
-      const made = Bun.spawnSync(["perl", "-e", 'for (0 .. 16500) { open(my $f, ">", sprintf("\\xff%05d.json", $_)) or die $! }'], { cwd: folder });
+      const made = Bun.spawnSync(
+        ["perl", "-e", 'for (0 .. 16500) { open(my $f, ">", sprintf("\\xff%05d.json", $_)) or die $! }'],
+        { cwd: folder },
+      );
       expect(made.exitCode).toBe(0);
     }
     put("z.json", { to: "bob", content: "sent" });

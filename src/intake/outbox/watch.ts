@@ -21,7 +21,14 @@ import { nextTurn, pacer } from "../../os/nextTurn.ts";
 import { pause } from "../../os/pause.ts";
 import { runForever } from "../../os/runForever.ts";
 import { readUntrusted, refusalError, userOrRoot, type FileContent, type Refusal } from "../../os/untrustedFile.ts";
-import { type Directory, isErrno, keepPrivate, openPrivateDirectory, openWorkspace, ownersOf } from "../../os/openDirectory.ts";
+import {
+  type Directory,
+  isErrno,
+  keepPrivate,
+  openPrivateDirectory,
+  openWorkspace,
+  ownersOf,
+} from "../../os/openDirectory.ts";
 import { createBell, renewWatcher, type Watcher } from "../../os/watchFolder.ts";
 import { maxFileBytes, type OutboxEntry, parseOutboxFile } from "./parse.ts";
 
@@ -68,7 +75,9 @@ export async function watchOutbox(options: OutboxOptions): Promise<void> {
     if (refused) await pause(Math.min(refusedMs, rescanMs), options.signal);
     else await bell.wait(Math.min(watcher ? rescanMs : Math.min(500, rescanMs), dueInMs));
   };
-  await runForever(`the outbox of ${options.workspace}`, options.signal, step, (_, fault) => options.onFault?.(asTielineError(fault)));
+  await runForever(`the outbox of ${options.workspace}`, options.signal, step, (_, fault) =>
+    options.onFault?.(asTielineError(fault)),
+  );
   watcher?.close();
 }
 
@@ -125,7 +134,9 @@ class OutboxReader {
       if (!this.options.signal.aborted) this.options.onIdle?.();
       return { dueInMs, refused: false };
     } catch (error) {
-      this.options.onFault?.(isErrno(error, "ELOOP", "ENOTDIR") ? linkFault(this.options.workspace, error) : asTielineError(error));
+      this.options.onFault?.(
+        isErrno(error, "ELOOP", "ENOTDIR") ? linkFault(this.options.workspace, error) : asTielineError(error),
+      );
       return { dueInMs: Infinity, refused: true };
     } finally {
       if (folders) for (const folder of Object.values(folders)) folder.close();
@@ -136,8 +147,11 @@ class OutboxReader {
     const pace = pacer();
     const stillBroken = new Map<string, Glimpse>();
     let dueInMs = Infinity;
-    for (let all = false; !all && !this.options.signal.aborted; ) {
-      const { names, more } = await namesInOrder(folders.outbox, (name) => isMessageFile(name) && !stillBroken.has(name));
+    for (let all = false; !all && !this.options.signal.aborted;) {
+      const { names, more } = await namesInOrder(
+        folders.outbox,
+        (name) => isMessageFile(name) && !stillBroken.has(name),
+      );
       all = true;
       for (let from = 0; from < names.length && !this.options.signal.aborted; from += batchSize) {
         let took = false;
@@ -277,10 +291,14 @@ const isReachable = (name: string): boolean => !name.includes("\ufffd");
 
 function unreachableFault(workspace: string, count: number): TielineError {
   const which = count === 1 ? "1 file has a name" : `${count} files have names`;
-  return new TielineError("FILE_REFUSED", `in the outbox of ${workspace} ${which} not in UTF-8, or with U+FFFD; no such file is read`, {
-    remedy: "rename the files in .outbox and .outbox/.taken, or remove them",
-    operands: { workspace, count },
-  });
+  return new TielineError(
+    "FILE_REFUSED",
+    `in the outbox of ${workspace} ${which} not in UTF-8, or with U+FFFD; no such file is read`,
+    {
+      remedy: "rename the files in .outbox and .outbox/.taken, or remove them",
+      operands: { workspace, count },
+    },
+  );
 }
 
 /** Leaves room for what is added to the name, in a file system that allows 255 bytes. */
@@ -297,14 +315,18 @@ function freeName(directory: Directory, name: string): string {
 }
 
 /** A file that is being linked to its place has two names for a moment. */
-const unfit = ({ why, detail }: Refusal) => ({ ok: false, reason: `it ${detail}`, mayGrow: why === "secondName" }) as const;
+const unfit = ({ why, detail }: Refusal) =>
+  ({ ok: false, reason: `it ${detail}`, mayGrow: why === "secondName" }) as const;
 
 /**
  * The first of the wanted names, with none missing before a name that is there. A listing may miss a file that is made
  * meanwhile and have one that is made after it. So what one listing has at most is listed again: whatever was made before
  * those is there by then.
  */
-async function namesInOrder(directory: Directory, isWanted: (name: string) => boolean): Promise<{ names: string[]; more: boolean }> {
+async function namesInOrder(
+  directory: Directory,
+  isWanted: (name: string) => boolean,
+): Promise<{ names: string[]; more: boolean }> {
   const first = await firstNames(directory, isWanted);
   const last = first.names.at(-1);
   if (last === undefined) return first;
@@ -313,7 +335,10 @@ async function namesInOrder(directory: Directory, isWanted: (name: string) => bo
 }
 
 /** The first of the wanted names that can be opened, in order. An agent may make as many files as it likes. */
-async function firstNames(directory: Directory, isWanted: (name: string) => boolean): Promise<{ names: string[]; more: boolean }> {
+async function firstNames(
+  directory: Directory,
+  isWanted: (name: string) => boolean,
+): Promise<{ names: string[]; more: boolean }> {
   const all = await readdir(directory.entry("."));
   let names: string[] = [];
   let more = false;

@@ -56,7 +56,8 @@ export function* marksOf(line: string): Generator<Mark> {
     const end = at + match[0].length;
     if (match[2] !== undefined) {
       const isFirst = at === body?.at;
-      if ((isFirst || followsSentence(line, at)) && !quoted(at)) yield { kind: "address", to: addressOf(match[2]), at: isFirst ? body.from : at, end };
+      if ((isFirst || followsSentence(line, at)) && !quoted(at))
+        yield { kind: "address", to: addressOf(match[2]), at: isFirst ? body.from : at, end };
     } else if (!quoted(at)) {
       if (match[0].endsWith(">>")) yield { kind: "block", to: addressOf(match[3] ?? "all"), at, end };
       else if (!line.startsWith("END>>", end)) yield { kind: "malformed", to: "", at, end };

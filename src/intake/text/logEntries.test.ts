@@ -28,12 +28,16 @@ function collect(pieces: LogPiece[]) {
 const bytes = Buffer.from(log);
 const whole = [
   [`${bytes.indexOf("[2026-01-31 09:00:00")} 2026-01-31 09:00:00`, false, ""],
-  [`${bytes.indexOf("[2026-01-31 09:00:01")} 2026-01-31 09:00:01`, true, "@coder: grün 😀\n[not an entry]\n[2026-01-31] neither\nlast line\n"],
+  [
+    `${bytes.indexOf("[2026-01-31 09:00:01")} 2026-01-31 09:00:01`,
+    true,
+    "@coder: grün 😀\n[not an entry]\n[2026-01-31] neither\nlast line\n",
+  ],
   [`${bytes.indexOf("[2026-01-31 09:00:02")} 2026-01-31 09:00:02`, false, ""],
   [`${bytes.indexOf("[2026-01-31 09:00:03")} 2026-01-31 09:00:03`, true, "\nsecond"],
 ];
 
-test("only the text of RES entries is handed on, each entry with its place", () => {
+test("only the text of RES entries is passed on, each entry with its place", () => {
   expect(collect(createLogSplitter().push(bytes))).toEqual(whole as never);
 });
 
@@ -42,7 +46,9 @@ test("however the file is cut", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1000)), (cuts) => {
       const splitter = createLogSplitter();
-      expect(collect(cutAt(latin1, cuts).flatMap((part) => splitter.push(Buffer.from(part, "latin1"))))).toEqual(whole as never);
+      expect(collect(cutAt(latin1, cuts).flatMap((part) => splitter.push(Buffer.from(part, "latin1"))))).toEqual(
+        whole as never,
+      );
     }),
     { numRuns: 500 },
   );

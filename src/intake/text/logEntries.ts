@@ -1,6 +1,6 @@
 /**
  * Splits a growing log file into entries. An entry begins at a line `[YYYY-MM-DD HH:MM:SS] KIND: text` and lasts to the next
- * such line. Only the text of `RES` entries is handed on, and each of them is one turn. It works on bytes, because the
+ * such line. Only the text of `RES` entries is passed on, and each of them is one turn. It works on bytes, because the
  * place of an entry in its file must be exact.
  */
 export type LogPiece =
@@ -25,7 +25,8 @@ export function createLogSplitter(offset = 0): LogSplitter {
   let inResponse = false;
 
   function push(chunk: Uint8Array): LogPiece[] {
-    const bytes = held.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([held, chunk]);
+    const bytes =
+      held.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([held, chunk]);
     const pieces: LogPiece[] = [];
     let textFrom = 0;
     let end = bytes.length;

@@ -9,7 +9,11 @@ function parse(text: string, options: TextParserOptions = {}) {
   const rejected: RejectedFragment[] = [];
   const parser = createTextParser({ ...options, onRejected: (fragment) => rejected.push(fragment) });
   const found = [...parser.push(text), ...parser.end()];
-  return { messages: found.map(({ to, content }) => [to, content]), rejected: rejected.map(({ reason, to }) => [reason, to]), found };
+  return {
+    messages: found.map(({ to, content }) => [to, content]),
+    rejected: rejected.map(({ reason, to }) => [reason, to]),
+    found,
+  };
 }
 
 const block = (to: string, content: string) => `<<SWARM_MSG:${to}:START>>${content}<<SWARM_MSG:END>>`;
@@ -24,32 +28,81 @@ const cases: Record<string, [text: string, messages: [string, string][]]> = {
     lines("ASST: I read it. @coder: Please do", "section 3. Thanks"),
     [["coder", "Please do\nsection 3. Thanks"]],
   ],
-  "after a sentence in bold or brackets": ["**Done.** @a: x. (See it!) @b: y", [["a", "x. (See it!)"], ["b", "y"]]],
+  "after a sentence in bold or brackets": [
+    "**Done.** @a: x. (See it!) @b: y",
+    [
+      ["a", "x. (See it!)"],
+      ["b", "y"],
+    ],
+  ],
   "after a sentence without spaces, where the language has none": ["完成了。@a: 看", [["a", "看"]]],
   "an address in bold or italics, with its colon or without": [
     lines("**@a:** one", "**@b**: two", "*@c:* three. __@d:__ four. _@e_: five", "***@f:*** six"),
-    [["a", "one"], ["b", "two"], ["c", "three."], ["d", "four."], ["e", "five"], ["f", "six"]],
+    [
+      ["a", "one"],
+      ["b", "two"],
+      ["c", "three."],
+      ["d", "four."],
+      ["e", "five"],
+      ["f", "six"],
+    ],
   ],
-  "an address in a list": [lines("To do:", "- @a: one", "  * **@b:** two", "3. @c: three", "+ @d: four"), [["a", "one"], ["b", "two"], ["c", "three"], ["d", "four"]]],
+  "an address in a list": [
+    lines("To do:", "- @a: one", "  * **@b:** two", "3. @c: three", "+ @d: four"),
+    [
+      ["a", "one"],
+      ["b", "two"],
+      ["c", "three"],
+      ["d", "four"],
+    ],
+  ],
   "no address in emphasis that goes on": ["**@a: one** and *@b: two", []],
-  "a coloured address, and no colours in the text": ["\x1b[1;32m@a:\x1b[0m do \x1b[31mthis\x1b[0m\n\x1b[2m\x1b[K- \x1b[36m@b:\x1b[0m that\x1b[0m", [["a", "do this"], ["b", "that"]]],
+  "a coloured address, and no colours in the text": [
+    "\x1b[1;32m@a:\x1b[0m do \x1b[31mthis\x1b[0m\n\x1b[2m\x1b[K- \x1b[36m@b:\x1b[0m that\x1b[0m",
+    [
+      ["a", "do this"],
+      ["b", "that"],
+    ],
+  ],
   "coloured markers, titles and links": [
     "\x1b]0;title\x07\x1b[32m<<SWARM_MSG:TO=a:START>>\x1b[0mread \x1b]8;;http://x\x1b\\this\x1b]8;;\x1b\\\x1b[0m<<SWARM_MSG:END>>",
     [["a", "read this"]],
   ],
-  "escape sequences that are broken or never end": ["\x1b]never ends\n@a: one\n\x1b[31\n@b: two\x1b", [["a", "one"], ["b", "two"]]],
+  "escape sequences that are broken or never end": [
+    "\x1b]never ends\n@a: one\n\x1b[31\n@b: two\x1b",
+    [
+      ["a", "one"],
+      ["b", "two"],
+    ],
+  ],
   "text on the lines after the address": ["@a:\nfirst\n\nsecond\n", [["a", "first\n\nsecond"]]],
-  "until the next address": ["@a: one\n@b: two. @c: three", [["a", "one"], ["b", "two."], ["c", "three"]]],
+  "until the next address": [
+    "@a: one\n@b: two. @c: three",
+    [
+      ["a", "one"],
+      ["b", "two."],
+      ["c", "three"],
+    ],
+  ],
   "until a blank line and a turn marker": ["@a: one\n\ntwo\n\nASST: something else", [["a", "one\n\ntwo"]]],
   "until a blank line and a log entry": ["@a: one\n\n[2026-01-31 09:00:00] TOOL: ls", [["a", "one"]]],
   "not at a turn marker without the blank line": ["@a: one\nUSER: said so", [["a", "one\nUSER: said so"]]],
   "not at capitals that mark nothing": ["@a: one\n\nNOTE: two", [["a", "one\n\nNOTE: two"]]],
-  "Windows line ends": ["@a: one\r\n@b: two\r\n", [["a", "one"], ["b", "two"]]],
+  "Windows line ends": [
+    "@a: one\r\n@b: two\r\n",
+    [
+      ["a", "one"],
+      ["b", "two"],
+    ],
+  ],
   "a fence inside a message": [
     lines("@a: run", "```sh", "@b: no", "```", "thanks"),
     [["a", "run\n```sh\n@b: no\n```\nthanks"]],
   ],
-  "nothing inside fences": [lines("```", "@a: x", "````js", "```", "~~~~ text", "@b: x", "~~~", "~~~~", "@c: yes"), [["c", "yes"]]],
+  "nothing inside fences": [
+    lines("```", "@a: x", "````js", "```", "~~~~ text", "@b: x", "~~~", "~~~~", "@c: yes"),
+    [["c", "yes"]],
+  ],
   "nothing inside a fence in a list": [lines("- ```", "  @a: x", "  ```", "@b: yes"), [["b", "yes"]]],
   "nothing after a fence that stays open": ["```\n@a: x\n\n@b: y", []],
   "inline code is no fence": ["```x```\n@a: yes", [["a", "yes"]]],
@@ -64,9 +117,25 @@ const cases: Record<string, [text: string, messages: [string, string][]]> = {
   "a block": [block("TO=coder", "\nhello\n"), [["coder", "hello"]]],
   "a block without newlines": [block("TO=my-coder", "hello"), [["my-coder", "hello"]]],
   "a broadcast block": [block("BROADCAST", " done "), [["@all", "done"]]],
-  "blocks on one line, in order": [`x ${block("TO=a", "1")}${block("BROADCAST", "2")} @c: 3`, [["a", "1"], ["@all", "2"], ["c", "3"]]],
-  "an address ended by a block": [`@a: one ${block("TO=b", "two")}`, [["a", "one"], ["b", "two"]]],
-  "anything inside a block": [block("TO=a", "```\n@b: x\n\nASST: <<SWARM_MSG:TO=c:START>> y"), [["a", "```\n@b: x\n\nASST: <<SWARM_MSG:TO=c:START>> y"]]],
+  "blocks on one line, in order": [
+    `x ${block("TO=a", "1")}${block("BROADCAST", "2")} @c: 3`,
+    [
+      ["a", "1"],
+      ["@all", "2"],
+      ["c", "3"],
+    ],
+  ],
+  "an address ended by a block": [
+    `@a: one ${block("TO=b", "two")}`,
+    [
+      ["a", "one"],
+      ["b", "two"],
+    ],
+  ],
+  "anything inside a block": [
+    block("TO=a", "```\n@b: x\n\nASST: <<SWARM_MSG:TO=c:START>> y"),
+    [["a", "```\n@b: x\n\nASST: <<SWARM_MSG:TO=c:START>> y"]],
+  ],
   "no block in a fence": [`\`\`\`\n${block("TO=a", "x")}\n\`\`\``, []],
   "no block in quotes": [`> ${block("TO=a", "x")}\nsend \`${block("TO=b", "x")}\``, []],
 };
@@ -93,18 +162,33 @@ describe("what is rejected, with the reason", () => {
   });
 
   test("nothing to say", () => {
-    expect(parse(`@a:\n@b: x\n${block("TO=c", " \n ")}`)).toMatchObject({ messages: [["b", "x"]], rejected: [["empty", "a"], ["empty", "c"]] });
+    expect(parse(`@a:\n@b: x\n${block("TO=c", " \n ")}`)).toMatchObject({
+      messages: [["b", "x"]],
+      rejected: [
+        ["empty", "a"],
+        ["empty", "c"],
+      ],
+    });
   });
 
   test("a marker with a bad name", () => {
-    expect(parse("<<SWARM_MSG:TO=no body:START>>x<<SWARM_MSG:END>>")).toMatchObject({ messages: [], rejected: [["malformed", ""]] });
+    expect(parse("<<SWARM_MSG:TO=no body:START>>x<<SWARM_MSG:END>>")).toMatchObject({
+      messages: [],
+      rejected: [["malformed", ""]],
+    });
   });
 
   test("too much; what follows is found", () => {
     const long = "x".repeat(101);
     expect(parse(`@a: ${long}\n@b: y\n${block("TO=c", long)} @d: z`, { maxContent: 100 })).toMatchObject({
-      messages: [["b", "y"], ["d", "z"]],
-      rejected: [["too-long", "a"], ["too-long", "c"]],
+      messages: [
+        ["b", "y"],
+        ["d", "z"],
+      ],
+      rejected: [
+        ["too-long", "a"],
+        ["too-long", "c"],
+      ],
     });
   });
 
@@ -115,7 +199,10 @@ describe("what is rejected, with the reason", () => {
     expect(parse(`@a: ${most}\n`)).toMatchObject(expected);
     expect(parse(`@a:\n\n${most} \n\n`)).toMatchObject(expected);
     expect(parse(block("TO=a", `\n${most}x\n`))).toMatchObject({ messages: [], rejected: [["too-long", "a"]] });
-    expect(parse(block("TO=a", `x${" ".repeat(1 << 20)}x`))).toMatchObject({ messages: [], rejected: [["too-long", "a"]] });
+    expect(parse(block("TO=a", `x${" ".repeat(1 << 20)}x`))).toMatchObject({
+      messages: [],
+      rejected: [["too-long", "a"]],
+    });
     expect(parse(block("TO=a", `x${" ".repeat(3 << 20)}`))).toMatchObject({ messages: [["a", "x"]], rejected: [] });
   });
 
@@ -151,7 +238,9 @@ describe("cutting", () => {
     const whole = parse(text, { maxContent: 30 });
     for (let cut = 0; cut < text.length; cut += 7) {
       const parser = createTextParser({ maxContent: 30 });
-      expect([...parser.push(text.slice(0, cut)), ...parser.push(text.slice(cut)), ...parser.end()]).toEqual(whole.found);
+      expect([...parser.push(text.slice(0, cut)), ...parser.push(text.slice(cut)), ...parser.end()]).toEqual(
+        whole.found,
+      );
     }
   });
 

@@ -234,7 +234,12 @@ class Scanner implements TextParser {
     for (const mark of marksOf(line)) {
       const position = turn.base + at + mark.at;
       if (mark.kind === "malformed") {
-        this.reject({ reason: "malformed", to: "", at: position, excerpt: line.slice(mark.at, mark.at + excerptLength) });
+        this.reject({
+          reason: "malformed",
+          to: "",
+          at: position,
+          excerpt: line.slice(mark.at, mark.at + excerptLength),
+        });
         continue;
       }
       this.close(text, at + mark.at);

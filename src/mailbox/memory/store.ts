@@ -40,21 +40,28 @@ export function memoryStore(id = "memory"): Store {
       const rows = [...(transitions.get(transition.delivery) ?? []), transition];
       const short = shortened(rows);
       const kept = rows.map((row, at) => (at === short?.tells ? { ...row, leftOut: short.leftOut } : row));
-      transitions.set(transition.delivery, kept.filter((_, at) => !short?.without.includes(at)));
+      transitions.set(
+        transition.delivery,
+        kept.filter((_, at) => !short?.without.includes(at)),
+      );
     },
 
     message: (idOrTag) => messages.get(idOrTag as MessageId) ?? byTag.get(idOrTag) ?? null,
     isIntact: (one) => messages.has(one),
-    messageByKey: (from, key) => [...messages.values()].find((one) => one.from.id === from && one.idempotencyKey === key) ?? null,
+    messageByKey: (from, key) =>
+      [...messages.values()].find((one) => one.from.id === from && one.idempotencyKey === key) ?? null,
     delivery: (one) => deliveries.get(one) ?? null,
     deliveriesOf: of,
     transitionsOf: (delivery) => transitions.get(delivery) ?? [],
 
     heads(agent) {
-      const queued = every((one) => one.agent === agent && one.state === "queued" && wakes(messageOf(one).kind)).sort(servedBefore);
+      const queued = every((one) => one.agent === agent && one.state === "queued" && wakes(messageOf(one).kind)).sort(
+        servedBefore,
+      );
       return whens.flatMap((when) => queued.find((delivery) => delivery.when === when) ?? []);
     },
-    pushInFlight: (agent) => every((one) => one.agent === agent && one.state === "claimed" && one.lane === "push").length > 0,
+    pushInFlight: (agent) =>
+      every((one) => one.agent === agent && one.state === "claimed" && one.lane === "push").length > 0,
     counts() {
       const open = every((delivery) => openStates.includes(delivery.state));
       return [...new Set(open.map((delivery) => delivery.agent))].map((agent) => {
@@ -72,44 +79,81 @@ export function memoryStore(id = "memory"): Store {
     moveDeadlines(byMs) {
       const moved = (at: number | null): number | null => (at === null ? null : at + byMs);
       for (const one of every(({ state }) => openStates.includes(state))) {
-        deliveries.set(one.id, { ...one, expiresAt: moved(one.expiresAt), availableAt: moved(one.availableAt), leaseUntil: moved(one.leaseUntil), updatedAt: one.updatedAt + byMs, reasonAt: moved(one.reasonAt) });
+        deliveries.set(one.id, {
+          ...one,
+          expiresAt: moved(one.expiresAt),
+          availableAt: moved(one.availableAt),
+          leaseUntil: moved(one.leaseUntil),
+          updatedAt: one.updatedAt + byMs,
+          reasonAt: moved(one.reasonAt),
+        });
       }
     },
-    lastWrittenAt: () => every(({ state }) => openStates.includes(state)).reduce<number | null>((latest, one) => Math.max(latest ?? 0, one.updatedAt), null),
+    lastWrittenAt: () =>
+      every(({ state }) => openStates.includes(state)).reduce<number | null>(
+        (latest, one) => Math.max(latest ?? 0, one.updatedAt),
+        null,
+      ),
     lastClaimedAt: () => every(() => true).reduce((latest, one) => Math.max(latest, one.claimedAt ?? 0), 0),
     expiring: (now) => every((one) => one.state === "queued" && one.expiresAt !== null && one.expiresAt <= now),
-    inStates: (states, limit) => newest(every((one) => states.includes(one.state)), limit),
+    inStates: (states, limit) =>
+      newest(
+        every((one) => states.includes(one.state)),
+        limit,
+      ),
     inbox(agent, { pending, oldest, limit = 50, whens: only, wakes: waking, team }) {
       const rows = every(
-        (one) => one.agent === agent && (!pending || openStates.includes(one.state)) && (only === null || only.includes(one.when)) &&
-          (waking === undefined || wakes(messageOf(one).kind) === waking) && (team === undefined || messageOf(one).team === team),
+        (one) =>
+          one.agent === agent &&
+          (!pending || openStates.includes(one.state)) &&
+          (only === null || only.includes(one.when)) &&
+          (waking === undefined || wakes(messageOf(one).kind) === waking) &&
+          (team === undefined || messageOf(one).team === team),
       );
-      return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({ delivery, message: messageOf(delivery) }));
+      return (oldest ? rows.slice(0, limit) : newest(rows, limit)).map((delivery) => ({
+        delivery,
+        message: messageOf(delivery),
+      }));
     },
     log({ limit = 50, agent, agents, team, thread, grep, since, before, after, oldest = after !== undefined }) {
       const phrases = phrasesOf(grep ?? "");
       const all = [...messages.values()];
-      const placeOf = (id: string): number => (messages.has(id as MessageId) ? all.findIndex((one) => one.id === id) : all.findLastIndex((one) => one.id < id));
-      const [from, to] = [after === undefined ? 0 : placeOf(after) + 1, before === undefined ? all.length : placeOf(before)];
-      const rows = all.slice(from, Math.max(from, to)).filter(
-        (one) =>
-          (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
-          (agents === undefined || agents.includes(one.from.id) || of(one.id).some((delivery) => agents.includes(delivery.agent))) &&
-          (team === undefined || one.team === team.name || of(one.id).some(({ agent: recipient }) => team.members.includes(recipient))) &&
-          (thread === undefined || one.thread === thread) &&
-          (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
-          (since === undefined || one.acceptedAt >= since),
-      );
+      const placeOf = (id: string): number =>
+        messages.has(id as MessageId) ? all.findIndex((one) => one.id === id) : all.findLastIndex((one) => one.id < id);
+      const [from, to] = [
+        after === undefined ? 0 : placeOf(after) + 1,
+        before === undefined ? all.length : placeOf(before),
+      ];
+      const rows = all
+        .slice(from, Math.max(from, to))
+        .filter(
+          (one) =>
+            (agent === undefined || one.from.id === agent || of(one.id).some((delivery) => delivery.agent === agent)) &&
+            (agents === undefined ||
+              agents.includes(one.from.id) ||
+              of(one.id).some((delivery) => agents.includes(delivery.agent))) &&
+            (team === undefined ||
+              one.team === team.name ||
+              of(one.id).some(({ agent: recipient }) => team.members.includes(recipient))) &&
+            (thread === undefined || one.thread === thread) &&
+            (grep === undefined || (phrases.length === 0 ? one.body.includes(grep) : containsAll(one.body, phrases))) &&
+            (since === undefined || one.acceptedAt >= since),
+        );
       return oldest ? rows.slice(0, limit) : newest(rows, limit);
     },
     sentSince: (from, to, since) =>
       [...messages.values()]
         .filter((one) => one.from.id === from && one.acceptedAt > since)
-        .reduce((sum, one) => sum + (to === null ? 1 : of(one.id).filter((delivery) => delivery.agent === to).length), 0),
+        .reduce(
+          (sum, one) => sum + (to === null ? 1 : of(one.id).filter((delivery) => delivery.agent === to).length),
+          0,
+        ),
     hopsAround(agent) {
-      const handed = every((one) => one.agent === agent && ["handed", "seen", "answered"].includes(one.state)).map(messageOf);
-      const person = handed.findLastIndex((message) => message.from.id === "user");
-      return handed.slice(person + 1).reduce((most, message) => Math.max(most, message.hops), 0);
+      const delivered = every(
+        (one) => one.agent === agent && ["delivered", "seen", "answered"].includes(one.state),
+      ).map(messageOf);
+      const user = delivered.findLastIndex((message) => message.from.id === "user");
+      return delivered.slice(user + 1).reduce((most, message) => Math.max(most, message.hops), 0);
     },
 
     usedBytes,
@@ -120,10 +164,16 @@ export function memoryStore(id = "memory"): Store {
           ({ state, updatedAt, answeredAt }) =>
             openStates.includes(state) ||
             (state !== "cancelled" && updatedAt >= freshSince) ||
-            (one.acceptedAt >= olderThan && one.expectsReply && (state === "handed" || state === "seen") && answeredAt === null),
+            (one.acceptedAt >= olderThan &&
+              one.expectsReply &&
+              (state === "delivered" || state === "seen") &&
+              answeredAt === null),
         );
       const looked = [...messages.values()].slice(after, after + batch);
-      const old = looked.filter((one) => (crowded ? one.acceptedAt < freshSince || of(one.id).length > 0 : one.acceptedAt < olderThan) && !stays(one));
+      const old = looked.filter(
+        (one) =>
+          (crowded ? one.acceptedAt < freshSince || of(one.id).length > 0 : one.acceptedAt < olderThan) && !stays(one),
+      );
       for (const message of old) {
         for (const delivery of of(message.id)) {
           deliveries.delete(delivery.id);

@@ -23,7 +23,9 @@ const batch = 1_000;
 
 /** For messages that were stored before there were checksums. Goes on where an earlier call was interrupted. */
 export function addMissingChecksums(database: Database): void {
-  using some = database.prepare<MessageRow & { seq: number }, [number, number]>("SELECT * FROM messages WHERE seq > ? AND checksum IS NULL ORDER BY seq LIMIT ?");
+  using some = database.prepare<MessageRow & { seq: number }, [number, number]>(
+    "SELECT * FROM messages WHERE seq > ? AND checksum IS NULL ORDER BY seq LIMIT ?",
+  );
   using add = database.prepare<unknown, [string, number]>("UPDATE messages SET checksum = ? WHERE seq = ?");
   for (let rows = some.all(-1, batch); rows.length > 0; rows = some.all(rows.at(-1)!.seq, batch)) {
     database.run("BEGIN IMMEDIATE");

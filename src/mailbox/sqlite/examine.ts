@@ -47,12 +47,22 @@ function examined(database: Database, path: string): Examination {
     using statement = database.prepare<Row, []>(sql);
     return statement.all();
   };
-  const tables = new Set(all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'").map(({ name }) => name));
-  if (!["migrations", "mailbox", "messages", "deliveries"].every((table) => tables.has(table))) throw corrupt(path, "it is no mailbox of Tieline");
+  const tables = new Set(
+    all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'").map(({ name }) => name),
+  );
+  if (!["migrations", "mailbox", "messages", "deliveries"].every((table) => tables.has(table)))
+    throw corrupt(path, "it is no mailbox of Tieline");
   const [mailbox] = all<{ id: string }>("SELECT id FROM mailbox");
   if (mailbox === undefined) throw corrupt(path, "it is no mailbox of Tieline");
-  const schema = Object.fromEntries(all<{ component: string; version: number }>("SELECT * FROM migrations").map(({ component, version }) => [component, version]));
-  const [counts] = all<{ messages: number; newestAt: number | null }>("SELECT count(*) AS messages, max(accepted_at) AS newestAt FROM messages");
+  const schema = Object.fromEntries(
+    all<{ component: string; version: number }>("SELECT * FROM migrations").map(({ component, version }) => [
+      component,
+      version,
+    ]),
+  );
+  const [counts] = all<{ messages: number; newestAt: number | null }>(
+    "SELECT count(*) AS messages, max(accepted_at) AS newestAt FROM messages",
+  );
   const states = openStates.map((state) => `'${state}'`).join(", ");
   const [waiting] = all<{ open: number }>(`SELECT count(*) AS open FROM deliveries WHERE state IN (${states})`);
   return { id: mailbox.id, schema, ...counts!, ...waiting!, damage: damageIn(database), altered: alteredIn(database) };

@@ -1,12 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { documentMigrations, sqliteDocuments } from "../../agents/directory/documents/sqlite.ts";
 import { agentId } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
 import { markOf, readMark } from "../../os/sqlite/mark.ts";
-import { person } from "../../testing/mailboxContract.ts";
+import { user } from "../../testing/mailboxContract.ts";
 import { openMailbox } from "../mailbox.ts";
 import type { Mailbox } from "../port.ts";
 import { openMailboxFile, type MailboxFile } from "./file.ts";
@@ -38,8 +47,10 @@ describe("the file of a mailbox", () => {
     const mailbox = openMailbox(sqliteStore(file.connection));
     return { ...file, mailbox, [Symbol.asyncDispose]: () => mailbox[Symbol.asyncDispose]() };
   };
-  const send = (mailbox: Mailbox, body: string) => mailbox.accept(seal({ to: "bob", body }, person, { inReplyTo: null, hops: 1 }), bob);
-  const bodies = (mailbox: Mailbox): string[] => mailbox.inbox(bob[0]!.id, { limit: 1_000 }).map(({ message }) => message.body);
+  const send = (mailbox: Mailbox, body: string) =>
+    mailbox.accept(seal({ to: "bob", body }, user, { inReplyTo: null, hops: 1 }), bob);
+  const bodies = (mailbox: Mailbox): string[] =>
+    mailbox.inbox(bob[0]!.id, { limit: 1_000 }).map(({ message }) => message.body);
   const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `message ${at}`);
 
   /** The files of a mailbox as a killed process leaves them, in a place of their own. */
@@ -52,13 +63,24 @@ describe("the file of a mailbox", () => {
     for (const suffix of ["", "-wal", "-mark"]) copyFileSync(path + suffix, copy + suffix);
     return copy;
   }
-  const content = (at: string): string[] => ["", "-wal", "-mark"].map((suffix) => (existsSync(at + suffix) && statSync(at + suffix).size > 0 ? Bun.hash(readFileSync(at + suffix)).toString(16) : "nothing"));
+  const content = (at: string): string[] =>
+    ["", "-wal", "-mark"].map((suffix) =>
+      existsSync(at + suffix) && statSync(at + suffix).size > 0
+        ? Bun.hash(readFileSync(at + suffix)).toString(16)
+        : "nothing",
+    );
 
   /** Refused twice, with the files as they were. */
   function refused(at: string, why: RegExp): void {
     const before = content(at);
     for (let start = 0; start < 2; start++) {
-      expect(() => open(at)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT", message: expect.stringMatching(why), remedy: expect.stringContaining("tieline doctor --repair") }));
+      expect(() => open(at)).toThrow(
+        expect.objectContaining({
+          code: "STORE_CORRUPT",
+          message: expect.stringMatching(why),
+          remedy: expect.stringContaining("tieline doctor --repair"),
+        }),
+      );
     }
     expect(content(at)).toEqual(before);
   }
@@ -164,7 +186,11 @@ describe("the file of a mailbox", () => {
   });
 
   test("without a mark, or with one that is behind or damaged, opens and gets one", async () => {
-    for (const damage of [(mark: string) => rmSync(mark), (mark: string) => writeFileSync(mark, "tieline-mailbox x 99 0\n"), (mark: string) => copyFileSync(markOf(path), mark)]) {
+    for (const damage of [
+      (mark: string) => rmSync(mark),
+      (mark: string) => writeFileSync(mark, "tieline-mailbox x 99 0\n"),
+      (mark: string) => copyFileSync(markOf(path), mark),
+    ]) {
       rmSync(path, { force: true });
       rmSync(markOf(path), { force: true });
       const copy = await killedAfter(3);
@@ -173,7 +199,9 @@ describe("the file of a mailbox", () => {
       expect(bodies(file.mailbox)).toEqual(texts(3));
       await send(file.mailbox, "one more");
       file.mark.flush();
-      expect(readMark(copy)!.changes).toBe((file.connection.statement("SELECT max(id) AS n FROM history").get() as { n: number }).n);
+      expect(readMark(copy)!.changes).toBe(
+        (file.connection.statement("SELECT max(id) AS n FROM history").get() as { n: number }).n,
+      );
     }
   });
 });

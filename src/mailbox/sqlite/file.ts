@@ -27,7 +27,11 @@ export interface MailboxFile {
 }
 
 /** Throws DatabaseTaken when another process has it, and STORE_CORRUPT when something is lost. */
-export function openMailboxFile(path: string, migrations: Migrations, { signsOfUse = [], report }: MailboxFileOptions): MailboxFile {
+export function openMailboxFile(
+  path: string,
+  migrations: Migrations,
+  { signsOfUse = [], report }: MailboxFileOptions,
+): MailboxFile {
   refuseLoss(path, signsOfUse);
   const opened = connect(path, migrations);
   try {
@@ -44,7 +48,12 @@ export function openMailboxFile(path: string, migrations: Migrations, { signsOfU
     // A new database would be in its log alone, and one that a dead process left behind may be.
     if (known === null) checkpoints.now();
     else checkpoints.wrote();
-    return { connection: { ...opened, [Symbol.dispose]: closing(opened, mark, checkpoints) }, checkpoints, mark, changes: counted };
+    return {
+      connection: { ...opened, [Symbol.dispose]: closing(opened, mark, checkpoints) },
+      checkpoints,
+      mark,
+      changes: counted,
+    };
   } catch (thrown) {
     opened[Symbol.dispose]();
     throw thrown;
@@ -91,18 +100,24 @@ export function refuseLoss(path: string, signsOfUse: readonly string[]): void {
   const mark = readMark(path);
   const size = sizeOf(path);
   if (size === 0) {
-    if (mark !== null || signsOfUse.some((sign) => sizeOf(sign) > 0)) throw corrupt(path, statSync(path, { throwIfNoEntry: false }) ? "it is empty" : "it is missing");
+    if (mark !== null || signsOfUse.some((sign) => sizeOf(sign) > 0))
+      throw corrupt(path, statSync(path, { throwIfNoEntry: false }) ? "it is empty" : "it is missing");
     return;
   }
   const found = secondLook(path, () => contentOf(path));
   if (found.id === null) {
-    if (mark !== null || signsOfUse.some((sign) => sizeOf(sign) > 0)) throw corrupt(path, `it holds no mailbox; ${path}-wal is missing or damaged`);
+    if (mark !== null || signsOfUse.some((sign) => sizeOf(sign) > 0))
+      throw corrupt(path, `it holds no mailbox; ${path}-wal is missing or damaged`);
     return;
   }
-  if (mark !== null && mark.id !== found.id) throw corrupt(path, `it is another mailbox (${found.id}) than this home has had (${mark.id})`);
+  if (mark !== null && mark.id !== found.id)
+    throw corrupt(path, `it is another mailbox (${found.id}) than this home has had (${mark.id})`);
   const lost = (mark?.changes ?? 0) - found.changes;
   if (lost > 0) {
-    throw corrupt(path, `its last ${lost === 1 ? "change is" : `${lost} changes are`} lost (it has ${found.changes} of ${mark!.changes}): ${path}-wal is missing or damaged, or an older copy was put there`);
+    throw corrupt(
+      path,
+      `its last ${lost === 1 ? "change is" : `${lost} changes are`} lost (it has ${found.changes} of ${mark!.changes}): ${path}-wal is missing or damaged, or an older copy was put there`,
+    );
   }
   const missing = missingPages(path);
   if (missing > 0) throw corrupt(path, `it is cut off: ${missing} pages are missing at its end`);
@@ -128,7 +143,8 @@ function contentOf(path: string): Content {
   }
 }
 
-const asFault = (path: string, thrown: unknown): unknown => translate(path, thrown, () => ({ kind: "damaged", what: (thrown as Error).message }));
+const asFault = (path: string, thrown: unknown): unknown =>
+  translate(path, thrown, () => ({ kind: "damaged", what: (thrown as Error).message }));
 
 function exclusive(path: string): Database {
   const database = new Database(path, { create: false, readwrite: true });
@@ -166,7 +182,8 @@ function missingPages(path: string): number {
   const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   const inLog = readLog(`${path}-wal`);
   let missing = 0;
-  for (let page = Math.floor(sizeOf(path) / pageBytes) + 1; page <= header.readUInt32BE(28); page++) if (!inLog.pages.has(page)) missing++;
+  for (let page = Math.floor(sizeOf(path) / pageBytes) + 1; page <= header.readUInt32BE(28); page++)
+    if (!inLog.pages.has(page)) missing++;
   return missing;
 }
 

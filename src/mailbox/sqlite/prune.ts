@@ -16,7 +16,7 @@ const stays = `EXISTS (
   SELECT 1 FROM deliveries d WHERE d.message = m.seq AND (
     d.state IN (${open})
     OR (d.state <> 'cancelled' AND d.updated_at >= $freshSince)
-    OR (m.accepted_at >= $olderThan AND m.expects_reply = 1 AND d.state IN ('handed', 'seen') AND d.answered_at IS NULL)))`;
+    OR (m.accepted_at >= $olderThan AND m.expects_reply = 1 AND d.state IN ('delivered', 'seen') AND d.answered_at IS NULL)))`;
 
 /** Of a message that was for nobody, only its age tells whether it is fresh. */
 const mayGo = `CASE WHEN $crowded THEN m.accepted_at < $freshSince OR EXISTS (SELECT 1 FROM deliveries WHERE message = m.seq) ELSE m.accepted_at < $olderThan END`;
@@ -28,10 +28,15 @@ interface Looked {
 }
 
 /** Looks at a few messages, so that nobody who sends meanwhile waits for long, whatever is found. */
-export function prune(connection: Connection, { olderThan, freshSince, maxBytes, batch, after = 0 }: RetentionLimits): Pruned {
+export function prune(
+  connection: Connection,
+  { olderThan, freshSince, maxBytes, batch, after = 0 }: RetentionLimits,
+): Pruned {
   const { statement } = connection;
   const crowded = usedBytes(connection) > maxBytes;
-  const look = statement(`SELECT m.seq, m.accepted_at, (${mayGo}) AND NOT ${stays} AS goes FROM messages m WHERE m.seq > $after ORDER BY m.seq LIMIT $batch`);
+  const look = statement(
+    `SELECT m.seq, m.accepted_at, (${mayGo}) AND NOT ${stays} AS goes FROM messages m WHERE m.seq > $after ORDER BY m.seq LIMIT $batch`,
+  );
   const looked = look.all({ crowded: Number(crowded), olderThan, freshSince, after, batch }) as Looked[];
   const going = looked.filter(({ goes }) => goes === 1);
   for (const { seq } of going) {

@@ -7,7 +7,15 @@ import { agentId } from "../../model/ids.ts";
 import { seal, type Message } from "../../model/message.ts";
 import { connect } from "../../os/sqlite/connection.ts";
 import { salvagedRows } from "../../os/sqlite/salvage.ts";
-import { damagedCopy, damages, filledMailbox, mailboxFileMigrations, openMailboxAt, readers, seeded } from "../../testing/damagedMailbox.ts";
+import {
+  damagedCopy,
+  damages,
+  filledMailbox,
+  mailboxFileMigrations,
+  openMailboxAt,
+  readers,
+  seeded,
+} from "../../testing/damagedMailbox.ts";
 import { rebuild, type Rebuilt } from "./rebuild.ts";
 
 describe("rebuilding a mailbox from its pages", () => {
@@ -37,16 +45,29 @@ describe("rebuilding a mailbox from its pages", () => {
 
   test("gives back everything of a file that is not damaged", async () => {
     const { path, found } = rebuildOf(original);
-    expect(found).toMatchObject({ messages: 200, deliveries: 200, documents: 20, damaged: [], withoutDelivery: [], withoutMessage: [], lostDeliveries: 0, id: expect.stringMatching(/^[0-9a-f]{12}$/) });
+    expect(found).toMatchObject({
+      messages: 200,
+      deliveries: 200,
+      documents: 20,
+      damaged: [],
+      withoutDelivery: [],
+      withoutMessage: [],
+      lostDeliveries: 0,
+      id: expect.stringMatching(/^[0-9a-f]{12}$/),
+    });
     await using before = openMailboxAt(original);
     await using after = openMailboxAt(path);
-    expect(after.mailbox.log({ limit: 1_000 }).map(({ message }) => message)).toEqual(before.mailbox.log({ limit: 1_000 }).map(({ message }) => message));
+    expect(after.mailbox.log({ limit: 1_000 }).map(({ message }) => message)).toEqual(
+      before.mailbox.log({ limit: 1_000 }).map(({ message }) => message),
+    );
     expect(after.documents.all("agent")).toEqual(before.documents.all("agent"));
     for (const { message } of before.mailbox.log({ limit: 50 })) {
       const [then, now] = [before.mailbox.story(message.id)!, after.mailbox.story(message.id)!];
       expect([...now.history.values()]).toEqual([...then.history.values()]);
       // A claim has no process behind it any more.
-      expect(now.deliveries.map(({ state }) => state)).toEqual(then.deliveries.map(({ state }) => (state === "claimed" ? "uncertain" : state)));
+      expect(now.deliveries.map(({ state }) => state)).toEqual(
+        then.deliveries.map(({ state }) => (state === "claimed" ? "uncertain" : state)),
+      );
     }
   });
 
@@ -58,7 +79,11 @@ describe("rebuilding a mailbox from its pages", () => {
       expect(found.deliveries).toBeGreaterThan(120);
       // Each message had one delivery, on another page.
       expect([damage, seed, found.messages + found.withoutMessage.length]).toEqual([damage, seed, 200]);
-      expect([damage, seed, found.deliveries + found.withoutMessage.length + found.withoutDelivery.length]).toEqual([damage, seed, 200]);
+      expect([damage, seed, found.deliveries + found.withoutMessage.length + found.withoutDelivery.length]).toEqual([
+        damage,
+        seed,
+        200,
+      ]);
       using connection = connect(path, mailboxFileMigrations);
       const rows = connection.statement("SELECT tag, body FROM messages").all() as { tag: string; body: string }[];
       const wrong = rows.filter(({ tag, body }) => sent.get(tag) !== body).map(({ tag }) => tag);
@@ -89,7 +114,8 @@ describe("rebuilding a mailbox from its pages", () => {
     const number = seeded(7);
     writeSync(fd, Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(number() * 256))));
     closeSync(fd);
-    for (const path of [noise, join(dir, "missing.db")]) expect(rebuildOf(path).found).toMatchObject({ messages: 0, deliveries: 0, documents: 0, id: null });
+    for (const path of [noise, join(dir, "missing.db")])
+      expect(rebuildOf(path).found).toMatchObject({ messages: 0, deliveries: 0, documents: 0, id: null });
   });
 
   test("does not take a broadcast that reached no one for one that lost its recipients", async () => {
@@ -109,7 +135,10 @@ describe("rebuilding a mailbox from its pages", () => {
     {
       using database = new Database(copy);
       database.run("PRAGMA foreign_keys = OFF");
-      database.run("DELETE FROM deliveries WHERE message IN (SELECT seq FROM messages WHERE tag IN (?, ?))", [toSome.tag, direct.tag]);
+      database.run("DELETE FROM deliveries WHERE message IN (SELECT seq FROM messages WHERE tag IN (?, ?))", [
+        toSome.tag,
+        direct.tag,
+      ]);
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     }
     expect(rebuildOf(copy).found).toMatchObject({ withoutDelivery: [toSome.tag, direct.tag], lostDeliveries: 4 });
@@ -127,6 +156,8 @@ describe("rebuilding a mailbox from its pages", () => {
     }
     const { found } = rebuildOf(copy);
     expect(found.messages).toBe(50);
-    expect([...salvagedRows(copy)].filter(({ values }) => values.length >= 22 && String(values[2]).startsWith("MSG_"))).toHaveLength(50);
+    expect(
+      [...salvagedRows(copy)].filter(({ values }) => values.length >= 22 && String(values[2]).startsWith("MSG_")),
+    ).toHaveLength(50);
   });
 });

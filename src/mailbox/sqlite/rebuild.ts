@@ -5,6 +5,7 @@ import type { Connection } from "../../os/sqlite/connection.ts";
 import { isSqlite } from "../../os/sqlite/faults.ts";
 import { salvagedRows, type SalvagedRow, type Value } from "../../os/sqlite/salvage.ts";
 import { checksumOf, isIntact } from "./checksum.ts";
+import { presentWord, renamedStates } from "./renamedWords.ts";
 import type { MessageRow } from "./rows.ts";
 
 export interface Rebuilt {
@@ -42,7 +43,8 @@ export function rebuild(damagedFile: string, into: Connection): Rebuilt {
     if (table === "documents") insert(into, table, row);
   });
   insertAll(into, rowsIn(damagedFile, columns), (table, row) => {
-    if (table === "deliveries" && !putDelivery(into, row)) withoutMessage.set(row["id"] as number, String(row["agent_name"]));
+    if (table === "deliveries" && !putDelivery(into, row))
+      withoutMessage.set(row["id"] as number, String(row["agent_name"]));
   });
   insertAll(into, rowsIn(damagedFile, columns), (table, row) => {
     if (table === "history" && !insert(into, table, row)) historyAlone.add(row["delivery"] as number);
@@ -50,7 +52,8 @@ export function rebuild(damagedFile: string, into: Connection): Rebuilt {
   for (const { values } of salvagedRows(damagedFile)) if (isMailbox(values)) id = values[0] as string;
 
   const number = (sql: string): number => (into.statement(sql).get() as { n: number }).n;
-  const isThere = (delivery: number): boolean => into.statement("SELECT 1 FROM deliveries WHERE id = ?").get(delivery) !== null;
+  const isThere = (delivery: number): boolean =>
+    into.statement("SELECT 1 FROM deliveries WHERE id = ?").get(delivery) !== null;
   const lost = [...historyAlone].filter((delivery) => !withoutMessage.has(delivery) && !isThere(delivery));
   return {
     messages: number("SELECT count(*) AS n FROM messages"),
@@ -69,8 +72,11 @@ export function rebuild(damagedFile: string, into: Connection): Rebuilt {
  * messages before and after it: deliveries are numbered in the order in which messages are accepted.
  */
 function withoutDelivery({ statement }: Connection, lost: readonly number[]): string[] {
-  const bare = "SELECT seq, tag, to_text AS address FROM messages m WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE message = m.seq) ORDER BY seq";
-  const around = statement("SELECT (SELECT max(id) FROM deliveries WHERE message < $seq) AS before, (SELECT min(id) FROM deliveries WHERE message > $seq) AS after");
+  const bare =
+    "SELECT seq, tag, to_text AS address FROM messages m WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE message = m.seq) ORDER BY seq";
+  const around = statement(
+    "SELECT (SELECT max(id) FROM deliveries WHERE message < $seq) AS before, (SELECT min(id) FROM deliveries WHERE message > $seq) AS after",
+  );
   const hadSome = (seq: number): boolean => {
     const { before, after } = around.get({ seq } as never) as { before: number | null; after: number | null };
     return lost.some((delivery) => delivery > (before ?? 0) && delivery < (after ?? Infinity));
@@ -80,11 +86,13 @@ function withoutDelivery({ statement }: Connection, lost: readonly number[]): st
 }
 
 export function* damagedTags({ statement }: Pick<Connection, "statement">): Generator<string> {
-  for (const row of statement("SELECT * FROM messages ORDER BY seq").iterate()) if (!isIntact(row as MessageRow)) yield (row as MessageRow).tag;
+  for (const row of statement("SELECT * FROM messages ORDER BY seq").iterate())
+    if (!isIntact(row as MessageRow)) yield (row as MessageRow).tag;
 }
 
 function columnsOf({ statement }: Connection): Columns {
-  const names = (table: Table): string[] => (statement(`PRAGMA table_info(${table})`).all() as { name: string }[]).map(({ name }) => name);
+  const names = (table: Table): string[] =>
+    (statement(`PRAGMA table_info(${table})`).all() as { name: string }[]).map(({ name }) => name);
   return Object.fromEntries(tables.map((table) => [table, names(table)])) as unknown as Columns;
 }
 
@@ -96,7 +104,10 @@ function* rowsIn(path: string, columns: Columns): Generator<readonly [Table, Row
 }
 
 function withNames({ rowid, values }: SalvagedRow, table: Table, columns: readonly string[]): Row {
-  const row: Row = Object.fromEntries(values.slice(0, columns.length).map((value, at) => [columns[at]!, value]));
+  const isRenamed = table === "deliveries" || table === "history";
+  const row: Row = Object.fromEntries(
+    columns.slice(0, values.length).map((name, at) => [name, isRenamed ? presentWord(name, values[at]!) : values[at]!]),
+  );
   if (table === "documents") return row;
   // The first column is the row id, which SQLite does not store among the values.
   const numbered: Row = { ...row, [columns[0]!]: rowid };
@@ -104,18 +115,28 @@ function withNames({ rowid, values }: SalvagedRow, table: Table, columns: readon
   return { ...numbered, checksum: checksumOf(numbered as unknown as MessageRow) };
 }
 
+const knownStates = [...deliveryStates, ...renamedStates];
 const isText = (value: Value | undefined): value is string => typeof value === "string";
 const isOneOf = (value: Value | undefined, words: readonly string[]): boolean => isText(value) && words.includes(value);
 
 function tableOf({ values }: SalvagedRow): Table | null {
   const { length } = values;
-  if (length >= 22 && /^[0-9a-f-]{36}$/.test(String(values[1])) && isText(values[9]) && isOneOf(values[11], kinds) && isOneOf(values[12], whens)) return "messages";
-  if (length >= 23 && typeof values[1] === "number" && isOneOf(values[4], deliveryStates) && isOneOf(values[5], whens)) return "deliveries";
-  if (length >= 11 && isOneOf(values[3], verbs) && isOneOf(values[5], deliveryStates)) return "history";
+  if (
+    length >= 22 &&
+    /^[0-9a-f-]{36}$/.test(String(values[1])) &&
+    isText(values[9]) &&
+    isOneOf(values[11], kinds) &&
+    isOneOf(values[12], whens)
+  )
+    return "messages";
+  if (length >= 23 && typeof values[1] === "number" && isOneOf(values[4], knownStates) && isOneOf(values[5], whens))
+    return "deliveries";
+  if (length >= 11 && isOneOf(values[3], verbs) && isOneOf(values[5], knownStates)) return "history";
   return length === 3 && values.every(isText) && isJson(values[2] as string) ? "documents" : null;
 }
 
-const isMailbox = (values: readonly Value[]): boolean => (values.length === 1 || values.length === 2) && /^[0-9a-f]{12}$/.test(String(values[0]));
+const isMailbox = (values: readonly Value[]): boolean =>
+  (values.length === 1 || values.length === 2) && /^[0-9a-f]{12}$/.test(String(values[0]));
 
 function isJson(text: string): boolean {
   try {
@@ -129,7 +150,11 @@ function isJson(text: string): boolean {
 /** Rows per transaction. */
 const batch = 1_000;
 
-function insertAll(into: Connection, rows: Iterable<readonly [Table, Row]>, put: (table: Table, row: Row) => void): void {
+function insertAll(
+  into: Connection,
+  rows: Iterable<readonly [Table, Row]>,
+  put: (table: Table, row: Row) => void,
+): void {
   let some: (readonly [Table, Row])[] = [];
   const flush = (): void => into.commit(() => some.forEach(([table, row]) => put(table, row)));
   for (const row of rows) {
@@ -152,11 +177,17 @@ function putMessage(into: Connection, row: Row): void {
 /** The same for deliveries, where the newest version counts. False: its message is lost. */
 function putDelivery(into: Connection, row: Row): boolean {
   if (into.statement("SELECT 1 FROM messages WHERE seq = ?").get(row["message"] as number) === null) return false;
-  const known = into.statement("SELECT updated_at AS at FROM deliveries WHERE id = ?").get(row["id"] as number) as { at: number } | null;
+  const known = into.statement("SELECT updated_at AS at FROM deliveries WHERE id = ?").get(row["id"] as number) as {
+    at: number;
+  } | null;
   if (known !== null && known.at >= Number(row["updated_at"])) return true;
   if (known !== null) into.statement("DELETE FROM deliveries WHERE id = ?").run(row["id"] as number);
   // No process is behind a claim any more.
-  insert(into, "deliveries", row["state"] === "claimed" ? { ...row, state: "uncertain", lane: null, lease_until: null } : row);
+  insert(
+    into,
+    "deliveries",
+    row["state"] === "claimed" ? { ...row, state: "uncertain", lane: null, lease_until: null } : row,
+  );
   return true;
 }
 

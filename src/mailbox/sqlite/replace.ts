@@ -52,15 +52,23 @@ export interface Prepared {
 }
 
 /** Brings a draft up to date: current schema, what may have been delivered uncertain, and numbers that were never used before. */
-export async function prepareDraft(mailbox: string, { migrations, now, why, fetches, fill }: Preparation): Promise<Prepared & { readonly changes: number }> {
+export async function prepareDraft(
+  mailbox: string,
+  { migrations, now, why, fetches, fill }: Preparation,
+): Promise<Prepared & { readonly changes: number }> {
   const mark = readMark(mailbox);
   const draft = connect(draftOf(mailbox), migrations);
   try {
     const filled = fill?.(draft);
     const known = filled?.id ?? (filled ? mark?.id : undefined);
-    if (known !== undefined) draft.commit(() => draft.statement("INSERT INTO mailbox (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM mailbox)").run(known));
+    if (known !== undefined)
+      draft.commit(() =>
+        draft.statement("INSERT INTO mailbox (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM mailbox)").run(known),
+      );
     const store = sqliteStore(draft);
-    const restored = await openMailbox(store, { clock: () => now }).restored(now, (delivery) => why(delivery, fetches(delivery.agent)));
+    const restored = await openMailbox(store, { clock: () => now }).restored(now, (delivery) =>
+      why(delivery, fetches(delivery.agent)),
+    );
     const changes = 1 + Math.max(mark?.changes ?? 0, (draft.statement(changesIn).get() as { changes: number }).changes);
     draft.commit(() => {
       draft.statement("UPDATE mailbox SET changes = ?").run(changes);
@@ -78,7 +86,11 @@ export async function prepareDraft(mailbox: string, { migrations, now, why, fetc
  * Replaces the mailbox with the draft, and keeps the mailbox under another name. A kill in between leaves a home without a
  * mailbox, which is refused and can be restored again.
  */
-export function replaceByDraft(mailbox: string, aside: string, mark: { readonly id: string; readonly changes: number }): string | null {
+export function replaceByDraft(
+  mailbox: string,
+  aside: string,
+  mark: { readonly id: string; readonly changes: number },
+): string | null {
   const isThere = existsSync(mailbox);
   for (const suffix of ["-wal", ""]) if (existsSync(mailbox + suffix)) renameSync(mailbox + suffix, aside + suffix);
   if (existsSync(markOf(mailbox))) copyFileSync(markOf(mailbox), markOf(aside));

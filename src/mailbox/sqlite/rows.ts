@@ -1,4 +1,15 @@
-import { deliveryStates, type Authority, type Delivery, type DeliveryState, type HoldReason, type Lane, type Note, type Proof, type Transition, type Verb } from "../../model/delivery.ts";
+import {
+  deliveryStates,
+  type Authority,
+  type Delivery,
+  type DeliveryState,
+  type HoldReason,
+  type Lane,
+  type Note,
+  type Proof,
+  type Transition,
+  type Verb,
+} from "../../model/delivery.ts";
 import { deliveryId, type AgentId, type MessageId, type Tag } from "../../model/ids.ts";
 import type { IdentityProof, Kind, Message, When } from "../../model/message.ts";
 import { checksumOf } from "./checksum.ts";
@@ -103,7 +114,12 @@ const contentOf = (message: Message): Omit<MessageRow, "checksum"> => ({
 export const rowToMessage = (row: MessageRow): Message => ({
   id: row.id as MessageId,
   tag: row.tag as Tag,
-  from: { id: row.from_id as AgentId, name: row.from_name, team: row.from_team, knownBy: row.known_by as IdentityProof },
+  from: {
+    id: row.from_id as AgentId,
+    name: row.from_name,
+    team: row.from_team,
+    knownBy: row.known_by as IdentityProof,
+  },
   to: row.to_text,
   team: row.team,
   body: row.body,

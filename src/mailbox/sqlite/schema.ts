@@ -1,9 +1,14 @@
-import { deliveryStates, proofs, verbs } from "../../model/delivery.ts";
+import { proofs, verbs } from "../../model/delivery.ts";
 import { kinds, whens } from "../../model/message.ts";
 import type { Migration } from "../../os/sqlite/connection.ts";
 import { addMissingChecksums } from "./checksum.ts";
+import { replaceRenamedWords } from "./renamedWords.ts";
 
-const oneOf = (column: string, values: readonly string[]): string => `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;
+const oneOf = (column: string, values: readonly string[]): string =>
+  `CHECK (${column} IN (${values.map((v) => `'${v}'`).join(", ")}))`;
+
+/** As the first version called them. */
+const firstStates = ["queued", "claimed", "handed", "seen", "answered", "uncertain", "failed", "expired", "cancelled"];
 
 /**
  * Message bodies and delivery states live in separate tables, because the first never change and the second do.
@@ -46,7 +51,7 @@ export const mailboxMigrations: readonly Migration[] = [
     message INTEGER NOT NULL REFERENCES messages (seq),
     agent TEXT NOT NULL,
     agent_name TEXT NOT NULL,
-    state TEXT NOT NULL ${oneOf("state", deliveryStates)},
+    state TEXT NOT NULL ${oneOf("state", firstStates)},
     served TEXT NOT NULL ${oneOf("served", whens)},
     wakes INTEGER NOT NULL,
     reason TEXT,
@@ -85,7 +90,7 @@ export const mailboxMigrations: readonly Migration[] = [
     at INTEGER NOT NULL,
     verb TEXT NOT NULL ${oneOf("verb", verbs)},
     from_state TEXT,
-    to_state TEXT NOT NULL ${oneOf("to_state", deliveryStates)},
+    to_state TEXT NOT NULL ${oneOf("to_state", firstStates)},
     reason TEXT,
     detail TEXT,
     proof TEXT,
@@ -111,4 +116,5 @@ export const mailboxMigrations: readonly Migration[] = [
   `
   ALTER TABLE history ADD COLUMN left_out INTEGER;
   `,
+  replaceRenamedWords,
 ];

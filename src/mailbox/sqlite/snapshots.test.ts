@@ -6,7 +6,7 @@ import { copyistCommand } from "../../os/install.ts";
 import { agentId } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
 import { mailboxFileMigrations } from "../../testing/damagedMailbox.ts";
-import { person } from "../../testing/mailboxContract.ts";
+import { user } from "../../testing/mailboxContract.ts";
 import { openMailbox } from "../mailbox.ts";
 import type { Mailbox } from "../port.ts";
 import { examine } from "./examine.ts";
@@ -26,7 +26,11 @@ describe("a snapshot of an open mailbox", () => {
     path = join(dir, "mailbox.db");
     directory = join(dir, "backups");
     mkdirSync(directory);
-    file = openMailboxFile(path, mailboxFileMigrations, { report: (context, fault) => { throw new Error(context, { cause: fault }); } });
+    file = openMailboxFile(path, mailboxFileMigrations, {
+      report: (context, fault) => {
+        throw new Error(context, { cause: fault });
+      },
+    });
     mailbox = openMailbox(sqliteStore(file.connection));
     snapshots = taking();
   });
@@ -37,8 +41,15 @@ describe("a snapshot of an open mailbox", () => {
   });
 
   const taking = (more: Partial<SnapshotsParts> = {}): Snapshots =>
-    new Snapshots({ path, checkpoints: file.checkpoints, command: copyistCommand, env: { PATH: process.env["PATH"]!, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" }, ...more });
-  const send = (body: string) => mailbox.accept(seal({ to: "bob", body }, person, { inReplyTo: null, hops: 1 }), [{ id: agentId("b"), name: "bob" }]);
+    new Snapshots({
+      path,
+      checkpoints: file.checkpoints,
+      command: copyistCommand,
+      env: { PATH: process.env["PATH"]!, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
+      ...more,
+    });
+  const send = (body: string) =>
+    mailbox.accept(seal({ to: "bob", body }, user, { inReplyTo: null, hops: 1 }), [{ id: agentId("b"), name: "bob" }]);
 
   test("holds what was accepted before it, is whole, private, and alone in its directory", async () => {
     for (let at = 0; at < 50; at++) await send(`message ${at}`);
@@ -75,8 +86,13 @@ describe("a snapshot of an open mailbox", () => {
     // As a disk does it, behind the back of this process.
     const script = `import { openSync, writeSync } from "node:fs"; writeSync(openSync(${JSON.stringify(path)}, "r+"), new Uint8Array(4096), 0, 4096, 20 * 4096);`;
     Bun.spawnSync([process.execPath, "-e", script]);
-    expect(await snapshots.take(join(directory, "copy.db")).catch((error: unknown) => error)).toMatchObject({ code: "STORE_CORRUPT" });
-    expect(await snapshots.check().catch((error: unknown) => error)).toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining(path) });
+    expect(await snapshots.take(join(directory, "copy.db")).catch((error: unknown) => error)).toMatchObject({
+      code: "STORE_CORRUPT",
+    });
+    expect(await snapshots.check().catch((error: unknown) => error)).toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringContaining(path),
+    });
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -87,7 +103,11 @@ describe("a snapshot of an open mailbox", () => {
     const at = readFileSync(path).indexOf("transfer 100");
     const script = `import { openSync, writeSync } from "node:fs"; writeSync(openSync(${JSON.stringify(path)}, "r+"), "transfer 900", ${at});`;
     Bun.spawnSync([process.execPath, "-e", script]);
-    expect(await snapshots.take(join(directory, "copy.db"))).toMatchObject({ messages: 2, damage: null, altered: [message.tag] });
+    expect(await snapshots.take(join(directory, "copy.db"))).toMatchObject({
+      messages: 2,
+      damage: null,
+      altered: [message.tag],
+    });
   });
 
   test("needs room, and says how much", async () => {
@@ -102,8 +122,13 @@ describe("a snapshot of an open mailbox", () => {
   test("takes no longer than its deadline, and not into a directory that does not exist", async () => {
     await send("one");
     const slow = taking({ command: [process.execPath, "-e", "setInterval(() => undefined, 1_000)"], deadlineMs: 50 });
-    expect(await slow.take(join(directory, "copy.db")).catch((error: unknown) => error)).toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("SIGKILL") });
-    expect(await snapshots.take(join(dir, "missing", "copy.db")).catch((error: unknown) => error)).toMatchObject({ code: "TARGET_NOT_FOUND" });
+    expect(await slow.take(join(directory, "copy.db")).catch((error: unknown) => error)).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("SIGKILL"),
+    });
+    expect(await snapshots.take(join(dir, "missing", "copy.db")).catch((error: unknown) => error)).toMatchObject({
+      code: "TARGET_NOT_FOUND",
+    });
     expect(readdirSync(directory)).toEqual([]);
   });
 

@@ -59,10 +59,13 @@ export class Snapshots implements AsyncDisposable {
 
   /** One at a time: each keeps the disk and a processor busy. */
   #next<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.catch(() => undefined).then(() => {
-      if (this.#isClosed) throw new TielineError("DAEMON_UNAVAILABLE", "the daemon is stopping", { remedy: "try again" });
-      return work();
-    });
+    const turn = this.#turn
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#isClosed)
+          throw new TielineError("DAEMON_UNAVAILABLE", "the daemon is stopping", { remedy: "try again" });
+        return work();
+      });
     this.#turn = turn;
     return turn;
   }
@@ -73,7 +76,10 @@ export class Snapshots implements AsyncDisposable {
     const free = freeBytes(directory);
     if (free >= needed) return;
     const message = `a copy of the mailbox needs ${megabytes(needed)} in ${directory}, but only ${megabytes(free)} are free`;
-    throw new TielineError("STORE_UNAVAILABLE", message, { remedy: "free some space, or run `tieline backup FILE` with a file on another disk; mail is not affected", operands: { needed, free, directory } });
+    throw new TielineError("STORE_UNAVAILABLE", message, {
+      remedy: "free some space, or run `tieline backup FILE` with a file on another disk; mail is not affected",
+      operands: { needed, free, directory },
+    });
   }
 
   async #run(task: CopyTask): Promise<Examination> {
@@ -106,7 +112,10 @@ interface Result {
   readonly error?: ErrorDetails & { readonly code: ErrorCode; readonly message: string };
 }
 
-function resultIn(output: string, { exitCode, signalCode }: Pick<Bun.Subprocess, "exitCode" | "signalCode">): Examination {
+function resultIn(
+  output: string,
+  { exitCode, signalCode }: Pick<Bun.Subprocess, "exitCode" | "signalCode">,
+): Examination {
   const { examination, error }: Result = output === "" ? {} : (JSON.parse(output) as Result);
   if (examination) return examination;
   if (error) throw new TielineError(error.code, error.message, error);
@@ -120,7 +129,11 @@ function freeOn(directory: string): number {
     return bavail * bsize;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
-    throw new TielineError("TARGET_NOT_FOUND", `there is no directory ${directory}`, { remedy: "create it, or choose another one", operands: { directory }, cause });
+    throw new TielineError("TARGET_NOT_FOUND", `there is no directory ${directory}`, {
+      remedy: "create it, or choose another one",
+      operands: { directory },
+      cause,
+    });
   }
 }
 

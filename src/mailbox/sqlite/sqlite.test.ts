@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentId, type Clock } from "../../model/ids.ts";
 import { seal } from "../../model/message.ts";
-import { mailboxContract, person, type MailboxUnderTest } from "../../testing/mailboxContract.ts";
+import { mailboxContract, user, type MailboxUnderTest } from "../../testing/mailboxContract.ts";
 import { mailboxTimeContract } from "../../testing/mailboxTimeContract.ts";
 import { openMailbox } from "../mailbox.ts";
 import { connect, DatabaseTaken } from "../../os/sqlite/connection.ts";
@@ -44,7 +44,7 @@ describe("sqlite", () => {
   };
   afterEach(() => directories.splice(0).forEach((directory) => rmSync(directory, { recursive: true, force: true })));
 
-  const hello = (body = "hello") => seal({ to: "bob", body }, person, { inReplyTo: null, hops: 1 });
+  const hello = (body = "hello") => seal({ to: "bob", body }, user, { inReplyTo: null, hops: 1 });
   const bob = [{ id: agentId("b"), name: "bob" }];
 
   test("the first to open a mailbox has it; another process is told so", () => {
@@ -68,7 +68,9 @@ describe("sqlite", () => {
     const kept = await mailbox.accept(hello("before"), bob);
     const { page_count: pages } = connection.statement("PRAGMA page_count").get() as { page_count: number };
     database.run(`PRAGMA max_page_count = ${pages + 2}`);
-    const refused = await mailbox.accept(hello("x".repeat(100_000)), bob).catch((error: { code: string }) => error.code);
+    const refused = await mailbox
+      .accept(hello("x".repeat(100_000)), bob)
+      .catch((error: { code: string }) => error.code);
     expect(refused).toBe("STORE_UNAVAILABLE");
     expect(mailbox.inbox(bob[0]!.id).map((row) => row.message.body)).toEqual(["before"]);
     expect(mailbox.pending(bob[0]!.id)).toBe(1);
@@ -120,7 +122,12 @@ describe("sqlite", () => {
       connection.database.run("UPDATE migrations SET version = 1");
     }
     expect(() => connect(path, migrations)).toThrow(
-      expect.objectContaining({ code: "STORE_CORRUPT", message: expect.stringContaining("says that its mailbox schema is 1, and its tables are of another one (table message_words already exists)") }),
+      expect.objectContaining({
+        code: "STORE_CORRUPT",
+        message: expect.stringContaining(
+          "says that its mailbox schema is 1, and its tables are of another one (table message_words already exists)",
+        ),
+      }),
     );
   });
 
@@ -171,9 +178,12 @@ describe("sqlite", () => {
       connection.statement("INSERT INTO mailbox (id) VALUES ('x')").run();
       throw Object.assign(new Error("database disk image is malformed"), { code: "SQLITE_CORRUPT" });
     };
-    const succeed = (): void => void connection.commit(() => connection.statement("UPDATE mailbox SET changes = changes + 1").run());
+    const succeed = (): void =>
+      void connection.commit(() => connection.statement("UPDATE mailbox SET changes = changes + 1").run());
     for (let round = 0; round < 2; round++) {
-      expect(() => connection.commit(failing)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("not damaged") }));
+      expect(() => connection.commit(failing)).toThrow(
+        expect.objectContaining({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("not damaged") }),
+      );
       succeed();
     }
     expect(() => connection.commit(failing)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
@@ -182,13 +192,15 @@ describe("sqlite", () => {
   });
 
   test("a directory that is not there is a clear error", () => {
-    expect(() => connect("/nonexistent/mailbox.db", migrations)).toThrow(expect.objectContaining({ code: "STORE_UNAVAILABLE" }));
+    expect(() => connect("/nonexistent/mailbox.db", migrations)).toThrow(
+      expect.objectContaining({ code: "STORE_UNAVAILABLE" }),
+    );
   });
 
   test("the schema refuses states that the table does not know", () => {
     using connection = connect(newPath(), migrations);
     const insert = `INSERT INTO deliveries (message, agent, agent_name, state, served, wakes, attempts, queued_at, updated_at)
-      VALUES (1, 'b', 'bob', 'delivered', 'turn', 1, 0, 0, 0)`;
+      VALUES (1, 'b', 'bob', 'landed', 'turn', 1, 0, 0, 0)`;
     expect(() => connection.database.run(insert)).toThrow("CHECK constraint");
   });
 

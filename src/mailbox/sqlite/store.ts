@@ -1,5 +1,13 @@
 import type { SQLQueryBindings } from "bun:sqlite";
-import { deadStates, longestHistory, openStates, shortened, type Delivery, type DeliveryState, type Transition } from "../../model/delivery.ts";
+import {
+  deadStates,
+  longestHistory,
+  openStates,
+  shortened,
+  type Delivery,
+  type DeliveryState,
+  type Transition,
+} from "../../model/delivery.ts";
 import { deliveryId, systemClock, uuidv7, type AgentId, type DeliveryId, type MessageId } from "../../model/ids.ts";
 import { whens, type Message } from "../../model/message.ts";
 import { TagTaken, type InboxRow, type LogFilter } from "../port.ts";
@@ -35,8 +43,10 @@ const hopsHorizon = 200;
 /** SQLite through Bun, on a database that this process alone holds (see sqlite/connection.ts). */
 export function sqliteStore(connection: Connection): Store {
   const statements = connection.run(() => prepare(connection));
-  const all = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row[] => connection.statement(sql).all(...parameters) as Row[];
-  const get = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row | null => connection.statement(sql).get(...parameters) as Row | null;
+  const all = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row[] =>
+    connection.statement(sql).all(...parameters) as Row[];
+  const get = <Row>(sql: string, ...parameters: SQLQueryBindings[]): Row | null =>
+    connection.statement(sql).get(...parameters) as Row | null;
 
   const store: Store = {
     id: identify(connection),
@@ -54,7 +64,15 @@ export function sqliteStore(connection: Connection): Store {
 
     addDelivery(delivery, wakes) {
       const { messageId, agent, agentName, when, queuedAt } = delivery;
-      const row = { message_id: messageId, agent, agent_name: agentName, served: when, wakes: Number(wakes), queued_at: queuedAt, ...mutableColumns(delivery) };
+      const row = {
+        message_id: messageId,
+        agent,
+        agent_name: agentName,
+        served: when,
+        wakes: Number(wakes),
+        queued_at: queuedAt,
+        ...mutableColumns(delivery),
+      };
       const { lastInsertRowid } = statements.addDelivery.run(row as never);
       return { ...delivery, id: deliveryId(Number(lastInsertRowid)) };
     },
@@ -69,11 +87,14 @@ export function sqliteStore(connection: Connection): Store {
 
     addTransition(transition) {
       statements.addTransition.run({ id: connection.nextNumber(), ...transitionToRow(transition) } as never);
-      if (transition.from !== null && (transition.to === "queued" || transition.from === transition.to)) shorten(connection, transition.delivery);
+      if (transition.from !== null && (transition.to === "queued" || transition.from === transition.to))
+        shorten(connection, transition.delivery);
     },
 
     message(idOrTag) {
-      const row = get<MessageRow>("SELECT * FROM messages WHERE id = ?1", idOrTag) ?? get<MessageRow>("SELECT * FROM messages WHERE tag = ?1", idOrTag);
+      const row =
+        get<MessageRow>("SELECT * FROM messages WHERE id = ?1", idOrTag) ??
+        get<MessageRow>("SELECT * FROM messages WHERE tag = ?1", idOrTag);
       return row && rowToMessage(row);
     },
 
@@ -93,19 +114,24 @@ export function sqliteStore(connection: Connection): Store {
     },
 
     deliveriesOf: (message: MessageId): Delivery[] =>
-      all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.message = (SELECT seq FROM messages WHERE id = ?) ORDER BY d.id`, message).map(rowToDelivery),
+      all<DeliveryRow>(
+        `SELECT ${deliveryColumns} WHERE d.message = (SELECT seq FROM messages WHERE id = ?) ORDER BY d.id`,
+        message,
+      ).map(rowToDelivery),
 
     transitionsOf: (delivery: DeliveryId): Transition[] =>
       all<HistoryRow>("SELECT * FROM history WHERE delivery = ? ORDER BY id", delivery).map(rowToTransition),
 
     heads: (agent: AgentId): Delivery[] =>
       whens.flatMap((when) => {
-        const first = "SELECT min(id) FROM deliveries WHERE agent = ? AND served = ? AND state = 'queued' AND wakes = 1";
+        const first =
+          "SELECT min(id) FROM deliveries WHERE agent = ? AND served = ? AND state = 'queued' AND wakes = 1";
         const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = (${first})`, agent, when);
         return row ? [rowToDelivery(row)] : [];
       }),
 
-    pushInFlight: (agent) => get("SELECT 1 FROM deliveries WHERE agent = ? AND state = 'claimed' AND lane = 'push'", agent) !== null,
+    pushInFlight: (agent) =>
+      get("SELECT 1 FROM deliveries WHERE agent = ? AND state = 'claimed' AND lane = 'push'", agent) !== null,
 
     counts: () =>
       all<{ agent: AgentId; queued: number; open: number }>(
@@ -123,11 +149,17 @@ export function sqliteStore(connection: Connection): Store {
     },
 
     moveDeadlines(byMs) {
-      const moved = ["expires_at", "available_at", "lease_until", "updated_at", "reason_at"].map((column) => `${column} = ${column} + ?1`).join(", ");
-      connection.statement(`UPDATE deliveries SET ${moved} WHERE state IN (${quoted(openStates)})`).run(Math.round(byMs));
+      const moved = ["expires_at", "available_at", "lease_until", "updated_at", "reason_at"]
+        .map((column) => `${column} = ${column} + ?1`)
+        .join(", ");
+      connection
+        .statement(`UPDATE deliveries SET ${moved} WHERE state IN (${quoted(openStates)})`)
+        .run(Math.round(byMs));
     },
 
-    lastWrittenAt: () => get<{ at: number | null }>(`SELECT max(updated_at) AS at FROM deliveries WHERE state IN (${quoted(openStates)})`)!.at,
+    lastWrittenAt: () =>
+      get<{ at: number | null }>(`SELECT max(updated_at) AS at FROM deliveries WHERE state IN (${quoted(openStates)})`)!
+        .at,
 
     lastClaimedAt() {
       const open = `SELECT claimed_at FROM deliveries WHERE state IN (${quoted(openStates)})`;
@@ -136,12 +168,23 @@ export function sqliteStore(connection: Connection): Store {
     },
 
     expiring: (now) =>
-      all<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.state = 'queued' AND d.expires_at IS NOT NULL AND d.expires_at <= ? ORDER BY d.id`, now).map(rowToDelivery),
+      all<DeliveryRow>(
+        `SELECT ${deliveryColumns} WHERE d.state = 'queued' AND d.expires_at IS NOT NULL AND d.expires_at <= ? ORDER BY d.id`,
+        now,
+      ).map(rowToDelivery),
 
     /** State by state, and each in the words of its partial index: otherwise every delivery would be looked at. */
     inStates(states: readonly DeliveryState[], limit) {
-      const ids = states.flatMap((state) => all<{ id: number }>(`SELECT id FROM deliveries WHERE state = '${state}' ${partOf(state)} ORDER BY id DESC LIMIT ?`, limit));
-      const newest = ids.toSorted((a, b) => b.id - a.id).slice(0, limit).reverse();
+      const ids = states.flatMap((state) =>
+        all<{ id: number }>(
+          `SELECT id FROM deliveries WHERE state = '${state}' ${partOf(state)} ORDER BY id DESC LIMIT ?`,
+          limit,
+        ),
+      );
+      const newest = ids
+        .toSorted((a, b) => b.id - a.id)
+        .slice(0, limit)
+        .reverse();
       return newest.map(({ id }) => rowToDelivery(get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!));
     },
 
@@ -153,7 +196,9 @@ export function sqliteStore(connection: Connection): Store {
       if (team !== undefined) conditions.push("(SELECT team FROM messages WHERE seq = d.message) = ?");
       const index = pending ? "INDEXED BY deliveries_pending" : "";
       const chosen = `SELECT d.id FROM deliveries d ${index} WHERE ${conditions.join(" AND ")} ORDER BY d.id ${oldest ? "ASC" : "DESC"} LIMIT ?`;
-      const ids = all<{ id: number }>(chosen, agent, ...(team === undefined ? [] : [team]), limit).toSorted((a, b) => a.id - b.id);
+      const ids = all<{ id: number }>(chosen, agent, ...(team === undefined ? [] : [team]), limit).toSorted(
+        (a, b) => a.id - b.id,
+      );
       return ids.map(({ id }): InboxRow => {
         const row = get<DeliveryRow>(`SELECT ${deliveryColumns} WHERE d.id = ?`, id)!;
         const message = get<MessageRow>("SELECT * FROM messages WHERE id = ?", row.message_id)!;
@@ -175,18 +220,23 @@ export function sqliteStore(connection: Connection): Store {
       const row =
         to === null
           ? get<{ n: number }>(`SELECT count(*) AS n FROM messages m WHERE ${counted}`, from, since)
-          : get<{ n: number }>(`SELECT count(*) AS n FROM messages m JOIN deliveries d ON d.message = m.seq WHERE ${counted} AND d.agent = ?`, from, since, to);
+          : get<{ n: number }>(
+              `SELECT count(*) AS n FROM messages m JOIN deliveries d ON d.message = m.seq WHERE ${counted} AND d.agent = ?`,
+              from,
+              since,
+              to,
+            );
       return row!.n;
     },
 
     hopsAround(agent) {
       const recent = all<{ hops: number; from_id: string }>(
         `SELECT m.hops, m.from_id FROM deliveries d JOIN messages m ON m.seq = d.message
-         WHERE d.agent = ? AND d.state IN ('handed', 'seen', 'answered') ORDER BY d.id DESC LIMIT ${hopsHorizon}`,
+         WHERE d.agent = ? AND d.state IN ('delivered', 'seen', 'answered') ORDER BY d.id DESC LIMIT ${hopsHorizon}`,
         agent,
       );
-      const person = recent.findIndex((row) => row.from_id === "user");
-      return recent.slice(0, person < 0 ? recent.length : person).reduce((most, row) => Math.max(most, row.hops), 0);
+      const user = recent.findIndex((row) => row.from_id === "user");
+      return recent.slice(0, user < 0 ? recent.length : user).reduce((most, row) => Math.max(most, row.hops), 0);
     },
 
     usedBytes: () => usedBytes(connection),
@@ -222,7 +272,9 @@ function prepare({ statement }: Connection) {
       `INSERT INTO deliveries (message, ${[...fixed, ...mutable].join(", ")})
        VALUES ((SELECT seq FROM messages WHERE id = $message_id), ${values([...fixed, ...mutable])})`,
     ),
-    saveDelivery: statement(`UPDATE deliveries SET ${mutable.map((column) => `${column} = $${column}`).join(", ")} WHERE id = $id`),
+    saveDelivery: statement(
+      `UPDATE deliveries SET ${mutable.map((column) => `${column} = $${column}`).join(", ")} WHERE id = $id`,
+    ),
     addTransition: statement(`INSERT INTO history (id, ${history.join(", ")}) VALUES ($id, ${values(history)})`),
   };
 }
@@ -230,7 +282,9 @@ function prepare({ statement }: Connection) {
 function shorten({ statement }: Connection, delivery: DeliveryId): void {
   const { n } = statement("SELECT count(*) AS n FROM history WHERE delivery = ?").get(delivery) as { n: number };
   if (n < longestHistory) return;
-  const rows = statement("SELECT * FROM history WHERE delivery = ? ORDER BY id").all(delivery) as (HistoryRow & { id: number })[];
+  const rows = statement("SELECT * FROM history WHERE delivery = ? ORDER BY id").all(delivery) as (HistoryRow & {
+    id: number;
+  })[];
   const short = shortened(rows.map(rowToTransition));
   if (short === null) return;
   for (const at of short.without) statement("DELETE FROM history WHERE id = ?").run(rows[at]!.id);
@@ -245,21 +299,33 @@ export function identify({ statement, commit, run }: Connection): string {
   return id;
 }
 
-function logQuery(connection: Connection, { limit = 50, agent, agents, team, thread, grep, since, before, after, oldest = after !== undefined }: LogFilter): { sql: string; parameters: SQLQueryBindings[] } {
+function logQuery(
+  connection: Connection,
+  { limit = 50, agent, agents, team, thread, grep, since, before, after, oldest = after !== undefined }: LogFilter,
+): { sql: string; parameters: SQLQueryBindings[] } {
   const conditions: string[] = [];
   const parameters: SQLQueryBindings[] = [];
   const where = (condition: string, ...values: SQLQueryBindings[]): void => {
     conditions.push(condition);
     parameters.push(...values);
   };
-  if (agent !== undefined) where("(from_id = ? OR seq IN (SELECT message FROM deliveries WHERE agent = ?))", agent, agent);
+  if (agent !== undefined)
+    where("(from_id = ? OR seq IN (SELECT message FROM deliveries WHERE agent = ?))", agent, agent);
   if (agents !== undefined) {
     const ids = agents.map(() => "?").join(", ");
-    where(`(from_id IN (${ids}) OR seq IN (SELECT message FROM deliveries WHERE agent IN (${ids})))`, ...agents, ...agents);
+    where(
+      `(from_id IN (${ids}) OR seq IN (SELECT message FROM deliveries WHERE agent IN (${ids})))`,
+      ...agents,
+      ...agents,
+    );
   }
   if (team !== undefined) {
     const members = team.members.map(() => "?").join(", ");
-    where(`(team = ? OR seq IN (SELECT message FROM deliveries WHERE agent IN (${members})))`, team.name, ...team.members);
+    where(
+      `(team = ? OR seq IN (SELECT message FROM deliveries WHERE agent IN (${members})))`,
+      team.name,
+      ...team.members,
+    );
   }
   if (thread !== undefined) where("thread = ?", thread);
   if (grep !== undefined) {
@@ -269,7 +335,12 @@ function logQuery(connection: Connection, { limit = 50, agent, agents, team, thr
   if (since !== undefined) where("accepted_at >= ?", since);
   if (before !== undefined) where("seq < (SELECT seq FROM messages WHERE id = ?)", before);
   // Ids tell the time, which can be set back; the order of acceptance is that of the numbers. What was removed has none.
-  if (after !== undefined) where("seq > coalesce((SELECT seq FROM messages WHERE id = ?), (SELECT max(seq) FROM messages WHERE id < ?), 0)", after, after);
+  if (after !== undefined)
+    where(
+      "seq > coalesce((SELECT seq FROM messages WHERE id = ?), (SELECT max(seq) FROM messages WHERE id < ?), 0)",
+      after,
+      after,
+    );
   const order = oldest ? "seq" : "seq DESC";
   const filter = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   return { sql: `SELECT * FROM messages ${filter} ORDER BY ${order} LIMIT ?`, parameters: [...parameters, limit] };

@@ -25,7 +25,9 @@ export function withWords<T>({ statement, commit }: Connection, use: () => T): T
 
 /** Answers how many messages it indexed. */
 export function indexWords({ statement }: Connection, batch: number): number {
-  const rows = statement(`SELECT seq, body FROM messages WHERE seq > ${indexedUpTo} ORDER BY seq LIMIT ?`).all(batch) as { seq: number; body: string }[];
+  const rows = statement(`SELECT seq, body FROM messages WHERE seq > ${indexedUpTo} ORDER BY seq LIMIT ?`).all(
+    batch,
+  ) as { seq: number; body: string }[];
   const insert = statement("INSERT INTO message_words (rowid, body) VALUES (?, ?)");
   for (const { seq, body } of rows) insert.run(seq, body);
   if (rows.length > 0) statement("UPDATE message_words_progress SET up_to = ?").run(rows.at(-1)!.seq);
@@ -46,11 +48,15 @@ export function forgetProgressBeyondEnd({ statement }: Connection): void {
 }
 
 /** The condition on `messages` that a search stands for. Text without any word is looked for as it is. */
-export function containing(connection: Connection, query: string): { condition: string; parameters: SQLQueryBindings[] } {
+export function containing(
+  connection: Connection,
+  query: string,
+): { condition: string; parameters: SQLQueryBindings[] } {
   const phrases = phrasesOf(query);
   if (phrases.length === 0) return { condition: "instr(body, ?) > 0", parameters: [query] };
   return {
-    condition: "(seq IN (SELECT rowid FROM message_words WHERE message_words MATCH ?) OR seq IN (SELECT value FROM json_each(?)))",
+    condition:
+      "(seq IN (SELECT rowid FROM message_words WHERE message_words MATCH ?) OR seq IN (SELECT value FROM json_each(?)))",
     parameters: [matchOf(phrases), JSON.stringify(notIndexedYet(connection, phrases))],
   };
 }

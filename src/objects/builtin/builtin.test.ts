@@ -27,11 +27,19 @@ describe("metrics", () => {
     const first = await objectTeam(root);
     first.configure("objects: { metrics: }");
     const coder = first.agent("coder");
-    for (const body of [{ action: "state_report", data: { step: 1 } }, { action: "state_report", data: { step: 2 } }, { action: "count", name: "builds" }, { action: "count", name: "builds", by: 2 }]) {
+    for (const body of [
+      { action: "state_report", data: { step: 1 } },
+      { action: "state_report", data: { step: 2 } },
+      { action: "count", name: "builds" },
+      { action: "count", name: "builds", by: 2 },
+    ]) {
       const { receipt } = await first.send({ to: "metrics", body: JSON.stringify(body) }, coder);
       await first.until(receipt.message, ({ state }) => state === "seen");
     }
-    const expected = { reports: { coder: { data: { step: 2 }, count: 2, reportedAt: expect.any(Number) } }, counters: { builds: 3 } };
+    const expected = {
+      reports: { coder: { data: { step: 2 }, count: 2, reportedAt: expect.any(Number) } },
+      counters: { builds: 3 },
+    };
     expect(first.objects.metricsOf("web")).toEqual(expected);
     await first[Symbol.asyncDispose]();
     const second = await aTeam("objects: { metrics: }", root);
@@ -49,7 +57,9 @@ describe("metrics", () => {
   test("a team without it has no metrics, and mail to it finds no target", async () => {
     const { objects, send } = await aTeam("");
     expect(objects.metricsOf("web")).toBeNull();
-    await expect(send({ to: "metrics", body: "{}" })).rejects.toMatchObject({ code: "TARGET_NOT_FOUND" } satisfies Partial<TielineError>);
+    await expect(send({ to: "metrics", body: "{}" })).rejects.toMatchObject({
+      code: "TARGET_NOT_FOUND",
+    } satisfies Partial<TielineError>);
   });
 });
 
@@ -65,10 +75,16 @@ describe("tick", () => {
     await team.send({ to: "tick", body: '{"action":"subscribe","intervalMs":100}' }, clock);
     // The other subscriber reads, so that its ticks tell how often the first one could have had one.
     const read = team.mailbox.onTransitions((changes) => {
-      for (const { delivery } of changes) if (delivery.agent === clock.id && delivery.state === "queued") void take(team, delivery.id);
+      for (const { delivery } of changes)
+        if (delivery.agent === clock.id && delivery.state === "queued") void take(team, delivery.id);
     });
     cleanUps.push(read);
-    expect((await bodies(team, "clock", 5)).slice(1).map(({ action }) => action)).toEqual(["tick", "tick", "tick", "tick"]);
+    expect((await bodies(team, "clock", 5)).slice(1).map(({ action }) => action)).toEqual([
+      "tick",
+      "tick",
+      "tick",
+      "tick",
+    ]);
     const first = await bodies(team, "coder", 2);
     expect(first).toMatchObject([{ action: "subscribed" }, { action: "tick", missed: 0 }]);
     expect(team.mailbox.pending(coder.id)).toBe(2);
@@ -91,12 +107,13 @@ describe("tick", () => {
     expect(await bodies(second, "coder", 2)).toMatchObject([{ action: "subscribed" }, { action: "tick" }]);
     const stop = await second.send({ to: "tick", body: "unsubscribe" }, second.agent("coder"));
     await second.until(stop.receipt.message, ({ state }) => state === "answered");
-    expect((second.mailbox.inbox(second.agent("coder").id).at(-1)!).message.body).toContain("unsubscribed");
+    expect(second.mailbox.inbox(second.agent("coder").id).at(-1)!.message.body).toContain("unsubscribed");
   });
 
   async function take(team: ObjectTeam, id: Parameters<ObjectTeam["mailbox"]["claim"]>[0]): Promise<void> {
-    const claimed = await team.mailbox.claim(id, { lane: "boundary", now: Date.now(), transport: "pull" });
-    if (claimed) await team.mailbox.settle(id, { kind: "handed", proof: "tool" }, { transport: "pull", authority: "peer" });
+    const claimed = await team.mailbox.claim(id, { lane: "pull", now: Date.now(), transport: "pull" });
+    if (claimed)
+      await team.mailbox.settle(id, { kind: "delivered", proof: "tool" }, { transport: "pull", authority: "peer" });
   }
 });
 
@@ -123,13 +140,21 @@ describe("gateway", () => {
         return accepted;
       },
     };
-    const handler = gateway({ root: "/", memory: { load: () => null, save: () => undefined }, undelivered: () => false });
+    const handler = gateway({
+      root: "/",
+      memory: { load: () => null, save: () => undefined },
+      undelivered: () => false,
+    });
     await handler.init!(api, options);
     cleanUps.push(() => handler.close!());
     return { url: handler.address() ?? "", handler, sent };
   }
 
-  const json = (body: object, headers: Record<string, string> = {}): RequestInit => ({ method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+  const json = (body: object, headers: Record<string, string> = {}): RequestInit => ({
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
   const bearer = { authorization: `Bearer ${secret}` };
 
   test("a request with the secret becomes a message; it listens on this machine only", async () => {
@@ -139,7 +164,11 @@ describe("gateway", () => {
     expect([response.status, await response.json()]).toEqual([202, { id: "1", tag: "MSG_GATEWAY_00000001" }]);
     await fetch(url, json({ to: "reviewer", content: "look" }, bearer));
     await fetch(url, { method: "POST", headers: bearer, body: "plain words" });
-    await fetch(url, { method: "POST", headers: { ...bearer, "content-type": "application/x-www-form-urlencoded" }, body: '{"content":"as curl -d sends it"}' });
+    await fetch(url, {
+      method: "POST",
+      headers: { ...bearer, "content-type": "application/x-www-form-urlencoded" },
+      body: '{"content":"as curl -d sends it"}',
+    });
     expect(sent).toEqual([
       { to: "coder", content: "build is red", key: "in:run-7" },
       { to: "reviewer", content: "look", key: undefined },
@@ -151,7 +180,11 @@ describe("gateway", () => {
   test("a signature does instead of the secret, and the same signed request twice is one message", async () => {
     const { url, sent } = await aGateway({ port: 0, secret, to: "coder" });
     const body = JSON.stringify({ content: "hello" });
-    const request = { method: "POST", headers: { "content-type": "application/json", [signatureHeader]: sign(secret, body, Date.now()) }, body };
+    const request = {
+      method: "POST",
+      headers: { "content-type": "application/json", [signatureHeader]: sign(secret, body, Date.now()) },
+      body,
+    };
     expect([(await fetch(url, request)).status, (await fetch(url, request)).status]).toEqual([202, 202]);
     expect(sent[0]!.key).toBe(sent[1]!.key!);
   });
@@ -159,7 +192,12 @@ describe("gateway", () => {
   test.each([
     ["no secret", {}, { content: "x" }, 401],
     ["a wrong secret", { authorization: "Bearer 0123456789abcdeX" }, { content: "x" }, 401],
-    ["an old signature", { [signatureHeader]: sign(secret, '{"content":"x"}', Date.now() - 3_600_000) }, { content: "x" }, 401],
+    [
+      "an old signature",
+      { [signatureHeader]: sign(secret, '{"content":"x"}', Date.now() - 3_600_000) },
+      { content: "x" },
+      401,
+    ],
     ["a signature of other words", { [signatureHeader]: sign(secret, "other", Date.now()) }, { content: "x" }, 401],
     ["a receiver that is not allowed", bearer, { to: "*", content: "x" }, 403],
     ["no content", bearer, { to: "coder" }, 400],
@@ -187,17 +225,27 @@ describe("gateway", () => {
 
   test("a message to it is posted, signed, until the far side takes it", async () => {
     const { url, got } = receiver([503, 429]);
-    const { agent, send, until } = await aTeam(`objects: { gateway: { options: { url: "${url}", secret: "${secret}", retryMs: 1 } } }`);
+    const { agent, send, until } = await aTeam(
+      `objects: { gateway: { options: { url: "${url}", secret: "${secret}", retryMs: 1 } } }`,
+    );
     const { receipt } = await send({ to: "gateway", body: "deployed" }, agent("coder"));
     await until(receipt.message, ({ state }) => state === "seen");
     expect(got.length).toBe(3);
     expect(got.every(({ body, signature }) => isSignedBy(secret, body, signature, Date.now()))).toBe(true);
-    expect(JSON.parse(got[2]!.body)).toMatchObject({ from: "coder", team: "web", content: "deployed", id: receipt.message.id, tag: receipt.message.tag });
+    expect(JSON.parse(got[2]!.body)).toMatchObject({
+      from: "coder",
+      team: "web",
+      content: "deployed",
+      id: receipt.message.id,
+      tag: receipt.message.tag,
+    });
   });
 
   test("what the far side refuses is not repeated, and its sender is told", async () => {
     const { url, got } = receiver([422]);
-    const { agent, send, until, inbox } = await aTeam(`objects: { gateway: { options: { url: "${url}", secret: "${secret}", retryMs: 1 } } }`);
+    const { agent, send, until, inbox } = await aTeam(
+      `objects: { gateway: { options: { url: "${url}", secret: "${secret}", retryMs: 1 } } }`,
+    );
     const { receipt } = await send({ to: "gateway", body: "deployed" }, agent("coder"));
     expect((await until(receipt.message, ({ state }) => state === "failed")).detail).toContain("422");
     expect(got.length).toBe(1);

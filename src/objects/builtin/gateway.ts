@@ -26,11 +26,21 @@ export const GatewayOptions = z
     retryMs: z.int().min(1).max(60_000).default(500),
     requestTimeoutMs: z.int().min(1).max(600_000).default(10_000),
   })
-  .refine(({ secret, secretFile }) => (secret === undefined) !== (secretFile === undefined), "a map with either secret or secretFile")
-  .refine(({ port, url }) => port !== undefined || url !== undefined, "a map with a port to listen at, a url to send to, or both");
+  .refine(
+    ({ secret, secretFile }) => (secret === undefined) !== (secretFile === undefined),
+    "a map with either secret or secretFile",
+  )
+  .refine(
+    ({ port, url }) => port !== undefined || url !== undefined,
+    "a map with a port to listen at, a url to send to, or both",
+  );
 type Options = z.output<typeof GatewayOptions>;
 
-const Incoming = z.object({ to: z.string().optional(), content: z.string(), id: z.string().min(1).max(150).optional() });
+const Incoming = z.object({
+  to: z.string().optional(),
+  content: z.string(),
+  id: z.string().min(1).max(150).optional(),
+});
 
 /** What a single attempt may answer and be worth another. */
 const passing = [408, 425, 429];
@@ -50,7 +60,7 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
   let closing = new AbortController();
 
   return {
-    interface: "in: POST {\"to\",\"content\",\"id\"} with the secret · out: every message to gateway becomes a signed POST",
+    interface: 'in: POST {"to","content","id"} with the secret · out: every message to gateway becomes a signed POST',
     address: () => server && `http://${options.host}:${server.port}/`,
 
     async init(given, settings) {
@@ -80,13 +90,15 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
     const text = await textUpTo(maxRequestBytes, request);
     if (text === null) return problem("BODY_TOO_LONG", `the body is longer than ${maxRequestBytes} bytes`);
     const signature = request.headers.get(signatureHeader);
-    if (!isAuthentic(request, text, signature)) return problem("IDENTITY_UNKNOWN", "the request carries neither the secret nor a valid signature");
+    if (!isAuthentic(request, text, signature))
+      return problem("IDENTITY_UNKNOWN", "the request carries neither the secret nor a valid signature");
     connection.admit();
     const incoming = incomingOf(text, request);
     if (incoming === null) return problem("USAGE", 'the body must be {"content": …}, with "to" and "id" if you like');
     const to = incoming.to ?? options.to;
     if (to === undefined) return problem("ADDRESS_UNKNOWN", 'say "to" whom: this gateway has no receiver of its own');
-    if (to !== options.to && !options.allow.includes(to)) return problem("ROUTE_DENIED", `this gateway does not write to ${to}`);
+    if (to !== options.to && !options.allow.includes(to))
+      return problem("ROUTE_DENIED", `this gateway does not write to ${to}`);
     // A request that is sent again with its signature is the same request.
     const name = incoming.id ?? signature;
     try {
@@ -136,7 +148,10 @@ export function gatewayPatienceMs(settings: Readonly<Record<string, unknown>>): 
   const parsed = GatewayOptions.safeParse(settings);
   if (!parsed.success) return 10_000;
   const { retries, retryMs, requestTimeoutMs } = parsed.data;
-  const pausesMs = Array.from({ length: retries }, (_, at) => Math.min(retryMs * 2 ** at, 30_000)).reduce((sum, ms) => sum + ms, 0);
+  const pausesMs = Array.from({ length: retries }, (_, at) => Math.min(retryMs * 2 ** at, 30_000)).reduce(
+    (sum, ms) => sum + ms,
+    0,
+  );
   return (retries + 1) * requestTimeoutMs + pausesMs + 1_000;
 }
 
@@ -164,5 +179,8 @@ function jsonIncoming(text: string): z.output<typeof Incoming> | undefined {
 
 function problem(code: ErrorCode, detail: string): Response {
   const { http: status } = errorCodes[code];
-  return Response.json({ type: "about:blank", title: code, status, code, detail }, { status, headers: { "content-type": "application/problem+json" } });
+  return Response.json(
+    { type: "about:blank", title: code, status, code, detail },
+    { status, headers: { "content-type": "application/problem+json" } },
+  );
 }

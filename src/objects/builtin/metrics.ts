@@ -39,7 +39,10 @@ export function metrics({ memory, clock = systemClock }: BuiltinParts): Metrics 
   const counters = new Map(Object.entries(remembered.counters));
   let saving: Timer | null = null;
 
-  const snapshot = (): MetricsSnapshot => ({ reports: Object.fromEntries(reports), counters: Object.fromEntries(counters) });
+  const snapshot = (): MetricsSnapshot => ({
+    reports: Object.fromEntries(reports),
+    counters: Object.fromEntries(counters),
+  });
 
   function save(): void {
     if (saving) clearTimeout(saving);
@@ -55,7 +58,8 @@ export function metrics({ memory, clock = systemClock }: BuiltinParts): Metrics 
       const request = requestIn(content);
       if (request.action === "get") return void (await api.reply(JSON.stringify(snapshot())));
       if (request.action === "state_report") {
-        if (content.length > maxDataBytes) throw new Refusal(`a report may have ${maxDataBytes} characters, not ${content.length}`);
+        if (content.length > maxDataBytes)
+          throw new Refusal(`a report may have ${maxDataBytes} characters, not ${content.length}`);
         makeRoom(reports, from);
         reports.set(from, { data: request.data, reportedAt: clock(), count: (reports.get(from)?.count ?? 0) + 1 });
       } else {
@@ -80,5 +84,6 @@ function requestIn(content: string): z.output<typeof Request> {
 }
 
 function makeRoom(entries: ReadonlyMap<string, unknown>, key: string): void {
-  if (!entries.has(key) && entries.size >= maxEntries) throw new Refusal(`metrics keeps ${maxEntries} entries, and all are taken`);
+  if (!entries.has(key) && entries.size >= maxEntries)
+    throw new Refusal(`metrics keeps ${maxEntries} entries, and all are taken`);
 }

@@ -21,7 +21,10 @@ export function isSignedBy(secret: string, body: string, signature: string, nowM
 
 /** Takes as long for a wrong text as for a right one. */
 export function same(given: string, right: string): boolean {
-  const [a, b] = [createHmac("sha256", "compare").update(given).digest(), createHmac("sha256", "compare").update(right).digest()];
+  const [a, b] = [
+    createHmac("sha256", "compare").update(given).digest(),
+    createHmac("sha256", "compare").update(right).digest(),
+  ];
   return timingSafeEqual(a, b);
 }
 

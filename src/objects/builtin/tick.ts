@@ -7,8 +7,14 @@ import { systemClock } from "../../model/ids.ts";
 import { Refusal, type ObjectApi, type ObjectHandler } from "../handler.ts";
 import type { BuiltinParts } from "./parts.ts";
 
-const interval = z.int().min(100).max(7 * 24 * 3_600_000);
-const jitter = z.int().min(0).max(7 * 24 * 3_600_000);
+const interval = z
+  .int()
+  .min(100)
+  .max(7 * 24 * 3_600_000);
+const jitter = z
+  .int()
+  .min(0)
+  .max(7 * 24 * 3_600_000);
 
 export const TickOptions = z.strictObject({
   intervalMs: interval.default(60_000),

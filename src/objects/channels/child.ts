@@ -19,7 +19,12 @@ export function child(options: ChildOptions): OpenChannel {
       return new ChildChannel(options, events);
     } catch (thrown) {
       // Nothing runs, so nothing is there to send to.
-      queueMicrotask(() => events.ended(`${options.argv.join(" ")} cannot be run: ${thrown instanceof Error ? thrown.message : String(thrown)}`, true));
+      queueMicrotask(() =>
+        events.ended(
+          `${options.argv.join(" ")} cannot be run: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+          true,
+        ),
+      );
       return { send: () => undefined, kill: () => undefined };
     }
   };
@@ -36,7 +41,14 @@ class ChildChannel implements Channel {
     private readonly events: ChannelEvents,
   ) {
     // A session of its own: ending it ends what it started, too.
-    this.program = Bun.spawn([...options.argv], { cwd: options.cwd, env: { ...options.env }, detached: true, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+    this.program = Bun.spawn([...options.argv], {
+      cwd: options.cwd,
+      env: { ...options.env },
+      detached: true,
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
     this.patienceMs = options.patienceMs ?? 1_000;
     void this.listen();
   }
@@ -72,8 +84,16 @@ class ChildChannel implements Channel {
 
   private async listen(): Promise<void> {
     const heard = Promise.all([
-      eachLine(this.program.stdout, (line) => this.hear(line), (bytes) => this.kill(`a line of more than ${bytes} bytes`)),
-      eachLine(this.program.stderr, (line) => this.note(line.slice(0, 2_000)), () => undefined),
+      eachLine(
+        this.program.stdout,
+        (line) => this.hear(line),
+        (bytes) => this.kill(`a line of more than ${bytes} bytes`),
+      ),
+      eachLine(
+        this.program.stderr,
+        (line) => this.note(line.slice(0, 2_000)),
+        () => undefined,
+      ),
     ]);
     const code = await this.program.exited;
     // What it said before it ended counts; a grandchild that keeps the pipe open must not hide the end.
@@ -81,7 +101,11 @@ class ChildChannel implements Channel {
     this.signal("SIGKILL");
     const { signalCode } = this.program;
     // A program that ended by itself says more than that it did not listen any more.
-    this.events.ended(signalCode === null ? `it ended with exit code ${code}${this.lastWords}` : (this.killedBecause ?? `it was ended by ${signalCode}`));
+    this.events.ended(
+      signalCode === null
+        ? `it ended with exit code ${code}${this.lastWords}`
+        : (this.killedBecause ?? `it was ended by ${signalCode}`),
+    );
   }
 
   /** What it wrote last says best why it ended. */
@@ -107,7 +131,11 @@ function parsed(line: string): FromObject | null {
   }
 }
 
-async function eachLine(stream: ReadableStream<Uint8Array>, line: (text: string) => void, tooLong: (limit: number) => void): Promise<void> {
+async function eachLine(
+  stream: ReadableStream<Uint8Array>,
+  line: (text: string) => void,
+  tooLong: (limit: number) => void,
+): Promise<void> {
   const decoder = new TextDecoder();
   let held = "";
   for await (const chunk of stream) {

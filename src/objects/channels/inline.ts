@@ -13,7 +13,11 @@ export function inline(make: () => ObjectHandler): OpenChannel {
       events.ended(reason);
     };
     const handler = make();
-    const hear = serve(handler, (message) => alive && events.said(message), () => end("closed"));
+    const hear = serve(
+      handler,
+      (message) => alive && events.said(message),
+      () => end("closed"),
+    );
     return {
       send: (message: ToObject) => alive && hear(message),
       kill(reason) {

@@ -3,7 +3,9 @@ export function loadFailure(thrown: unknown, { path, text }: { readonly path: st
   const error = firstOf(thrown);
   const message = error.message.split("\n", 1)[0]!;
   if (message.startsWith(path)) return message;
-  const place = error.position ? placeOf(error.position) : (importPlace(error, path, text) ?? framePlace(error) ?? path);
+  const place = error.position
+    ? placeOf(error.position)
+    : (importPlace(error, path, text) ?? framePlace(error) ?? path);
   return `${place}: ${message}`;
 }
 
@@ -24,7 +26,10 @@ interface Position {
 }
 
 function firstOf(thrown: unknown): LoadError {
-  const error: LoadError = typeof thrown === "object" && thrown !== null && "message" in thrown ? (thrown as LoadError) : { message: String(thrown) };
+  const error: LoadError =
+    typeof thrown === "object" && thrown !== null && "message" in thrown
+      ? (thrown as LoadError)
+      : { message: String(thrown) };
   const [first] = error.errors ?? [];
   return first === undefined ? error : firstOf(first);
 }
@@ -38,4 +43,5 @@ function importPlace({ specifier, referrer }: LoadError, path: string, text: str
   return at < 0 ? null : `${path}:${at + 1}`;
 }
 
-const framePlace = ({ stack = "" }: LoadError): string | null => /\(?(\/[^\n()]+:\d+:\d+)\)?$/m.exec(stack)?.[1] ?? null;
+const framePlace = ({ stack = "" }: LoadError): string | null =>
+  /\(?(\/[^\n()]+:\d+:\d+)\)?$/m.exec(stack)?.[1] ?? null;

@@ -19,7 +19,11 @@ self.onmessage = ({ data }: MessageEvent<ToThread>) => {
 async function open(channel: number, module: ModuleText): Promise<(message: ToObject) => void> {
   try {
     const handler = handlerIn(await load(module), module.path);
-    return serve(handler, (said) => objects.has(channel) && post({ channel, said: copyable(said) }), () => end(channel, "closed"));
+    return serve(
+      handler,
+      (said) => objects.has(channel) && post({ channel, said: copyable(said) }),
+      () => end(channel, "closed"),
+    );
   } catch (thrown) {
     const { path, text } = module;
     end(channel, text === null ? `${path}: the file does not exist` : loadFailure(thrown, { path, text }), true);
@@ -34,12 +38,19 @@ async function load({ path, text }: ModuleText): Promise<Record<string, unknown>
   const loader = loaders[extname(path)] ?? "js";
   Bun.plugin({
     name: "as trusted",
-    setup: (build) => void build.onLoad({ filter: new RegExp(`^${RegExp.escape(path)}$`) }, () => ({ contents, loader })),
+    setup: (build) =>
+      void build.onLoad({ filter: new RegExp(`^${RegExp.escape(path)}$`) }, () => ({ contents, loader })),
   });
   return (await import(path)) as Record<string, unknown>;
 }
 
-const loaders: Readonly<Record<string, "ts" | "tsx" | "jsx">> = { ".ts": "ts", ".mts": "ts", ".cts": "ts", ".tsx": "tsx", ".jsx": "jsx" };
+const loaders: Readonly<Record<string, "ts" | "tsx" | "jsx">> = {
+  ".ts": "ts",
+  ".mts": "ts",
+  ".cts": "ts",
+  ".tsx": "tsx",
+  ".jsx": "jsx",
+};
 
 function end(channel: number, ended: string, unloadable = false): void {
   if (objects.delete(channel)) post({ channel, ended, ...(unloadable && { unloadable }) });

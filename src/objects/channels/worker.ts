@@ -15,7 +15,11 @@ export type ToThread =
   | { readonly channel: number; /** Why. */ readonly drop: string };
 export type FromThread =
   | { readonly channel: number; readonly said: FromObject }
-  | { readonly channel: number; readonly ended: string; /** Its module cannot be loaded. */ readonly unloadable?: true };
+  | {
+      readonly channel: number;
+      readonly ended: string;
+      /** Its module cannot be loaded. */ readonly unloadable?: true;
+    };
 
 /**
  * Handlers from modules, each module in a thread of its own, so that a loop without end stops no one else. Objects of

@@ -150,7 +150,10 @@ function mayPass(thrown: unknown): boolean {
 /** A sector that cannot be read is not a damaged database, although SQLite calls it that. */
 function unreadable(path: string): TielineError | null {
   const bad = unreadableAt(path);
-  return bad && unusable(path, "EIO", new Error(`at byte ${bad.offset} or after it: ${bad.cause.message}`, { cause: bad.cause }));
+  return (
+    bad &&
+    unusable(path, "EIO", new Error(`at byte ${bad.offset} or after it: ${bad.cause.message}`, { cause: bad.cause }))
+  );
 }
 
 /**
@@ -159,7 +162,12 @@ function unreadable(path: string): TielineError | null {
  */
 function openDatabase(path: string, migrations: Migrations): Database {
   createPrivately(path);
-  const database = guarded(path, null, migrations, () => new Database(path, { create: true, readwrite: true, strict: true }));
+  const database = guarded(
+    path,
+    null,
+    migrations,
+    () => new Database(path, { create: true, readwrite: true, strict: true }),
+  );
   try {
     guarded(path, database, migrations, () => {
       database.run("PRAGMA busy_timeout = 0");
@@ -186,11 +194,14 @@ function guarded<T>(path: string, database: Database | null, migrations: Migrati
   try {
     return work();
   } catch (thrown) {
-    throw translate(path, thrown, () => (database ? soundnessOf(database, migrations).condition() : { kind: "damaged", what: (thrown as Error).message }));
+    throw translate(path, thrown, () =>
+      database ? soundnessOf(database, migrations).condition() : { kind: "damaged", what: (thrown as Error).message },
+    );
   }
 }
 
-const soundnessOf = (database: Database, migrations: Migrations): Soundness => new Soundness(database, (empty) => migrate(":memory:", empty, migrations));
+const soundnessOf = (database: Database, migrations: Migrations): Soundness =>
+  new Soundness(database, (empty) => migrate(":memory:", empty, migrations));
 
 /** Mail is for its owner's eyes. SQLite gives the files beside a database the mode of the database. */
 function createPrivately(path: string): void {
@@ -225,7 +236,9 @@ function layOutLog(log: string): void {
 
 function migrate(path: string, database: Database, migrations: Migrations): void {
   database.run("CREATE TABLE IF NOT EXISTS migrations (component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT");
-  using versions = database.prepare<{ version: number }, [string]>("SELECT version FROM migrations WHERE component = ?");
+  using versions = database.prepare<{ version: number }, [string]>(
+    "SELECT version FROM migrations WHERE component = ?",
+  );
   for (const [component, steps] of Object.entries(migrations)) {
     const version = versions.get(component)?.version ?? 0;
     if (version > steps.length) throw otherVersion(path, database, component, version);
@@ -252,7 +265,11 @@ function apply(database: Database, step: Migration, done: string): void {
 const isOtherSchema = (thrown: unknown): boolean => (thrown as { code?: string }).code === "SQLITE_ERROR";
 
 const wrongSchema = (path: string, component: string, version: number, cause: Error): TielineError =>
-  corrupt(path, `it says that its ${component} schema is ${version}, and its tables are of another one (${cause.message})`, cause);
+  corrupt(
+    path,
+    `it says that its ${component} schema is ${version}, and its tables are of another one (${cause.message})`,
+    cause,
+  );
 
 /** A number that comes from a damaged page is no version. */
 function otherVersion(path: string, database: Database, component: string, version: number): TielineError {

@@ -39,10 +39,15 @@ export const isSqlite = (thrown: unknown): thrown is Error & { readonly code: st
 export const isCorrupt = (thrown: unknown): boolean => isSqlite(thrown) && thrown.code.startsWith("SQLITE_CORRUPT");
 
 /** What reading rows of another shape ends in. */
-const isSurprise = (thrown: unknown): boolean => thrown instanceof TypeError || thrown instanceof SyntaxError || thrown instanceof RangeError;
+const isSurprise = (thrown: unknown): boolean =>
+  thrown instanceof TypeError || thrown instanceof SyntaxError || thrown instanceof RangeError;
 
 export function corrupt(path: string, what: string, cause?: unknown): TielineError {
-  return new TielineError("STORE_CORRUPT", `${path} is damaged: ${what}`, { remedy: repairRemedy, operands: { path }, ...(cause !== undefined && { cause }) });
+  return new TielineError("STORE_CORRUPT", `${path} is damaged: ${what}`, {
+    remedy: repairRemedy,
+    operands: { path },
+    ...(cause !== undefined && { cause }),
+  });
 }
 
 export const repairRemedy =
@@ -58,7 +63,12 @@ const passing = (path: string, cause: unknown): TielineError =>
 /** By the system's own code where there is one. */
 export function unusable(path: string, code: string, cause: Error): TielineError {
   const known = systemFaults[code];
-  if (known) return new TielineError(known.code, `${known.problem}: ${path} (${cause.message})`, { remedy: known.remedy, operands: { path, cause: code }, cause });
+  if (known)
+    return new TielineError(known.code, `${known.problem}: ${path} (${cause.message})`, {
+      remedy: known.remedy,
+      operands: { path, cause: code },
+      cause,
+    });
   return new TielineError("STORE_UNAVAILABLE", `${path} cannot be opened for writing (${cause.message})`, {
     remedy: `check that its directory exists and that ${path} is yours and writable: ls -la ${path}`,
     operands: { path, cause: code },

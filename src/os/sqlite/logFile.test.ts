@@ -34,7 +34,8 @@ test("the pages of every complete transaction are there, and no others", () => {
   copy.close();
   const copied = readFileSync(join(dir, "b.db"));
   const bytes = readFileSync(log);
-  for (const [page, at] of content.pages) expect([page, bytes.compare(copied, (page - 1) * 4096, page * 4096, at, at + 4096)]).toEqual([page, 0]);
+  for (const [page, at] of content.pages)
+    expect([page, bytes.compare(copied, (page - 1) * 4096, page * 4096, at, at + 4096)]).toEqual([page, 0]);
 });
 
 test("entries behind a damaged one, of an earlier round, or of a transaction without an end do not count", () => {

@@ -98,4 +98,5 @@ function textOf(mark: Mark): string {
   return `tieline-mailbox ${mark.id} ${String(mark.changes).padStart(16, "0")} ${digestOf(mark)}\n`;
 }
 
-const digestOf = ({ id, changes }: Mark): string => Bun.hash.xxHash64(`${id} ${changes}`).toString(16).padStart(16, "0");
+const digestOf = ({ id, changes }: Mark): string =>
+  Bun.hash.xxHash64(`${id} ${changes}`).toString(16).padStart(16, "0");

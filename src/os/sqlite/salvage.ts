@@ -51,7 +51,9 @@ class Pages implements Disposable {
     const [database, log] = this.#files;
     const inLog = this.#log.pages.get(number);
     if (inLog !== undefined && log !== null) return chunk(log, inLog, this.bytes);
-    return database === null || number < 1 || number > this.count ? null : chunk(database, (number - 1) * this.bytes, this.bytes);
+    return database === null || number < 1 || number > this.count
+      ? null
+      : chunk(database, (number - 1) * this.bytes, this.bytes);
   }
 
   free(): ReadonlySet<number> {
@@ -122,7 +124,7 @@ function payloadAt(pages: Pages, page: Buffer, offset: number, length: number): 
 function valuesIn(payload: Buffer): Value[] | null {
   const header = varint(payload, 0);
   const kinds: number[] = [];
-  for (let at = header.bytes; at < header.value; ) {
+  for (let at = header.bytes; at < header.value;) {
     const kind = varint(payload, at);
     kinds.push(kind.value);
     at += kind.bytes;
@@ -140,7 +142,8 @@ function valuesIn(payload: Buffer): Value[] | null {
 
 const intBytes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
 
-const bytesOf = (kind: number): number | null => (kind < 10 ? intBytes[kind]! : kind < 12 ? null : Math.floor((kind - 12) / 2));
+const bytesOf = (kind: number): number | null =>
+  kind < 10 ? intBytes[kind]! : kind < 12 ? null : Math.floor((kind - 12) / 2);
 
 function valueOf(kind: number, bytes: Buffer): Value {
   if (kind === 0) return null;

@@ -4,7 +4,10 @@ import { Database } from "bun:sqlite";
 const pausesMs = [50, 500];
 const validMs = 10_000;
 
-export type Condition = { readonly kind: "sound" } | { readonly kind: "unreadable" } | { readonly kind: "damaged"; readonly what: string };
+export type Condition =
+  | { readonly kind: "sound" }
+  | { readonly kind: "unreadable" }
+  | { readonly kind: "damaged"; readonly what: string };
 
 const sound: Condition = { kind: "sound" };
 
@@ -71,7 +74,9 @@ export function damageIn(database: Database): string | null {
 }
 
 const schemaOf = (database: Database): [string, string | null][] =>
-  all<{ name: string; sql: string | null }>(database, "SELECT name, sql FROM sqlite_schema ORDER BY name").map(({ name, sql }) => [name, sql]);
+  all<{ name: string; sql: string | null }>(database, "SELECT name, sql FROM sqlite_schema ORDER BY name").map(
+    ({ name, sql }) => [name, sql],
+  );
 
 function all<Row>(database: Database, sql: string): Row[] {
   using statement = database.prepare<Row, []>(sql);

@@ -2,7 +2,15 @@
 import { flags, withArguments, type Provider } from "../provider.ts";
 import { claudeCode } from "./launch.ts";
 
-const streaming = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages"];
+const streaming = [
+  "-p",
+  "--input-format",
+  "stream-json",
+  "--output-format",
+  "stream-json",
+  "--verbose",
+  "--replay-user-messages",
+];
 
 export const claudeHeadless: Provider = {
   ...claudeCode,

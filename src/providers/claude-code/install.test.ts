@@ -1,5 +1,16 @@
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
@@ -22,7 +33,12 @@ const http = {
 
 function folder() {
   const path = mkdtempSync(join(tmpdir(), "tl-settings-"));
-  return { path, file: join(path, "settings.json"), memory: join(path, "memory.json"), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return {
+    path,
+    file: join(path, "settings.json"),
+    memory: join(path, "memory.json"),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
 }
 
 const own = {
@@ -35,11 +51,13 @@ const own = {
   permissions: { allow: ["Bash(ls)"] },
 };
 
-test("hooks are added beside the person's own, once, and taken out without a trace", () => {
+test("hooks are added beside the user's own, once, and taken out without a trace", () => {
   const once = withHooks(own, setup);
   const pre = (once["hooks"] as typeof own.hooks).PreToolUse;
   expect(pre[0]).toEqual(own.hooks.PreToolUse[0]!);
-  expect(pre[1]).toEqual({ hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook claude-code PreToolUse", timeout: 5 }] } as never);
+  expect(pre[1]).toEqual({
+    hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook claude-code PreToolUse", timeout: 5 }],
+  } as never);
   expect(withHooks(once, setup)).toEqual(once);
   expect(JSON.stringify(withHooks(once, elsewhere))).not.toContain("/home/ana/");
   expect(withoutHooks(once, own)).toEqual(own);
@@ -49,15 +67,24 @@ test("hooks are added beside the person's own, once, and taken out without a tra
 
 test("http hooks of an earlier version are replaced, and taken out, too", () => {
   const waiter = { type: "command", command: setup.wait, asyncRewake: true, timeout: 604_800 };
-  const before = { ...own, hooks: { ...own.hooks, PreToolUse: [...own.hooks.PreToolUse, { hooks: [http] }], Stop: [{ hooks: [http, waiter] }] } };
+  const before = {
+    ...own,
+    hooks: {
+      ...own.hooks,
+      PreToolUse: [...own.hooks.PreToolUse, { hooks: [http] }],
+      Stop: [{ hooks: [http, waiter] }],
+    },
+  };
   expect(withHooks(before, setup)).toEqual(withHooks(own, setup));
   expect(JSON.stringify(withHooks(before, setup))).not.toMatch(/127\.0\.0\.1|TOKEN/);
   expect(withoutHooks(before, own)).toEqual(own);
 });
 
-test("a decision of the person about other sessions stays", () => {
+test("a decision of the user about other sessions stays", () => {
   expect(withHooks({ crossSessionInbound: "refuse" }, setup)["crossSessionInbound"]).toBe("refuse");
-  expect(withoutHooks(withHooks({ crossSessionInbound: "accept" }, setup), { crossSessionInbound: "accept" })).toEqual({ crossSessionInbound: "accept" });
+  expect(withoutHooks(withHooks({ crossSessionInbound: "accept" }, setup), { crossSessionInbound: "accept" })).toEqual({
+    crossSessionInbound: "accept",
+  });
 });
 
 test("a path with a quote is still known as ours", () => {
@@ -91,16 +118,22 @@ test("a file that was not there is gone again, unless somebody has written into 
   removeHooks(claudeHooks, here.file, here.memory);
   expect(existsSync(here.file)).toBe(false);
   installHooks(claudeHooks, here.file, setup, here.memory);
-  writeFileSync(here.file, JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), theme: "dark" }));
+  writeFileSync(
+    here.file,
+    JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), theme: "dark" }),
+  );
   removeHooks(claudeHooks, here.file, here.memory);
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ theme: "dark" });
 });
 
-test("what the person changed while our hooks were in stays changed", () => {
+test("what the user changed while our hooks were in stays changed", () => {
   using here = folder();
   writeFileSync(here.file, JSON.stringify(own));
   installHooks(claudeHooks, here.file, setup, here.memory);
-  writeFileSync(here.file, JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), model: "sonnet" }));
+  writeFileSync(
+    here.file,
+    JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), model: "sonnet" }),
+  );
   installHooks(claudeHooks, here.file, elsewhere, here.memory);
   removeHooks(claudeHooks, here.file, here.memory);
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ ...own, model: "sonnet" });

@@ -12,21 +12,29 @@ export const claudeHooks: HookedProgram = {
   provider: "claude-code",
 
   // A project's settings are shared with others; what names a path of this machine goes into its local ones.
-  file: (scope, { cwd, env }) => (scope === "project" ? join(cwd, ".claude", "settings.local.json") : join(claudeFolder(env), "settings.json")),
+  file: (scope, { cwd, env }) =>
+    scope === "project" ? join(cwd, ".claude", "settings.local.json") : join(claudeFolder(env), "settings.json"),
 
   with: withHooks,
   without: withoutHooks,
   notes: (_setup, { crossSessionInbound: wish }) => [
     "sessions that run already read the hooks when they are started again",
-    ...(wish === undefined ? ['"crossSessionInbound": "accept" opens the sessions to messages without keystrokes; --undo closes them again'] : []),
-    ...(wish !== undefined && wish !== "accept" ? [`"crossSessionInbound" is "${String(wish)}" and stays so; messages reach idle sessions through a waiting hook or the terminal`] : []),
+    ...(wish === undefined
+      ? ['"crossSessionInbound": "accept" opens the sessions to messages without keystrokes; --undo closes them again']
+      : []),
+    ...(wish !== undefined && wish !== "accept"
+      ? [
+          `"crossSessionInbound" is "${String(wish)}" and stays so; messages reach idle sessions through a waiting hook or the terminal`,
+        ]
+      : []),
   ],
 };
 
-/** The settings with exactly our present hooks, and open to other sessions unless the person decided otherwise. */
+/** The settings with exactly our present hooks, and open to other sessions unless the user decided otherwise. */
 function withHooks(settings: Settings, setup: HookSetup): Settings {
   const hooks = { ...hooksWithout(settings, isOurs) };
-  for (const [event, entries] of Object.entries(hookSettings(setup))) hooks[event] = [...(hooks[event] ?? []), ...entries];
+  for (const [event, entries] of Object.entries(hookSettings(setup)))
+    hooks[event] = [...(hooks[event] ?? []), ...entries];
   return { ...settings, hooks, crossSessionInbound: settings["crossSessionInbound"] ?? "accept" };
 }
 

@@ -6,7 +6,11 @@ import { flags, numberedChoices, withArguments, type Provider } from "../provide
 import { launchSettings } from "./settings.ts";
 
 /** By what each version calls it, the newest name first. */
-const permissionModes: Readonly<Record<PermissionMode, readonly string[]>> = { ask: ["manual", "default"], auto: ["auto", "acceptEdits"], skip: ["bypassPermissions"] };
+const permissionModes: Readonly<Record<PermissionMode, readonly string[]>> = {
+  ask: ["manual", "default"],
+  auto: ["auto", "acceptEdits"],
+  skip: ["bypassPermissions"],
+};
 
 /** The first name that the program's help has among the choices; without a list of them, the newest. */
 function permissionMode(mode: PermissionMode, help: string | null): string {
@@ -45,7 +49,9 @@ export const claudeCode: Provider = {
   async hasConversation(sessionId, env) {
     const config = claudeFolder(env);
     const folders = await readdir(join(config, "projects")).catch((fault: unknown) => unlessMissing(fault, []));
-    const found = await Promise.all(folders.map((folder) => isFile(join(config, "projects", folder, `${sessionId}.jsonl`))));
+    const found = await Promise.all(
+      folders.map((folder) => isFile(join(config, "projects", folder, `${sessionId}.jsonl`))),
+    );
     return found.includes(true);
   },
 

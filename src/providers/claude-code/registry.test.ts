@@ -17,7 +17,13 @@ async function configDir(files: Record<string, unknown>) {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-const session = (fields: Record<string, unknown>) => ({ pid: 41, sessionId: "s", cwd: "/p", procStart: "7", ...fields });
+const session = (fields: Record<string, unknown>) => ({
+  pid: 41,
+  sessionId: "s",
+  cwd: "/p",
+  procStart: "7",
+  ...fields,
+});
 
 test("a waiting session in tmux is read with its pane, socket and reason", async () => {
   const file = session({
@@ -65,7 +71,10 @@ testUnless(lackOfLinux)("a process that ended but was not collected by its paren
   const { value } = await parent.stdout.getReader().read();
   const zombie = Number(new TextDecoder().decode(value));
   // The shell would collect its child; cat, which takes its place, does not.
-  await until(async () => (await Bun.file(`/proc/${parent.pid}/comm`).text()) === "cat\n", "cat to take the shell's place");
+  await until(
+    async () => (await Bun.file(`/proc/${parent.pid}/comm`).text()) === "cat\n",
+    "cat to take the shell's place",
+  );
   process.kill(zombie);
   await until(async () => (await Bun.file(`/proc/${zombie}/stat`).text()).includes(") Z "), "the zombie");
   expect(await isSameProcess(zombie, undefined)).toBe(false);

@@ -42,7 +42,8 @@ export class ClaudeReplies implements AsyncDisposable {
   /** Our socket in that folder, made when it is first needed. */
   async in(folder: string): Promise<string> {
     let listening = this.servers.get(folder);
-    if (listening === undefined) this.servers.set(folder, (listening = this.listen(join(folder, `${process.pid}.sock`))));
+    if (listening === undefined)
+      this.servers.set(folder, (listening = this.listen(join(folder, `${process.pid}.sock`))));
     try {
       return (await listening).path;
     } catch (thrown) {
@@ -103,19 +104,30 @@ export class ClaudeReplies implements AsyncDisposable {
   /** It answers whoever wrote last by its socket; others have given it no such address. */
   private async reply({ from = "", message, msg_id: key }: Frame): Promise<void> {
     const agent = this.parts.agentAt(from.replace(/^uds:/, ""));
-    const last = agent && this.parts.mailbox.inbox(agent.id, { limit: recentMail }).findLast(({ delivery }) => delivery.transport === "claude-socket")?.message;
+    const last =
+      agent &&
+      this.parts.mailbox
+        .inbox(agent.id, { limit: recentMail })
+        .findLast(({ delivery }) => delivery.transport === "claude-socket")?.message;
     if (!agent || !last || typeof message?.content !== "string") return;
     const { id, name, team } = agent;
-    const draft = { to: replyAddress(last), inReplyTo: last.id, body: unwrapped(message.content), ...(key && { idempotencyKey: `peer ${key}` }) };
+    const draft = {
+      to: replyAddress(last),
+      inReplyTo: last.id,
+      body: unwrapped(message.content),
+      ...(key && { idempotencyKey: `peer ${key}` }),
+    };
     await this.parts.router.send(draft, { id, name, team, knownBy: "session" });
   }
 
   private async warn({ from = "", orig_msg_id: id, status }: Frame): Promise<void> {
     const agent = this.parts.agentAt(from.replace(/^uds:/, ""));
-    const delivery = id === undefined ? undefined : this.parts.mailbox.receipt(id)?.deliveries.find((one) => one.agent === agent?.id);
+    const delivery =
+      id === undefined ? undefined : this.parts.mailbox.receipt(id)?.deliveries.find((one) => one.agent === agent?.id);
     if (delivery) await this.parts.mailbox.warn(delivery.id, `the session says that it is ${status}`);
   }
 }
 
 /** Claude Code wraps what it sends to another session. */
-const unwrapped = (content: string): string => /^<cross-session-message [^>]*>\n([^]*)\n<\/cross-session-message>$/.exec(content)?.[1] ?? content;
+const unwrapped = (content: string): string =>
+  /^<cross-session-message [^>]*>\n([^]*)\n<\/cross-session-message>$/.exec(content)?.[1] ?? content;

@@ -19,7 +19,8 @@ export interface ClaudeSessionsOptions {
 }
 
 /** With a screen or without. */
-export const isClaude = ({ provider }: Pick<Agent, "provider">): boolean => provider === "claude-code" || provider === "claude-headless";
+export const isClaude = ({ provider }: Pick<Agent, "provider">): boolean =>
+  provider === "claude-code" || provider === "claude-headless";
 
 /** A hook is told at once what the registry says up to two tenths of a second later. */
 const hookOutranksMs = 2_000;
@@ -30,7 +31,10 @@ export class ClaudeSessions {
   private readonly environ: (pid: number) => Readonly<Record<string, string>>;
   private readonly configDirs = new Map<number, string>();
   private readonly transcripts = new Map<string, string>();
-  private readonly toldByHook = new Map<AgentId, { readonly state: AgentState; readonly at: number; readonly since: number }>();
+  private readonly toldByHook = new Map<
+    AgentId,
+    { readonly state: AgentState; readonly at: number; readonly since: number }
+  >();
 
   constructor(private readonly options: ClaudeSessionsOptions) {
     this.clock = options.clock ?? systemClock;
@@ -43,7 +47,11 @@ export class ClaudeSessions {
     const pid = pidOf(agent);
     if (pid === null) return null;
     const configDir = this.configDirOf(pid);
-    return sessionNow(configDir, pid) ?? this.behind(pid, configDir) ?? (agent.provider === "claude-headless" ? this.called(agent.sessionId, configDir) : null);
+    return (
+      sessionNow(configDir, pid) ??
+      this.behind(pid, configDir) ??
+      (agent.provider === "claude-headless" ? this.called(agent.sessionId, configDir) : null)
+    );
   }
 
   /** A program behind a shell has a pid of its own. The nearest is meant: its tools may run Claude Code as well. */
@@ -55,7 +63,11 @@ export class ClaudeSessions {
 
   /** Where nobody tells which process started which, the conversation has to do that we have chosen ourselves. */
   private called(sessionId: string | null, configDir: string): RegisteredSession | null {
-    return registeredIn(configDir).map((pid) => sessionNow(configDir, pid)).find((session) => session?.sessionId === sessionId) ?? null;
+    return (
+      registeredIn(configDir)
+        .map((pid) => sessionNow(configDir, pid))
+        .find((session) => session?.sessionId === sessionId) ?? null
+    );
   }
 
   /** What the program says that it does; null when it says nothing. */
@@ -64,7 +76,8 @@ export class ClaudeSessions {
     if (session === null || session.status === "unknown") return null;
     const told = this.toldByHook.get(agent.id);
     const forMs = told ? hookOutranksMs - (this.elapsed() - told.since) : 0;
-    if (told && told.at > (session.statusUpdatedAt ?? 0) && forMs > 0) return { state: told.state, reason: null, forMs };
+    if (told && told.at > (session.statusUpdatedAt ?? 0) && forMs > 0)
+      return { state: told.state, reason: null, forMs };
     return { state: stateOf(session), reason: session.status === "waiting" ? (session.waitingFor ?? null) : null };
   }
 
@@ -77,7 +90,8 @@ export class ClaudeSessions {
   /** Calls back when the registry changes. */
   watch(agent: Agent, changed: () => void): Disposable {
     const pid = pidOf(agent);
-    const watcher = pid === null ? undefined : renewWatcher(undefined, join(this.configDirOf(pid), "sessions"), changed);
+    const watcher =
+      pid === null ? undefined : renewWatcher(undefined, join(this.configDirOf(pid), "sessions"), changed);
     return { [Symbol.dispose]: () => watcher?.close() };
   }
 
@@ -88,7 +102,9 @@ export class ClaudeSessions {
     const known = this.transcripts.get(sessionId);
     if (known !== undefined) return existsSync(known) ? known : null;
     const projects = this.transcriptFolder(agent);
-    const found = entriesIn(projects).map((folder) => join(projects, folder, `${sessionId}.jsonl`)).find((path) => existsSync(path));
+    const found = entriesIn(projects)
+      .map((folder) => join(projects, folder, `${sessionId}.jsonl`))
+      .find((path) => existsSync(path));
     if (found !== undefined) this.transcripts.set(sessionId, found);
     return found ?? null;
   }
@@ -108,17 +124,29 @@ export class ClaudeSessions {
   knows(name: string, agent: Agent): boolean {
     const pid = pidOf(agent);
     const configDir = pid === null ? this.options.configDir : this.configDirOf(pid);
-    const sessions = entriesIn(join(configDir, "sessions")).map((file) => settingsIn(join(configDir, "sessions", file)));
+    const sessions = entriesIn(join(configDir, "sessions")).map((file) =>
+      settingsIn(join(configDir, "sessions", file)),
+    );
     if (sessions.some((session) => session?.["name"] === name || session?.["sessionId"] === name)) return true;
-    const teams = entriesIn(join(configDir, "teams")).map((team) => settingsIn(join(configDir, "teams", team, "config.json")));
+    const teams = entriesIn(join(configDir, "teams")).map((team) =>
+      settingsIn(join(configDir, "teams", team, "config.json")),
+    );
     // Whom we registered there is ours to reach, not Claude Code's.
-    return teams.some((team) => (team?.["members"] as { name?: string; tieline?: unknown }[] | undefined)?.some((member) => member.name === name && member.tieline === undefined));
+    return teams.some((team) =>
+      (team?.["members"] as { name?: string; tieline?: unknown }[] | undefined)?.some(
+        (member) => member.name === name && member.tieline === undefined,
+      ),
+    );
   }
 
-  /** Whether the person allows other sessions to write to this one, in the settings that it reads. */
+  /** Whether the user allows other sessions to write to this one, in the settings that it reads. */
   acceptsPeers(session: RegisteredSession): boolean {
     const configDir = this.configDirOf(session.pid);
-    const files = [join(session.cwd, ".claude", "settings.local.json"), join(session.cwd, ".claude", "settings.json"), join(configDir, "settings.json")];
+    const files = [
+      join(session.cwd, ".claude", "settings.local.json"),
+      join(session.cwd, ".claude", "settings.json"),
+      join(configDir, "settings.json"),
+    ];
     for (const file of files) {
       const wish = settingsIn(file)?.["crossSessionInbound"];
       if (wish !== undefined) return wish === "accept";
@@ -140,7 +168,10 @@ function pidOf(agent: Agent): number | null {
   return typeof pid === "number" ? pid : null;
 }
 
-const registeredIn = (configDir: string): number[] => entriesIn(join(configDir, "sessions")).map((file) => Number.parseInt(file, 10)).filter(Number.isInteger);
+const registeredIn = (configDir: string): number[] =>
+  entriesIn(join(configDir, "sessions"))
+    .map((file) => Number.parseInt(file, 10))
+    .filter(Number.isInteger);
 
 /** A process and those above it, as far as can be told. */
 function lineageOf(pid: number): number[] {

@@ -3,7 +3,17 @@ import { hookCommand } from "../hooks/hookCommand.ts";
 import { shellWord, type HookSetup } from "../provider.ts";
 import type { HookGroup } from "../settingsFile.ts";
 
-const events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "PermissionRequest", "SubagentStart", "Stop", "SessionEnd"];
+const events = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PreToolUse",
+  "PostToolUse",
+  "PostToolBatch",
+  "PermissionRequest",
+  "SubagentStart",
+  "Stop",
+  "SessionEnd",
+];
 /** Where a session comes to rest. */
 const restsAt = ["SessionStart", "Stop"];
 

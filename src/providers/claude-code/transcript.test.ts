@@ -14,9 +14,21 @@ test.each([
   ["a subagent's part", { type: "user", isSidechain: true, message: { content: text } }, []],
   ["a summary of hooks", { type: "system", subtype: "stop_hook_summary", hookErrors: [text] }, []],
   ["the model's own words", { type: "assistant", message: { content: [{ type: "text", text }] } }, []],
-  ["a list that only names it", { type: "user", message: { content: [{ type: "tool_result", content: `✓ ${tag}` }] } }, []],
-  ["a hook's text for the model", { type: "attachment", attachment: { type: "hook_additional_context", content: [text] } }, ["held"]],
-  ["a message that joined the turn", { type: "attachment", attachment: { type: "queued_command", prompt: text } }, ["held"]],
+  [
+    "a list that only names it",
+    { type: "user", message: { content: [{ type: "tool_result", content: `✓ ${tag}` }] } },
+    [],
+  ],
+  [
+    "a hook's text for the model",
+    { type: "attachment", attachment: { type: "hook_additional_context", content: [text] } },
+    ["held"],
+  ],
+  [
+    "a message that joined the turn",
+    { type: "attachment", attachment: { type: "queued_command", prompt: text } },
+    ["held"],
+  ],
   ["a refused tool call", { type: "user", message: { content: [{ type: "tool_result", content: text }] } }, ["held"]],
   ["a prompt", { type: "user", message: { content: text } }, ["held"]],
   ["what went to the model", { type: "api-request-blob", message: { content: text } }, ["held"]],
@@ -71,51 +83,92 @@ test("a prompt that the user took back before an answer came is discarded by the
 });
 
 test("after an error the next prompt takes the text along, and so does a summary of the conversation", () => {
-  expect(newsOf(recorded("claude-code/turns"), { tag: "MSG_Z" })).toEqual(["held", expect.stringMatching("failed: 500"), "answered"]);
-  expect(newsOf(recorded("claude-code/compacted"), { tag: "MSG_V" })).toEqual(["held", expect.stringMatching("failed: 500"), "answered"]);
+  expect(newsOf(recorded("claude-code/turns"), { tag: "MSG_Z" })).toEqual([
+    "held",
+    expect.stringMatching("failed: 500"),
+    "answered",
+  ]);
+  expect(newsOf(recorded("claude-code/compacted"), { tag: "MSG_V" })).toEqual([
+    "held",
+    expect.stringMatching("failed: 500"),
+    "answered",
+  ]);
 });
 
 test("more of the answer that was being given proves nothing, and neither do words of the program in its place", () => {
   const held = JSON.stringify({ type: "attachment", attachment: { type: "hook_additional_context", content: [text] } });
-  const answer = (id: string, model = "claude"): string => JSON.stringify({ type: "assistant", message: { id, model, content: [{ type: "tool_use" }] } });
+  const answer = (id: string, model = "claude"): string =>
+    JSON.stringify({ type: "assistant", message: { id, model, content: [{ type: "tool_use" }] } });
   expect(newsOf([answer("1"), held, answer("1"), answer("2", "<synthetic>")], { tag })).toEqual(["held"]);
   expect(newsOf([answer("1"), held, answer("2")], { tag })).toEqual(["held", "answered"]);
 });
 
 test("what the agent fetches by a tool call is held by its result: the call names it, or the result does", () => {
-  const call = JSON.stringify({ type: "assistant", message: { id: "1", content: [{ type: "tool_use", input: { command: `tieline show ${tag}` } }] } });
-  const result = JSON.stringify({ type: "user", message: { content: [{ type: "tool_result", content: "the whole text" }] } });
+  const call = JSON.stringify({
+    type: "assistant",
+    message: { id: "1", content: [{ type: "tool_use", input: { command: `tieline show ${tag}` } }] },
+  });
+  const result = JSON.stringify({
+    type: "user",
+    message: { content: [{ type: "tool_result", content: "the whole text" }] },
+  });
   const answer = JSON.stringify({ type: "assistant", message: { id: "2", content: [{ type: "text" }] } });
   expect(newsOf([call, result, answer], { tag, fetched: true })).toEqual(["held", "answered"]);
   expect(newsOf([result, answer], { tag, fetched: true })).toEqual([]);
-  const named = JSON.stringify({ type: "user", message: { content: [{ type: "tool_result", content: `✓ ${tag} from bob` }] } });
+  const named = JSON.stringify({
+    type: "user",
+    message: { content: [{ type: "tool_result", content: `✓ ${tag} from bob` }] },
+  });
   expect(newsOf([named, answer], { tag, fetched: true })).toEqual(["held", "answered"]);
 });
 
 describe("going back in the conversation", () => {
-  const told = (...lines: readonly object[]): string[] => newsOf(lines.map((line) => JSON.stringify(line)), { tag });
-  const prompt = (uuid: string, parentUuid: string | null, content = "go on") => ({ type: "user", uuid, parentUuid, message: { content } });
+  const told = (...lines: readonly object[]): string[] =>
+    newsOf(
+      lines.map((line) => JSON.stringify(line)),
+      { tag },
+    );
+  const prompt = (uuid: string, parentUuid: string | null, content = "go on") => ({
+    type: "user",
+    uuid,
+    parentUuid,
+    message: { content },
+  });
   const attached = (uuid: string, parentUuid: string) => ({
     type: "attachment",
     uuid,
     parentUuid,
     attachment: { type: "hook_additional_context", content: [text] },
   });
-  const answer = (uuid: string, parentUuid: string) => ({ type: "assistant", uuid, parentUuid, message: { id: uuid, model: "m", content: [] } });
+  const answer = (uuid: string, parentUuid: string) => ({
+    type: "assistant",
+    uuid,
+    parentUuid,
+    message: { id: uuid, model: "m", content: [] },
+  });
 
   test("a prompt in the place of the one that held the message discards it", () => {
     expect(told(prompt("1", null), prompt("2", "1", text), prompt("3", "1"))).toEqual(["held", "discarded"]);
   });
 
   test("a prompt in the place of one before the message discards it", () => {
-    expect(told(prompt("1", null), answer("2", "1"), attached("3", "2"), prompt("4", null))).toEqual(["held", "discarded"]);
+    expect(told(prompt("1", null), answer("2", "1"), attached("3", "2"), prompt("4", null))).toEqual([
+      "held",
+      "discarded",
+    ]);
   });
 
   test("a prompt in the place of one behind the message leaves it", () => {
-    expect(told(prompt("1", null, text), prompt("2", "1"), prompt("3", "1"), answer("4", "3"))).toEqual(["held", "answered"]);
+    expect(told(prompt("1", null, text), prompt("2", "1"), prompt("3", "1"), answer("4", "3"))).toEqual([
+      "held",
+      "answered",
+    ]);
   });
 
   test("a prompt that follows a branch beside the message leaves it", () => {
-    expect(told(prompt("1", null), answer("2", "1"), attached("3", "2"), prompt("4", "2"), answer("5", "4"))).toEqual(["held", "answered"]);
+    expect(told(prompt("1", null), answer("2", "1"), attached("3", "2"), prompt("4", "2"), answer("5", "4"))).toEqual([
+      "held",
+      "answered",
+    ]);
   });
 });

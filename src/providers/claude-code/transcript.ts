@@ -23,7 +23,9 @@ export function claudeLines(): LineReader {
   const replaced = replacedPrompts();
   return (text) => {
     const line = parsedLine<Line>(text);
-    return line === null || line.isSidechain ? null : lineOf(line, text, { nameAnswer: () => `unnamed ${++unnamed}`, replaced });
+    return line === null || line.isSidechain
+      ? null
+      : lineOf(line, text, { nameAnswer: () => `unnamed ${++unnamed}`, replaced });
   };
 }
 
@@ -65,7 +67,8 @@ function lineOf(line: Line, text: string, reading: Reading): TranscriptLine {
 
 /** Not what waits in a queue; not what a hook printed, which is a note about the hook. */
 function isSaid({ type, attachment }: Line): boolean {
-  if (type === "attachment") return attachment?.type === "hook_additional_context" || attachment?.type === "queued_command";
+  if (type === "attachment")
+    return attachment?.type === "hook_additional_context" || attachment?.type === "queued_command";
   return type === "user" || type === "api-request-blob";
 }
 
@@ -86,10 +89,17 @@ function signOf(line: Line, { nameAnswer, replaced }: Reading): Sign | null {
   return message?.model === "<synthetic>" ? null : { kind: "answer", answer: message?.id ?? nameAnswer() };
 }
 
-const has = (block: string, { message }: Line): boolean => Array.isArray(message?.content) && (message.content as readonly Block[]).some(({ type }) => type === block);
+const has = (block: string, { message }: Line): boolean =>
+  Array.isArray(message?.content) && (message.content as readonly Block[]).some(({ type }) => type === block);
 
 /** The first sentence: what follows is advice to whoever sits in front of the program. */
 function errorIn(content: NonNullable<Line["message"]>["content"]): string {
   const words = typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join(" ");
-  return words.replace("API Error: ", "").split(/\. (?=[A-Z])/)[0]!.replace(/\.$/, "").trim() || "an API error";
+  return (
+    words
+      .replace("API Error: ", "")
+      .split(/\. (?=[A-Z])/)[0]!
+      .replace(/\.$/, "")
+      .trim() || "an API error"
+  );
 }

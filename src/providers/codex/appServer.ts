@@ -121,7 +121,7 @@ class SocketAppServer implements AppServer {
 
   #take({ id, method, params = {}, result, error }: Frame): void {
     if (method !== undefined) {
-      // A frame with both is the server asking for an approval. Those are the person's to answer, never ours.
+      // A frame with both is the server asking for an approval. Those are the user's to answer, never ours.
       if (id === undefined) for (const listener of [...this.#listeners]) listener({ method, params });
       return;
     }

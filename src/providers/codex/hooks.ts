@@ -26,7 +26,10 @@ export const codexDialect: HookDialect = {
   // It calls nobody after a command that runs on in the background.
   speaksBeforeTools: true,
   // The turn goes on with the reason of a block. Claude Code goes on with a context as well, and shows such a reason twice.
-  context: (event, text) => (event === "Stop" ? { decision: "block", reason: text } : { hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
+  context: (event, text) =>
+    event === "Stop"
+      ? { decision: "block", reason: text }
+      : { hookSpecificOutput: { hookEventName: event, additionalContext: text } },
 };
 
 export interface CommandHook {
@@ -43,7 +46,12 @@ const timeoutOf = (event: string): number => (event === "SessionEnd" ? 3 : 10);
 
 export function hookFor(event: string, setup: Pick<HookSetup, "hook" | "answer">): CommandHook {
   const all = unlimited.has(event) && knowsLimits(setup.answer ?? null);
-  return { type: "command", command: hookCommand(setup, "codex", event, all), timeout: timeoutOf(event), ...(all && { additionalContextLimit: 0 }) };
+  return {
+    type: "command",
+    command: hookCommand(setup, "codex", event, all),
+    timeout: timeoutOf(event),
+    ...(all && { additionalContextLimit: 0 }),
+  };
 }
 
 /** Whether the version that Codex says it is, such as `codex-cli 0.166.0`, lets a hook ask for all of its context. */
@@ -58,11 +66,14 @@ export const isOurs = runsHookOf("codex");
 export function launchHooks(setup: HookSetup): Record<string, unknown> {
   const events = Object.keys(hookEvents);
   const groups = events.map((event) => [event, [{ hooks: [hookFor(event, setup)] }]]);
-  const trust = events.map((event) => [`/<session-flags>/config.toml:${hookEvents[event]}:0:0`, { trusted_hash: trustHash(event, hookFor(event, setup)) }]);
+  const trust = events.map((event) => [
+    `/<session-flags>/config.toml:${hookEvents[event]}:0:0`,
+    { trusted_hash: trustHash(event, hookFor(event, setup)) },
+  ]);
   return { ...Object.fromEntries(groups), state: Object.fromEntries(trust) };
 }
 
-/** What Codex writes down for a hook that the person trusts: the digest of what it does, with its keys in order. */
+/** What Codex writes down for a hook that the user trusts: the digest of what it does, with its keys in order. */
 export function trustHash(event: string, { additionalContextLimit, command, timeout, type }: CommandHook): string {
   const limit = additionalContextLimit === undefined ? {} : { additionalContextLimit };
   const identity = { event_name: hookEvents[event], hooks: [{ ...limit, async: false, command, timeout, type }] };
@@ -74,5 +85,7 @@ export function toml(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toml).join(",")}]`;
   // A basic TOML string is escaped like JSON.
   if (value === null || typeof value !== "object") return JSON.stringify(value);
-  return `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}=${toml(inner)}`).join(",")}}`;
+  return `{${Object.entries(value)
+    .map(([key, inner]) => `${JSON.stringify(key)}=${toml(inner)}`)
+    .join(",")}}`;
 }

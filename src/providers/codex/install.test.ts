@@ -19,7 +19,8 @@ function inFolder(run: (file: string) => void): void {
 }
 
 const memoryOf = (file: string): string => `${file}.found`;
-const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; note?: string };
+const read = (file: string) =>
+  JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; note?: string };
 
 test("ours come behind those of others, once however often, and go without a trace", () =>
   inFolder((file) => {
@@ -28,7 +29,10 @@ test("ours come behind those of others, once however often, and go without a tra
     expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(true);
     const { hooks, note } = read(file);
     expect([note, Object.keys(hooks).toSorted()]).toEqual(["mine", Object.keys(hookEvents).toSorted()]);
-    expect(hooks["PreToolUse"]).toEqual([foreign, { hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook codex PreToolUse", timeout: 10 }] }]);
+    expect(hooks["PreToolUse"]).toEqual([
+      foreign,
+      { hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook codex PreToolUse", timeout: 10 }] },
+    ]);
     expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(false);
     expect(removeHooks(codexHooks, file, memoryOf(file)).changed).toBe(true);
     expect(readFileSync(file, "utf8")).toBe(before);
@@ -59,7 +63,7 @@ test("a broken file is left alone", () =>
     expect(readFileSync(file, "utf8")).toBe("{ not json");
   }));
 
-test("it says what the person has to approve", () =>
+test("it says what the user has to approve", () =>
   inFolder((file) => {
     const { notes } = installHooks(codexHooks, file, setup, memoryOf(file));
     expect(notes.join("\n")).toContain("Hooks need review");
@@ -69,5 +73,7 @@ test("it says what the person has to approve", () =>
 test("trust for what we start ourselves is the digest that Codex makes", () => {
   // As the program itself lists it for this hook.
   const command = "cat >> /tmp/hookprobe.log; echo >> /tmp/hookprobe.log; env >> /tmp/hookprobe.log.env";
-  expect(trustHash("PreToolUse", { type: "command", command, timeout: 5 })).toBe("sha256:0c437bdedfc92a13462d7bd51ebbb805bd32ea9bc633d9b0000e19dd5562688a");
+  expect(trustHash("PreToolUse", { type: "command", command, timeout: 5 })).toBe(
+    "sha256:0c437bdedfc92a13462d7bd51ebbb805bd32ea9bc633d9b0000e19dd5562688a",
+  );
 });

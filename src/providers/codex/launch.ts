@@ -78,7 +78,11 @@ function ownFlags({ sessionId, resume, prompt, permissions, model }: LaunchOptio
 
 function serverFlags({ prompt, permissions, model }: LaunchOptions): string[] {
   const permitted = Object.entries(permissionSettings[permissions]).flatMap(([key, value]) => setting(key, value));
-  return flags(permitted, model !== null && setting("model", model), prompt && setting("developer_instructions", prompt.text));
+  return flags(
+    permitted,
+    model !== null && setting("model", model),
+    prompt && setting("developer_instructions", prompt.text),
+  );
 }
 
 const setting = (key: string, value: unknown): string[] => ["-c", `${key}=${toml(value)}`];
@@ -96,7 +100,12 @@ export const keeperPath = (socket: string): string => `${socket}.keeper`;
  * for, and kills them. The next start waits for the keeper, because a thread has one writer at a time. Without a server the
  * program runs alone, and leaves word of it.
  */
-function besideItsServer(socket: string, server: readonly string[], pane: readonly string[], alone: readonly string[]): string {
+function besideItsServer(
+  socket: string,
+  server: readonly string[],
+  pane: readonly string[],
+  alone: readonly string[],
+): string {
   const words = (command: readonly string[]): string => command.map(shellWord).join(" ");
   return `socket=${shellWord(socket)}
 keeper=$(cat ${shellWord(keeperPath(socket))} 2>/dev/null) && for _ in $(seq 100); do kill -0 "$keeper" 2>/dev/null || break; sleep 0.05; done

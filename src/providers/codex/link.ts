@@ -24,7 +24,11 @@ export class CodexLink implements Disposable {
       directory,
       onEvent,
       placeOf: (agent) => codexServerOf(agent)?.socket ?? null,
-      watch: (agent) => threads.watch(agent, { changed: () => this.refresh(agent.id), loaded: (thread) => this.enter(agent.id, thread) }),
+      watch: (agent) =>
+        threads.watch(agent, {
+          changed: () => this.refresh(agent.id),
+          loaded: (thread) => this.enter(agent.id, thread),
+        }),
     });
   }
 

@@ -24,13 +24,21 @@ export function codexQueueOf({ endpoints }: Agent): CodexQueue | null {
   const transcript = findRollout(home, held.threadId);
   // A thread is written down with its first turn; before that Codex does not know it by its id.
   if (program === null || transcript === null || !existsSync(transcript)) return null;
-  return { transcript: { path: transcript, below: rolloutFolders(home) }, add: (text, signal) => run([program, "queue", "--thread", held.threadId, "--message", text], environOf(pid), signal) };
+  return {
+    transcript: { path: transcript, below: rolloutFolders(home) },
+    add: (text, signal) =>
+      run([program, "queue", "--thread", held.threadId, "--message", text], environOf(pid), signal),
+  };
 }
 
 /** What `codex queue` has to know of the Codex that it writes to. */
 const needed: ReadonlySet<string> = new Set(["HOME", "CODEX_HOME", "PATH", "TMPDIR"]);
 
-async function run(command: readonly string[], environment: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string | null> {
+async function run(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<string | null> {
   if (signal.aborted) return "the attempt was called off before it began";
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => needed.has(name)));
   const child = Bun.spawn([...command], { env, cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe", signal });

@@ -7,21 +7,29 @@ import { newsIn, recorded } from "../../testing/newsIn.ts";
 import { findRollout, hasReadRefusal, rolloutLines, untilRecorded, type Rollout } from "./rollout.ts";
 
 const message = { id: "01a1dea3-13fe-7c33-9e4f-67485d53cf17" as MessageId, tag: "MSG_BOB_1a2b3c4d" as Tag };
-const line = (type: string, payload: object): string => `${JSON.stringify({ timestamp: "2026-11-15T09:56:31.932Z", ordinal: 7, type, payload })}\n`;
-const said = (role: string, text: string): string => line("response_item", { type: "message", role, content: [{ type: "input_text", text }] });
-const output = (id: string, text: string): string => line("response_item", { type: "function_call_output", call_id: id, output: text });
+const line = (type: string, payload: object): string =>
+  `${JSON.stringify({ timestamp: "2026-11-15T09:56:31.932Z", ordinal: 7, type, payload })}\n`;
+const said = (role: string, text: string): string =>
+  line("response_item", { type: "message", role, content: [{ type: "input_text", text }] });
+const output = (id: string, text: string): string =>
+  line("response_item", { type: "function_call_output", call_id: id, output: text });
 const rolloutAt = (path: string): Rollout => ({ path, below: [tmpdir()] });
-const call = (id: string): string => line("response_item", { type: "function_call", name: "exec_command", call_id: id, arguments: "{}" });
+const call = (id: string): string =>
+  line("response_item", { type: "function_call", name: "exec_command", call_id: id, arguments: "{}" });
 
 const newsOf = (lines: readonly string[], tag: string = message.tag): string[] =>
-  newsIn(rolloutLines(), lines, { tag, id: message.id }).map((news) => ("error" in news ? `${news.kind}: ${news.error}` : news.kind));
+  newsIn(rolloutLines(), lines, { tag, id: message.id }).map((news) =>
+    "error" in news ? `${news.kind}: ${news.error}` : news.kind,
+  );
 
 test("what the model is given is in the conversation; what it says itself, or what only waits, is not", () => {
   const words = `[${message.tag} from bob]\nhello`;
   expect(newsOf([said("user", words)])).toEqual(["held"]);
   expect(newsOf([said("developer", words)])).toEqual(["held"]);
   expect(newsOf([output("call_1", `Command blocked by PreToolUse hook: ${words}`)])).toEqual(["held"]);
-  expect(newsOf([line("event_msg", { type: "item_completed", item: { type: "UserMessage", client_id: message.id } })])).toEqual(["held"]);
+  expect(
+    newsOf([line("event_msg", { type: "item_completed", item: { type: "UserMessage", client_id: message.id } })]),
+  ).toEqual(["held"]);
   expect(newsOf([said("assistant", words)])).toEqual([]);
   expect(newsOf([said("user", `is ${message.tag} there?`)])).toEqual([]);
   expect(newsOf([line("event_msg", { type: "queued", text: words })])).toEqual([]);
@@ -83,7 +91,14 @@ test("a file and a folder that come later are waited for, and what stood there b
   appendFileSync(path, text.slice(0, 40));
   appendFileSync(path, text.slice(40));
   expect(await found).toBe(true);
-  expect(await untilRecorded(rolloutAt(path), Buffer.byteLength(said("user", "begin") + text), message, AbortSignal.timeout(50))).toBe(false);
+  expect(
+    await untilRecorded(
+      rolloutAt(path),
+      Buffer.byteLength(said("user", "begin") + text),
+      message,
+      AbortSignal.timeout(50),
+    ),
+  ).toBe(false);
   rmSync(root, { recursive: true });
 });
 

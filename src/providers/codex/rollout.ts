@@ -77,15 +77,23 @@ function signOf({ type, payload }: Line): Sign | "answer" | null {
   }
 }
 
-const isAnswer = (type = "", role = ""): boolean => (type === "message" ? role === "assistant" : type === "reasoning" || isToolCall(type));
+const isAnswer = (type = "", role = ""): boolean =>
+  type === "message" ? role === "assistant" : type === "reasoning" || isToolCall(type);
 
 function endsAnswer({ type, payload }: Line): boolean {
   if (type === "response_item") return isToolOutput(payload?.type);
-  return type === "token_usage_record" || (type === "event_msg" && ["task_started", "task_complete", "turn_aborted"].includes(payload?.type ?? ""));
+  return (
+    type === "token_usage_record" ||
+    (type === "event_msg" && ["task_started", "task_complete", "turn_aborted"].includes(payload?.type ?? ""))
+  );
 }
 
 /** Where the request went says nothing to whoever reads a receipt. */
-const errorIn = (message = "an API error"): string => message.replace(/, url: \S+/, "").replace(/\.$/, "").trim();
+const errorIn = (message = "an API error"): string =>
+  message
+    .replace(/, url: \S+/, "")
+    .replace(/\.$/, "")
+    .trim();
 
 /** Where a thread is, or will be, written down. Its id tells the time of its birth, the folders are named by day. */
 export function findRollout(codexHome: string, threadId: string): string | null {
@@ -101,7 +109,10 @@ export function findRollout(codexHome: string, threadId: string): string | null 
 }
 
 /** Where Codex keeps its threads. A file elsewhere proves nothing. */
-export const rolloutFolders = (codexHome: string): readonly string[] => [join(codexHome, "sessions"), join(codexHome, "archived_sessions")];
+export const rolloutFolders = (codexHome: string): readonly string[] => [
+  join(codexHome, "sessions"),
+  join(codexHome, "archived_sessions"),
+];
 
 /** A thread's record, and the folders that it must be in. */
 export interface Rollout {
@@ -131,7 +142,12 @@ const missingFolderMs = 20;
 const sweepMs = 500;
 
 /** Resolves when the message stands behind `offset`: true, or when the signal aborts: false. */
-export async function untilRecorded(rollout: Rollout, offset: number, message: Recordable, signal: AbortSignal): Promise<boolean> {
+export async function untilRecorded(
+  rollout: Rollout,
+  offset: number,
+  message: Recordable,
+  signal: AbortSignal,
+): Promise<boolean> {
   const bell = createBell(signal);
   let watcher: Watcher | undefined;
   let from = offset;
@@ -167,7 +183,10 @@ export async function hasReadRefusal(rollout: Rollout, refusedCall: string, call
 }
 
 /** Whole lines, and where to read on after the piece that they are in. A shorter file than before is another one. */
-async function* linesFrom({ path, below }: Rollout, offset: number): AsyncIterable<{ readonly line: string; readonly end: number }> {
+async function* linesFrom(
+  { path, below }: Rollout,
+  offset: number,
+): AsyncIterable<{ readonly line: string; readonly end: number }> {
   for (let from = offset; ; await nextTurn()) {
     const found = wholeLines(path, { below }, ({ size }) => (size < from ? 0 : from));
     if (found === null) return;

@@ -12,7 +12,10 @@ import { codexServerEndpoint, loadedThreads } from "./threads.ts";
 
 const nothing: RunningProgram = { sessionId: null, endpoints: [] };
 
-export async function runningCodex({ pids, argv, taken }: ProgramProcess, report: (context: string, fault: unknown) => void): Promise<RunningProgram> {
+export async function runningCodex(
+  { pids, argv, taken }: ProgramProcess,
+  report: (context: string, fault: unknown) => void,
+): Promise<RunningProgram> {
   const own = pids.flatMap(heldThreads).toSorted().at(-1);
   if (own !== undefined) return { sessionId: own, endpoints: [] };
   const socket = remoteSocket(argv) ?? sharedSocket(pids[0]!);
@@ -32,7 +35,7 @@ function remoteSocket(argv: readonly string[]): string | null {
   return argv.includes("--remote") && address?.startsWith("unix:///") ? address.slice("unix://".length) : null;
 }
 
-/** The server that all of a person's Codexes share, unless they are told otherwise. */
+/** The server that all of a user's Codexes share, unless they are told otherwise. */
 function sharedSocket(pid: number): string | null {
   const socket = join(homeOfCodex(pid) ?? "/", "app-server-control", "app-server-control.sock");
   return existsSync(socket) ? socket : null;

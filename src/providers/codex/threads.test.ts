@@ -4,8 +4,13 @@ import { anAgent } from "../../testing/agents.ts";
 import type { AppServer, AppServerNotification } from "./appServer.ts";
 import { codexServerEndpoint, CodexThreads, type Thread } from "./threads.ts";
 
-const agent = anAgent({ name: "ana", provider: "codex", endpoints: [codexServerEndpoint({ socket: "/nowhere.sock", hooks: false })] });
-const fault = (message: string, refused: boolean) => new TielineError("DELIVERY_FAILED", message, { remedy: "", operands: { refused } });
+const agent = anAgent({
+  name: "ana",
+  provider: "codex",
+  endpoints: [codexServerEndpoint({ socket: "/nowhere.sock", hooks: false })],
+});
+const fault = (message: string, refused: boolean) =>
+  new TielineError("DELIVERY_FAILED", message, { remedy: "", operands: { refused } });
 
 /** A server that answers every question about the thread t1 with this, and each in its turn. */
 function complaining(answer: TielineError) {
@@ -16,7 +21,16 @@ function complaining(answer: TielineError) {
       await new Promise((resolve) => setImmediate(resolve));
       const { threadId } = params as { threadId: string };
       if (threadId === "t1") throw answer;
-      return { thread: { id: threadId, status: { type: "idle" }, path: null, cwd: "/", ephemeral: false, parentThreadId: null } } as Result;
+      return {
+        thread: {
+          id: threadId,
+          status: { type: "idle" },
+          path: null,
+          cwd: "/",
+          ephemeral: false,
+          parentThreadId: null,
+        },
+      } as Result;
     },
     listen: (listener) => {
       hear = listener;
@@ -26,7 +40,11 @@ function complaining(answer: TielineError) {
     close: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   };
-  return { app, changed: (threadId: string) => hear({ method: "thread/status/changed", params: { threadId, status: { type: "idle" } } }) };
+  return {
+    app,
+    changed: (threadId: string) =>
+      hear({ method: "thread/status/changed", params: { threadId, status: { type: "idle" } } }),
+  };
 }
 
 test.each([
@@ -35,7 +53,11 @@ test.each([
 ])("a server that %s", async (_what, answer, expected) => {
   const reported: string[] = [];
   const { app, changed } = complaining(answer);
-  await using threads = new CodexThreads({ codexHome: "/nowhere", connect: async () => app, report: (_context, thrown) => reported.push((thrown as Error).message) });
+  await using threads = new CodexThreads({
+    codexHome: "/nowhere",
+    connect: async () => app,
+    report: (_context, thrown) => reported.push((thrown as Error).message),
+  });
   await threads.find(agent);
   const next = Promise.withResolvers<Thread>();
   using _ = threads.watch(agent, { changed: () => undefined, loaded: next.resolve });

@@ -1,7 +1,7 @@
 /**
  * What Codex's app servers say about the threads that are our agents. One connection per server, open while somebody
  * watches one of its agents. We never subscribe to a thread: a subscriber is asked for approvals, and those are the
- * person's to give.
+ * user's to give.
  */
 import { existsSync, statSync } from "node:fs";
 import type { Agent, Endpoint } from "../../model/agent.ts";
@@ -22,7 +22,7 @@ export interface Thread {
   /** Where it is written down. */
   readonly path: string | null;
   readonly cwd: string;
-  /** A conversation with the person; not a subagent's, not one that Codex has with itself. */
+  /** A conversation with the user; not a subagent's, not one that Codex has with itself. */
   readonly main: boolean;
 }
 
@@ -51,11 +51,14 @@ const writtenLateMs = 2_000;
 export interface ThreadWatch {
   /** Something about the agent's thread may have changed. */
   changed(): void;
-  /** The server has loaded another conversation, which is the one that the person sees now. */
+  /** The server has loaded another conversation, which is the one that the user sees now. */
   loaded?(thread: Thread): void;
 }
 
-export const codexServerEndpoint = (locator: CodexServerLocator): Endpoint => ({ transport: "codex-server", locator: { ...locator } });
+export const codexServerEndpoint = (locator: CodexServerLocator): Endpoint => ({
+  transport: "codex-server",
+  locator: { ...locator },
+});
 
 export interface CodexServerLocator {
   readonly socket: string;
@@ -159,14 +162,15 @@ export class CodexThreads implements AsyncDisposable {
 
   /** A hook told where a thread is written down; it is believed only where Codex keeps its threads. */
   learnTranscript(agent: Agent, threadId: string, path: string): void {
-    if (this.rolloutAt(agent, path).below.some((folder) => leadsInto(path, folder))) this.transcripts.set(threadId, path);
+    if (this.rolloutAt(agent, path).below.some((folder) => leadsInto(path, folder)))
+      this.transcripts.set(threadId, path);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.servers.values()].map((server) => server.close()));
   }
 
-  /** The person may have started it with another home than ours. */
+  /** The user may have started it with another home than ours. */
   private homeOf(agent: Agent): string {
     return homeOfCodex(pidOf(agent)) ?? this.options.codexHome;
   }
@@ -178,7 +182,11 @@ export class CodexThreads implements AsyncDisposable {
 
   private serverOf(agent: Agent): Server {
     const locator = codexServerOf(agent);
-    if (locator === null) throw new TielineError("DELIVERY_FAILED", `${agent.name} has no app server`, { remedy: "start it again with `tieline restart`", operands: { agent: agent.name } });
+    if (locator === null)
+      throw new TielineError("DELIVERY_FAILED", `${agent.name} has no app server`, {
+        remedy: "start it again with `tieline restart`",
+        operands: { agent: agent.name },
+      });
     let server = this.servers.get(locator.socket);
     if (server === undefined) this.servers.set(locator.socket, (server = new Server(locator.socket, this.options)));
     return server;
@@ -187,7 +195,8 @@ export class CodexThreads implements AsyncDisposable {
 
 const writtenAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-const pidOf = ({ endpoints }: Agent): number => Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
+const pidOf = ({ endpoints }: Agent): number =>
+  Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
 
 export function saidBy(status: ThreadStatus): Said | null {
   switch (status.type) {
@@ -231,7 +240,11 @@ class Server {
   threadOf(agent: Agent): Thread | null {
     const known = agent.sessionId === null ? undefined : this.threads.get(agent.sessionId);
     if (codexServerOf(agent)?.shared) return known ?? null;
-    return known ?? [...this.threads.values()].filter(({ main }) => main).toSorted((a, b) => (a.id < b.id ? 1 : -1))[0] ?? null;
+    return (
+      known ??
+      [...this.threads.values()].filter(({ main }) => main).toSorted((a, b) => (a.id < b.id ? 1 : -1))[0] ??
+      null
+    );
   }
 
   has(threadId: string): boolean {
@@ -329,4 +342,10 @@ async function readThread(app: AppServer, threadId: string): Promise<Thread> {
   return threadFrom(thread);
 }
 
-const threadFrom = ({ id, status, path, cwd, ephemeral, parentThreadId }: WireThread): Thread => ({ id, status, path, cwd, main: !ephemeral && parentThreadId === null });
+const threadFrom = ({ id, status, path, cwd, ephemeral, parentThreadId }: WireThread): Thread => ({
+  id,
+  status,
+  path,
+  cwd,
+  main: !ephemeral && parentThreadId === null,
+});

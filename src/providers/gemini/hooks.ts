@@ -4,7 +4,7 @@ import { hookCommand, runsHookOf } from "../hooks/hookCommand.ts";
 import type { HookSetup } from "../provider.ts";
 
 /**
- * The events that we listen to, in Gemini's words. Not the end of a turn: what is said there it shows to the person as
+ * The events that we listen to, in Gemini's words. Not the end of a turn: what is said there it shows to the user as
  * a request that failed, and at rest a moment later a message can be typed.
  */
 export const hookEvents = ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"] as const;
@@ -34,6 +34,11 @@ export interface CommandHook {
 
 const timeoutMs = 10_000;
 
-export const hookFor = (event: string, setup: Pick<HookSetup, "hook">): CommandHook => ({ type: "command", name: "tieline", command: hookCommand(setup, "gemini", event), timeout: timeoutMs });
+export const hookFor = (event: string, setup: Pick<HookSetup, "hook">): CommandHook => ({
+  type: "command",
+  name: "tieline",
+  command: hookCommand(setup, "gemini", event),
+  timeout: timeoutMs,
+});
 
 export const isOurs = runsHookOf("gemini");

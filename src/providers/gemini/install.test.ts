@@ -19,7 +19,8 @@ function inFolder(run: (file: string) => void): void {
 }
 
 const memoryOf = (file: string): string => `${file}.found`;
-const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; ui?: unknown };
+const read = (file: string) =>
+  JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown[]>; ui?: unknown };
 
 test("ours come behind those of others, once however often, and go without a trace", () =>
   inFolder((file) => {
@@ -28,7 +29,19 @@ test("ours come behind those of others, once however often, and go without a tra
     expect(installHooks(geminiHooks, file, setup, memoryOf(file)).changed).toBe(true);
     const { hooks, ui } = read(file);
     expect([ui, Object.keys(hooks).toSorted()]).toEqual([{ theme: "mine" }, [...hookEvents].toSorted()]);
-    expect(hooks["BeforeTool"]).toEqual([foreign, { hooks: [{ type: "command", name: "tieline", command: "/home/ana/.tieline/hooks/hook gemini BeforeTool", timeout: 10_000 }] }]);
+    expect(hooks["BeforeTool"]).toEqual([
+      foreign,
+      {
+        hooks: [
+          {
+            type: "command",
+            name: "tieline",
+            command: "/home/ana/.tieline/hooks/hook gemini BeforeTool",
+            timeout: 10_000,
+          },
+        ],
+      },
+    ]);
     expect(installHooks(geminiHooks, file, setup, memoryOf(file)).changed).toBe(false);
     expect(removeHooks(geminiHooks, file, memoryOf(file)).changed).toBe(true);
     expect(readFileSync(file, "utf8")).toBe(before);

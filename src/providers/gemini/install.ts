@@ -12,7 +12,10 @@ export const geminiHooks: HookedProgram = {
   file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".gemini") : geminiFolder(env), "settings.json"),
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),
-  notes: () => ["sessions that run already read the hooks when they are started again", "in a project's settings Gemini CLI runs them only where you trust the folder"],
+  notes: () => [
+    "sessions that run already read the hooks when they are started again",
+    "in a project's settings Gemini CLI runs them only where you trust the folder",
+  ],
 };
 
 export function withHooks(settings: Settings, setup: HookSetup): Settings {

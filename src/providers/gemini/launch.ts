@@ -26,7 +26,11 @@ export const gemini: Provider = {
     const command = withArguments(profile.command ?? ["gemini"], [...own, ...profile.args]);
     const defaults = ownSocket === null ? null : `${ownSocket}.gemini.json`;
     if (hooks === null || defaults === null || !readsDefaults(defaults)) return { command, env: {} };
-    return { command, env: { [defaultsVariable]: defaults }, files: { [defaults]: JSON.stringify(withHooks({}, hooks)) } };
+    return {
+      command,
+      env: { [defaultsVariable]: defaults },
+      files: { [defaults]: JSON.stringify(withHooks({}, hooks)) },
+    };
   },
 
   /** A session is written down with its first words, and can not be gone on with before. */

@@ -8,9 +8,12 @@ import { findTranscript, geminiLines, hasReadRefusal } from "./transcript.ts";
 const tag = "MSG_USER_7f3a91c2";
 const words = `[${tag} from user · urgent]\ndo not touch "auth.ts"\n[end ${tag}]`;
 const line = (type: string, content: unknown): string => JSON.stringify({ id: "1", type, content });
-const refused = [{ functionResponse: { name: "run_shell_command", response: { error: `Tool execution blocked: ${words}` } } }];
+const refused = [
+  { functionResponse: { name: "run_shell_command", response: { error: `Tool execution blocked: ${words}` } } },
+];
 
-const newsOf = (...lines: string[]): string[] => newsIn(geminiLines(), lines, { tag }).map((news) => ("error" in news ? `${news.kind}: ${news.error}` : news.kind));
+const newsOf = (...lines: string[]): string[] =>
+  newsIn(geminiLines(), lines, { tag }).map((news) => ("error" in news ? `${news.kind}: ${news.error}` : news.kind));
 
 test("only what was said to the model is in the conversation", () => {
   expect(newsOf(line("user", [{ text: words }]))).toEqual(["held"]);
@@ -25,7 +28,11 @@ test("an answer behind it proves that the model has read it; an error names what
   const answer = JSON.stringify({ id: "2", type: "gemini", content: "ok", tokens: { input: 10 } });
   expect(newsOf(asked, answer)).toEqual(["held", "answered"]);
   const failed = line("error", '[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"quota"}}]');
-  expect(newsOf(asked, failed, line("user", [{ text: "go on" }]), answer)).toEqual(["held", "failed: 429 quota", "answered"]);
+  expect(newsOf(asked, failed, line("user", [{ text: "go on" }]), answer)).toEqual([
+    "held",
+    "failed: 429 quota",
+    "answered",
+  ]);
   expect(newsOf(asked, line("error", "[API Error: fetch failed]"))).toEqual(["held", "failed: fetch failed"]);
 });
 

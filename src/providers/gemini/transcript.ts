@@ -14,7 +14,13 @@ interface Line {
 export const geminiLines = (): LineReader => (text) => {
   const line = parsedLine<Line>(text);
   if (line === null) return null;
-  return { id: null, said: line.type === "user" && mayNameMessage(text) ? text : null, queued: null, tool: toolIn(line, text), sign: signOf(line) };
+  return {
+    id: null,
+    said: line.type === "user" && mayNameMessage(text) ? text : null,
+    queued: null,
+    tool: toolIn(line, text),
+    sign: signOf(line),
+  };
 };
 
 function toolIn({ type }: Line, text: string): TranscriptLine["tool"] {
@@ -45,20 +51,30 @@ const headBytes = 4_096;
 export function hasReadRefusal(path: string, folder: string, words: string): boolean {
   const first = JSON.stringify(words.split("\n")[0]).slice(1, -1);
   const text = partOf(path, folder, (size) => Math.max(0, size - recentBytes), recentBytes);
-  return text.split("\n").some((line) => line.includes(first) && line.includes('"functionResponse"') && parsedLine<Line>(line)?.type === "user");
+  return text
+    .split("\n")
+    .some(
+      (line) => line.includes(first) && line.includes('"functionResponse"') && parsedLine<Line>(line)?.type === "user",
+    );
 }
 
 /** Where a session is written down; its file is named by the time and the beginning of its id. */
 export async function findTranscript(settings: string, sessionId: string): Promise<string | null> {
   const folder = chatsFolder(settings);
   if (!existsSync(folder)) return null;
-  const files = new Bun.Glob(`*/chats/session-*-${sessionId.slice(0, 8)}.jsonl`).scan({ cwd: folder, dot: true, absolute: true });
-  for await (const path of files) if (partOf(path, folder, () => 0, headBytes).startsWith(`{"sessionId":"${sessionId}"`)) return path;
+  const files = new Bun.Glob(`*/chats/session-*-${sessionId.slice(0, 8)}.jsonl`).scan({
+    cwd: folder,
+    dot: true,
+    absolute: true,
+  });
+  for await (const path of files)
+    if (partOf(path, folder, () => 0, headBytes).startsWith(`{"sessionId":"${sessionId}"`)) return path;
   return null;
 }
 
 /** Whether the model has answered in it, as far as its beginning tells. */
-export const hasAnswer = (settings: string, path: string): boolean => partOf(path, chatsFolder(settings), () => 0, recentBytes).includes('"type":"gemini"');
+export const hasAnswer = (settings: string, path: string): boolean =>
+  partOf(path, chatsFolder(settings), () => 0, recentBytes).includes('"type":"gemini"');
 
 /** Empty: there is no such file. */
 function partOf(path: string, folder: string, from: (size: number) => number, length: number): string {

@@ -20,7 +20,10 @@ describe("programs without rules of their own", () => {
     for (const { file, screen, state, draft } of screens) {
       const bare = classify(manifest, { lines: screen.lines });
       if (state !== "idle" || draft) expect([file, bare.state === "idle" && !bare.draft]).toEqual([file, false]);
-      const colourless = classify(manifest, { ...screen, lines: screen.lines.map((line) => line.replaceAll(/\x1b\[[0-9;]*m/g, "")) });
+      const colourless = classify(manifest, {
+        ...screen,
+        lines: screen.lines.map((line) => line.replaceAll(/\x1b\[[0-9;]*m/g, "")),
+      });
       expect([file, colourless.state === "idle" && !colourless.draft]).toEqual([file, false]);
     }
   });
@@ -45,10 +48,13 @@ describe("programs without rules of their own", () => {
     }
   });
 
-  test.each(["Press any key to continue...", "Press Enter to continue", "(Use arrow keys, Enter to select)"])("%j waits for a key", (line) => {
-    const screen = { lines: ["Welcome", line, ""], cursor: { x: 0, y: 2 }, cursorHidden: false, height: 3 };
-    expect(classify(manifest, screen)).toMatchObject({ state: "dialog" });
-  });
+  test.each(["Press any key to continue...", "Press Enter to continue", "(Use arrow keys, Enter to select)"])(
+    "%j waits for a key",
+    (line) => {
+      const screen = { lines: ["Welcome", line, ""], cursor: { x: 0, y: 2 }, cursorHidden: false, height: 3 };
+      expect(classify(manifest, screen)).toMatchObject({ state: "dialog" });
+    },
+  );
 
   test("a program that has said so above its prompt waits for text", () => {
     const screen = { lines: ["Press Enter to send", "bot> "], cursor: { x: 5, y: 1 }, cursorHidden: false, height: 2 };
@@ -61,7 +67,15 @@ describe("programs without rules of their own", () => {
     expect(classify(withPrompt(manifest, "^chat> "), screen)).toMatchObject({ state: "idle", draft: false });
   });
 
-  test.each(["Enter your Anthropic API key: ", "Password: ", "Token? ", "E-mail address: ", "Verification code: ", "Username: ", "Paste your access key here: "])("%j is a question", (line) => {
+  test.each([
+    "Enter your Anthropic API key: ",
+    "Password: ",
+    "Token? ",
+    "E-mail address: ",
+    "Verification code: ",
+    "Username: ",
+    "Paste your access key here: ",
+  ])("%j is a question", (line) => {
     expect(classify(manifest, { lines: [line], cursor: { x: line.length, y: 0 }, height: 1 }).state).toBe("question");
   });
 
@@ -71,9 +85,14 @@ describe("programs without rules of their own", () => {
 });
 
 describe("our own text in a frame", () => {
-  const text = "[MSG_USER_7f3a91c2 from user]\nplease look at the login test\n[end MSG_USER_7f3a91c2 · reply: tieline reply MSG_USER_7f3a91c2]";
+  const text =
+    "[MSG_USER_7f3a91c2 from user]\nplease look at the login test\n[end MSG_USER_7f3a91c2 · reply: tieline reply MSG_USER_7f3a91c2]";
   const lines = Array.from({ length: 28 }, (_, at) => `line number ${at + 1} of the text`);
-  const long = ["[MSG_USER_7f3a91c2 from user]", ...lines, "[end MSG_USER_7f3a91c2 · reply: tieline reply MSG_USER_7f3a91c2]"].join("\n");
+  const long = [
+    "[MSG_USER_7f3a91c2 from user]",
+    ...lines,
+    "[end MSG_USER_7f3a91c2 · reply: tieline reply MSG_USER_7f3a91c2]",
+  ].join("\n");
 
   test.each(["qwen-pasted", "continue-pasted", "grok-pasted"])("%s holds it, and nothing else", (name) => {
     expect(composerHolds(manifest, screenIn(name), text)).toBe("exactly");

@@ -2,7 +2,12 @@
 import { shellWord, type HookSetup } from "../provider.ts";
 
 /** `all` behind the event says that the program was asked to cut nothing that the hook answers. */
-export const hookCommand = ({ hook }: Pick<HookSetup, "hook">, provider: string, event: string, takesAll = false): string => `${shellWord(hook)} ${provider} ${event}${takesAll ? " all" : ""}`;
+export const hookCommand = (
+  { hook }: Pick<HookSetup, "hook">,
+  provider: string,
+  event: string,
+  takesAll = false,
+): string => `${shellWord(hook)} ${provider} ${event}${takesAll ? " all" : ""}`;
 
 /** By the folder's name, because a home may be anywhere. */
 export function runsHookOf(provider: string): (hook: Readonly<Record<string, unknown>>) => boolean {

@@ -33,7 +33,9 @@ export const commonDialect: HookDialect = {
   contextLimit: (event) => (takesReason.has(event) ? wholeLimit : contextCharacters),
   refusalLimit: wholeLimit,
   written: (text) => text,
-  refusal: (event, reason) => ({ hookSpecificOutput: { hookEventName: event, permissionDecision: "deny", permissionDecisionReason: reason } }),
+  refusal: (event, reason) => ({
+    hookSpecificOutput: { hookEventName: event, permissionDecision: "deny", permissionDecisionReason: reason },
+  }),
   context(event, text) {
     if (text.length > contextCharacters && takesReason.has(event)) return { decision: "block", reason: text };
     return { hookSpecificOutput: { hookEventName: event, additionalContext: text } };

@@ -13,4 +13,6 @@ export function ownName(provider: string, event: string): string {
 }
 
 /** What an event is called by any of the programs. */
-export const allNames = (event: string): string[] => [...new Set([event, ...Object.keys(own).map((provider) => ownName(provider, event))])];
+export const allNames = (event: string): string[] => [
+  ...new Set([event, ...Object.keys(own).map((provider) => ownName(provider, event))]),
+];

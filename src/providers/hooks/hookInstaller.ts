@@ -12,24 +12,27 @@ export interface HookedProgram {
   /** What it is asked before, where its version decides what the hooks say. */
   readonly asks?: { readonly program: string; readonly question: string };
   /** The file that the hooks go into. */
-  file(scope: Scope, place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> }): string;
+  file(
+    scope: Scope,
+    place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+  ): string;
   /** The settings with exactly our present hooks; whatever else is there stays as it is. */
   with(settings: Settings, setup: HookSetup): Settings;
   /** The settings without us. `found` are those that we put our hooks into; null: that is not known any more. */
   without(settings: Settings, found: Settings | null): Settings;
-  /** What the person should know or do once they are in. */
+  /** What the user should know or do once they are in. */
   notes(setup: HookSetup, found: Settings): readonly string[];
   /** The same once they are out. */
   readonly notesAfter?: readonly string[];
 }
 
-/** All sessions of the person, or those in one project on this machine. */
+/** All sessions of the user, or those in one project on this machine. */
 export type Scope = "user" | "project";
 
 export interface Installation {
   readonly file: string;
   readonly changed: boolean;
-  /** What the person should know or do besides. */
+  /** What the user should know or do besides. */
   readonly notes: readonly string[];
 }
 

@@ -4,7 +4,11 @@ import { geminiHooks } from "../gemini/install.ts";
 import type { HookedProgram } from "./hookInstaller.ts";
 
 /** The programs that `tieline setup --hooks` knows, by the word that people use for them. */
-export const hookedPrograms: Readonly<Record<string, HookedProgram>> = { claude: claudeHooks, codex: codexHooks, gemini: geminiHooks };
+export const hookedPrograms: Readonly<Record<string, HookedProgram>> = {
+  claude: claudeHooks,
+  codex: codexHooks,
+  gemini: geminiHooks,
+};
 
 /** The command that makes the hooks of a program call Tieline; null: it has none. */
 export function hooksCommandFor(provider: string): string | null {

@@ -4,7 +4,10 @@ import { partId, standingOf, type Entry } from "./conversation.ts";
 
 const message = "01a1df5c-cd49-777a-af28-1b2cfb9bad50" as MessageId;
 const user = (id: string, part: string): Entry => ({ info: { id, role: "user" }, parts: [{ id: part, type: "text" }] });
-const answer = (id: string, ...types: string[]): Entry => ({ info: { id, role: "assistant" }, parts: types.map((type) => ({ id: `prt_${type}`, type })) });
+const answer = (id: string, ...types: string[]): Entry => ({
+  info: { id, role: "assistant" },
+  parts: types.map((type) => ({ id: `prt_${type}`, type })),
+});
 const ours = user("msg_2", partId(message, 7));
 
 test("how far a message has come, told by what stands behind it", () => {
@@ -12,10 +15,15 @@ test("how far a message has come, told by what stands behind it", () => {
   expect(standingOf(message, before)).toEqual({ kind: "absent" });
   expect(standingOf(message, [...before, ours])).toEqual({ kind: "waiting", entry: "msg_2" });
   expect(standingOf(message, [...before, ours, answer("msg_3")])).toEqual({ kind: "asked" });
-  expect(standingOf(message, [...before, ours, user("msg_4", "prt_y"), answer("msg_5", "step-start", "text")])).toEqual({ kind: "read" });
+  expect(standingOf(message, [...before, ours, user("msg_4", "prt_y"), answer("msg_5", "step-start", "text")])).toEqual(
+    { kind: "read" },
+  );
 });
 
 test("the last attempt counts, and each has an id of its own", () => {
   expect(partId(message, 7)).not.toBe(partId(message, 8));
-  expect(standingOf(message, [ours, answer("msg_3", "step-start"), user("msg_6", partId(message, 8))])).toEqual({ kind: "waiting", entry: "msg_6" });
+  expect(standingOf(message, [ours, answer("msg_3", "step-start"), user("msg_6", partId(message, 8))])).toEqual({
+    kind: "waiting",
+    entry: "msg_6",
+  });
 });

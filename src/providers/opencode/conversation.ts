@@ -39,4 +39,5 @@ export function standingOf(message: MessageId, conversation: readonly Entry[]): 
 /** The user did that, and no API. */
 const interrupted = "MessageAbortedError";
 
-const wordsOf = ({ name, data }: EntryError): string => [data?.statusCode, data?.message ?? name].filter(Boolean).join(" ");
+const wordsOf = ({ name, data }: EntryError): string =>
+  [data?.statusCode, data?.message ?? name].filter(Boolean).join(" ");

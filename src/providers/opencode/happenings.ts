@@ -19,7 +19,7 @@ interface Request {
 }
 
 export class Happenings {
-  /** The conversation with the person: where something was last said to the program. */
+  /** The conversation with the user: where something was last said to the program. */
   current: string | null = null;
   private statuses = new Map<string, Status>();
   private permissions = new Set<string>();
@@ -55,7 +55,11 @@ export class Happenings {
   /** Asks for all that events tell only once. */
   async learn(signal: AbortSignal): Promise<void> {
     const get = <Result>(path: string): Promise<Result> => this.server.request<Result>("GET", path, { signal });
-    const [statuses, permissions, questions] = await Promise.all([get<Record<string, Status>>("/session/status"), get<Request[]>("/permission"), get<Request[]>("/question")]);
+    const [statuses, permissions, questions] = await Promise.all([
+      get<Record<string, Status>>("/session/status"),
+      get<Request[]>("/permission"),
+      get<Request[]>("/question"),
+    ]);
     this.statuses = new Map(Object.entries(statuses));
     this.permissions = new Set(permissions.map(({ id }) => id));
     this.questions = new Set(questions.map(({ id }) => id));
@@ -101,9 +105,14 @@ export class Happenings {
     }
   }
 
-  private async noteSpeaker(session: string, { role }: { readonly role: string }, signal: AbortSignal): Promise<boolean> {
+  private async noteSpeaker(
+    session: string,
+    { role }: { readonly role: string },
+    signal: AbortSignal,
+  ): Promise<boolean> {
     if (role !== "user" || session === this.current) return false;
-    if (!this.isMain.has(session)) this.remember(await this.server.request<Session>("GET", `/session/${session}`, { signal }));
+    if (!this.isMain.has(session))
+      this.remember(await this.server.request<Session>("GET", `/session/${session}`, { signal }));
     if (!this.isMain.get(session)) return false;
     this.current = session;
     return true;

@@ -17,12 +17,21 @@ export const opencode: Provider = {
 
   launchCommand(profile, { sessionId, resume, prompt, permissions, model, ownPort = null }) {
     // A port of the profile's own is for others, and may ask for a word that we do not know.
-    const door = profile.args.includes("--port") ? null : ownPort && { ...ownPort, password: profile.env["OPENCODE_SERVER_PASSWORD"] ?? ownPort.password };
-    const own = flags(resume && sessionId !== null && ["--session", sessionId], model !== null && ["--model", model], door && ["--port", String(door.port)]);
+    const door = profile.args.includes("--port")
+      ? null
+      : ownPort && { ...ownPort, password: profile.env["OPENCODE_SERVER_PASSWORD"] ?? ownPort.password };
+    const own = flags(
+      resume && sessionId !== null && ["--session", sessionId],
+      model !== null && ["--model", model],
+      door && ["--port", String(door.port)],
+    );
     const config = { permission: permissionConfig[permissions], ...(prompt && { instructions: [prompt.file] }) };
     return {
       command: withArguments(profile.command ?? ["opencode"], [...own, ...profile.args]),
-      env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), ...(door && { OPENCODE_SERVER_USERNAME: "opencode", OPENCODE_SERVER_PASSWORD: door.password }) },
+      env: {
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+        ...(door && { OPENCODE_SERVER_USERNAME: "opencode", OPENCODE_SERVER_PASSWORD: door.password }),
+      },
       ...(door && { endpoints: [opencodeServerEndpoint(door)] }),
     };
   },

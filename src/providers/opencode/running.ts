@@ -4,7 +4,10 @@ import type { ProgramProcess, RunningProgram } from "../provider.ts";
 import { opencodeServer } from "./server.ts";
 import { opencodeServerEndpoint } from "./sessions.ts";
 
-export async function runningOpencode({ pids, argv }: ProgramProcess, report: (context: string, fault: unknown) => void): Promise<RunningProgram> {
+export async function runningOpencode(
+  { pids, argv }: ProgramProcess,
+  report: (context: string, fault: unknown) => void,
+): Promise<RunningProgram> {
   const flag = argv.findIndex((word) => word === "--session" || word === "-s");
   const sessionId = flag < 0 ? null : (argv[flag + 1] ?? null);
   const password = environOf(pids[0]!)["OPENCODE_SERVER_PASSWORD"] || null;
@@ -19,7 +22,9 @@ export async function runningOpencode({ pids, argv }: ProgramProcess, report: (c
 }
 
 async function answers(address: { readonly port: number; readonly password: string | null }): Promise<boolean> {
-  const health = await opencodeServer(address).request<{ healthy?: boolean }>("GET", "/global/health", { signal: AbortSignal.timeout(2_000) });
+  const health = await opencodeServer(address).request<{ healthy?: boolean }>("GET", "/global/health", {
+    signal: AbortSignal.timeout(2_000),
+  });
   return health.healthy === true;
 }
 

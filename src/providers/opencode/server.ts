@@ -15,7 +15,11 @@ export interface OpencodeEvent {
 
 export interface OpencodeServer {
   /** Before every request, the listener of the port is checked. Throws with the operand `refused` when the server answered, and said no, or is another user's. */
-  request<Result>(method: string, path: string, options?: { readonly body?: unknown; readonly signal?: AbortSignal }): Promise<Result>;
+  request<Result>(
+    method: string,
+    path: string,
+    options?: { readonly body?: unknown; readonly signal?: AbortSignal },
+  ): Promise<Result>;
   /** What happens there, from now on, until the signal aborts or the server ends. */
   events(signal: AbortSignal): AsyncGenerator<OpencodeEvent>;
 }
@@ -23,13 +27,26 @@ export interface OpencodeServer {
 /** The HTTP server inside of an opencode. */
 export function opencodeServer({ port, password }: OpencodeAddress): OpencodeServer {
   const base = `http://127.0.0.1:${port}`;
-  const headers = { "content-type": "application/json", ...(password !== null && { authorization: `Basic ${btoa(`opencode:${password}`)}` }) };
+  const headers = {
+    "content-type": "application/json",
+    ...(password !== null && { authorization: `Basic ${btoa(`opencode:${password}`)}` }),
+  };
 
-  async function fetched(method: string, path: string, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
+  async function fetched(
+    method: string,
+    path: string,
+    body: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
     checkOwner(port, path);
     let response: Response;
     try {
-      response = await fetch(`${base}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) });
+      response = await fetch(`${base}${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      });
     } catch (thrown) {
       throw notThere(port, path, thrown);
     }
@@ -38,7 +55,11 @@ export function opencodeServer({ port, password }: OpencodeAddress): OpencodeSer
   }
 
   return {
-    async request<Result>(method: string, path: string, { body, signal }: { body?: unknown; signal?: AbortSignal } = {}): Promise<Result> {
+    async request<Result>(
+      method: string,
+      path: string,
+      { body, signal }: { body?: unknown; signal?: AbortSignal } = {},
+    ): Promise<Result> {
       const text = await (await fetched(method, path, body, signal)).text();
       return (text === "" ? null : JSON.parse(text)) as Result;
     },
@@ -83,10 +104,14 @@ const notThere = (port: number, path: string, cause: unknown): TielineError =>
   });
 
 const foreign = (port: number, path: string): TielineError =>
-  new TielineError("DELIVERY_FAILED", `port ${port} is in use by a program of another user, not by this agent's opencode`, {
-    remedy: "`tieline restart` starts the agent again with another port",
-    operands: { port, path, refused: true },
-  });
+  new TielineError(
+    "DELIVERY_FAILED",
+    `port ${port} is in use by a program of another user, not by this agent's opencode`,
+    {
+      remedy: "`tieline restart` starts the agent again with another port",
+      operands: { port, path, refused: true },
+    },
+  );
 
 const refused = (path: string, status: number, answer: string): TielineError =>
   new TielineError("DELIVERY_FAILED", `opencode refused ${path}: ${status} ${answer.slice(0, 200)}`, {

@@ -9,15 +9,25 @@ test("a server that refuses to say what it does is reported once, however often 
   const server = Bun.serve({
     port: 0,
     routes: {
-      "/event": () => new Response('data: {"type":"server.connected","properties":{}}\n\n', { headers: { "content-type": "text/event-stream" } }),
+      "/event": () =>
+        new Response('data: {"type":"server.connected","properties":{}}\n\n', {
+          headers: { "content-type": "text/event-stream" },
+        }),
       "/*": () => {
         if (++tries > 6) tried.resolve();
         return new Response("no", { status: 500 });
       },
     },
   });
-  await using sessions = new OpencodeSessions({ retryMs: 1, report: (context, fault) => reported.push(`${context}: ${(fault as Error).message}`) });
-  const agent = anAgent({ name: "ana", provider: "opencode", endpoints: [opencodeServerEndpoint({ port: server.port!, password: null })] });
+  await using sessions = new OpencodeSessions({
+    retryMs: 1,
+    report: (context, fault) => reported.push(`${context}: ${(fault as Error).message}`),
+  });
+  const agent = anAgent({
+    name: "ana",
+    provider: "opencode",
+    endpoints: [opencodeServerEndpoint({ port: server.port!, password: null })],
+  });
   const watch = sessions.watch(agent, () => undefined);
   await tried.promise;
   await server.stop(true);

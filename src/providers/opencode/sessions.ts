@@ -12,7 +12,10 @@ import { standingOf, type Entry, type Standing } from "./conversation.ts";
 import { Happenings } from "./happenings.ts";
 import { opencodeServer, type OpencodeAddress, type OpencodeServer } from "./server.ts";
 
-export const opencodeServerEndpoint = (locator: OpencodeLocator): Endpoint => ({ transport: "opencode-server", locator: { ...locator } });
+export const opencodeServerEndpoint = (locator: OpencodeLocator): Endpoint => ({
+  transport: "opencode-server",
+  locator: { ...locator },
+});
 
 export interface OpencodeLocator extends OpencodeAddress {
   /** Somebody else started it, and may be in any conversation: none is begun there on our own. */
@@ -74,14 +77,21 @@ export class OpencodeSessions implements AsyncDisposable {
     return connection.happenings.said(agent.sessionId);
   }
 
-  request<Result>(agent: Agent, method: string, path: string, options?: { readonly body?: unknown; readonly signal?: AbortSignal }): Promise<Result> {
+  request<Result>(
+    agent: Agent,
+    method: string,
+    path: string,
+    options?: { readonly body?: unknown; readonly signal?: AbortSignal },
+  ): Promise<Result> {
     return this.connectionOf(agent).server.request<Result>(method, path, options);
   }
 
   /** Asks anew what it does. One that does not answer loses its stream soon, and all that was said with it. */
   async relearn(agent: Agent): Promise<void> {
     const connection = this.connectionOf(agent);
-    await connection.happenings.learn(AbortSignal.timeout(silentMs)).catch((fault: unknown) => connection.complain(fault));
+    await connection.happenings
+      .learn(AbortSignal.timeout(silentMs))
+      .catch((fault: unknown) => connection.complain(fault));
   }
 
   /** We begin a turn: it works until it says otherwise. */
@@ -100,7 +110,9 @@ export class OpencodeSessions implements AsyncDisposable {
 
   /** Keeps the stream of the agent's server open until disposed. */
   watch(agent: Agent, changed: () => void): Disposable {
-    return opencodeLocatorOf(agent) === null ? { [Symbol.dispose]: () => undefined } : this.connectionOf(agent).watch(changed);
+    return opencodeLocatorOf(agent) === null
+      ? { [Symbol.dispose]: () => undefined }
+      : this.connectionOf(agent).watch(changed);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -113,7 +125,11 @@ export class OpencodeSessions implements AsyncDisposable {
 
   private connectionOf(agent: Agent): Connection {
     const locator = opencodeLocatorOf(agent);
-    if (locator === null) throw new TielineError("DELIVERY_FAILED", `${agent.name} has no server`, { remedy: "start it again with `tieline restart`", operands: { agent: agent.name } });
+    if (locator === null)
+      throw new TielineError("DELIVERY_FAILED", `${agent.name} has no server`, {
+        remedy: "start it again with `tieline restart`",
+        operands: { agent: agent.name },
+      });
     const known = this.connections.get(locator.port);
     if (known !== undefined && known.password === locator.password) return known;
     void known?.close();
@@ -132,13 +148,23 @@ class Connection {
   /** Says what goes wrong besides that the server is not there. */
   readonly complain: (fault: unknown) => void;
   private readonly kept: KeptOpen<() => void>;
-  private stream: { readonly opened: Promise<void>; readonly ended: Promise<void>; readonly stop: AbortController } | null = null;
+  private stream: {
+    readonly opened: Promise<void>;
+    readonly ended: Promise<void>;
+    readonly stop: AbortController;
+  } | null = null;
 
-  constructor({ port, password }: OpencodeAddress, { connect = opencodeServer, retryMs, report }: OpencodeSessionsOptions) {
+  constructor(
+    { port, password }: OpencodeAddress,
+    { connect = opencodeServer, retryMs, report }: OpencodeSessionsOptions,
+  ) {
     this.server = connect({ port, password });
     this.password = password;
     this.complain = complaintsOf(`the opencode at port ${port}`, report);
-    this.kept = new KeptOpen({ open: () => void (this.stream ??= this.begin()), close: () => void this.close() }, retryMs);
+    this.kept = new KeptOpen(
+      { open: () => void (this.stream ??= this.begin()), close: () => void this.close() },
+      retryMs,
+    );
     this.happenings = new Happenings(this.server, () => this.tell());
   }
 
@@ -163,7 +189,13 @@ class Connection {
     // Nobody may be waiting for it; what went wrong is said below.
     opened.promise.catch(() => undefined);
     const ended = this.read(stop.signal, opened.resolve).then(
-      () => opened.reject(new TielineError("DELIVERY_FAILED", "the opencode ended", { remedy: "`tieline ls` shows whether the agent still runs", operands: {} })),
+      () =>
+        opened.reject(
+          new TielineError("DELIVERY_FAILED", "the opencode ended", {
+            remedy: "`tieline ls` shows whether the agent still runs",
+            operands: {},
+          }),
+        ),
       (fault: unknown) => {
         this.complain(fault);
         opened.reject(fault);

@@ -3,7 +3,7 @@
  * and puts what comes there into the conversation; it tells what pi does and which messages its model has read. It has
  * to be one file without imports but node's own, because it is copied out of here.
  *
- * Messages go in as custom ones, not as the user's: what pi has queued of those it moves into the person's composer when
+ * Messages go in as custom ones, not as the user's: what pi has queued of those it moves into the user's composer when
  * a turn is interrupted.
  */
 import { rmSync } from "node:fs";
@@ -20,7 +20,16 @@ export type PiStanding =
   | "read";
 
 export type PiCall =
-  | { readonly call: number; readonly deliver: { readonly id: string; readonly tag: string; readonly text: string; readonly urgent: boolean; readonly hard: boolean } }
+  | {
+      readonly call: number;
+      readonly deliver: {
+        readonly id: string;
+        readonly tag: string;
+        readonly text: string;
+        readonly urgent: boolean;
+        readonly hard: boolean;
+      };
+    }
   | { readonly call: number; readonly find: string };
 
 export interface PiFinding {
@@ -31,7 +40,9 @@ export interface PiFinding {
   readonly failure?: string;
 }
 
-export type PiFrame = { readonly answer: number; readonly finding: PiFinding } | { readonly state: { readonly session: string; readonly working: boolean } };
+export type PiFrame =
+  | { readonly answer: number; readonly finding: PiFinding }
+  | { readonly state: { readonly session: string; readonly working: boolean } };
 
 interface PiMessage {
   readonly role?: string;
@@ -46,12 +57,20 @@ interface PiContext {
   abort(): void;
   readonly sessionManager: {
     getSessionId(): string;
-    getBranch(): readonly { readonly type: string; readonly customType?: string; readonly details?: { readonly id?: string }; readonly message?: PiMessage }[];
+    getBranch(): readonly {
+      readonly type: string;
+      readonly customType?: string;
+      readonly details?: { readonly id?: string };
+      readonly message?: PiMessage;
+    }[];
   };
 }
 
 interface Pi {
-  on(event: string, handler: (event: { messages?: PiMessage[]; message?: PiMessage; toolName?: string }, context: PiContext) => unknown): void;
+  on(
+    event: string,
+    handler: (event: { messages?: PiMessage[]; message?: PiMessage; toolName?: string }, context: PiContext) => unknown,
+  ): void;
   sendMessage(message: object, options: object): void;
 }
 
@@ -109,7 +128,8 @@ export function listenAt(path: string, pi: Pi): void {
   pi.on("message_end", ({ message }) => noteAnswer(message));
 
   function noteAnswer(message: PiMessage | undefined): void {
-    if (message?.role === "assistant" && message.stopReason === "error") noteError(message.errorMessage ?? "an API error");
+    if (message?.role === "assistant" && message.stopReason === "error")
+      noteError(message.errorMessage ?? "an API error");
     if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") return;
     const asked = [...standings].filter(([, standing]) => standing === "asked");
     if (asked.length > 0) move(() => asked.forEach(([id]) => standings.set(id, "read")));
@@ -119,7 +139,7 @@ export function listenAt(path: string, pi: Pi): void {
     setTimeout(() => !working && move(() => (failure = error)), givenUpMs);
   }
 
-  /** What is still queued when pi rests was thrown away with the turn that the person has interrupted. */
+  /** What is still queued when pi rests was thrown away with the turn that the user has interrupted. */
   function endTurn(): void {
     working = false;
     urgent.clear();
@@ -145,14 +165,24 @@ export function listenAt(path: string, pi: Pi): void {
     const id = "find" in call ? call.find : call.deliver.id;
     if ("deliver" in call && find(id) === "absent") deliver(call.deliver);
     const standing = find(id);
-    write(client, { answer: call.call, finding: { standing, stopped: stopped.get(id) ?? [], ...(standing === "asked" && failure !== undefined && { failure }) } });
+    write(client, {
+      answer: call.call,
+      finding: {
+        standing,
+        stopped: stopped.get(id) ?? [],
+        ...(standing === "asked" && failure !== undefined && { failure }),
+      },
+    });
   }
 
   function deliver({ id, tag, text, urgent: isUrgent, hard }: Extract<PiCall, { deliver: object }>["deliver"]): void {
     const idle = context?.isIdle() ?? true;
     const send = (): void => {
       move(() => (working = true));
-      pi.sendMessage({ customType, content: text, display: true, details: { id } }, { deliverAs: "steer", triggerTurn: true });
+      pi.sendMessage(
+        { customType, content: text, display: true, details: { id } },
+        { deliverAs: "steer", triggerTurn: true },
+      );
       // A turn that could not even begin, for want of a model or a key, has no end either.
       setTimeout(() => whenIdle(() => working && move(endTurn)), unbegunMs);
     };
@@ -173,7 +203,9 @@ export function listenAt(path: string, pi: Pi): void {
     const branch = context?.sessionManager.getBranch() ?? [];
     const at = branch.findLastIndex((entry) => entry.type === "custom_message" && entry.details?.id === id);
     if (at < 0) return "absent";
-    return branch.slice(at + 1).some(({ message }) => message?.role === "assistant" && message.stopReason !== "error") ? "read" : "asked";
+    return branch.slice(at + 1).some(({ message }) => message?.role === "assistant" && message.stopReason !== "error")
+      ? "read"
+      : "asked";
   }
 
   function move(change: () => unknown): void {
@@ -192,7 +224,8 @@ export function listenAt(path: string, pi: Pi): void {
 
 const write = (client: Socket, frame: PiFrame): void => void client.write(`${JSON.stringify(frame)}\n`);
 
-const idOf = (message: PiMessage): string[] => (message.role === "custom" && message.customType === customType && message.details?.id ? [message.details.id] : []);
+const idOf = (message: PiMessage): string[] =>
+  message.role === "custom" && message.customType === customType && message.details?.id ? [message.details.id] : [];
 
 /** What was thought to be thrown away may still come. */
 function onceEach(messages: PiMessage[]): PiMessage[] {

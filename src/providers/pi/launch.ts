@@ -25,12 +25,19 @@ export const pi: Provider = {
     );
     const command = withArguments(profile.command ?? ["pi"], [...own, ...profile.args]);
     if (ownSocket === null || file === null) return { command, env: {} };
-    return { command, env: {}, files: { [file]: extension as unknown as string }, endpoints: [piExtensionEndpoint({ socket: ownSocket })] };
+    return {
+      command,
+      env: {},
+      files: { [file]: extension as unknown as string },
+      endpoints: [piExtensionEndpoint({ socket: ownSocket })],
+    };
   },
 
   /** A session is written down with its first answer. */
   async hasConversation(sessionId, env) {
-    const sessions = env["PI_CODING_AGENT_SESSION_DIR"] || `${env["PI_CODING_AGENT_DIR"] || `${env["HOME"] ?? ""}/.pi/agent`}/sessions`;
+    const sessions =
+      env["PI_CODING_AGENT_SESSION_DIR"] ||
+      `${env["PI_CODING_AGENT_DIR"] || `${env["HOME"] ?? ""}/.pi/agent`}/sessions`;
     if (!existsSync(sessions)) return false;
     const files = new Bun.Glob(`**/*_${sessionId}.jsonl`).scan({ cwd: sessions, dot: true });
     return !(await files.next()).done;

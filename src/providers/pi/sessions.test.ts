@@ -16,7 +16,10 @@ test("a socket that says what no pi would say is reported once, however often it
     if (++tries > 3) tried.resolve();
     client.on("error", () => undefined).write("hello\n");
   });
-  await using sessions = new PiSessions({ retryMs: 1, report: (context, fault) => reported.push(`${context}: ${(fault as Error).name}`) });
+  await using sessions = new PiSessions({
+    retryMs: 1,
+    report: (context, fault) => reported.push(`${context}: ${(fault as Error).name}`),
+  });
   const agent = anAgent({ name: "ana", provider: "pi", endpoints: [piExtensionEndpoint({ socket })] });
   using watch = sessions.watch(agent, () => undefined);
   await expect(sessions.ask(agent)).rejects.toThrow("is not there (connect)");

@@ -8,7 +8,10 @@ import { whileStarting, type Said } from "../../agents/status/ownWord.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
 
-export const piExtensionEndpoint = (locator: PiLocator): Endpoint => ({ transport: "pi-extension", locator: { ...locator } });
+export const piExtensionEndpoint = (locator: PiLocator): Endpoint => ({
+  transport: "pi-extension",
+  locator: { ...locator },
+});
 
 export interface PiLocator {
   readonly socket: string;
@@ -63,7 +66,9 @@ export class PiSessions implements AsyncDisposable {
   }
 
   watch(agent: Agent, changed: () => void): Disposable {
-    return piLocatorOf(agent) === null ? { [Symbol.dispose]: () => undefined } : this.connectionOf(agent).watch(changed);
+    return piLocatorOf(agent) === null
+      ? { [Symbol.dispose]: () => undefined }
+      : this.connectionOf(agent).watch(changed);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -116,7 +121,10 @@ class Connection {
     const abort = (): void => answer.reject(notThere(this.path, "answer"));
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      const [finding] = await Promise.all([answer.promise, this.write(socket, `${JSON.stringify({ call: id, ...call })}\n`)]);
+      const [finding] = await Promise.all([
+        answer.promise,
+        this.write(socket, `${JSON.stringify({ call: id, ...call })}\n`),
+      ]);
       return finding;
     } finally {
       this.calls.delete(id);

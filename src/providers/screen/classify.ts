@@ -5,7 +5,7 @@ import { rowsAbove, ruleHolds, type View } from "./rules.ts";
 
 export interface Reading {
   state: ScreenState;
-  /** Text of a person, or a mode that changes what Enter does, stands in the composer. */
+  /** Text of a user, or a mode that changes what Enter does, stands in the composer. */
   draft: boolean;
   /** The name of the rule that fired; `none` when no rule did. */
   rule: string;
@@ -31,7 +31,9 @@ export function classify(manifest: ScreenManifest, screen: Screen): Reading {
     rule: rule?.name ?? "none",
     why: rule?.why ?? "no rule of this program's manifest fits the screen",
     ...(error !== undefined && { retrying: error }),
-    ...(live && { composer: { text: composerText(composer), row: composer.row + Math.max(screen.lines.length - maxRows, 0) } }),
+    ...(live && {
+      composer: { text: composerText(composer), row: composer.row + Math.max(screen.lines.length - maxRows, 0) },
+    }),
   };
 }
 
@@ -39,7 +41,9 @@ function retryReason({ retrying }: ScreenManifest, view: View): string | undefin
   if (retrying === undefined) return undefined;
   const rows = rowsAbove(view, retrying.rows).map(({ text }) => text);
   if (!rows.some((text) => retrying.line.test(text))) return undefined;
-  const said = rows.map((text) => (retrying.because ?? retrying.line).exec(text)?.groups?.["error"]).find((text) => text !== undefined);
+  const said = rows
+    .map((text) => (retrying.because ?? retrying.line).exec(text)?.groups?.["error"])
+    .find((text) => text !== undefined);
   return said?.trim() ?? "it does not say why";
 }
 

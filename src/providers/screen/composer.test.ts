@@ -10,8 +10,12 @@ function held(file: string, text: string) {
 }
 
 const frame = `\x1b[38;5;244m${"─".repeat(44)}\x1b[39m`;
-const claude = (...rows: string[]): Screen => ({ lines: [frame, ...rows, frame, "  \x1b[38;5;246m? for shortcuts\x1b[39m"] });
-const codex = (...rows: string[]): Screen => ({ lines: ["\x1b[2m  Worked for 1s\x1b[0m", "", ...rows, "", "  GPT-5.5 default · /home/dev/proj", ""] });
+const claude = (...rows: string[]): Screen => ({
+  lines: [frame, ...rows, frame, "  \x1b[38;5;246m? for shortcuts\x1b[39m"],
+});
+const codex = (...rows: string[]): Screen => ({
+  lines: ["\x1b[2m  Worked for 1s\x1b[0m", "", ...rows, "", "  GPT-5.5 default · /home/dev/proj", ""],
+});
 
 describe("drafts in captures", () => {
   test.each([
@@ -39,7 +43,8 @@ describe("drafts in captures", () => {
   test("an idle composer without a draft is empty, a dialog is not", () => {
     for (const [file, { state, draft }] of captures) {
       if (state === "idle" && !draft) expect([file, held(file, "hello")]).toEqual([file, "empty"]);
-      if (["permission", "question", "dialog"].includes(state)) expect([file, held(file, "hello")]).not.toEqual([file, "exactly"]);
+      if (["permission", "question", "dialog"].includes(state))
+        expect([file, held(file, "hello")]).not.toEqual([file, "exactly"]);
     }
   });
 });
@@ -48,10 +53,17 @@ describe("what stands in a composer", () => {
   const manifest = screenManifest("claude-code");
 
   test("a wrapped text is joined", () => {
-    const screen = claude("❯\u00a0[MSG_USER_7f3a91c2 from user] please look", "  at the login test, it fails on Safari", "  [end MSG_USER_7f3a91c2]\x1b[7m \x1b[0m");
-    const text = "[MSG_USER_7f3a91c2 from user] please look at the login test, it fails on Safari\n[end MSG_USER_7f3a91c2]";
+    const screen = claude(
+      "❯\u00a0[MSG_USER_7f3a91c2 from user] please look",
+      "  at the login test, it fails on Safari",
+      "  [end MSG_USER_7f3a91c2]\x1b[7m \x1b[0m",
+    );
+    const text =
+      "[MSG_USER_7f3a91c2 from user] please look at the login test, it fails on Safari\n[end MSG_USER_7f3a91c2]";
     expect(composerHolds(manifest, screen, text)).toBe("exactly");
-    expect(classify(manifest, screen).composer?.text).toStartWith("[MSG_USER_7f3a91c2 from user] please look at the login test");
+    expect(classify(manifest, screen).composer?.text).toStartWith(
+      "[MSG_USER_7f3a91c2 from user] please look at the login test",
+    );
   });
 
   test("wide characters, cut words and joined emoji", () => {
@@ -61,7 +73,9 @@ describe("what stands in a composer", () => {
 
   test("a suggestion behind a text is no part of it", () => {
     expect(composerHolds(manifest, claude("❯\u00a0fix\x1b[2m the tests\x1b[0m"), "fix")).toBe("exactly");
-    expect(composerHolds(manifest, claude("❯\u00a0\x1b[7mf\x1b[0;2mix the tests\x1b[0m"), "fix the tests")).toBe("empty");
+    expect(composerHolds(manifest, claude("❯\u00a0\x1b[7mf\x1b[0;2mix the tests\x1b[0m"), "fix the tests")).toBe(
+      "empty",
+    );
   });
 
   test("Claude Code's collapsed paste counts by its lines", () => {
@@ -69,7 +83,9 @@ describe("what stands in a composer", () => {
     expect(composerHolds(manifest, mark, "a\nb\nc\nd\ne")).toBe("collapsed");
     expect(composerHolds(manifest, mark, "a\nb\nc")).toBe("other");
     expect(composerHolds(manifest, claude("❯\u00a0[Pasted text #3 +4 lines] hm"), "a\nb\nc\nd\ne")).toBe("other");
-    expect(composerHolds(manifest, claude("❯\u00a0[Pasted text #3 +4 lines][Pasted text #4 +4 lines]"), "a\nb\nc\nd\ne")).toBe("other");
+    expect(
+      composerHolds(manifest, claude("❯\u00a0[Pasted text #3 +4 lines][Pasted text #4 +4 lines]"), "a\nb\nc\nd\ne"),
+    ).toBe("other");
     expect(composerHolds(manifest, claude("❯\u00a0[Pasted text #1]"), "x".repeat(901))).toBe("collapsed");
   });
 

@@ -89,10 +89,14 @@ function openBounds(spec: OneComposerSpec, rows: readonly Row[]): Bounds | undef
   }
   const first = rows.findLastIndex((row) => {
     const found = spec.prompt.exec(row.text);
-    return found !== null && (!spec.promptStyle || matchesStyle(spec.promptStyle, styleAt(row, glyphOffset(found)), ""));
+    return (
+      found !== null && (!spec.promptStyle || matchesStyle(spec.promptStyle, styleAt(row, glyphOffset(found)), ""))
+    );
   });
   if (first === -1) return undefined;
-  const from = spec.top ? rows.findLastIndex((row, at) => at < first && first - at <= headRows && spec.top!.test(row.text)) : first;
+  const from = spec.top
+    ? rows.findLastIndex((row, at) => at < first && first - at <= headRows && spec.top!.test(row.text))
+    : first;
   if (from === -1) return undefined;
   const blank = rows.findLastIndex(isBlank);
   const end = blank > first ? blank : rows.length;
@@ -109,10 +113,19 @@ function textSlices(spec: OneComposerSpec, rows: readonly Row[], { first, end, r
     return { row, start: side + indent, end: Math.max(inner.length, side + indent) };
   });
   if (!spec.tail) return slices;
-  return slices.slice(0, Math.max(slices.findLastIndex((slice) => solidText(slice) === ""), 1));
+  return slices.slice(
+    0,
+    Math.max(
+      slices.findLastIndex((slice) => solidText(slice) === ""),
+      1,
+    ),
+  );
 }
 
-function promptOf(spec: OneComposerSpec, { row, start, end }: Slice): { text: string; end: number; style: Style } | undefined {
+function promptOf(
+  spec: OneComposerSpec,
+  { row, start, end }: Slice,
+): { text: string; end: number; style: Style } | undefined {
   const found = spec.prompt.exec(row.text.slice(start, end));
   if (!found) return undefined;
   return { text: found[0], end: start + found[0].length, style: styleAt(row, start + glyphOffset(found)) };
@@ -132,7 +145,10 @@ function isGhost(spec: OneComposerSpec, slices: readonly Slice[], screen: Screen
   if (solid.length < cells.length && solid.length <= 1 && solid.every((cell) => cell.style.reverse)) return true;
   const [firstCell] = cells;
   if (!spec.placeholder || !firstCell) return false;
-  const words = slices.map(({ row, start, end }) => row.text.slice(start, end)).join(" ").trim();
+  const words = slices
+    .map(({ row, start, end }) => row.text.slice(start, end))
+    .join(" ")
+    .trim();
   const { placeholderStyle } = spec;
   if (placeholderStyle && !cells.every((cell) => matchesStyle(placeholderStyle, cell.style, ""))) return false;
   return spec.placeholder.test(words) && (!screen.cursor || screen.cursor.x <= firstCell.column);
@@ -141,7 +157,8 @@ function isGhost(spec: OneComposerSpec, slices: readonly Slice[], screen: Screen
 function visibleCells({ row, start, end }: Slice): { style: Style; column: number }[] {
   const cells = [];
   for (let offset = start; offset < end; offset++) {
-    if (/\S/.test(row.text[offset] ?? "")) cells.push({ style: styleAt(row, offset), column: columnOf(row.text, offset) });
+    if (/\S/.test(row.text[offset] ?? ""))
+      cells.push({ style: styleAt(row, offset), column: columnOf(row.text, offset) });
   }
   return cells;
 }
@@ -200,7 +217,9 @@ function sizeMatches({ lines, chars, units }: Record<string, string | undefined>
   if (size === undefined) return breaks === 0;
   const normal = text.replace(/\r\n?/g, "\n");
   // Some count code points, others the units of UTF-16, of which an emoji has two.
-  return [normal, normal.trim()].some((form) => (units === undefined ? [...form].length : form.length) === Number(size));
+  return [normal, normal.trim()].some(
+    (form) => (units === undefined ? [...form].length : form.length) === Number(size),
+  );
 }
 
 /**
@@ -214,7 +233,9 @@ export const showsPlainly = (text: string): boolean => text.search(clustered) ==
 
 /** What is compared: without white space and without the characters that a screen may not show as they are. */
 export function bareText(text: string): string {
-  return composed(text).replace(clustered, "").replace(/[\s\p{Cc}]/gu, "");
+  return composed(text)
+    .replace(clustered, "")
+    .replace(/[\s\p{Cc}]/gu, "");
 }
 
 /** The rows down to the last one that is not blank. */

@@ -17,21 +17,37 @@ describe("manifests", () => {
     [{ provider: "x", rules: [{ name: "a", state: "sleepy", why: "b" }] }, "rules.0.state"],
     [{ provider: "x", rules: [{ name: "a", state: "idle", why: "b", all: [{ line: "(" }] }] }, "rules.0.all.0.line"],
   ])("a wrong field is named: %j", (data, field) => {
-    expect(() => parseManifest(data, "my.json")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", operands: { source: "my.json", field } }));
+    expect(() => parseManifest(data, "my.json")).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", operands: { source: "my.json", field } }),
+    );
   });
 
   test("an unknown provider or rule is refused", () => {
     expect(() => screenManifest("emacs")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
-    expect(() => overrideManifest(screenManifest("pi"), { provider: "pi", without: ["spiner"] }, "my.json")).toThrow('there is no rule "spiner"');
+    expect(() => overrideManifest(screenManifest("pi"), { provider: "pi", without: ["spiner"] }, "my.json")).toThrow(
+      'there is no rule "spiner"',
+    );
     expect(() => overrideManifest(screenManifest("pi"), { provider: "codex" }, "my.json")).toThrow('not for "pi"');
   });
 
   test("own rules come first, those of the same name replace, others can be left out", () => {
     const base = screenManifest("generic");
-    const own = { name: "compiling", state: "working", why: "the compiler counts files", all: [{ line: "^\\[\\d+/\\d+\\]", rows: 1 }] };
+    const own = {
+      name: "compiling",
+      state: "working",
+      why: "the compiler counts files",
+      all: [{ line: "^\\[\\d+/\\d+\\]", rows: 1 }],
+    };
     const changed = { name: "cursor-at-end", state: "unknown", why: "never sure" };
-    const merged = overrideManifest(base, { provider: "generic", rules: [own, changed], without: ["shell-in-foreground"] }, "my.json");
-    expect(merged.rules.map((rule) => rule.name)).toEqual(["compiling", ...base.rules.map((rule) => rule.name).filter((name) => name !== "shell-in-foreground")]);
+    const merged = overrideManifest(
+      base,
+      { provider: "generic", rules: [own, changed], without: ["shell-in-foreground"] },
+      "my.json",
+    );
+    expect(merged.rules.map((rule) => rule.name)).toEqual([
+      "compiling",
+      ...base.rules.map((rule) => rule.name).filter((name) => name !== "shell-in-foreground"),
+    ]);
     const screen = { lines: ["[3/9] main.c"], cursor: { x: 12, y: 0 }, command: "bash" };
     expect(classify(base, screen).state).toBe("done");
     expect(classify(merged, screen)).toMatchObject({ state: "working", rule: "compiling" });
@@ -52,7 +68,11 @@ test("the example in docs/screens.md does what it says", () => {
 
 describe("programs without captures", () => {
   const read = (provider: string, line: string, command?: string, more: string[] = []) =>
-    classify(screenManifest(provider), { lines: ["earlier output", line, ...more, "", ""], cursor: { x: line.length, y: 1 }, ...(command && { command }) });
+    classify(screenManifest(provider), {
+      lines: ["earlier output", line, ...more, "", ""],
+      cursor: { x: line.length, y: 1 },
+      ...(command && { command }),
+    });
 
   test.each([
     ["dev@host:~/proj$ ", "bash", "idle", false],
@@ -93,7 +113,12 @@ describe("programs without captures", () => {
 
   test("a generic program is idle with the cursor on its last line, and with its prompt where the profile gives one", () => {
     const generic = screenManifest("generic");
-    const at = (y: number, line: string) => ({ lines: ["banner", line, "", ""], cursor: { x: line.length, y }, height: 4, command: "aider" });
+    const at = (y: number, line: string) => ({
+      lines: ["banner", line, "", ""],
+      cursor: { x: line.length, y },
+      height: 4,
+      command: "aider",
+    });
     expect(classify(generic, at(1, "aider> "))).toMatchObject({ state: "idle", draft: false });
     expect(classify(generic, at(3, "aider> ")).state).toBe("unknown");
     expect(classify(generic, { lines: ["aider> "] }).state).toBe("unknown");

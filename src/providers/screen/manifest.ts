@@ -22,7 +22,16 @@
 import { z } from "zod";
 import { TielineError } from "../../model/errors.ts";
 
-export const screenStates = ["idle", "working", "permission", "question", "dialog", "limited", "done", "unknown"] as const;
+export const screenStates = [
+  "idle",
+  "working",
+  "permission",
+  "question",
+  "dialog",
+  "limited",
+  "done",
+  "unknown",
+] as const;
 export type ScreenState = (typeof screenStates)[number];
 
 const pattern = z.string().transform((source, context) => {
@@ -149,7 +158,8 @@ export function parseManifest(data: unknown, source: string): ScreenManifest {
 /** The built-in manifest with a user's file laid over it. */
 export function overrideManifest(base: ScreenManifest, data: unknown, source: string): ScreenManifest {
   const over = accept(override, data, source);
-  if (over.provider !== base.provider) throw invalid(source, "provider", `these rules are for "${over.provider}", not for "${base.provider}"`);
+  if (over.provider !== base.provider)
+    throw invalid(source, "provider", `these rules are for "${over.provider}", not for "${base.provider}"`);
   const names = new Set(base.rules.map((known) => known.name));
   const unknown = over.without.find((name) => !names.has(name));
   if (unknown !== undefined) throw invalid(source, "without", `there is no rule "${unknown}"`);
@@ -159,7 +169,9 @@ export function overrideManifest(base: ScreenManifest, data: unknown, source: st
     ...composerOf(base, over.composer),
     rules: [
       ...over.rules.filter((own) => !names.has(own.name)),
-      ...base.rules.filter((known) => !over.without.includes(known.name)).map((known) => replaced.get(known.name) ?? known),
+      ...base.rules
+        .filter((known) => !over.without.includes(known.name))
+        .map((known) => replaced.get(known.name) ?? known),
     ],
   };
 }

@@ -87,16 +87,26 @@ function applySgr(style: Style, parameters: string): Style {
 
 function applyCode(style: Style, code: number): Style {
   switch (code) {
-    case 0: return plain;
-    case 1: return { ...style, bold: true };
-    case 2: return { ...style, dim: true };
-    case 3: return { ...style, italic: true };
-    case 7: return { ...style, reverse: true };
-    case 22: return { ...style, bold: false, dim: false };
-    case 23: return { ...style, italic: false };
-    case 27: return { ...style, reverse: false };
-    case 39: return { ...style, fg: "" };
-    case 49: return { ...style, bg: "" };
+    case 0:
+      return plain;
+    case 1:
+      return { ...style, bold: true };
+    case 2:
+      return { ...style, dim: true };
+    case 3:
+      return { ...style, italic: true };
+    case 7:
+      return { ...style, reverse: true };
+    case 22:
+      return { ...style, bold: false, dim: false };
+    case 23:
+      return { ...style, italic: false };
+    case 27:
+      return { ...style, reverse: false };
+    case 39:
+      return { ...style, fg: "" };
+    case 49:
+      return { ...style, bg: "" };
   }
   if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) return { ...style, fg: String(code) };
   if ((code >= 40 && code <= 47) || (code >= 100 && code <= 107)) return { ...style, bg: String(code) };

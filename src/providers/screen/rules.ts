@@ -11,7 +11,10 @@ export interface View {
 }
 
 export function ruleHolds(rule: ScreenRule, view: View): boolean {
-  return rule.all.every((condition) => conditionHolds(condition, view)) && !rule.none.some((condition) => conditionHolds(condition, view));
+  return (
+    rule.all.every((condition) => conditionHolds(condition, view)) &&
+    !rule.none.some((condition) => conditionHolds(condition, view))
+  );
 }
 
 function conditionHolds(condition: Condition, view: View): boolean {
@@ -20,7 +23,8 @@ function conditionHolds(condition: Condition, view: View): boolean {
     (!condition.title || (screen.title !== undefined && condition.title.test(screen.title))) &&
     (!condition.command || (screen.command !== undefined && condition.command.test(screen.command))) &&
     (!condition.composer || composerIs(condition.composer, composer)) &&
-    (!condition.prompt || (composer !== undefined && matchesStyle(condition.prompt, composer.prompt, composer.frame))) &&
+    (!condition.prompt ||
+      (composer !== undefined && matchesStyle(condition.prompt, composer.prompt, composer.frame))) &&
     (!condition.cursor || cursorIs(condition.cursor, view)) &&
     (condition.alternate === undefined || (screen.alternate ?? false) === condition.alternate) &&
     (condition.styled === undefined || isStyled(view.rows) === condition.styled) &&
@@ -32,10 +36,14 @@ function conditionHolds(condition: Condition, view: View): boolean {
 
 function composerIs(wanted: NonNullable<Condition["composer"]>, composer: Composer | undefined): boolean {
   switch (wanted) {
-    case "present": return composer !== undefined;
-    case "absent": return composer === undefined;
-    case "empty": return composer !== undefined && !composer.draft;
-    case "draft": return composer?.draft ?? false;
+    case "present":
+      return composer !== undefined;
+    case "absent":
+      return composer === undefined;
+    case "empty":
+      return composer !== undefined && !composer.draft;
+    case "draft":
+      return composer?.draft ?? false;
   }
 }
 
@@ -44,7 +52,8 @@ const scrollback = 30;
 
 function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, composer }: View): boolean {
   if (wanted === "hidden") return screen.cursorHidden ?? false;
-  if (wanted === "drawn") return screen.cursorHidden !== false && drawsCursor(rows.slice(composer?.from ?? 0, composer?.to ?? 0));
+  if (wanted === "drawn")
+    return screen.cursorHidden !== false && drawsCursor(rows.slice(composer?.from ?? 0, composer?.to ?? 0));
   if (!screen.cursor) return wanted === "composer";
   // Programs that draw a cursor of their own hide the real one and leave it in their composer. Elsewhere it proves nothing.
   if (screen.cursorHidden && wanted === "last") return false;
@@ -97,15 +106,29 @@ function visibleOffsets(row: Row): number[] {
   return [...row.text.matchAll(/\S/g)].map((match) => match.index);
 }
 
-function regionOf({ in: region = "bottom", rows: limit = Number.POSITIVE_INFINITY }: Condition, { rows, composer }: View): readonly Row[] {
+function regionOf(
+  { in: region = "bottom", rows: limit = Number.POSITIVE_INFINITY }: Condition,
+  { rows, composer }: View,
+): readonly Row[] {
   const above = composer ? rows.slice(0, composer.from) : [];
   switch (region) {
-    case "screen": return rows;
-    case "bottom": return lastVisible(rows, limit);
-    case "above": return lastVisible(above, limit);
-    case "paragraph": return lastParagraph(above);
-    case "below": return composer ? rows.slice(composer.to).filter((row) => !isBlank(row)).slice(0, limit) : [];
-    case "composer": return composer ? rows.slice(composer.from, composer.to) : [];
+    case "screen":
+      return rows;
+    case "bottom":
+      return lastVisible(rows, limit);
+    case "above":
+      return lastVisible(above, limit);
+    case "paragraph":
+      return lastParagraph(above);
+    case "below":
+      return composer
+        ? rows
+            .slice(composer.to)
+            .filter((row) => !isBlank(row))
+            .slice(0, limit)
+        : [];
+    case "composer":
+      return composer ? rows.slice(composer.from, composer.to) : [];
   }
 }
 

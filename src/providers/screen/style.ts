@@ -15,13 +15,18 @@ export function matchesStyle(spec: StyleSpec, style: Style, frame: string): bool
 
 function matchesColour(wanted: NonNullable<StyleSpec["fg"]>, fg: string, frame: string): boolean {
   switch (wanted) {
-    case "default": return fg === "";
+    case "default":
+      return fg === "";
     case "other":
-    case "accent": return fg !== "";
-    case "grey": return fg !== "" && isGrey(fg);
-    case "colour": return fg !== "" && !isGrey(fg);
+    case "accent":
+      return fg !== "";
+    case "grey":
+      return fg !== "" && isGrey(fg);
+    case "colour":
+      return fg !== "" && !isGrey(fg);
     // A grey frame is the theme's own line colour and says nothing; a coloured one is the session's tint.
-    case "frame": return fg !== "" && !isGrey(fg) && fg === frame;
+    case "frame":
+      return fg !== "" && !isGrey(fg) && fg === frame;
   }
 }
 

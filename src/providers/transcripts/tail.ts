@@ -37,7 +37,10 @@ export class Tail {
       if (found === null) return;
       this.inode = found.inode;
       this.offset = found.end;
-      const entries = found.bytes.toString("utf8").split("\n").flatMap((text) => this.entryOf(text));
+      const entries = found.bytes
+        .toString("utf8")
+        .split("\n")
+        .flatMap((text) => this.entryOf(text));
       this.kept = [...this.kept, ...entries].slice(-keptEntries);
       yield* entries;
       if (!found.more) return;

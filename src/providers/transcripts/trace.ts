@@ -5,7 +5,10 @@ import { Progress } from "./progress.ts";
 import { Tail } from "./tail.ts";
 
 /** How far the message has come by all that is written down. */
-export async function traceIn({ files, below, reader }: Transcript, message: Pick<Message, "id" | "tag">): Promise<Trace> {
+export async function traceIn(
+  { files, below, reader }: Transcript,
+  message: Pick<Message, "id" | "tag">,
+): Promise<Trace> {
   const progress = new Progress(message);
   let trace: Trace = "none";
   for (const file of files) {

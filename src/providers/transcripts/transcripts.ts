@@ -32,8 +32,16 @@ export class Transcripts {
   of(agent: Agent, since = 0): Transcript | null {
     // A member of a native team is in no session that is known.
     if (isClaude(agent) && agent.sessionId === null) return null;
-    if (isClaude(agent)) return transcript(agent, { path: this.claude.transcriptOf(agent), below: [this.claude.transcriptFolder(agent)] }, claudeLines);
-    if (agent.provider === "codex") return agent.endpoints.length === 0 ? null : { conversation: agent.sessionId, ...this.codex.transcriptsOf(agent, since), reader: rollout.rolloutLines };
+    if (isClaude(agent))
+      return transcript(
+        agent,
+        { path: this.claude.transcriptOf(agent), below: [this.claude.transcriptFolder(agent)] },
+        claudeLines,
+      );
+    if (agent.provider === "codex")
+      return agent.endpoints.length === 0
+        ? null
+        : { conversation: agent.sessionId, ...this.codex.transcriptsOf(agent, since), reader: rollout.rolloutLines };
     const path = agent.provider === "gemini" ? this.gemini.of(agent) : null;
     return path === null ? null : transcript(agent, { path, below: [this.gemini.folderOf(agent)] }, gemini.geminiLines);
   }
@@ -58,7 +66,11 @@ export class Transcripts {
   }
 
   /** Whether the model has been asked again since a call of its was refused. */
-  async hasReadRefusal(agent: Agent, { provider, transcriptPath: path, tool }: RefusingCall, { firstCall, words }: Refused): Promise<boolean> {
+  async hasReadRefusal(
+    agent: Agent,
+    { provider, transcriptPath: path, tool }: RefusingCall,
+    { firstCall, words }: Refused,
+  ): Promise<boolean> {
     if (path === null) return false;
     if (provider === "gemini") return gemini.hasReadRefusal(path, this.gemini.folderOf(agent), words);
     // Claude Code says itself when a batch of calls is over.

@@ -1,11 +1,18 @@
 import { type Address, formatAddress, parseAddress } from "../../model/address.ts";
-import { type Agent, isLive, personName } from "../../model/agent.ts";
+import { type Agent, isLive, userName } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { anyone, splitLabel } from "../topology/edge.ts";
 import { isUnbound, outEdges, type Topology } from "../topology/topology.ts";
 import { unknownGroup, unknownTeam } from "./refusal.ts";
 import type { Explanation, Resolution } from "./resolution.ts";
-import { type Asker, isSystemObjectName, type Lookups, type SingleAddress, type Startable, startableIn } from "./rules.ts";
+import {
+  type Asker,
+  isSystemObjectName,
+  type Lookups,
+  type SingleAddress,
+  type Startable,
+  startableIn,
+} from "./rules.ts";
 
 type Broadcast = Exclude<Address, SingleAddress>;
 type ResolveSingle = (address: SingleAddress, asker: Asker, lookups: Lookups) => Explanation;
@@ -52,18 +59,21 @@ function membersOfHost({ roster }: Lookups): Members {
 function membersOfTeam(team: string, asker: Asker, lookups: Lookups, spawn: boolean): Members {
   const { roster, topology } = lookups;
   const missing = spawn ? [...topology(team).declared].filter((name) => roster.named(team, name) === null) : [];
-  const startable = missing.flatMap((name) => startableIn(team, name, asker, lookups) ?? []).filter(({ profile }) => profile.origin === "project");
+  const startable = missing
+    .flatMap((name) => startableIn(team, name, asker, lookups) ?? [])
+    .filter(({ profile }) => profile.origin === "project");
   return { agents: roster.inTeam(team).filter(isOrdinary), startable, why: `the members of team ${team}` };
 }
 
-/** The person can name a team that is none; nobody else is in one. */
+/** The user can name a team that is none; nobody else is in one. */
 function resolveAll(address: Broadcast, asker: Asker, lookups: Lookups, team: TeamMembers): Explanation {
   const teams = teamsIn(lookups);
   if (teams.has(asker.team)) return found(address, "all", asker, membersOfAll(asker, lookups, team));
   return refused(address, "all", "the sender's team does not exist", unknownTeam(asker.team, teams));
 }
 
-const teamsIn = ({ roster, foundedTeams }: Lookups): ReadonlySet<string> => new Set([...roster.teams(), ...(foundedTeams?.() ?? [])]);
+const teamsIn = ({ roster, foundedTeams }: Lookups): ReadonlySet<string> =>
+  new Set([...roster.teams(), ...(foundedTeams?.() ?? [])]);
 
 /** `@team` is the sender's own team. A word that is both a team and an alias is nobody's guess to make. */
 function resolveGroup(
@@ -77,10 +87,14 @@ function resolveGroup(
   const teams = teamsIn(lookups);
   const isTeam = teams.has(team);
   const alias = lookups.alias(asker.team, address.name);
-  if (isTeam && alias) return refused(address, "alias", "a team and an alias have this name", teamOrAlias(address.name));
+  if (isTeam && alias)
+    return refused(address, "alias", "a team and an alias have this name", teamOrAlias(address.name));
   if (alias) return found(address, "alias", asker, membersOfAlias(alias, asker, lookups, resolveSingle));
   if (isTeam) return found(address, "team", asker, members(team));
-  const error = team === asker.team ? unknownTeam(team, teams) : unknownGroup(address.name, asker, teams, lookups.aliasNames(asker.team));
+  const error =
+    team === asker.team
+      ? unknownTeam(team, teams)
+      : unknownGroup(address.name, asker, teams, lookups.aliasNames(asker.team));
   return refused(address, "team", "neither a team nor an alias", error);
 }
 
@@ -95,7 +109,7 @@ function membersOfAll(asker: Asker, lookups: Lookups, team: TeamMembers): Member
   const startable: Startable[] = [];
   const missing: Missing[] = [];
   for (const label of new Set(edges.map((edge) => edge.to))) {
-    if (label === personName || isSystemObjectName(label)) continue;
+    if (label === userName || isSystemObjectName(label)) continue;
     const covered = coveredBy(label, topology, lookups);
     agents.push(...covered.filter(isOrdinary));
     if (covered.length > 0) continue;
@@ -151,7 +165,11 @@ function found(address: Broadcast, rule: Resolution["rule"], asker: Asker, membe
   const others = new Map(members.agents.filter((agent) => agent.id !== asker.id).map((agent) => [agent.id, agent]));
   const { startable = [], missing = [], why } = members;
   const step = { rule, says: says[address.kind], hit: true, why };
-  return { steps: [step], resolution: { address, rule, agents: [...others.values()], startable, missing }, error: null };
+  return {
+    steps: [step],
+    resolution: { address, rule, agents: [...others.values()], startable, missing },
+    error: null,
+  };
 }
 
 const says: Record<Broadcast["kind"], string> = {
@@ -166,7 +184,7 @@ const refused = ({ kind }: Broadcast, rule: string, why: string, error: TielineE
   error,
 });
 
-/** Broadcasts are for agents and objects; the person and the system objects are written to by name. */
+/** Broadcasts are for agents and objects; the user and the system objects are written to by name. */
 const isOrdinary = (agent: Agent): boolean => !isUnbound(agent);
 
 function nothingBehind(label: string): TielineError {

@@ -12,8 +12,17 @@ const word = fc.constantFrom("a", "b", "c", "a-2");
 const place = fc.constantFrom("web", "api");
 const condition = fc.constantFrom({}, offline, suspended);
 const anyAgent = fc
-  .record({ name: word, team: place, role: fc.option(word), profile: fc.option(word), condition, pane: fc.integer({ min: 1, max: 3 }) })
-  .map(({ condition: state, pane, ...fields }) => anAgent({ ...fields, endpoints: [paneEndpoint(`%${pane}`)], ...state }));
+  .record({
+    name: word,
+    team: place,
+    role: fc.option(word),
+    profile: fc.option(word),
+    condition,
+    pane: fc.integer({ min: 1, max: 3 }),
+  })
+  .map(({ condition: state, pane, ...fields }) =>
+    anAgent({ ...fields, endpoints: [paneEndpoint(`%${pane}`)], ...state }),
+  );
 const agents = fc.uniqueArray(anyAgent, { selector: (agent) => agent.id, maxLength: 8 });
 
 describe("the resolver against a naive model", () => {
@@ -25,7 +34,10 @@ describe("the resolver against a naive model", () => {
         const { resolution, error } = explain(text, asker, lookupsFor(all, profiles));
         const answer: string | string[] = error
           ? error.code
-          : [...resolution!.agents.map(({ id }) => id), ...resolution!.startable.map(({ name: start }) => `start ${start}`)];
+          : [
+              ...resolution!.agents.map(({ id }) => id),
+              ...resolution!.startable.map(({ name: start }) => `start ${start}`),
+            ];
         expect(answer).toEqual(naive(all, profiles, wanted, prefix ?? "web"));
       }),
       { numRuns: 2000 },
@@ -68,7 +80,10 @@ function naive(all: readonly Agent[], profiles: readonly string[], wanted: strin
 
 describe("the roster against a naive model", () => {
   test("every index follows any sequence of changes", () => {
-    const change = fc.oneof({ weight: 3, arbitrary: fc.record({ put: anyAgent }) }, { weight: 1, arbitrary: fc.record({ remove: anyAgent }) });
+    const change = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ put: anyAgent }) },
+      { weight: 1, arbitrary: fc.record({ remove: anyAgent }) },
+    );
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
         const roster = new IndexedRoster();
@@ -96,7 +111,9 @@ describe("the roster against a naive model", () => {
           }
         }
         for (const pane of ["%1", "%2", "%3"]) {
-          expect(ids(roster.byPane(pane))).toEqual(ids(every.filter((agent) => agent.endpoints.some(({ locator }) => locator["pane"] === pane))));
+          expect(ids(roster.byPane(pane))).toEqual(
+            ids(every.filter((agent) => agent.endpoints.some(({ locator }) => locator["pane"] === pane))),
+          );
         }
       }),
     );
@@ -108,7 +125,10 @@ describe("the roster against a naive model", () => {
     roster.put(anAgent({ name: "b", id: "2" }));
     expect(() => roster.put(anAgent({ name: "a", id: "3" }))).toThrow("already has an agent named a");
     roster.put(anAgent({ name: "a", id: "1", state: "working" }));
-    expect(roster.inTeam("web").map((agent) => [agent.name, agent.state])).toEqual([["a", "working"], ["b", "idle"]]);
+    expect(roster.inTeam("web").map((agent) => [agent.name, agent.state])).toEqual([
+      ["a", "working"],
+      ["b", "idle"],
+    ]);
     roster.put(anAgent({ name: "z", id: "1" }));
     expect(roster.named("web", "a")).toBeNull();
   });

@@ -1,5 +1,5 @@
 import { formatAddress } from "../../model/address.ts";
-import { type Agent, isLive, personId, personName } from "../../model/agent.ts";
+import { type Agent, isLive, userId, userName } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import { mentions } from "../topology/check.ts";
@@ -45,7 +45,12 @@ export function unknownTeam(team: string, teams: Iterable<string>): TielineError
   });
 }
 
-export function unknownGroup(name: string, asker: Asker, teams: Iterable<string>, aliases: Iterable<string>): TielineError {
+export function unknownGroup(
+  name: string,
+  asker: Asker,
+  teams: Iterable<string>,
+  aliases: Iterable<string>,
+): TielineError {
   const near = nearNames(name, [...teams, ...aliases, "all"]).map((found) => `@${found}`);
   return new TielineError("ADDRESS_UNKNOWN", `team ${asker.team} knows no team or alias "${name}"${didYouMean(near)}`, {
     remedy: "`tieline team ls` lists the teams; aliases stand in tieline.yaml",
@@ -59,20 +64,36 @@ function unknownName(team: string, name: string, address: SingleAddress, asker: 
     const message = `there is no agent in a team "${team}"${didYouMean(near)}`;
     return unknown(message, address, near, "`tieline ls --all` shows every team");
   }
-  const near = [...(team === asker.team ? namesakes(name, asker, lookups) : []), ...nearNames(name, namesIn(team, asker, lookups))];
-  return unknown(`no agent "${name}" in team ${team}${didYouMean(near)}`, address, near, whereToLook(team, asker, lookups));
+  const near = [
+    ...(team === asker.team ? namesakes(name, asker, lookups) : []),
+    ...nearNames(name, namesIn(team, asker, lookups)),
+  ];
+  return unknown(
+    `no agent "${name}" in team ${team}${didYouMean(near)}`,
+    address,
+    near,
+    whereToLook(team, asker, lookups),
+  );
 }
 
 /** The user may be outside the project: the team is empty, and agents run in others. */
 function whereToLook(team: string, asker: Asker, { roster }: Lookups): string {
-  const others = roster.teams().filter((one) => one !== team).flatMap((one) => roster.inTeam(one)).filter((agent) => agent.kind === "program" && isLive(agent));
-  if (asker.id !== personId || others.length === 0 || roster.inTeam(team).length > 0) return "`tieline ls` lists the agents";
+  const others = roster
+    .teams()
+    .filter((one) => one !== team)
+    .flatMap((one) => roster.inTeam(one))
+    .filter((agent) => agent.kind === "program" && isLive(agent));
+  if (asker.id !== userId || others.length === 0 || roster.inTeam(team).length > 0)
+    return "`tieline ls` lists the agents";
   return `\`tieline ls --all\` lists the agents of other teams (${others.length} running)`;
 }
 
 /** Those of exactly this name in other teams. */
 function namesakes(name: string, asker: Asker, { roster }: Lookups): string[] {
-  return roster.teams().filter((team) => team !== asker.team && roster.named(team, name) !== null).map((team) => `${team}:${name}`);
+  return roster
+    .teams()
+    .filter((team) => team !== asker.team && roster.named(team, name) !== null)
+    .map((team) => `${team}:${name}`);
 }
 
 function unknownPane(address: SingleAddress & { kind: "pane" }): TielineError {
@@ -81,7 +102,7 @@ function unknownPane(address: SingleAddress & { kind: "pane" }): TielineError {
 }
 
 function* namesIn(team: string, asker: Asker, lookups: Lookups): Iterable<string> {
-  yield personName;
+  yield userName;
   for (const agent of lookups.roster.inTeam(team)) {
     if (agent.id === asker.id) continue;
     yield agent.name;

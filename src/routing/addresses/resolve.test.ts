@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { IndexedRoster, personAgent } from "../../agents/directory/roster.ts";
-import { type Agent, personId } from "../../model/agent.ts";
+import { IndexedRoster, userAgent } from "../../agents/directory/roster.ts";
+import { type Agent, userId } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
 import { anAgent, offline, paneEndpoint, suspended } from "../../testing/agents.ts";
@@ -21,7 +21,14 @@ interface World {
   readonly nativesAreOwn?: boolean;
 }
 
-function lookups({ agents = [], profiles = [], edges, aliases = {}, natives = [], nativesAreOwn = true }: World): Lookups {
+function lookups({
+  agents = [],
+  profiles = [],
+  edges,
+  aliases = {},
+  natives = [],
+  nativesAreOwn = true,
+}: World): Lookups {
   const roster = new IndexedRoster();
   for (const agent of [me, ...agents]) roster.put(agent);
   return {
@@ -31,7 +38,10 @@ function lookups({ agents = [], profiles = [], edges, aliases = {}, natives = []
     topology: (team) => topologyOf({ team, edges: edges?.flatMap((edge) => parseEdge(edge, team)) ?? null }),
     alias: (_, name) => aliases[name] ?? null,
     aliasNames: () => Object.keys(aliases),
-    nativeMembers: (_asker, _team, name) => ({ agents: natives.filter((one) => one.name === name), own: nativesAreOwn }),
+    nativeMembers: (_asker, _team, name) => ({
+      agents: natives.filter((one) => one.name === name),
+      own: nativesAreOwn,
+    }),
   };
 }
 
@@ -56,8 +66,8 @@ const hit = (rule: string, ...names: string[]) => ({ rule, names, start: [] });
 describe("one recipient", () => {
   const coder = anAgent({ name: "coder", id, role: "engineer", endpoints: [paneEndpoint("%7")] });
 
-  test("user is the person, whatever the team", () => {
-    expect(resolve("user", me, lookups({})).agents[0]!.id).toBe(personId);
+  test("user is the user, whatever the team", () => {
+    expect(resolve("user", me, lookups({})).agents[0]!.id).toBe(userId);
   });
 
   test("by id, name, role, pane, and with the team's prefix", () => {
@@ -73,14 +83,18 @@ describe("one recipient", () => {
   test("a profile's live agent comes first, even under another name", () => {
     const bob = anAgent({ name: "bob", profile: "engineer" });
     const role = anAgent({ name: "eve", role: "engineer" });
-    expect(resolved("engineer", { agents: [role, bob], profiles: [aProfile({ name: "engineer" })] })).toEqual(hit("profile", "bob"));
+    expect(resolved("engineer", { agents: [role, bob], profiles: [aProfile({ name: "engineer" })] })).toEqual(
+      hit("profile", "bob"),
+    );
   });
 
   test("mail for ana is never for ana-2", () => {
     const second = anAgent({ name: "ana-2", profile: "ana" });
     const profiles = [aProfile({ name: "ana" })];
     expect(resolved("ana", { agents: [second], profiles })).toEqual({ rule: "offline", names: [], start: ["ana"] });
-    expect(resolved("ana", { agents: [second, anAgent({ name: "ana", ...suspended })], profiles })).toEqual(hit("offline", "ana"));
+    expect(resolved("ana", { agents: [second, anAgent({ name: "ana", ...suspended })], profiles })).toEqual(
+      hit("offline", "ana"),
+    );
     expect(resolved("ana-2", { agents: [second], profiles })).toEqual(hit("live", "ana-2"));
   });
 
@@ -91,10 +105,14 @@ describe("one recipient", () => {
 
   test("offline: resumed before started, and a gone one keeps its mail", () => {
     const profiles = [aProfile({ name: "engineer" })];
-    expect(resolved("engineer", { agents: [anAgent({ name: "bob", profile: "engineer", ...suspended })], profiles })).toEqual(hit("offline", "bob"));
+    expect(
+      resolved("engineer", { agents: [anAgent({ name: "bob", profile: "engineer", ...suspended })], profiles }),
+    ).toEqual(hit("offline", "bob"));
     expect(resolved("engineer", { profiles })).toEqual({ rule: "offline", names: [], start: ["engineer"] });
     expect(resolved("dead", { agents: [anAgent({ name: "dead", ...offline })] })).toEqual(hit("offline", "dead"));
-    expect(resolved("qa", { agents: [anAgent({ name: "kim", role: "qa", ...suspended })] })).toEqual(hit("offline", "kim"));
+    expect(resolved("qa", { agents: [anAgent({ name: "kim", role: "qa", ...suspended })] })).toEqual(
+      hit("offline", "kim"),
+    );
   });
 
   test("a profile may keep mail from starting it", () => {
@@ -105,7 +123,9 @@ describe("one recipient", () => {
 
   test("another team's project profile can be started, a built-in one there cannot", () => {
     expect(resolved("api:lead", { profiles: [aProfile({ name: "lead" })] }).start).toEqual(["lead"]);
-    expect(refusal("api:lead", { profiles: [aProfile({ name: "lead", origin: "built in" })] }).code).toBe("ADDRESS_UNKNOWN");
+    expect(refusal("api:lead", { profiles: [aProfile({ name: "lead", origin: "built in" })] }).code).toBe(
+      "ADDRESS_UNKNOWN",
+    );
   });
 
   test("last, a native team member", () => {
@@ -116,34 +136,50 @@ describe("one recipient", () => {
     const lead = anAgent({ name: "team-lead", id: "native" });
     const builtIn = aProfile({ name: "team-lead", origin: "built in" });
     expect(resolved("team-lead", { profiles: [builtIn], natives: [lead] })).toEqual(hit("native", "team-lead"));
-    expect(resolved("team-lead", { profiles: [builtIn], natives: [lead], nativesAreOwn: false }).start).toEqual(["team-lead"]);
-    expect(resolved("team-lead", { profiles: [builtIn], natives: [{ ...lead, ...offline }] }).start).toEqual(["team-lead"]);
-    expect(resolved("team-lead", { profiles: [aProfile({ name: "team-lead" })], natives: [lead] }).start).toEqual(["team-lead"]);
+    expect(resolved("team-lead", { profiles: [builtIn], natives: [lead], nativesAreOwn: false }).start).toEqual([
+      "team-lead",
+    ]);
+    expect(resolved("team-lead", { profiles: [builtIn], natives: [{ ...lead, ...offline }] }).start).toEqual([
+      "team-lead",
+    ]);
+    expect(resolved("team-lead", { profiles: [aProfile({ name: "team-lead" })], natives: [lead] }).start).toEqual([
+      "team-lead",
+    ]);
   });
 
   test("native members of one name in two Claude Code teams are ambiguous", () => {
     const natives = ["one", "two"].map((team) => anAgent({ name: "team-lead", team, id: team }));
     const error = refusal("team-lead", { profiles: [aProfile({ name: "team-lead", origin: "built in" })], natives });
-    expect([error.code, error.message]).toEqual(["ADDRESS_AMBIGUOUS", "team-lead could be one:team-lead or two:team-lead"]);
+    expect([error.code, error.message]).toEqual([
+      "ADDRESS_AMBIGUOUS",
+      "team-lead could be one:team-lead or two:team-lead",
+    ]);
   });
 
   test("a label never means the sender, a name does", () => {
     const asker = anAgent({ name: "kim", role: "qa" });
-    expect(resolved("qa", { agents: [asker, anAgent({ name: "lee", role: "qa" })] }, asker)).toEqual(hit("live", "lee"));
+    expect(resolved("qa", { agents: [asker, anAgent({ name: "lee", role: "qa" })] }, asker)).toEqual(
+      hit("live", "lee"),
+    );
     expect(resolved("kim", { agents: [asker] }, asker)).toEqual(hit("live", "kim"));
   });
 });
 
 describe("refusals", () => {
   test("two of a role are ambiguous", () => {
-    const error = refusal("qa", { agents: [anAgent({ name: "kim", role: "qa" }), anAgent({ name: "lee", role: "qa" })] });
+    const error = refusal("qa", {
+      agents: [anAgent({ name: "kim", role: "qa" }), anAgent({ name: "lee", role: "qa" })],
+    });
     expect(error.code).toBe("ADDRESS_AMBIGUOUS");
     expect(error.message).toBe("qa could be kim or lee");
     expect(error.operands["candidates"]).toEqual(["kim", "lee"]);
   });
 
   test("a slip is answered with near names only", () => {
-    const world = { agents: [anAgent({ name: "coder" }), anAgent({ name: "x", team: "feat" })], profiles: [aProfile({ name: "reviewer" })] };
+    const world = {
+      agents: [anAgent({ name: "coder" }), anAgent({ name: "x", team: "feat" })],
+      profiles: [aProfile({ name: "reviewer" })],
+    };
     expect(refusal("codr", world).message).toBe('no agent "codr" in team web; did you mean "coder"?');
     expect(refusal("reveiwer", world).message).toBe('no agent "reveiwer" in team web; did you mean "reviewer"?');
     expect(refusal("zebra", world).message).toBe('no agent "zebra" in team web');
@@ -185,13 +221,17 @@ describe("broadcast", () => {
   const far = anAgent({ name: "far", team: "api" });
   const agents = [a, b, ledger, tick, far];
 
-  test("@all without a topology is the team without sender, person and system objects", () => {
+  test("@all without a topology is the team without sender, user and system objects", () => {
     expect(resolved("@all", { agents }).names).toEqual(["a", "b", "ledger"]);
     expect(resolved("@team", { agents }).names).toEqual(["a", "b", "ledger"]);
   });
 
   test("@all with a topology is the out-edges, and says what is not there", () => {
-    const world = { agents, profiles: [aProfile({ name: "qa" })], edges: ["me -> b", "me -> user", "me -> tick", "me -> api:far", "me -> qa", "me -> ghost", "b -> a"] };
+    const world = {
+      agents,
+      profiles: [aProfile({ name: "qa" })],
+      edges: ["me -> b", "me -> user", "me -> tick", "me -> api:far", "me -> qa", "me -> ghost", "b -> a"],
+    };
     const found = resolve("@all", me, lookups(world));
     expect(found.agents.map(({ name }) => name)).toEqual(["b", "far"]);
     expect(found.startable.map(({ name }) => name)).toEqual(["qa"]);
@@ -205,26 +245,34 @@ describe("broadcast", () => {
 
   test("@team of another name, @alias, and * for who is live on the host", () => {
     expect(resolved("@api", { agents }).names).toEqual(["far"]);
-    const found = resolve("@crew", me, lookups({ agents, aliases: { crew: ["a", "me", "api:far", "nobody", "@all", "a"] } }));
+    const found = resolve(
+      "@crew",
+      me,
+      lookups({ agents, aliases: { crew: ["a", "me", "api:far", "nobody", "@all", "a"] } }),
+    );
     expect(found.agents.map(({ name }) => name)).toEqual(["a", "far"]);
     expect(found.missing.map(({ name }) => name)).toEqual(["nobody", "@all"]);
     expect(resolved("*", { agents }).names).toEqual(["a", "ledger", "far"]);
   });
 
-  test("the person's team may have nobody in it, but must be one", () => {
-    const person = (team: string): Agent => ({ ...personAgent, team });
+  test("the user's team may have nobody in it, but must be one", () => {
+    const user = (team: string): Agent => ({ ...userAgent, team });
     const known: Lookups = { ...lookups({ agents }), foundedTeams: () => ["default"] };
-    for (const all of ["@all", "@team", "@default"]) expect(resolve(all, person("default"), known).agents).toEqual([]);
+    for (const all of ["@all", "@team", "@default"]) expect(resolve(all, user("default"), known).agents).toEqual([]);
     for (const all of ["@all", "@team", "@weg"]) {
-      const { error, steps } = explain(all, person("weg"), known);
+      const { error, steps } = explain(all, user("weg"), known);
       expect(error).toMatchObject({ code: "ADDRESS_UNKNOWN", message: 'there is no team "weg"; did you mean "web"?' });
       expect(steps).toMatchObject([{ hit: false }]);
     }
-    expect(explain("@weg", person("default"), known).error!.message).toBe('team default knows no team or alias "weg"; did you mean "@web"?');
+    expect(explain("@weg", user("default"), known).error!.message).toBe(
+      'team default knows no team or alias "weg"; did you mean "@web"?',
+    );
   });
 
   test("a group that is nothing, or two things", () => {
-    expect(refusal("@crw", { aliases: { crew: ["a"] } }).message).toBe('team web knows no team or alias "crw"; did you mean "@crew"?');
+    expect(refusal("@crw", { aliases: { crew: ["a"] } }).message).toBe(
+      'team web knows no team or alias "crw"; did you mean "@crew"?',
+    );
     expect(refusal("@api", { agents, aliases: { api: ["a"] } }).code).toBe("ADDRESS_AMBIGUOUS");
   });
 });

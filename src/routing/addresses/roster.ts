@@ -10,6 +10,6 @@ export interface Roster {
   inTeam(team: string): readonly Agent[];
   teams(): readonly string[];
   all(): Iterable<Agent>;
-  /** The person is in every team and in none. */
-  readonly person: Agent;
+  /** The user is in every team and in none. */
+  readonly user: Agent;
 }

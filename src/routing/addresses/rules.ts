@@ -1,4 +1,4 @@
-import { type Agent, canStart, isLive, personName, systemObjects } from "../../model/agent.ts";
+import { type Agent, canStart, isLive, userName, systemObjects } from "../../model/agent.ts";
 import type { Address } from "../../model/address.ts";
 import type { Profile } from "../../model/profile.ts";
 import type { Party, Topology } from "../topology/topology.ts";
@@ -18,7 +18,11 @@ export interface Lookups {
   /** Teams that are there although nobody may be in them: of a project, made by hand, or `default`. */
   foundedTeams?(): Iterable<string>;
   /** Members of Claude Code teams that we did not start, and whether they belong to the sender's own team. */
-  nativeMembers?(asker: Asker, team: string, name: string): { readonly agents: readonly Agent[]; readonly own: boolean };
+  nativeMembers?(
+    asker: Asker,
+    team: string,
+    name: string,
+  ): { readonly agents: readonly Agent[]; readonly own: boolean };
   /** The names for which there may be one. */
   nativeNames?(): Iterable<string>;
 }
@@ -43,7 +47,7 @@ export interface Finding {
 export type SingleAddress = Extract<Address, { kind: "name" | "pane" }>;
 
 export interface Rule {
-  readonly name: "person" | "object" | "pane" | "profile" | "live" | "offline" | "native";
+  readonly name: "user" | "object" | "pane" | "profile" | "live" | "offline" | "native";
   readonly says: string;
   /** null: this rule is not for such an address. */
   find(address: SingleAddress, asker: Asker, lookups: Lookups): Finding | null;
@@ -51,7 +55,7 @@ export interface Rule {
 
 /** First hit wins. The order is the whole of the policy; exact matches only. */
 export const rules: readonly Rule[] = [
-  { name: "person", says: "`user` is the person", find: findPerson },
+  { name: "user", says: "`user` is the user", find: findUser },
   { name: "object", says: "metrics, tick and gateway are system objects", find: findSystemObject },
   { name: "pane", says: "the live agent in a tmux pane", find: findPane },
   { name: "profile", says: "the live agent of a profile, in the sender's team", find: forNames(findByProfile) },
@@ -62,9 +66,9 @@ export const rules: readonly Rule[] = [
 
 type NameQuery = { readonly team: string; readonly name: string; readonly asker: Asker };
 
-function findPerson(address: SingleAddress, _: Asker, { roster }: Lookups): Finding | null {
-  if (address.kind !== "name" || address.name !== personName) return null;
-  return { hits: [roster.person], why: "the person" };
+function findUser(address: SingleAddress, _: Asker, { roster }: Lookups): Finding | null {
+  if (address.kind !== "name" || address.name !== userName) return null;
+  return { hits: [roster.user], why: "the user" };
 }
 
 function findSystemObject(address: SingleAddress, asker: Asker, { roster }: Lookups): Finding | null {
@@ -78,7 +82,9 @@ function findSystemObject(address: SingleAddress, asker: Asker, { roster }: Look
 function findPane(address: SingleAddress, _: Asker, { roster }: Lookups): Finding | null {
   if (address.kind !== "pane") return null;
   const hits = roster.byPane(address.pane).filter(isLive);
-  return hits.length > 0 ? { hits, why: `it lives in ${address.pane}` } : miss(`no live agent is in pane ${address.pane}`);
+  return hits.length > 0
+    ? { hits, why: `it lives in ${address.pane}` }
+    : miss(`no live agent is in pane ${address.pane}`);
 }
 
 /** Another team's profiles are not the sender's to name; its agents are. */
@@ -112,11 +118,13 @@ function findLive({ team, name, asker }: NameQuery, { roster }: Lookups): Findin
 function findOffline({ team, name, asker }: NameQuery, lookups: Lookups): Finding {
   const { roster } = lookups;
   const exact = byIdOrName(roster, team, name, asker);
-  if (exact) return hit(exact, `${exact.state}; mail ${canStart(exact) ? "starts it again" : "waits until it is back"}`);
+  if (exact)
+    return hit(exact, `${exact.state}; mail ${canStart(exact) ? "starts it again" : "waits until it is back"}`);
   const earlier = roster.ofProfile(team, name).filter((agent) => canStart(agent) && !isInstance(agent, name));
   if (earlier.length > 0) return { hits: earlier, why: `offline, started from profile ${name}` };
   const startable = startableIn(team, name, asker, lookups);
-  if (startable?.profile.origin === "built in" && runsNatively(team, name, asker, lookups)) return miss(`a member of a Claude Code team of ${team} is called ${name}, and runs`);
+  if (startable?.profile.origin === "built in" && runsNatively(team, name, asker, lookups))
+    return miss(`a member of a Claude Code team of ${team} is called ${name}, and runs`);
   if (startable) return { hits: [], startable, why: `mail may start the ${startable.profile.origin} profile ${name}` };
   const holders = roster.withRole(team, name).filter(canStart);
   if (holders.length > 0) return { hits: holders, why: `offline, role ${name}` };
@@ -148,7 +156,7 @@ export const isSystemObjectName = (name: string): boolean => (systemObjects as r
 /** An id is unique on the host, so it needs no team; with one, it must be that one. */
 function byIdOrName(roster: Roster, team: string, name: string, asker: Asker): Agent | null {
   const identified = roster.byId(name);
-  if (identified && identified.kind !== "person" && (team === asker.team || identified.team === team)) return identified;
+  if (identified && identified.kind !== "user" && (team === asker.team || identified.team === team)) return identified;
   return roster.named(team, name);
 }
 

@@ -1,4 +1,4 @@
-import { personName, systemObjects } from "../../model/agent.ts";
+import { userName, systemObjects } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { didYouMean, nearNames } from "../../model/near.ts";
 import { formatPlace, type Place } from "../../model/place.ts";
@@ -56,10 +56,14 @@ export function routeDenied(topology: Topology, from: Party, to: readonly Pick<P
 
 /** What a sender is told that may not write to everyone. */
 export function everyoneDenied(topology: Topology, from: Party): TielineError {
-  return new TielineError("ROUTE_DENIED", `${from.name} may not write to *, every live agent on this host; @all is whom it may write to`, {
-    remedy: `* needs an edge "${from.name} -> *" or \`may: [broadcast-all]\``,
-    operands: { from: from.name, to: ["*"], team: topology.team, allowed: allowedTargets(topology, from) },
-  });
+  return new TielineError(
+    "ROUTE_DENIED",
+    `${from.name} may not write to *, every live agent on this host; @all is whom it may write to`,
+    {
+      remedy: `* needs an edge "${from.name} -> *" or \`may: [broadcast-all]\``,
+      operands: { from: from.name, to: ["*"], team: topology.team, allowed: allowedTargets(topology, from) },
+    },
+  );
 }
 
 /** Is a label written anywhere in this topology? Then somebody meant it, and nothing being there is not a slip. */
@@ -69,7 +73,7 @@ export function mentions(topology: Topology, label: string): boolean {
 
 function isKnown(label: string, team: string, known: KnownLabels): boolean {
   const [owner, name] = splitLabel(label, team);
-  return [anyone, personName, ...systemObjects].includes(name) || known(owner).has(name);
+  return [anyone, userName, ...systemObjects].includes(name) || known(owner).has(name);
 }
 
 function unknownLabel(label: string, team: string, known: KnownLabels, place: Place | null): TielineError {

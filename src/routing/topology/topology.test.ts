@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Agent } from "../../model/agent.ts";
-import { anAgent, thePerson } from "../../testing/agents.ts";
+import { anAgent, theUser } from "../../testing/agents.ts";
 import { checkEdges, mentions, routeDenied } from "./check.ts";
 import { type Edge, edgeKey, parseEdge } from "./edge.ts";
 import { exportTopology } from "./export.ts";
@@ -37,15 +37,20 @@ describe("edges", () => {
     expect(back!.places!.from.column).toBe(16);
   });
 
-  test.each(["", "a", "a => b", "a -> b -> c", "-> b", "a ->", "1a -> b", "a -> %1", "a <- b", "a -> b:*"])("%p is refused", (text) => {
-    expect(() => parseEdge(text, "web")).toThrow("is not an edge");
-  });
+  test.each(["", "a", "a => b", "a -> b -> c", "-> b", "a ->", "1a -> b", "a -> %1", "a <- b", "a -> b:*"])(
+    "%p is refused",
+    (text) => {
+      expect(() => parseEdge(text, "web")).toThrow("is not an edge");
+    },
+  );
 
   test("the own team's prefix is dropped; a sender of another team is refused with the remedy", () => {
     expect(edges("web:lead -> api:lead").map(edgeKey)).toEqual(["lead -> api:lead"]);
     const refused = () => edges("lead <-> api:lead");
     expect(refused).toThrow("cannot let api:lead write");
-    expect(refused).toThrow(expect.objectContaining({ remedy: expect.stringContaining("`lead -> web:lead` in the topology of team api") }));
+    expect(refused).toThrow(
+      expect.objectContaining({ remedy: expect.stringContaining("`lead -> web:lead` in the topology of team api") }),
+    );
   });
 });
 
@@ -62,9 +67,9 @@ describe("permit", () => {
     expect(may(topology([]), coder, lead)).toBe(false);
   });
 
-  test("the person and the system objects are always routable, both ways", () => {
+  test("the user and the system objects are always routable, both ways", () => {
     const topo = topology([]);
-    for (const party of [thePerson(), metrics]) {
+    for (const party of [theUser(), metrics]) {
       expect(may(topo, coder, party)).toBe(true);
       expect(may(topo, party, coder)).toBe(true);
     }
@@ -101,9 +106,10 @@ describe("permit", () => {
     expect(may(topo, coder, reviewer)).toBe(false);
   });
 
-  test("everyone at once is for the person, an edge to *, or broadcast-all", () => {
-    const all = (from: Agent, texts: string[]) => permit(topology(texts), from, [reviewer], { everyone: true }).permitted.length === 1;
-    expect(all(thePerson(), [])).toBe(true);
+  test("everyone at once is for the user, an edge to *, or broadcast-all", () => {
+    const all = (from: Agent, texts: string[]) =>
+      permit(topology(texts), from, [reviewer], { everyone: true }).permitted.length === 1;
+    expect(all(theUser(), [])).toBe(true);
     expect(all(coder, ["coder -> reviewer"])).toBe(false);
     expect(all(coder, ["coder -> *"])).toBe(true);
     expect(all(anAgent({ name: "coder", may: ["broadcast-all"] }), [])).toBe(true);
@@ -125,7 +131,11 @@ describe("overlay", () => {
     topologyOf({ team: "web", edges: written, overlay }).edges?.map((edge) => `${edgeKey(edge)} (${edge.origin})`);
 
   test("run-time edges come after those of the file and show their origin", () => {
-    expect(shown(addEdges(noOverlay, config, run("c -> a")))).toEqual(["a -> b (config)", "b -> c (config)", "c -> a (run time)"]);
+    expect(shown(addEdges(noOverlay, config, run("c -> a")))).toEqual([
+      "a -> b (config)",
+      "b -> c (config)",
+      "c -> a (run time)",
+    ]);
   });
 
   test("taking away and giving back an edge of the file leaves the file's edge", () => {
@@ -153,7 +163,10 @@ describe("check and export", () => {
   });
 
   test("an unknown name is named with its place and what was meant", () => {
-    const problems = checkEdges(topology(["lead -> coder", "coder -> reviewr", "coder -> metrics"]), () => new Set(["lead", "coder", "reviewer"]));
+    const problems = checkEdges(
+      topology(["lead -> coder", "coder -> reviewr", "coder -> metrics"]),
+      () => new Set(["lead", "coder", "reviewer"]),
+    );
     expect(problems.map((problem) => problem.message)).toEqual([
       'tieline.yaml:6:14: nobody in team web has the name or role "reviewr"; did you mean "reviewer"?',
     ]);
@@ -176,8 +189,19 @@ describe("check and export", () => {
 
 describe("against a naive model", () => {
   const label = fc.constantFrom("a", "b", "c", "d");
-  const written = fc.array(fc.record({ from: fc.oneof(label, fc.constant("*")), arrow: fc.constantFrom("->", "<->"), to: fc.oneof(label, fc.constant("*")) }));
-  const party = fc.record({ name: label, role: fc.option(label), profile: fc.option(label), team: fc.constantFrom("web", "api") });
+  const written = fc.array(
+    fc.record({
+      from: fc.oneof(label, fc.constant("*")),
+      arrow: fc.constantFrom("->", "<->"),
+      to: fc.oneof(label, fc.constant("*")),
+    }),
+  );
+  const party = fc.record({
+    name: label,
+    role: fc.option(label),
+    profile: fc.option(label),
+    team: fc.constantFrom("web", "api"),
+  });
 
   test("a message passes exactly if some written edge covers both ends", () => {
     fc.assert(
@@ -185,11 +209,18 @@ describe("against a naive model", () => {
         const from = anAgent({ ...sender, team: "web", id: "1" });
         const to = anAgent({ ...target, id: "2" });
         const covers = (end: string, agent: Agent): boolean =>
-          end === "*" || (agent.team === "web" && (end === agent.name || end === agent.profile || (end === agent.role && !declared.includes(end))));
+          end === "*" ||
+          (agent.team === "web" &&
+            (end === agent.name || end === agent.profile || (end === agent.role && !declared.includes(end))));
         const expected = rows.some(
-          (row) => (covers(row.from, from) && covers(row.to, to)) || (row.arrow === "<->" && covers(row.to, from) && covers(row.from, to)),
+          (row) =>
+            (covers(row.from, from) && covers(row.to, to)) ||
+            (row.arrow === "<->" && covers(row.to, from) && covers(row.from, to)),
         );
-        const topo = topology(rows.map((row) => `${row.from} ${row.arrow} ${row.to}`), { declared });
+        const topo = topology(
+          rows.map((row) => `${row.from} ${row.arrow} ${row.to}`),
+          { declared },
+        );
         expect(may(topo, from, to)).toBe(expected);
       }),
     );
@@ -200,7 +231,8 @@ describe("against a naive model", () => {
       fc.property(written, label, (rows, name) => {
         const all: string[] = [];
         for (const { from, arrow, to } of rows) {
-          for (const key of [`${from} -> ${to}`, ...(arrow === "<->" ? [`${to} -> ${from}`] : [])]) if (!all.includes(key)) all.push(key);
+          for (const key of [`${from} -> ${to}`, ...(arrow === "<->" ? [`${to} -> ${from}`] : [])])
+            if (!all.includes(key)) all.push(key);
         }
         const topo = topology(rows.map((row) => `${row.from} ${row.arrow} ${row.to}`));
         expect(topo.edges!.map(edgeKey)).toEqual(all);

@@ -1,4 +1,4 @@
-import { type Agent, personId, systemObjects } from "../../model/agent.ts";
+import { type Agent, userId, systemObjects } from "../../model/agent.ts";
 import { anyone, type Edge, uniqueEdges } from "./edge.ts";
 import { applyOverlay, noOverlay, removedEdges, type Overlay } from "./overlay.ts";
 
@@ -80,13 +80,13 @@ function mayWrite(topology: Topology, from: Party, to: Party, reply: boolean): b
   return topology.edges === null || hasEdge(topology, from, to);
 }
 
-/** The person and the system objects write and are written to without an edge. */
-export const isUnbound = (party: Party): boolean => party.id === personId || isSystemObject(party);
+/** The user and the system objects write and are written to without an edge. */
+export const isUnbound = (party: Party): boolean => party.id === userId || isSystemObject(party);
 
 export const isSystemObject = (party: Pick<Agent, "kind" | "name">): boolean =>
   party.kind === "object" && (systemObjects as readonly string[]).includes(party.name);
 
-/** `*` is for the person, for whoever has an edge to everyone, and for profiles that may broadcast-all. */
+/** `*` is for the user, for whoever has an edge to everyone, and for profiles that may broadcast-all. */
 export function mayReachEveryone(topology: Topology, from: Party): boolean {
   if (isUnbound(from) || from.may.includes("broadcast-all")) return true;
   return ends(topology, from).some((end) => topology.targets.get(end)?.has(anyone));
@@ -120,7 +120,7 @@ export function outEdges(topology: Topology, from: Party): readonly Edge[] | nul
   return positions.toSorted((a, b) => a - b).map((position) => topology.edges![position]!);
 }
 
-/** Whom a sender may write to, for people: labels in order, `*` for anyone, and always the person. Asked for every message. */
+/** Whom a sender may write to, for people: labels in order, `*` for anyone, and always the user. Asked for every message. */
 export function allowedTargets(topology: Topology, from: Party): string[] {
   if (isUnbound(from) || topology.edges === null) return [anyone];
   const labels = outEdges(topology, from)!.map((edge) => edge.to);

@@ -53,8 +53,12 @@ export function finding(subject: () => Searched): void {
   test("an inbox that is longer than asked for gives the newest, or the oldest, in order", async () => {
     const { mailbox, message } = subject();
     for (const body of ["1", "2", "3"]) await mailbox.accept(message(body), [bob]);
-    const bodies = (oldest: boolean): string[] => mailbox.inbox(bob.id, { limit: 2, oldest }).map((row) => row.message.body);
-    expect([bodies(false), bodies(true)]).toEqual([["2", "3"], ["1", "2"]]);
+    const bodies = (oldest: boolean): string[] =>
+      mailbox.inbox(bob.id, { limit: 2, oldest }).map((row) => row.message.body);
+    expect([bodies(false), bodies(true)]).toEqual([
+      ["2", "3"],
+      ["1", "2"],
+    ]);
   });
 
   test("the log and an inbox can be limited to a team", async () => {
@@ -67,7 +71,11 @@ export function finding(subject: () => Searched): void {
       mailbox.log({ team: { name: "web", members } }).map((one) => one.message.body);
     expect([bodies([]), bodies([cy.id])]).toEqual([["within"], ["within", "into it"]]);
     const inbox = (filter: object): string[] => mailbox.inbox(bob.id, filter).map((one) => one.message.body);
-    expect([inbox({ team: "api" }), inbox({ team: "web", pending: true }), inbox({})]).toEqual([["elsewhere"], ["within"], ["within", "elsewhere"]]);
+    expect([inbox({ team: "api" }), inbox({ team: "web", pending: true }), inbox({})]).toEqual([
+      ["elsewhere"],
+      ["within"],
+      ["within", "elsewhere"],
+    ]);
   });
 
   test("the log finds by agent, thread, text and time", async () => {
@@ -77,7 +85,8 @@ export function finding(subject: () => Searched): void {
     wait(1_000);
     const second = message("beta", undefined, {}, first);
     await mailbox.accept(second, [cy]);
-    const bodies = (filter: Parameters<Mailbox["log"]>[0]): string[] => mailbox.log(filter).map((one) => one.message.body);
+    const bodies = (filter: Parameters<Mailbox["log"]>[0]): string[] =>
+      mailbox.log(filter).map((one) => one.message.body);
     expect(bodies({ agent: ana.id as AgentId })).toEqual(["alpha ONE"]);
     expect(bodies({ agent: bob.id })).toEqual(["alpha ONE"]);
     expect(bodies({ agents: [ana.id as AgentId, cy.id] })).toEqual(["alpha ONE", "beta"]);

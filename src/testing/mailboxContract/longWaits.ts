@@ -35,7 +35,11 @@ export function longWaits(subject: () => Waiting): void {
     const refuse = async (times: number): Promise<void> => {
       for (let attempt = 0; attempt < times; attempt++) {
         await claim(delivery);
-        await mailbox.settle(delivery.id, { kind: "held", hold: { reason: "busy", detail: `attempt ${attempt}` } }, way);
+        await mailbox.settle(
+          delivery.id,
+          { kind: "held", hold: { reason: "busy", detail: `attempt ${attempt}` } },
+          way,
+        );
       }
     };
     await refuse(20);
@@ -44,12 +48,14 @@ export function longWaits(subject: () => Waiting): void {
     await mailbox.retry(delivery.messageId);
     await refuse(100);
     await claim(delivery);
-    await mailbox.settle(delivery.id, { kind: "handed", proof: "screen" }, way);
+    await mailbox.settle(delivery.id, { kind: "delivered", proof: "screen" }, way);
     for (let time = 0; time < longestHistory; time++) await mailbox.note(delivery.id, "retrying", `error ${time}`);
     await mailbox.confirm(delivery.id, "transcript");
     const history = mailbox.story(delivery.messageId)!.history.get(delivery.id)!;
     expect(history.length).toBeLessThanOrEqual(longestHistory);
-    const told = history.filter(({ from, to }) => from !== to && to !== "claimed" && to !== "queued").map(({ to }) => to);
-    expect(told).toEqual(["uncertain", "handed", "seen"]);
+    const told = history
+      .filter(({ from, to }) => from !== to && to !== "claimed" && to !== "queued")
+      .map(({ to }) => to);
+    expect(told).toEqual(["uncertain", "delivered", "seen"]);
   });
 }

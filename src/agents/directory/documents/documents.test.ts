@@ -30,7 +30,10 @@ describe.each([
     documents.put("agent", "b", { name: "bob" });
     documents.put("agent", "a", { name: "ana" });
     documents.put("team", "b", ["web"]);
-    expect(documents.all("agent")).toEqual([{ key: "b", value: { name: "bob" } }, { key: "a", value: { name: "ana" } }]);
+    expect(documents.all("agent")).toEqual([
+      { key: "b", value: { name: "bob" } },
+      { key: "a", value: { name: "ana" } },
+    ]);
     expect(documents.all("nothing")).toEqual([]);
   });
 

@@ -11,9 +11,13 @@ export function sqliteDocuments({ path, statement, run, commit }: Connection): D
   const put = "INSERT INTO documents VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value";
   return {
     all: (kind) =>
-      run(() => statement(all).all(kind) as { key: string; value: string }[]).map(({ key, value }) => ({ key, value: parsed(value, `${kind} ${key}`) })),
+      run(() => statement(all).all(kind) as { key: string; value: string }[]).map(({ key, value }) => ({
+        key,
+        value: parsed(value, `${kind} ${key}`),
+      })),
     put: (kind, key, value) => void commit(() => statement(put).run(kind, key, JSON.stringify(value))),
-    remove: (kind, key) => void commit(() => statement("DELETE FROM documents WHERE kind = ? AND key = ?").run(kind, key)),
+    remove: (kind, key) =>
+      void commit(() => statement("DELETE FROM documents WHERE kind = ? AND key = ?").run(kind, key)),
   };
 
   function parsed(value: string, name: string): unknown {

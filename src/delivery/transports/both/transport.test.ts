@@ -15,28 +15,68 @@ function way(name: string, { outcome, readiness = { kind: "ready" } }: { outcome
     ready: async () => readiness,
     async deliver({ message, endpoint }) {
       if (endpoint.transport !== name) throw new Error(`${name} was given ${endpoint.transport}`);
-      if (outcome.kind === "handed") texts.push(message.body);
+      if (outcome.kind === "delivered") texts.push(message.body);
       return outcome;
     },
-    inspect: async ({ message }) => (texts.includes(message.body) ? outcome : { kind: "absent", detail: "never written" }),
+    inspect: async ({ message }) =>
+      texts.includes(message.body) ? outcome : { kind: "absent", detail: "never written" },
     watch: () => ({ [Symbol.dispose]: () => undefined }),
   };
   return { transport, texts };
 }
 
-const agent = anAgent({ name: "ana", endpoints: [{ transport: "tmux", locator: {} }, { transport: "claude-inbox", locator: {} }, bothEndpoint] });
+const agent = anAgent({
+  name: "ana",
+  endpoints: [{ transport: "tmux", locator: {} }, { transport: "claude-inbox", locator: {} }, bothEndpoint],
+});
 const errand = { agent, endpoint: bothEndpoint, message: { body: "hi" } } as unknown as Errand;
-const typed: Outcome = { kind: "handed", proof: "screen" };
-const laid: Outcome = { kind: "handed", proof: "written", detail: "it lies in the member's inbox" };
+const typed: Outcome = { kind: "delivered", proof: "screen" };
+const laid: Outcome = { kind: "delivered", proof: "written", detail: "it lies in the member's inbox" };
 
 test.each<[what: string, pane: Outcome, inbox: Outcome, result: object, inboxGot: number]>([
-  ["both arrive", typed, laid, { kind: "handed", proof: "screen", detail: "pane: screen; inbox: it lies in the member's inbox" }, 1],
-  ["the moment passed: nothing was written anywhere", { kind: "held", hold: { reason: "busy", detail: "it works" } }, laid, { kind: "held" }, 0],
+  [
+    "both arrive",
+    typed,
+    laid,
+    { kind: "delivered", proof: "screen", detail: "pane: screen; inbox: it lies in the member's inbox" },
+    1,
+  ],
+  [
+    "the moment passed: nothing was written anywhere",
+    { kind: "held", hold: { reason: "busy", detail: "it works" } },
+    laid,
+    { kind: "held" },
+    0,
+  ],
   ["the pane refused: nothing was written anywhere", { kind: "error", detail: "no" }, laid, { kind: "error" }, 0],
-  ["the pane is gone, the inbox is not", { kind: "gone", detail: "its pane ended" }, laid, { kind: "handed", proof: "written", authority: "peer", detail: expect.stringContaining("its pane ended") }, 1],
-  ["the inbox is gone, the pane is not", typed, { kind: "gone", detail: "no team" }, { kind: "handed", proof: "screen", detail: expect.stringContaining("inbox: no team") }, 0],
-  ["nobody knows of the pane, and the inbox failed", { kind: "unknown", detail: "?" }, { kind: "error", detail: "locked" }, { kind: "unknown" }, 0],
-  ["neither is there", { kind: "gone", detail: "its pane ended" }, { kind: "gone", detail: "no team" }, { kind: "gone" }, 0],
+  [
+    "the pane is gone, the inbox is not",
+    { kind: "gone", detail: "its pane ended" },
+    laid,
+    { kind: "delivered", proof: "written", authority: "peer", detail: expect.stringContaining("its pane ended") },
+    1,
+  ],
+  [
+    "the inbox is gone, the pane is not",
+    typed,
+    { kind: "gone", detail: "no team" },
+    { kind: "delivered", proof: "screen", detail: expect.stringContaining("inbox: no team") },
+    0,
+  ],
+  [
+    "nobody knows of the pane, and the inbox failed",
+    { kind: "unknown", detail: "?" },
+    { kind: "error", detail: "locked" },
+    { kind: "unknown" },
+    0,
+  ],
+  [
+    "neither is there",
+    { kind: "gone", detail: "its pane ended" },
+    { kind: "gone", detail: "no team" },
+    { kind: "gone" },
+    0,
+  ],
 ])("%s", async (_, paneOutcome, inboxOutcome, result, inboxGot) => {
   const inbox = way("claude-inbox", { outcome: inboxOutcome });
   const both = bothWaysTransport({ pane: way("tmux", { outcome: paneOutcome }).transport, inbox: inbox.transport });
@@ -56,10 +96,16 @@ transportContract(
       },
       agent,
       endpoint: bothEndpoint,
-      received: () => (JSON.stringify(pane.texts) === JSON.stringify(inbox.texts) ? pane.texts : [...pane.texts, "in only one of them"]),
+      received: () =>
+        JSON.stringify(pane.texts) === JSON.stringify(inbox.texts)
+          ? pane.texts
+          : [...pane.texts, "in only one of them"],
       async vanish() {
         const gone = { kind: "gone", detail: "gone" } as const;
-        transport = bothWaysTransport({ pane: way("tmux", { outcome: gone, readiness: gone }).transport, inbox: way("claude-inbox", { outcome: gone, readiness: gone }).transport });
+        transport = bothWaysTransport({
+          pane: way("tmux", { outcome: gone, readiness: gone }).transport,
+          inbox: way("claude-inbox", { outcome: gone, readiness: gone }).transport,
+        });
       },
       [Symbol.asyncDispose]: async () => undefined,
     };

@@ -33,14 +33,15 @@ export function bothWaysTransport({ pane, inbox }: BothParts): Transport {
 
     async inspect(errand) {
       const typed = await pane.inspect(by(pane, errand));
-      if (typed.kind === "handed") return typed;
+      if (typed.kind === "delivered") return typed;
       const laid = await inbox.inspect(by(inbox, errand));
-      return laid.kind === "handed" ? laid : typed;
+      return laid.kind === "delivered" ? laid : typed;
     },
 
     watch(agent, _endpoint, changed) {
       const stack = new DisposableStack();
-      for (const transport of [pane, inbox]) stack.use(transport.watch(agent, endpointOf(agent, transport.name), changed));
+      for (const transport of [pane, inbox])
+        stack.use(transport.watch(agent, endpointOf(agent, transport.name), changed));
       return stack;
     },
   };
@@ -49,12 +50,16 @@ export function bothWaysTransport({ pane, inbox }: BothParts): Transport {
 /** One of the two is enough for the message to have arrived; the receipt says what became of each. */
 function together(typed: Outcome, laid: Outcome): Outcome {
   const detail = `pane: ${wordsFor(typed)}; inbox: ${wordsFor(laid)}`;
-  if (typed.kind === "handed") return { ...typed, detail };
-  if (laid.kind === "handed") return { ...laid, detail, authority: "peer" };
+  if (typed.kind === "delivered") return { ...typed, detail };
+  if (laid.kind === "delivered") return { ...laid, detail, authority: "peer" };
   return typed.kind === "unknown" ? { ...typed, detail } : laid;
 }
 
-const wordsFor = (outcome: Outcome): string => (outcome.kind === "held" ? outcome.hold.detail : (outcome.detail ?? (outcome.kind === "handed" ? outcome.proof : outcome.kind)));
+const wordsFor = (outcome: Outcome): string =>
+  outcome.kind === "held"
+    ? outcome.hold.detail
+    : (outcome.detail ?? (outcome.kind === "delivered" ? outcome.proof : outcome.kind));
 
 /** A way in that the agent has lost since is found gone by its own transport. */
-const endpointOf = ({ endpoints }: Agent, transport: string): Endpoint => endpoints.find((one) => one.transport === transport) ?? { transport, locator: {} };
+const endpointOf = ({ endpoints }: Agent, transport: string): Endpoint =>
+  endpoints.find((one) => one.transport === transport) ?? { transport, locator: {} };

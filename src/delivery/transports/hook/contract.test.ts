@@ -6,7 +6,7 @@ import { queued } from "../../../mailbox/steps.ts";
 import { deliveryId } from "../../../model/ids.ts";
 import { seal } from "../../../model/message.ts";
 import { claudeSession, type ClaudeSession } from "../../../testing/claudeSession.ts";
-import { person } from "../../../testing/mailboxContract.ts";
+import { user } from "../../../testing/mailboxContract.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { until, untilGone } from "../../../testing/until.ts";
 import type { Errand } from "../port.ts";
@@ -50,7 +50,13 @@ async function aSession() {
   const waiters = waitersOf(session, wait);
   const { sessions, agent, given, traceOf } = session;
   return {
-    transport: hookTransport({ bells, said: (one) => sessions.said(one), watchState: (one, changed) => sessions.watch(one, changed), traceOf, pause: async () => undefined }),
+    transport: hookTransport({
+      bells,
+      said: (one) => sessions.said(one),
+      watchState: (one, changed) => sessions.watch(one, changed),
+      traceOf,
+      pause: async () => undefined,
+    }),
     agent,
     endpoint,
     bells,
@@ -72,11 +78,20 @@ transportContract("hook", aSession, { remembers: true, vanished: "gone" });
 test("mail that its waiter leaves is taken back, also when the attempt was called off before it began", async () => {
   await using session = await aSession();
   const { transport, agent, endpoint } = session;
-  const message = seal({ to: agent.name, body: "to nobody" }, person, { inReplyTo: null, hops: 0 });
-  const errand: Errand = { message, delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" }, agent, endpoint, mark: "m" };
+  const message = seal({ to: agent.name, body: "to nobody" }, user, { inReplyTo: null, hops: 0 });
+  const errand: Errand = {
+    message,
+    delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" },
+    agent,
+    endpoint,
+    mark: "m",
+  };
   await until(async () => (await transport.ready(errand)).kind === "ready", "the waiter");
   await session.vanish();
-  expect(await transport.deliver(errand, AbortSignal.abort())).toMatchObject({ kind: "held", hold: { reason: "busy" } });
+  expect(await transport.deliver(errand, AbortSignal.abort())).toMatchObject({
+    kind: "held",
+    hold: { reason: "busy" },
+  });
   expect(readdirSync(session.bells).filter((file) => file.includes(".mail."))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 /**
- * A session whose hooks call us. In a turn they ask for the mail themselves, which is the boundary lane; this is the
+ * A session whose hooks call us. In a turn they ask for the mail themselves, which is the pull lane; this is the
  * other half: waking an idle session without a keystroke, by ringing the waiter that its hooks have left behind.
  */
 import { constants, existsSync, openSync, closeSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
@@ -49,7 +49,12 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
       }
       if (bell === null || !isHeard(bell)) return { kind: "gone", detail: "no hook of the session waits for mail" };
       // A waiter that has taken mail still holds its bell until it ends, but reads it no more.
-      if (!existsSync(`${bell}.pid`)) return { kind: "held", hold: { reason: "busy", detail: `a hook brings ${agent.name} earlier mail` }, againInMs: endingMs };
+      if (!existsSync(`${bell}.pid`))
+        return {
+          kind: "held",
+          hold: { reason: "busy", detail: `a hook brings ${agent.name} earlier mail` },
+          againInMs: endingMs,
+        };
       return { kind: "ready" };
     },
 
@@ -64,7 +69,9 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
         return { kind: "gone", detail: "no hook of the session waits for mail" };
       }
       await taken(file, bells, signal);
-      return takeBack(file) ? { kind: "held", hold: { reason: "busy", detail: "the session's waiting hook did not answer" } } : { kind: "handed", proof: "submitted", detail: "a hook of the session took it" };
+      return takeBack(file)
+        ? { kind: "held", hold: { reason: "busy", detail: "the session's waiting hook did not answer" } }
+        : { kind: "delivered", proof: "submitted", detail: "a hook of the session took it" };
     },
 
     inspect: ({ agent, message }) => foundInRecord(agent, message, "submitted", record),
@@ -86,12 +93,17 @@ export function hookTransport({ bells, said, watchState, command, ...record }: H
   }
 }
 
-const bellOf = (bells: string, { sessionId }: Agent): string | null => (sessionId !== null && /^[\w-]+$/.test(sessionId) ? join(bells, sessionId) : null);
+const bellOf = (bells: string, { sessionId }: Agent): string | null =>
+  sessionId !== null && /^[\w-]+$/.test(sessionId) ? join(bells, sessionId) : null;
 
 /** Whether the session's hooks reach us: it was started with them, they have called, or one of them waits for mail. */
 export function hooksReach(agent: Agent, bells: string): boolean {
   const bell = bellOf(bells, agent);
-  return agent.launch?.["openToPeers"] === true || (bell !== null && existsSync(bell)) || agent.endpoints.some(({ transport, locator }) => transport === "hook" && locator["sessionId"] === agent.sessionId);
+  return (
+    agent.launch?.["openToPeers"] === true ||
+    (bell !== null && existsSync(bell)) ||
+    agent.endpoints.some(({ transport, locator }) => transport === "hook" && locator["sessionId"] === agent.sessionId)
+  );
 }
 
 /** A FIFO can be opened for writing only while somebody reads it. */

@@ -21,7 +21,13 @@ transportContract(
       transport: objectTransport(team.objects),
       agent: team.directory.roster.named("web", "clerk")!,
       endpoint: objectEndpoint,
-      received: () => (existsSync(book) ? readFileSync(book, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as string) : []),
+      received: () =>
+        existsSync(book)
+          ? readFileSync(book, "utf8")
+              .trimEnd()
+              .split("\n")
+              .map((line) => JSON.parse(line) as string)
+          : [],
       vanish: async () => team.configure(""),
       [Symbol.asyncDispose]: () => team[Symbol.asyncDispose](),
     };

@@ -4,7 +4,10 @@ import type { Transport } from "../port.ts";
 export const pullTransport: Transport = {
   name: "pull",
   traits: { bestProof: "tool", authority: "peer" },
-  ready: async ({ agent }) => ({ kind: "held", hold: { reason: "busy", detail: `${agent.name} fetches its mail itself, and has not yet` } }),
+  ready: async ({ agent }) => ({
+    kind: "held",
+    hold: { reason: "busy", detail: `${agent.name} fetches its mail itself, and has not yet` },
+  }),
   deliver: async () => ({ kind: "error", detail: "mail is fetched here, not written" }),
   /** The one who asked may have died before or after it read; nothing outside of it knows. */
   inspect: async ({ agent }) => ({ kind: "unknown", detail: `${agent.name} took it and did not say that it was read` }),

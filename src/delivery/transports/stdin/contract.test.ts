@@ -7,7 +7,7 @@ import { queued } from "../../../mailbox/steps.ts";
 import { deliveryId } from "../../../model/ids.ts";
 import { seal } from "../../../model/message.ts";
 import { anAgent } from "../../../testing/agents.ts";
-import { person } from "../../../testing/mailboxContract.ts";
+import { user } from "../../../testing/mailboxContract.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { until } from "../../../testing/until.ts";
 import type { Errand } from "../port.ts";
@@ -19,7 +19,12 @@ async function aProgram(command: readonly string[]) {
   const home = mkdtempSync(join(tmpdir(), "tl-stdin-"));
   await Bun.$`mkdir ${join(home, "headless")}`;
   const streams = streamsIn(home, "ana.1");
-  const child = Bun.spawn([...withStreams(command, streams, "text")], { stdin: "ignore", stdout: "ignore", stderr: "ignore", detached: true });
+  const child = Bun.spawn([...withStreams(command, streams, "text")], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+    detached: true,
+  });
   await until(() => existsSync(streams.input), "the input");
   const endpoint = stdinEndpoint(streams);
   let ended: Promise<unknown> | undefined;
@@ -48,7 +53,14 @@ transportContract(
   "stdin",
   async () => {
     const program = await aProgram(["cat"]);
-    return { ...program, received: () => program.printed().split("\n").filter((line) => line !== "") };
+    return {
+      ...program,
+      received: () =>
+        program
+          .printed()
+          .split("\n")
+          .filter((line) => line !== ""),
+    };
   },
   { remembers: false, vanished: "gone" },
 );
@@ -56,15 +68,27 @@ transportContract(
 describe("a program's standard input", () => {
   type Program = Awaited<ReturnType<typeof aProgram>>;
   function errandFor({ agent, endpoint }: Program, body: string): Errand {
-    const message = seal({ to: agent.name, body }, person, { inReplyTo: null, hops: 0 });
-    return { message, delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" }, agent, endpoint, mark: "m" };
+    const message = seal({ to: agent.name, body }, user, { inReplyTo: null, hops: 0 });
+    return {
+      message,
+      delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" },
+      agent,
+      endpoint,
+      mark: "m",
+    };
   }
 
   test("one line is a line, several lines are a frame, and a backslash joins nothing", async () => {
     await using program = await aProgram(["cat"]);
-    const [short, long, slash] = [errandFor(program, "one line\n"), errandFor(program, "two\nlines"), errandFor(program, "C:\\")];
-    for (const errand of [short, long, slash]) expect((await program.transport.deliver(errand, AbortSignal.timeout(10_000))).kind).toBe("handed");
-    const frame = ({ message: { tag, body } }: Errand): string => `[${tag} from user]\n${body}\n[end ${tag} · reply: tieline reply ${tag}]\n`;
+    const [short, long, slash] = [
+      errandFor(program, "one line\n"),
+      errandFor(program, "two\nlines"),
+      errandFor(program, "C:\\"),
+    ];
+    for (const errand of [short, long, slash])
+      expect((await program.transport.deliver(errand, AbortSignal.timeout(10_000))).kind).toBe("delivered");
+    const frame = ({ message: { tag, body } }: Errand): string =>
+      `[${tag} from user]\n${body}\n[end ${tag} · reply: tieline reply ${tag}]\n`;
     const wanted = `${short.message.tag}: one line\n${frame(long)}${frame(slash)}`;
     await until(() => program.printed().length >= wanted.length, "the text");
     expect(program.printed()).toBe(wanted);
@@ -73,21 +97,40 @@ describe("a program's standard input", () => {
   test("a megabyte goes in whole as the program reads", async () => {
     await using program = await aProgram(["cat"]);
     const errand = errandFor(program, `${"x".repeat(1_000_000)}\nend`);
-    expect((await program.transport.deliver(errand, AbortSignal.timeout(30_000))).kind).toBe("handed");
+    expect((await program.transport.deliver(errand, AbortSignal.timeout(30_000))).kind).toBe("delivered");
     await until(() => program.printed().includes("[end MSG"), "the end of the text");
     expect(program.printed()).toContain("x".repeat(1_000_000));
   });
 
   test("what a program does not read is held, and what it read half is said to be unknown and spoils nothing", async () => {
-    await using program = await aProgram(["sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done; exec cat', join(tmpdir(), `go-${process.pid}`)]);
+    await using program = await aProgram([
+      "sh",
+      "-c",
+      'until [ -e "$0" ]; do sleep 0.02; done; exec cat',
+      join(tmpdir(), `go-${process.pid}`),
+    ]);
     const cut = await program.transport.deliver(errandFor(program, "y".repeat(200_000)), AbortSignal.timeout(300));
     expect(cut).toMatchObject({ kind: "unknown", detail: expect.stringMatching(/^its input took \d+ of \d+ bytes/) });
-    expect(await program.transport.deliver(errandFor(program, "next"), AbortSignal.timeout(100))).toMatchObject({ kind: "held", hold: { reason: "busy" } });
+    expect(await program.transport.deliver(errandFor(program, "next"), AbortSignal.timeout(100))).toMatchObject({
+      kind: "held",
+      hold: { reason: "busy" },
+    });
     using go = aFile(join(tmpdir(), `go-${process.pid}`));
     const errand = errandFor(program, "whole");
-    await until(async () => (await program.transport.deliver(errand, AbortSignal.timeout(200))).kind === "handed", "room in the input");
-    await until(() => program.printed().includes(`${errand.message.tag}: whole\n`), "the next message on a line of its own");
-    expect(program.printed().split("\n").filter((line) => line.includes("whole"))).toEqual([`${errand.message.tag}: whole`]);
+    await until(
+      async () => (await program.transport.deliver(errand, AbortSignal.timeout(200))).kind === "delivered",
+      "room in the input",
+    );
+    await until(
+      () => program.printed().includes(`${errand.message.tag}: whole\n`),
+      "the next message on a line of its own",
+    );
+    expect(
+      program
+        .printed()
+        .split("\n")
+        .filter((line) => line.includes("whole")),
+    ).toEqual([`${errand.message.tag}: whole`]);
     expect(existsSync(go.path)).toBe(true);
   });
 });

@@ -18,7 +18,9 @@ import { atomicBytes, hasReader, openInput, stdinTransport, writeInput } from ".
 /** More than any body with its frame: nothing is announced instead of given. */
 const inlineLimit = 4 << 20;
 
-export function standardInputTransport({ pause = Bun.sleep }: { readonly pause?: (ms: number) => Promise<void> } = {}): Transport {
+export function standardInputTransport({
+  pause = Bun.sleep,
+}: { readonly pause?: (ms: number) => Promise<void> } = {}): Transport {
   return {
     name: stdinTransport,
     traits: { bestProof: "written", authority: "user", quiet: true },
@@ -26,7 +28,11 @@ export function standardInputTransport({ pause = Bun.sleep }: { readonly pause?:
     async ready({ agent, endpoint }) {
       if (hasReader(inputOf(endpoint))) return { kind: "ready" };
       if (agent.state !== "starting") return { kind: "gone", detail: `${agent.name} does not read its input` };
-      return { kind: "held", hold: { reason: "starting", detail: `${agent.name} does not read its input yet` }, againInMs: 500 };
+      return {
+        kind: "held",
+        hold: { reason: "starting", detail: `${agent.name} does not read its input yet` },
+        againInMs: 500,
+      };
     },
 
     async deliver({ agent, message, endpoint }, signal): Promise<Outcome> {
@@ -56,7 +62,7 @@ export function standardInputTransport({ pause = Bun.sleep }: { readonly pause?:
     if (bytes.length > atomicBytes) writeFileSync(cutMark, message.tag, { mode: 0o600 });
     const written = await writeInput(fd, bytes, { pause, signal });
     if (written === bytes.length || (written === 0 && !wasCut)) rmSync(cutMark, { force: true });
-    if (written === bytes.length) return { kind: "handed", proof: "written" };
+    if (written === bytes.length) return { kind: "delivered", proof: "written" };
     if (written === 0) return { kind: "held", hold: { reason: "busy", detail: "its input is full; it does not read" } };
     return { kind: "unknown", detail: `its input took ${written} of ${bytes.length} bytes, then it read no further` };
   }
@@ -65,7 +71,11 @@ export function standardInputTransport({ pause = Bun.sleep }: { readonly pause?:
 /** A backslash at the end would join the line with the next one. */
 export function textFor(message: Message): string {
   const multiline = message.body.trimEnd().includes("\n") || message.body.endsWith("\\");
-  return envelope({ ...message, body: multiline ? message.body : message.body.trimEnd() }, { multiline, inlineLimit }, "user").text;
+  return envelope(
+    { ...message, body: multiline ? message.body : message.body.trimEnd() },
+    { multiline, inlineLimit },
+    "user",
+  ).text;
 }
 
 const inputOf = ({ locator }: Endpoint): string => String(locator["input"]);

@@ -30,7 +30,12 @@ export function accessOver({ server, defaults, screens = new UserScreens(null) }
     const locator = paneLocator(endpoint);
     const traits = terminalTraits(agent.provider, locator.terminal, defaults);
     const rules = screens.manifest(agent.provider);
-    return { server: server(locator.socket), locator, traits, manifest: traits.prompt === null ? rules : withOwnPrompt(rules, traits.prompt) };
+    return {
+      server: server(locator.socket),
+      locator,
+      traits,
+      manifest: traits.prompt === null ? rules : withOwnPrompt(rules, traits.prompt),
+    };
   };
 
   function withOwnPrompt(rules: ScreenManifest, prompt: string): ScreenManifest {

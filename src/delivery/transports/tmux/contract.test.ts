@@ -20,7 +20,11 @@ transportContract(
     const processes = systemProcesses();
     const watches = new PaneWatch(() => undefined);
     const log = join(tmux.dir, "submitted.jsonl");
-    const { pane } = await newWindow(server, { session: "main", name: "w", command: [process.execPath, promptAgentPath, log] });
+    const { pane } = await newWindow(server, {
+      session: "main",
+      name: "w",
+      command: [process.execPath, promptAgentPath, log],
+    });
     await until(async () => (await look(server, pane)).plain.join("").includes(">"), "the prompt");
     const { pane: facts } = await look(server, pane);
     const program = (await processes.read(facts.pid))!;
@@ -36,7 +40,14 @@ transportContract(
     });
     const agent = anAgent({ name: "ana", endpoints: [endpoint] });
     return {
-      transport: tmuxTransport({ server: () => server, processes, watches, observed: () => undefined, report: () => undefined, agent: () => agent }),
+      transport: tmuxTransport({
+        server: () => server,
+        processes,
+        watches,
+        observed: () => undefined,
+        report: () => undefined,
+        agent: () => agent,
+      }),
       agent,
       endpoint,
       received: () => submissions(log),

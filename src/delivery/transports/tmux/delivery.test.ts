@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Delivery } from "../../../model/delivery.ts";
-import { isListening, keysTypedTo, logOf, scriptedAgentCommand, submittedTo, type ScriptedState } from "../../../testing/scriptedAgent.ts";
+import {
+  isListening,
+  keysTypedTo,
+  logOf,
+  scriptedAgentCommand,
+  submittedTo,
+  type ScriptedState,
+} from "../../../testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "../../../testing/stage.ts";
 import { until } from "../../../testing/until.ts";
 
@@ -18,7 +25,7 @@ describe("a message for an idle agent", () => {
   test("arrives once, whole, and the receipt says that the screen proved it", async () => {
     const ana = await stage.scripted("ana");
     const receipt = await stage.send("ana", "first line\n\tsecond, with \\ and $HOME and `ticks`");
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed", proof: "screen" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered", proof: "screen" });
     const [text, ...more] = submittedTo(ana.dir);
     expect(more).toEqual([]);
     expect(text).toContain("first line\n\tsecond, with \\ and $HOME and `ticks`");
@@ -30,24 +37,30 @@ describe("a message for an idle agent", () => {
     const receipts = [];
     for (let n = 0; n < 15; n++) receipts.push(await stage.send("ana", `number ${n}`));
     for (const receipt of receipts) await stage.delivered(receipt);
-    expect(submittedTo(ana.dir).map((text) => /number (\d+)/.exec(text)![1])).toEqual(receipts.map((_, n) => String(n)));
+    expect(submittedTo(ana.dir).map((text) => /number (\d+)/.exec(text)![1])).toEqual(
+      receipts.map((_, n) => String(n)),
+    );
   });
 });
 
 test("a REPL, which runs each line that it is given, gets one line, which is a comment", async () => {
   const { pane } = await stage.cast("node", ["TERM=xterm", "node"], { provider: "repl" });
   const receipt = await stage.send("node", "first\nsecond");
-  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
   const screen = await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane);
-  expect(screen.split("\n").filter((line) => line.startsWith("> ") && line.trim() !== ">")).toEqual([expect.stringMatching(/^> \/\/ MSG_USER_\w+: first .*tieline show/)]);
+  expect(screen.split("\n").filter((line) => line.startsWith("> ") && line.trim() !== ">")).toEqual([
+    expect.stringMatching(/^> \/\/ MSG_USER_\w+: first .*tieline show/),
+  ]);
 });
 
 test("a terminal that cuts long lines off, and reads each line by itself, gets a short line that tells how to read the rest", async () => {
   const { pane } = await stage.cast("cat", ["cat"], { provider: "generic" });
   for (const body of [`first words ${"x".repeat(5_000)}`, "first words\nsecond line"]) {
     const receipt = await stage.send("cat", body);
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
-    const screen = (await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane)).split("\n").filter((line) => line.includes(receipt.message.tag));
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
+    const screen = (await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane))
+      .split("\n")
+      .filter((line) => line.includes(receipt.message.tag));
     // As it was typed, and as cat repeats it.
     expect(screen).toEqual([expect.stringContaining(`tieline show ${receipt.message.tag}`), screen[0]!]);
     expect(screen[0]!.length).toBeLessThan(500);
@@ -58,27 +71,31 @@ test("what a program proposes in its empty composer is no draft, and is never su
   const ana = await stage.scripted("ana");
   await ana.direct({ suggestion: "run the tests", swallowEnters: 1 });
   await shows(ana.agent.id, "idle");
-  for (const body of ["first", "second"]) expect(await stage.delivered(await stage.send("ana", body))).toMatchObject({ state: "handed" });
+  for (const body of ["first", "second"])
+    expect(await stage.delivered(await stage.send("ana", body))).toMatchObject({ state: "delivered" });
   expect(submittedTo(ana.dir).map((text) => text.split("\n")[1])).toEqual(["first", "second"]);
 });
 
 test("nothing but text and Enter is ever typed, whatever comes between: no Escape, no Ctrl-C, no Ctrl-U", async () => {
   const ana = await stage.scripted("ana");
   await ana.direct({ swallowEnters: 1 });
-  expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+  expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "delivered" });
   for (const script of [{ state: "working" }, { state: "permission" }, { draft: "half a thou" }] as const) {
     await ana.direct(script);
     const receipt = await stage.send("ana", "hello");
     await stage.delivered(receipt, ({ reason }) => reason !== null);
     await ana.direct({ state: "idle", draft: "" });
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
   }
   await ana.direct({ onPaste: "permission" });
   const receipt = await stage.send("ana", "hello");
   await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
-  await until(() => stage.tieline.directory.agent(ana.agent.id)?.state === "permission", "the attempt to see the dialog");
+  await until(
+    () => stage.tieline.directory.agent(ana.agent.id)?.state === "permission",
+    "the attempt to see the dialog",
+  );
   await ana.direct({ state: "idle" });
-  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
   expect(submittedTo(ana.dir)).toHaveLength(5);
   expect(keysTypedTo(ana.dir)).toMatch(/^\r{6,}$/);
 });
@@ -97,10 +114,13 @@ describe("held, with nothing typed, and delivered when the reason is over", () =
       await ana.direct({ state: state as ScriptedState });
       await shows(ana.agent.id, state);
       const receipt = await stage.send("ana", "hello");
-      expect(await stage.delivered(receipt, (delivery) => delivery.reason !== null)).toMatchObject({ state: "queued", reason });
+      expect(await stage.delivered(receipt, (delivery) => delivery.reason !== null)).toMatchObject({
+        state: "queued",
+        reason,
+      });
       expect(logOf(ana.dir)).toEqual([]);
       await ana.direct({ state: "idle" });
-      expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+      expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
       expect(logOf(ana.dir)).toHaveLength(1);
     });
   }
@@ -110,25 +130,32 @@ describe("held, with nothing typed, and delivered when the reason is over", () =
     await ana.direct({ draft: "half a thou" });
     await shows(ana.agent.id, "idle", true);
     const receipt = await stage.send("ana", "hello");
-    expect(await stage.delivered(receipt, (delivery) => delivery.reason !== null)).toMatchObject({ state: "queued", reason: "draft" });
+    expect(await stage.delivered(receipt, (delivery) => delivery.reason !== null)).toMatchObject({
+      state: "queued",
+      reason: "draft",
+    });
     expect(logOf(ana.dir)).toEqual([]);
     await ana.direct({ draft: "" });
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
     expect(submittedTo(ana.dir)[0]).not.toContain("half a thou");
   });
 });
 
 describe("a program that comes to its prompt only after it was adopted", () => {
-  const late = (gate: string): string[] => ["sh", "-c", `until [ -e '${gate}' ]; do sleep 0.05; done; printf '> '; exec cat`];
+  const late = (gate: string): string[] => [
+    "sh",
+    "-c",
+    `until [ -e '${gate}' ]; do sleep 0.05; done; printf '> '; exec cat`,
+  ];
 
-  test("the prompt is no draft, but what a person types later is", async () => {
+  test("the prompt is no draft, but what a user types later is", async () => {
     const gate = join(stage.root, "gate");
     const { agent, pane } = await stage.cast("late", late(gate), { provider: "generic" });
     writeFileSync(gate, "");
     await until(async () => (await stage.tmux.tmux("capture-pane", "-p", "-t", pane)).startsWith(">"), "the prompt");
     const first = await stage.send("late", "hello");
-    expect(await stage.delivered(first)).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(first)).toMatchObject({ state: "delivered" });
     await stage.tmux.tmux("send-keys", "-t", pane, "-l", "half a thou");
     await shows(agent.id, "idle", true);
     const second = await stage.send("late", "again");
@@ -142,9 +169,12 @@ describe("what can happen between the paste and Enter", () => {
     await ana.direct({ onPaste: "permission" });
     const receipt = await stage.send("ana", "hello");
     await logged(ana.dir, (entries) => entries.some((entry) => "swallowedPaste" in entry));
-    await until(() => stage.tieline.directory.agent(ana.agent.id)?.state === "permission", "the attempt to see the dialog");
+    await until(
+      () => stage.tieline.directory.agent(ana.agent.id)?.state === "permission",
+      "the attempt to see the dialog",
+    );
     await ana.direct({ state: "idle" });
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     expect(logOf(ana.dir).filter((entry) => "answered" in entry)).toEqual([]);
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
@@ -152,14 +182,14 @@ describe("what can happen between the paste and Enter", () => {
   test("a program swallows Enter: it is pressed again, and the message is there once", async () => {
     const ana = await stage.scripted("ana");
     await ana.direct({ swallowEnters: 1 });
-    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
   test("the echo comes late: Enter waits for it", async () => {
     const ana = await stage.scripted("ana");
     await ana.direct({ echoDelayMs: 700 });
-    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
@@ -167,28 +197,36 @@ describe("what can happen between the paste and Enter", () => {
     const ana = await stage.scripted("ana", { width: 61 });
     await ana.direct({ echoDelayMs: 300 });
     const receipt = await stage.send("ana", "日本語 👩‍👩‍👧 ".repeat(15));
-    await until(async () => (await stage.tmux.tmux("show-options", "-p", "-q", "-v", "-t", ana.pane, "@tieline_pasted")) !== "", "the paste");
+    await until(
+      async () => (await stage.tmux.tmux("show-options", "-p", "-q", "-v", "-t", ana.pane, "@tieline_pasted")) !== "",
+      "the paste",
+    );
     for (const width of [40, 33, 90]) await stage.tmux.tmux("resize-window", "-t", ana.pane, "-x", String(width));
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
   test("the program goes on to work: what stands there alone is submitted once", async () => {
     const ana = await stage.scripted("ana");
     await ana.direct({ onPaste: "working" });
-    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 });
 
 test("a program whose screen tells nothing is not ready while it computes, however silent it is", async () => {
   const go = join(stage.root, "go");
-  const { pane } = await stage.cast("bob", ["sh", "-c", `while [ ! -e ${go} ]; do :; done; exec cat`], { provider: "generic" });
+  const { pane } = await stage.cast("bob", ["sh", "-c", `while [ ! -e ${go} ]; do :; done; exec cat`], {
+    provider: "generic",
+  });
   const receipt = await stage.send("bob", "hello");
-  expect(await stage.delivered(receipt, ({ detail }) => detail?.endsWith("is computing") ?? false)).toMatchObject({ state: "queued", reason: "busy" });
+  expect(await stage.delivered(receipt, ({ detail }) => detail?.endsWith("is computing") ?? false)).toMatchObject({
+    state: "queued",
+    reason: "busy",
+  });
   expect((await stage.tmux.tmux("capture-pane", "-p", "-t", pane)).trim()).toBe("");
   writeFileSync(go, "");
-  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
   expect(await stage.tmux.tmux("capture-pane", "-p", "-t", pane)).toContain(receipt.message.tag);
 });
 
@@ -202,7 +240,7 @@ describe("an attempt that ended in doubt", () => {
   afterEach(async () => {
     await brisk[Symbol.asyncDispose]();
   });
-  const isHanded = ({ state }: Delivery): boolean => state === "handed";
+  const isDelivered = ({ state }: Delivery): boolean => state === "delivered";
   const bodies = (): (string | undefined)[] => submittedTo(bob.dir).map((text) => text.split("\n")[1]);
 
   test("is looked for before the next message covers its marks", async () => {
@@ -211,21 +249,27 @@ describe("an attempt that ended in doubt", () => {
     expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
     // A slow program takes what it was given at last.
     await bob.direct({ swallowEnters: 0, draft: "" });
-    await brisk.delivered(await brisk.send("bob", "second"), isHanded);
-    expect(brisk.deliveries(first)).toMatchObject([{ state: "handed", attempts: 0 }]);
+    await brisk.delivered(await brisk.send("bob", "second"), isDelivered);
+    expect(brisk.deliveries(first)).toMatchObject([{ state: "delivered", attempts: 0 }]);
     expect(bodies()).toEqual(["second"]);
   });
 
   test("because the program showed nothing: Enter is not pressed, and comes once a redraw shows the text", async () => {
     await bob.direct({ echoDelayMs: 3_600_000 });
     const receipt = await brisk.send("bob", "hello");
-    expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain", detail: expect.stringContaining("it never showed there, so Enter was not pressed") });
+    expect(await brisk.delivered(receipt)).toMatchObject({
+      state: "uncertain",
+      detail: expect.stringContaining("it never showed there, so Enter was not pressed"),
+    });
     expect(logOf(bob.dir)).toEqual([]);
     await bob.direct({ echoDelayMs: 0 });
     await brisk.tmux.tmux("resize-window", "-t", bob.pane, "-x", "90");
-    await until(async () => (await brisk.tieline.sensing.explain(bob.agent))?.known?.composer?.includes("hello") ?? false, "the text");
+    await until(
+      async () => (await brisk.tieline.sensing.explain(bob.agent))?.known?.composer?.includes("hello") ?? false,
+      "the text",
+    );
     await brisk.tieline.courier.reconsider(bob.agent.id);
-    await brisk.delivered(receipt, isHanded);
+    await brisk.delivered(receipt, isDelivered);
     expect(bodies()).toEqual(["hello"]);
   });
 
@@ -237,8 +281,11 @@ describe("an attempt that ended in doubt", () => {
       await bob.direct({ swallowPastes: 1 });
       const receipt = await brisk.send("bob", "hello");
       expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain" });
-      await brisk.delivered(receipt, isHanded);
-      const told = brisk.tieline.mailbox.story(receipt.message.id)!.history.get(brisk.deliveries(receipt)[0]!.id)!.map(({ detail }) => detail);
+      await brisk.delivered(receipt, isDelivered);
+      const told = brisk.tieline.mailbox
+        .story(receipt.message.id)!
+        .history.get(brisk.deliveries(receipt)[0]!.id)!
+        .map(({ detail }) => detail);
       expect(told).toContainEqual(expect.stringContaining("has an empty prompt, and the conversation no record of it"));
       expect(bodies()).toEqual(["hello"]);
     });
@@ -248,8 +295,9 @@ describe("an attempt that ended in doubt", () => {
       const first = await brisk.send("bob", "first");
       expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
       const later = `other:1:${Date.now()}`;
-      for (const mark of ["@tieline_pasted", "@tieline_entered"]) await brisk.tmux.tmux("set-option", "-p", "-t", bob.pane, mark, later);
-      await brisk.delivered(first, isHanded);
+      for (const mark of ["@tieline_pasted", "@tieline_entered"])
+        await brisk.tmux.tmux("set-option", "-p", "-t", bob.pane, mark, later);
+      await brisk.delivered(first, isDelivered);
       expect(bodies()).toEqual(["first"]);
     });
 
@@ -259,9 +307,14 @@ describe("an attempt that ended in doubt", () => {
       expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain" });
       const folder = join(brisk.tmux.env["HOME"]!, ".claude", "projects", "proj");
       mkdirSync(folder, { recursive: true });
-      const line = { type: "user", uuid: "1", sessionId: session, message: { role: "user", content: `[${receipt.message.tag} from user]\nhello` } };
+      const line = {
+        type: "user",
+        uuid: "1",
+        sessionId: session,
+        message: { role: "user", content: `[${receipt.message.tag} from user]\nhello` },
+      };
       writeFileSync(join(folder, `${session}.jsonl`), `${JSON.stringify(line)}\n`);
-      expect(await brisk.delivered(receipt, isHanded)).toMatchObject({ attempts: 0, proof: "submitted" });
+      expect(await brisk.delivered(receipt, isDelivered)).toMatchObject({ attempts: 0, proof: "submitted" });
       expect(bodies()).toEqual([]);
     });
   });
@@ -275,7 +328,7 @@ describe("an attempt that ended in doubt", () => {
     const dir = join(brisk.root, "bob-again");
     mkdirSync(dir);
     await brisk.cast("bob", scriptedAgentCommand(dir), { provider: "claude-code", ready: () => isListening(dir) });
-    await brisk.delivered(await brisk.send("bob", "second"), isHanded);
+    await brisk.delivered(await brisk.send("bob", "second"), isDelivered);
     expect(brisk.deliveries(first)).toMatchObject([{ state: "uncertain" }]);
     expect(submittedTo(dir).map((text) => text.split("\n")[1])).toEqual(["second"]);
   });
@@ -283,11 +336,14 @@ describe("an attempt that ended in doubt", () => {
   test("is not said to be absent once another message was typed", async () => {
     await bob.direct({ echoDelayMs: 300 });
     const first = await brisk.send("bob", "first");
-    await until(async () => (await brisk.tmux.tmux("show-options", "-p", "-q", "-v", "-t", bob.pane, "@tieline_pasted")) !== "", "the paste");
+    await until(
+      async () => (await brisk.tmux.tmux("show-options", "-p", "-q", "-v", "-t", bob.pane, "@tieline_pasted")) !== "",
+      "the paste",
+    );
     await bob.direct({ draft: "not ours" });
     expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
     await bob.direct({ draft: "", echoDelayMs: 0 });
-    await brisk.delivered(await brisk.send("bob", "second"), isHanded);
+    await brisk.delivered(await brisk.send("bob", "second"), isDelivered);
 
     // A draft might be the lost text, so that is looked for.
     await bob.direct({ draft: "half a thou" });
@@ -295,7 +351,7 @@ describe("an attempt that ended in doubt", () => {
     await brisk.delivered(third, ({ reason }) => reason === "draft");
     await brisk.tieline.courier.reconsider(bob.agent.id);
     await bob.direct({ draft: "" });
-    await brisk.delivered(third, isHanded);
+    await brisk.delivered(third, isDelivered);
     expect(brisk.deliveries(first)).toMatchObject([{ state: "uncertain" }]);
     expect(bodies()).toEqual(["second", "third"]);
   });
@@ -308,12 +364,15 @@ describe("settings", () => {
     await bob.direct({ swallowEnters: 100 });
     const receipt = await brisk.send("bob", "hello");
     const given = await brisk.delivered(receipt);
-    expect(given).toMatchObject({ state: "uncertain", detail: expect.stringMatching(/Enter was pressed (once|2 times) and the text still stands there/) });
+    expect(given).toMatchObject({
+      state: "uncertain",
+      detail: expect.stringMatching(/Enter was pressed (once|2 times) and the text still stands there/),
+    });
     expect(logOf(bob.dir)).toEqual([]);
     // A later look presses Enter again while exactly our text stands there.
     await bob.direct({ swallowEnters: 0 });
     await brisk.tieline.courier.reconsider(bob.agent.id);
-    expect(await brisk.delivered(receipt, ({ state }) => state === "handed")).toMatchObject({ proof: "screen" });
+    expect(await brisk.delivered(receipt, ({ state }) => state === "delivered")).toMatchObject({ proof: "screen" });
     expect(submittedTo(bob.dir)).toHaveLength(1);
   });
 });
@@ -321,17 +380,20 @@ describe("settings", () => {
 describe("what makes a text hard to find again", () => {
   const texts = {
     "wide characters": "こんにちは世界 — 你好，世界。한국어",
-    "emoji": "ship it 🚀 ❤️ 👩‍👩‍👧 🇩🇪 👍🏽 done",
+    emoji: "ship it 🚀 ❤️ 👩‍👩‍👧 🇩🇪 👍🏽 done",
     "combining marks": "Cafe\u0301 nai\u0308ve Zalgo z\u0351\u0308",
     "right to left": "שלום world مرحبا",
     "box drawing like a frame": "────────────\n❯\u00a0not a prompt\n────────────",
     "tabs and blanks": "a\tb    c\n\n\n   d",
   };
   for (const [what, text] of Object.entries(texts)) {
-    for (const [width, height] of [[100, 30], [20, 40]] as const) {
+    for (const [width, height] of [
+      [100, 30],
+      [20, 40],
+    ] as const) {
       test(`${what}, in ${width} columns`, async () => {
         const ana = await stage.scripted("ana", { width, height });
-        expect(await stage.delivered(await stage.send("ana", text))).toMatchObject({ state: "handed" });
+        expect(await stage.delivered(await stage.send("ana", text))).toMatchObject({ state: "delivered" });
         expect(submittedTo(ana.dir)).toHaveLength(1);
       });
     }
@@ -339,7 +401,9 @@ describe("what makes a text hard to find again", () => {
 
   test("20 columns and a long text: a doorbell that fits", async () => {
     const ana = await stage.scripted("ana", { width: 20, height: 30 });
-    expect(await stage.delivered(await stage.send("ana", "many words ".repeat(60)))).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(await stage.send("ana", "many words ".repeat(60)))).toMatchObject({
+      state: "delivered",
+    });
     const [text] = submittedTo(ana.dir);
     expect(text).toContain("tieline show MSG_");
   });
@@ -353,13 +417,23 @@ describe("what makes a text hard to find again", () => {
   });
 });
 
-async function shows(id: Stage["tieline"]["directory"] extends { agent(id: infer Id): unknown } ? Id : never, state: string, draft = false): Promise<void> {
+async function shows(
+  id: Stage["tieline"]["directory"] extends { agent(id: infer Id): unknown } ? Id : never,
+  state: string,
+  draft = false,
+): Promise<void> {
   const { directory, sensing } = stage.tieline;
-  await until(async () => {
-    const told = await sensing.explain(directory.agent(id)!);
-    return told?.state === state && told.draft === draft;
-  }, `${state}${draft ? " with a draft" : ""} to show`);
+  await until(
+    async () => {
+      const told = await sensing.explain(directory.agent(id)!);
+      return told?.state === state && told.draft === draft;
+    },
+    `${state}${draft ? " with a draft" : ""} to show`,
+  );
 }
 
 const logged = (dir: string, enough: (entries: ReturnType<typeof logOf>) => boolean): Promise<void> =>
-  until(() => enough(logOf(dir)), () => `more than this in the log: ${JSON.stringify(logOf(dir))}`);
+  until(
+    () => enough(logOf(dir)),
+    () => `more than this in the log: ${JSON.stringify(logOf(dir))}`,
+  );

@@ -15,14 +15,33 @@ test("a program that goes on with a conversation is not ready before that shows,
   const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["cat"] });
   const { screen } = labelledScreens().find(({ file }) => file === "gemini/idle-fresh.ansi.txt")!;
   const seen = await look(server, pane);
-  const shown = { ...seen, styled: screen.lines, pane: { ...seen.pane, title: screen.title!, cursor: screen.cursor!, height: screen.height! } };
+  const shown = {
+    ...seen,
+    styled: screen.lines,
+    pane: { ...seen.pane, title: screen.title!, cursor: screen.cursor!, height: screen.height! },
+  };
   const processes = systemProcesses();
   const { pid, serverPid, serverStartedAt } = seen.pane;
   const { startMark } = (await processes.read(pid))!;
   const since = 1_000;
-  const locator = { socket: tmux.socketPath, serverPid, serverStartedAt, pane, panePid: pid, agentPid: pid, agentStartMark: startMark, since, terminal: {} };
+  const locator = {
+    socket: tmux.socketPath,
+    serverPid,
+    serverStartedAt,
+    pane,
+    panePid: pid,
+    agentPid: pid,
+    agentStartMark: startMark,
+    since,
+    terminal: {},
+  };
   const state = async (resumes: boolean, now: number) => {
-    const sight = await recognise(processes, { locator: { ...locator, resumes }, manifest: screenManifest("gemini"), traits: { mayAct: false } }, shown, new Ages(() => now));
+    const sight = await recognise(
+      processes,
+      { locator: { ...locator, resumes }, manifest: screenManifest("gemini"), traits: { mayAct: false } },
+      shown,
+      new Ages(() => now),
+    );
     return sight.kind === "there" ? sight.reading.state : sight.detail;
   };
   expect(await state(false, since)).toBe("idle");

@@ -15,11 +15,29 @@ import { until } from "../../../testing/until.ts";
 const generic = genericScreens()
   .filter(({ screen, state }) => !screen.alternate && state !== "unknown")
   .map((one) => ({ ...one, screen: { title: "generic", ...one.screen } }));
-const playable = [...labelledScreens(), ...generic].filter(({ screen: { title, cursor, width, height, command = "", copyMode } }) => {
-  return title !== undefined && cursor !== undefined && width !== undefined && height !== undefined && !copyMode && !command.endsWith("sh");
-});
+const playable = [...labelledScreens(), ...generic].filter(
+  ({ screen: { title, cursor, width, height, command = "", copyMode } }) => {
+    return (
+      title !== undefined &&
+      cursor !== undefined &&
+      width !== undefined &&
+      height !== undefined &&
+      !copyMode &&
+      !command.endsWith("sh")
+    );
+  },
+);
 /** Where a label does not say what the pane ran. */
-const usualCommand: Readonly<Record<string, string>> = { "claude-code": "claude", codex: "codex", gemini: "node", opencode: "opencode", pi: "pi", shell: "bash", repl: "python3", generic: "node" };
+const usualCommand: Readonly<Record<string, string>> = {
+  "claude-code": "claude",
+  codex: "codex",
+  gemini: "node",
+  opencode: "opencode",
+  pi: "pi",
+  shell: "bash",
+  repl: "python3",
+  generic: "node",
+};
 const commandOf = ({ provider, screen }: LabelledScreen): string => screen.command ?? usualCommand[provider] ?? "node";
 const unsafe = playable.filter(({ state, draft }) => state !== "idle" || draft);
 
@@ -46,7 +64,8 @@ test("nothing is typed into any screen that is not an idle one with an empty com
     await show(stage, player, screen);
     const receipt = await stage.send(player.cast.agent.name, "must not be typed");
     const held = await stage.delivered(receipt, (delivery) => delivery.reason !== null || delivery.state !== "queued");
-    if (held.state !== "queued" || held.reason !== reasons[screen.state]) wrong.push(`${screen.file}: ${held.state}, ${held.reason} (${held.detail})`);
+    if (held.state !== "queued" || held.reason !== reasons[screen.state])
+      wrong.push(`${screen.file}: ${held.state}, ${held.reason} (${held.detail})`);
     await stage.tieline.mailbox.cancel(receipt.message.id);
   }
   expect(wrong).toEqual([]);
@@ -63,7 +82,10 @@ interface Player {
 async function openPlayer(stage: Stage, screen: LabelledScreen, name: string): Promise<Player> {
   const dir = mkdtempSync(join(stage.tmux.dir, "player-"));
   mkdirSync(dir, { recursive: true });
-  const cast = await stage.cast(name, screenPlayerCommand(dir, commandOf(screen)), { provider: screen.provider, ready: () => isPlaying(dir) });
+  const cast = await stage.cast(name, screenPlayerCommand(dir, commandOf(screen)), {
+    provider: screen.provider,
+    ready: () => isPlaying(dir),
+  });
   return { cast, dir };
 }
 
@@ -72,14 +94,21 @@ async function resize(stage: Stage, { cast }: Player, { screen: { width, height 
 }
 
 /** A capture is the whole truth once the pane shows the same again. */
-async function show(stage: Stage, { cast, dir }: Player, { screen, state, draft, file }: LabelledScreen): Promise<void> {
+async function show(
+  stage: Stage,
+  { cast, dir }: Player,
+  { screen, state, draft, file }: LabelledScreen,
+): Promise<void> {
   const { lines, title, cursor: at, cursorHidden = false } = screen;
   await play(dir, { lines, title: title!, cursor: at!, cursorHidden });
   const cursor = [Math.min(screen.cursor!.x, screen.width! - 1), Math.min(screen.cursor!.y, screen.height! - 1)].join();
   const read = () => stage.tieline.sensing.explain(cast.agent);
-  await until(async () => {
-    const told = await read();
-    const there = told?.known?.title === screen.title && told?.known?.cursor.join() === cursor;
-    return there && told?.state === state && told.draft === draft;
-  }, async () => `${file} to be read as ${state} in a pane; it is read as ${JSON.stringify(await read())}`);
+  await until(
+    async () => {
+      const told = await read();
+      const there = told?.known?.title === screen.title && told?.known?.cursor.join() === cursor;
+      return there && told?.state === state && told.draft === draft;
+    },
+    async () => `${file} to be read as ${state} in a pane; it is read as ${JSON.stringify(await read())}`,
+  );
 }

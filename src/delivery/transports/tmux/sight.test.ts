@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { terminalTraits } from "../../../providers/traits.ts";
 import { UserScreens } from "../../../providers/userScreens.ts";
-import { attachPerson, privateTmux } from "../../../testing/tmux.ts";
+import { attachUser, privateTmux } from "../../../testing/tmux.ts";
 import { until } from "../../../testing/until.ts";
 import { ControlClient } from "../../../tmux/control.ts";
 import { readPane } from "../../../tmux/pane.ts";
@@ -18,16 +18,20 @@ const traits = terminalTraits(provider, {});
 const at = (now: number): Ages => new Ages(() => now);
 const quiet: Quiet = { waitMs: () => 0 };
 
-test("beside a person, the second in which a client came is waited out: a key within it would not refuse a write", async () => {
+test("beside a user, the second in which a client came is waited out: a key within it would not refuse a write", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const alone = await idle(server, tmux.socketPath);
-  await using _person = await attachPerson(tmux, "main");
+  await using _user = await attachUser(tmux, "main");
   await until(async () => Date.now() - (await readPane(server, "%0")).keysAt >= 2_000, "a second without a key");
   await using _client = await ControlClient.attach({ ...tmux, session: "main" });
   const beside = await idle(server, tmux.socketPath);
   const cameAt = beside.look.pane.keysAt;
-  expect(judge(beside, traits, quiet, at(cameAt + 1_000))).toMatchObject({ kind: "held", hold: { reason: "typing" }, againInMs: 500 });
+  expect(judge(beside, traits, quiet, at(cameAt + 1_000))).toMatchObject({
+    kind: "held",
+    hold: { reason: "typing" },
+    againInMs: 500,
+  });
   expect(judge(beside, traits, quiet, at(cameAt + 1_500))).toMatchObject({ kind: "ready" });
   expect(judge(alone, traits, quiet, at(alone.look.pane.keysAt))).toMatchObject({ kind: "ready" });
 });
@@ -36,76 +40,125 @@ test("what another home has pasted is waited for, although it does not show yet"
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const sight = await idle(server, tmux.socketPath);
-  const marked = (pasted: string, entered: string): There => ({ ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted, entered } } });
+  const marked = (pasted: string, entered: string): There => ({
+    ...sight,
+    look: { ...sight.look, pane: { ...sight.look.pane, pasted, entered } },
+  });
   const pastedAt = Date.now();
-  const verdict = (pasted: string, entered: string, now: number) => judge(marked(pasted, entered), traits, quiet, at(now));
-  expect(verdict(`other:2:${pastedAt}`, `other:1:${pastedAt - 900}`, pastedAt + 100)).toMatchObject({ kind: "held", hold: { reason: "busy" }, againInMs: 4_900 });
+  const verdict = (pasted: string, entered: string, now: number) =>
+    judge(marked(pasted, entered), traits, quiet, at(now));
+  expect(verdict(`other:2:${pastedAt}`, `other:1:${pastedAt - 900}`, pastedAt + 100)).toMatchObject({
+    kind: "held",
+    hold: { reason: "busy" },
+    againInMs: 4_900,
+  });
   expect(verdict(`other:2:${pastedAt}`, `other:2:${pastedAt}`, pastedAt + 100)).toMatchObject({ kind: "ready" });
-  expect(verdict(`other:2:${pastedAt}`, `other:1:${pastedAt - 900}`, pastedAt + 5_000)).toMatchObject({ kind: "ready" });
+  expect(verdict(`other:2:${pastedAt}`, `other:1:${pastedAt - 900}`, pastedAt + 5_000)).toMatchObject({
+    kind: "ready",
+  });
 });
 
 test("where the composer is not known, nothing is pasted behind a message that may stand there unsent", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
-  const { pane } = await newWindow(server, { session: "main", name: "line", command: ["sh", "-c", 'printf "> "; while read line; do printf "> "; done'] });
+  const { pane } = await newWindow(server, {
+    session: "main",
+    name: "line",
+    command: ["sh", "-c", 'printf "> "; while read line; do printf "> "; done'],
+  });
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const traits = terminalTraits("generic", { restingLine: ">" });
   const verdict = async () => {
-    const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest("generic"), traits });
+    const sight = await see(server, systemProcesses(), {
+      locator,
+      manifest: new UserScreens(null).manifest("generic"),
+      traits,
+    });
     if (sight.kind === "gone") throw new Error(sight.detail);
     const pasted = { ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted: "d:1:1000", entered: "" } } };
     return judge(pasted, traits, quiet, new Ages());
   };
   await until(async () => (await verdict()).kind === "ready", "the prompt");
-  await server.run([["send-keys", "-t", pane, "-l", `[MSG_USER_7f3a91c2 from user] ${"words that fill more than a line ".repeat(8)}`]]);
-  await until(async () => Bun.deepMatch({ kind: "held", hold: { reason: "draft" } }, await verdict()), "the text is seen");
-  expect(await verdict()).toMatchObject({ hold: { detail: expect.stringContaining("an earlier message may still stand unsent") } });
+  await server.run([
+    ["send-keys", "-t", pane, "-l", `[MSG_USER_7f3a91c2 from user] ${"words that fill more than a line ".repeat(8)}`],
+  ]);
+  await until(
+    async () => Bun.deepMatch({ kind: "held", hold: { reason: "draft" } }, await verdict()),
+    "the text is seen",
+  );
+  expect(await verdict()).toMatchObject({
+    hold: { detail: expect.stringContaining("an earlier message may still stand unsent") },
+  });
   await server.run([["send-keys", "-t", pane, "Enter"]]);
   await until(async () => (await verdict()).kind === "ready", "the prompt is free again");
 });
 
-test.each([60_000, -60_000, 600_000, -600_000, 60 * 86_400_000, -60 * 86_400_000])("a clock that is set by %d ms holds nothing for longer, and gives no false reason for longer", async (jump) => {
-  await using tmux = await privateTmux();
-  await using server = new TmuxServer(tmux);
-  await using _person = await attachPerson(tmux, "main");
-  const sight = await idle(server, tmux.socketPath);
-  const now = Math.max(sight.look.pane.keysAt, sight.look.pane.windowActivityAt) + 100;
-  const time = { wall: now, elapsed: 0 };
-  const ages = new Ages(() => time.wall, () => time.elapsed);
-  const pasted: There = { ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted: `other:2:${now}`, entered: "" } } };
-  const reasons = () => [judge(sight, traits, quiet, ages), judge(pasted, traits, quiet, ages)].map((verdict) => (verdict.kind === "held" ? verdict.hold.reason : verdict.kind));
-  const silence = quietBySecond(ages);
-  expect(reasons()).toEqual(["typing", "busy"]);
-  expect(silence.waitMs(sight.look.pane, 300)).toBeGreaterThan(0);
-  time.wall += jump;
-  expect(reasons()).toEqual(["typing", "busy"]);
-  time.wall += 1_500;
-  time.elapsed += 1_500;
-  expect(reasons()).toEqual(["ready", "busy"]);
-  expect(silence.waitMs(sight.look.pane, 300)).toBe(0);
-  time.elapsed += 3_500;
-  expect(reasons()).toEqual(["ready", "ready"]);
-});
+test.each([60_000, -60_000, 600_000, -600_000, 60 * 86_400_000, -60 * 86_400_000])(
+  "a clock that is set by %d ms holds nothing for longer, and gives no false reason for longer",
+  async (jump) => {
+    await using tmux = await privateTmux();
+    await using server = new TmuxServer(tmux);
+    await using _user = await attachUser(tmux, "main");
+    const sight = await idle(server, tmux.socketPath);
+    const now = Math.max(sight.look.pane.keysAt, sight.look.pane.windowActivityAt) + 100;
+    const time = { wall: now, elapsed: 0 };
+    const ages = new Ages(
+      () => time.wall,
+      () => time.elapsed,
+    );
+    const pasted: There = {
+      ...sight,
+      look: { ...sight.look, pane: { ...sight.look.pane, pasted: `other:2:${now}`, entered: "" } },
+    };
+    const reasons = () =>
+      [judge(sight, traits, quiet, ages), judge(pasted, traits, quiet, ages)].map((verdict) =>
+        verdict.kind === "held" ? verdict.hold.reason : verdict.kind,
+      );
+    const silence = quietBySecond(ages);
+    expect(reasons()).toEqual(["typing", "busy"]);
+    expect(silence.waitMs(sight.look.pane, 300)).toBeGreaterThan(0);
+    time.wall += jump;
+    expect(reasons()).toEqual(["typing", "busy"]);
+    time.wall += 1_500;
+    time.elapsed += 1_500;
+    expect(reasons()).toEqual(["ready", "busy"]);
+    expect(silence.waitMs(sight.look.pane, 300)).toBe(0);
+    time.elapsed += 3_500;
+    expect(reasons()).toEqual(["ready", "ready"]);
+  },
+);
 
 test("the shell that an agent's own process became is not the agent", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
-  const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["sh", "-c", "cat; exec bash --norc -i"] });
+  const { pane } = await newWindow(server, {
+    session: "main",
+    name: "agent",
+    command: ["sh", "-c", "cat; exec bash --norc -i"],
+  });
   const processes = systemProcesses();
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const manifest = new UserScreens(null).manifest("generic");
-  const kind = async () => (await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).kind;
+  const kind = async () =>
+    (await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).kind;
   await until(async () => (await kind()) === "there", "the agent in its pane");
   await server.run([["send-keys", "-t", pane, "C-d"]]);
   await until(async () => (await kind()) === "gone", "the shell found out");
-  expect(await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).toMatchObject({ state: "done", detail: `only a bare shell (bash) is left in ${pane}` });
+  expect(await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).toMatchObject({
+    state: "done",
+    detail: `only a bare shell (bash) is left in ${pane}`,
+  });
   expect(await processes.read(locator.agentPid)).toMatchObject({ startMark: locator.agentStartMark, command: "bash" });
 });
 
 test("a shell that becomes another program between two looks at its process is not a bare shell", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
-  const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["sh", "-c", "read go; exec cat"] });
+  const { pane } = await newWindow(server, {
+    session: "main",
+    name: "agent",
+    command: ["sh", "-c", "read go; exec cat"],
+  });
   const system = systemProcesses();
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const becomesCat: Processes = {
@@ -120,31 +173,62 @@ test("a shell that becomes another program between two looks at its process is n
   expect(await see(server, becomesCat, seen)).toMatchObject({ kind: "there" });
 });
 
-test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk [y/n/q/?]? ", "Password for ana: "])("%p is a question, not a prompt", async (question) => {
-  await using tmux = await privateTmux();
-  await using server = new TmuxServer(tmux);
-  const script = 'printf %s "$0"; read answer; printf "> "; read line';
-  const { pane } = await newWindow(server, { session: "main", name: "asks", command: ["sh", "-c", script, question] });
-  const locator = await locatorOf(server, tmux.socketPath, pane);
-  const verdict = async () => {
-    const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest("generic"), traits: terminalTraits("generic") });
-    return sight.kind === "there" ? judge(sight, terminalTraits("generic", {}), quiet, new Ages()) : sight;
-  };
-  await until(async () => Bun.deepMatch({ kind: "held", hold: { reason: "question" } }, await verdict()), "the question is seen");
-  await server.run([["send-keys", "-t", pane, "n", "Enter"]]);
-  await until(async () => (await verdict()).kind === "ready", "the prompt behind it is written to");
-});
+test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk [y/n/q/?]? ", "Password for ana: "])(
+  "%p is a question, not a prompt",
+  async (question) => {
+    await using tmux = await privateTmux();
+    await using server = new TmuxServer(tmux);
+    const script = 'printf %s "$0"; read answer; printf "> "; read line';
+    const { pane } = await newWindow(server, {
+      session: "main",
+      name: "asks",
+      command: ["sh", "-c", script, question],
+    });
+    const locator = await locatorOf(server, tmux.socketPath, pane);
+    const verdict = async () => {
+      const sight = await see(server, systemProcesses(), {
+        locator,
+        manifest: new UserScreens(null).manifest("generic"),
+        traits: terminalTraits("generic"),
+      });
+      return sight.kind === "there" ? judge(sight, terminalTraits("generic", {}), quiet, new Ages()) : sight;
+    };
+    await until(
+      async () => Bun.deepMatch({ kind: "held", hold: { reason: "question" } }, await verdict()),
+      "the question is seen",
+    );
+    await server.run([["send-keys", "-t", pane, "n", "Enter"]]);
+    await until(async () => (await verdict()).kind === "ready", "the prompt behind it is written to");
+  },
+);
 
 /** The pane, as if an idle program showed in it. */
 async function idle(server: TmuxServer, socket: string): Promise<There> {
   const locator = await locatorOf(server, socket, "%0");
-  const sight = await see(server, systemProcesses(), { locator, manifest: new UserScreens(null).manifest(provider), traits: terminalTraits(provider) });
+  const sight = await see(server, systemProcesses(), {
+    locator,
+    manifest: new UserScreens(null).manifest(provider),
+    traits: terminalTraits(provider),
+  });
   if (sight.kind === "gone") throw new Error(sight.detail);
-  return { ...sight, computing: false, reading: { ...sight.reading, state: "idle", draft: false, composer: { text: "", row: 0 } } };
+  return {
+    ...sight,
+    computing: false,
+    reading: { ...sight.reading, state: "idle", draft: false, composer: { text: "", row: 0 } },
+  };
 }
 
 async function locatorOf(server: TmuxServer, socket: string, pane: string): Promise<PaneLocator> {
   const { pid, serverPid, serverStartedAt } = await readPane(server, pane);
   const { startMark } = (await systemProcesses().read(pid))!;
-  return { socket, serverPid, serverStartedAt, pane, panePid: pid, agentPid: pid, agentStartMark: startMark, terminal: {} };
+  return {
+    socket,
+    serverPid,
+    serverStartedAt,
+    pane,
+    panePid: pid,
+    agentPid: pid,
+    agentStartMark: startMark,
+    terminal: {},
+  };
 }

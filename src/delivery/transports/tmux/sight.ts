@@ -28,12 +28,20 @@ export type Sight =
     };
 
 /** Told what a pane showed about its agent. */
-export type Observed = (agent: Agent, seen: { readonly state: AgentState; readonly reason: string | null; readonly draft: boolean }) => void;
+export type Observed = (
+  agent: Agent,
+  seen: { readonly state: AgentState; readonly reason: string | null; readonly draft: boolean },
+) => void;
 
 export type There = Extract<Sight, { kind: "there" }>;
 
 /** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
-export async function see(server: TmuxServer, processes: Processes, { locator, manifest, traits }: Seen, ages = new Ages()): Promise<Sight> {
+export async function see(
+  server: TmuxServer,
+  processes: Processes,
+  { locator, manifest, traits }: Seen,
+  ages = new Ages(),
+): Promise<Sight> {
   let seen: Look;
   try {
     seen = await look(server, locator.pane);
@@ -55,7 +63,12 @@ export interface Seen {
 }
 
 /** What a look shows, provided that it shows this agent. */
-export async function recognise(processes: Processes, { locator, manifest, traits }: Seen, seen: Look, ages: Ages): Promise<Sight> {
+export async function recognise(
+  processes: Processes,
+  { locator, manifest, traits }: Seen,
+  seen: Look,
+  ages: Ages,
+): Promise<Sight> {
   const { pane } = seen;
   const why = whyNotItsPane(locator, pane);
   if (why !== null) return gone(why);
@@ -64,18 +77,23 @@ export async function recognise(processes: Processes, { locator, manifest, trait
   if (agent?.startMark !== locator.agentStartMark) return ended(locator);
   const front = await foreground(processes, locator.panePid);
   // Just after its start nobody has the terminal yet; the pane's own program is the one that will.
-  const inFront = front === undefined ? locator.agentPid === locator.panePid : front.processGroup === agent.processGroup;
+  const inFront =
+    front === undefined ? locator.agentPid === locator.panePid : front.processGroup === agent.processGroup;
   if (!inFront && manifest.provider !== "shell") {
     return gone(`${front?.command ?? "another program"} is in the foreground of ${locator.pane}`);
   }
   // `agent; exec bash`: the shell that comes after is the same process.
   const { computing } = front ?? agent;
   const shell = manifest.provider === "shell" ? null : await bareShell(front ?? agent, processes);
-  if (shell !== null) return { kind: "gone", state: "done", detail: `only a bare shell (${shell}) is left in ${locator.pane}` };
+  if (shell !== null)
+    return { kind: "gone", state: "done", detail: `only a bare shell (${shell}) is left in ${locator.pane}` };
   const screen = { ...screenOf(seen, inFront && manifest.provider !== "shell"), resuming: isResuming(locator, ages) };
   const reading = classify(manifest, screen);
   // Only where something could be typed: the process tree changes while an agent lives, and is not read for nothing.
-  const acting = traits.mayAct && (reading.state === "idle" || reading.state === "unknown") ? await actingIn(front ?? agent, processes) : null;
+  const acting =
+    traits.mayAct && (reading.state === "idle" || reading.state === "unknown")
+      ? await actingIn(front ?? agent, processes)
+      : null;
   return { kind: "there", look: seen, screen, reading, computing, acting };
 }
 
@@ -90,7 +108,10 @@ async function bareShell({ pid, command }: ProcessFacts, processes: Processes): 
 }
 
 /** Why the pane with an agent's number is not the agent's; null: it is. */
-export function whyNotItsPane(locator: PaneLocator, pane: Pick<Look["pane"], "pid" | "serverPid" | "serverStartedAt">): string | null {
+export function whyNotItsPane(
+  locator: PaneLocator,
+  pane: Pick<Look["pane"], "pid" | "serverPid" | "serverStartedAt">,
+): string | null {
   if (pane.serverPid !== locator.serverPid || pane.serverStartedAt !== locator.serverStartedAt) {
     return `the tmux server was restarted; ${locator.pane} is another pane now`;
   }
@@ -101,10 +122,20 @@ export function whyNotItsPane(locator: PaneLocator, pane: Pick<Look["pane"], "pi
 function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
   const { title, cursor, cursorVisible, currentCommand, alternateOn, inMode, width, height } = pane;
   const command = commandIsKnown ? {} : { command: currentCommand };
-  return { lines: styled, title, cursor, cursorHidden: !cursorVisible, alternate: alternateOn, copyMode: inMode, width, height, ...command };
+  return {
+    lines: styled,
+    title,
+    cursor,
+    cursorHidden: !cursorVisible,
+    alternate: alternateOn,
+    copyMode: inMode,
+    width,
+    height,
+    ...command,
+  };
 }
 
-/** A conversation that is gone on with shows within this time, or will not: a person may have cleared the screen. */
+/** A conversation that is gone on with shows within this time, or will not: a user may have cleared the screen. */
 const resumesWithinMs = 60_000;
 
 const isResuming = ({ socket, pane, resumes = false, since = 0 }: PaneLocator, ages: Ages): boolean =>
@@ -159,7 +190,8 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: A
   if (holdsDraft(seen, traits)) return held("draft", `a draft stands in the composer of ${pane.id}`);
   if (asksForAnswer(seen, traits)) return held("question", `a question is open in ${pane.id}`);
   if (typingMs > 0) return held("busy", `another message is being typed into ${pane.id}`, typingMs);
-  if (mayHoldPaste(seen, traits)) return held("draft", `an earlier message may still stand unsent in ${pane.id}; send it or clear it there`);
+  if (mayHoldPaste(seen, traits))
+    return held("draft", `an earlier message may still stand unsent in ${pane.id}; send it or clear it there`);
   if (keyMs > 0) return held("typing", `somebody types in ${pane.id}`, keyMs);
   if (stirMs > 0) return held("typing", `somebody looks at ${pane.id} and may be typing`, stirMs);
   if (pane.synchronized) return held("unreadable", `the panes around ${pane.id} are synchronized`);
@@ -167,13 +199,14 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: A
     return held("copy-mode", `${pane.id} is in copy mode`);
   }
   // Silence says little of a program whose screen tells nothing: one that has not come to its first line is silent, too.
-  if (traits.quietMs > 0 && seen.computing) return held("busy", `the program in ${pane.id} is computing`, computingAgainMs);
+  if (traits.quietMs > 0 && seen.computing)
+    return held("busy", `the program in ${pane.id} is computing`, computingAgainMs);
   if (quietInMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, quietInMs);
   return { kind: "ready", leaveMode: pane.inMode };
 }
 
 /**
- * When a person who looks at the pane pressed a key, or any client came to their session; undefined: nobody looks. A
+ * When a user who looks at the pane pressed a key, or any client came to their session; undefined: nobody looks. A
  * write is guarded by that second, so a key that follows within it would not refuse the write.
  */
 export function lastStirAt({ look: { pane, clients } }: There): number | undefined {
@@ -195,7 +228,10 @@ export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
 }
 
 /** Text is typed only where nothing acts on it: into a shell or an interpreter as what it does not run, if the user wants that. */
-export function whyNotTyped({ acting, reading, look: { pane } }: There, { shell, interpreter, trusted }: TerminalTraits): string | null {
+export function whyNotTyped(
+  { acting, reading, look: { pane } }: There,
+  { shell, interpreter, trusted }: TerminalTraits,
+): string | null {
   if (acting === null) return interpreter ? `no interpreter is seen in ${pane.id}` : null;
   if (acting.apart && trusted && reading.composer !== undefined) return null;
   if (shell && (acting.kind === "shell" || acting.kind === "remote")) return null;
@@ -242,8 +278,13 @@ export interface Quiet {
 
 /** Without a watcher only the whole second of the last output is known. */
 export const quietBySecond = (ages: Ages): Quiet => ({
-  waitMs: (pane, quietMs) => (quietMs === 0 ? 0 : Math.max(0, 1_000 + quietMs - ages.of(`${keyOf(pane)} output`, pane.windowActivityAt))),
+  waitMs: (pane, quietMs) =>
+    quietMs === 0 ? 0 : Math.max(0, 1_000 + quietMs - ages.of(`${keyOf(pane)} output`, pane.windowActivityAt)),
 });
 
 const gone = (detail: string): Sight => ({ kind: "gone", state: "gone", detail });
-const ended = ({ pane }: PaneLocator): Sight => ({ kind: "gone", state: "done", detail: `the program in ${pane} has ended` });
+const ended = ({ pane }: PaneLocator): Sight => ({
+  kind: "gone",
+  state: "done",
+  detail: `the program in ${pane} has ended`,
+});

@@ -32,8 +32,8 @@ export interface SubmitParts {
   readonly pause: (ms: number) => Promise<void>;
   /** Enter may be pressed again this often. */
   readonly enterRepeats: number;
-  /** How long a person who types into our text may take to finish. */
-  readonly personMs: number;
+  /** How long a user who types into our text may take to finish. */
+  readonly userMs: number;
   /** The longest pause between two looks. */
   readonly pollMs: number;
 }
@@ -47,8 +47,8 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
   const { access, text, mark, before } = pasted;
   const { elapsed, ages, pause } = parts;
   const { pane } = access.locator;
-  const handed = (detail: string): Outcome => ({ kind: "handed", proof: "screen", detail });
-  const latest = elapsed() + parts.personMs;
+  const delivered = (detail: string): Outcome => ({ kind: "delivered", proof: "screen", detail });
+  const latest = elapsed() + parts.userMs;
   let presses = 0;
   let enteredAt = 0;
   let entered: There | null = null;
@@ -69,10 +69,11 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
     else if (stands !== "other") emptySince = null;
     if (emptySince !== null && elapsed() - emptySince > swallowedMs) return swallowedByDialog(pane);
     // Without an echo the screen proves nothing, whatever it shows.
-    if (presses > 0 && !access.traits.echo) return { kind: "handed", proof: "written", detail: `typed into ${pane}, which shows nothing of it` };
+    if (presses > 0 && !access.traits.echo)
+      return { kind: "delivered", proof: "written", detail: `typed into ${pane}, which shows nothing of it` };
     standsSince = stands === "ours" ? (standsSince ?? elapsed()) : null;
     leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? elapsed()) : null;
-    if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return handed(`typed into ${pane}`);
+    if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return delivered(`typed into ${pane}`);
     const isLongEnough = standsSince !== null && elapsed() - standsSince >= access.traits.enterGapMs;
     if (isLongEnough && mayPress(sight) && safeToEnter(pasted, sight) && nobodyTyped(sight, pasted, ages)) {
       if ((await enterGuarded(access.server, { ...enterGuards(pasted, sight), mark })).done) {
@@ -83,7 +84,7 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
         delayMs = 1;
       }
     }
-    if (signal.aborted && !(isWaitingForPerson(last) && elapsed() < latest)) return unfinished(pasted, presses, last);
+    if (signal.aborted && !(isWaitingForUser(last) && elapsed() < latest)) return unfinished(pasted, presses, last);
     await pause(delayMs);
   }
 
@@ -93,19 +94,33 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
    */
   function mayPress(sight: There): boolean {
     if (entered === null) return true;
-    return (sameKeys(entered, sight) || keysWait(pasted, sight)) && hasComposer(access.manifest, sight) && presses <= parts.enterRepeats && elapsed() - enteredAt > enterPatienceMs * presses;
+    return (
+      (sameKeys(entered, sight) || keysWait(pasted, sight)) &&
+      hasComposer(access.manifest, sight) &&
+      presses <= parts.enterRepeats &&
+      elapsed() - enteredAt > enterPatienceMs * presses
+    );
   }
 
   /** Who types into our text, or has a dialog open over it, will finish; a daemon that stops does not wait for that. */
-  function isWaitingForPerson({ sight, stands }: { sight: There; stands: Standing }): boolean {
+  function isWaitingForUser({ sight, stands }: { sight: There; stands: Standing }): boolean {
     const timedOut = (signal.reason as { name?: string } | undefined)?.name === "TimeoutError";
-    return timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, pasted, ages));
+    return (
+      timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, pasted, ages))
+    );
   }
 }
 
-export function guardedBy({ locator }: Access, { look: { pane } }: There): { pane: string; panePid: number; guards: Guards } {
+export function guardedBy(
+  { locator }: Access,
+  { look: { pane } }: There,
+): { pane: string; panePid: number; guards: Guards } {
   const { title, cursor, currentCommand: command, keysAt, pasted } = pane;
-  return { pane: locator.pane, panePid: locator.panePid, guards: { serverPid: locator.serverPid, title, cursor, command, keysAt, pasted } };
+  return {
+    pane: locator.pane,
+    panePid: locator.panePid,
+    guards: { serverPid: locator.serverPid, title, cursor, command, keysAt, pasted },
+  };
 }
 
 /** A key was pressed since the paste, and has not reached the program. */
@@ -137,7 +152,7 @@ export function isDialog({ reading }: There): boolean {
   return ["permission", "question", "dialog", "limited", "done"].includes(reading.state);
 }
 
-/** No key since the look before the paste, or none for a while: what a person types now is not ours to submit. */
+/** No key since the look before the paste, or none for a while: what a user types now is not ours to submit. */
 function nobodyTyped(sight: There, pasted: Pasted, ages: Ages): boolean {
   const { before } = pasted;
   if (keysWait(pasted, sight)) return true;
@@ -149,11 +164,16 @@ function sameKeys({ look: a }: There, { look: b }: There): boolean {
   return lastKeyAt(a.pane, a.clients) === lastKeyAt(b.pane, b.clients);
 }
 
-function unfinished({ access }: Pasted, presses: number, { sight, stands }: { sight: There; stands: Standing }): Outcome {
+function unfinished(
+  { access }: Pasted,
+  presses: number,
+  { sight, stands }: { sight: There; stands: Standing },
+): Outcome {
   const { pane } = access.locator;
   const unknown = (detail: string): Outcome => ({ kind: "unknown", detail: `it was pasted into ${pane}; ${detail}` });
   if (presses > 0 && isDialog(sight)) return unknown("Enter was pressed, and a dialog opened at the same moment");
-  if (presses > 0) return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
+  if (presses > 0)
+    return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
   if (isDialog(sight)) return unknown("a dialog opened over it, so Enter was not pressed");
   switch (stands) {
     case "mixed":
@@ -167,7 +187,7 @@ function unfinished({ access }: Pasted, presses: number, { sight, stands }: { si
   }
 }
 
-/** Nobody has pressed Enter, neither we nor a person: what is not in the composer was never submitted. */
+/** Nobody has pressed Enter, neither we nor a user: what is not in the composer was never submitted. */
 function isEmptyAndUntouched(pasted: Pasted, { sight, stands }: { sight: There; stands: Standing }): boolean {
   const { access, before } = pasted;
   if (stands !== "nothing" || before === null || !hasComposer(access.manifest, sight)) return false;

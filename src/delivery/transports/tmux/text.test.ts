@@ -1,19 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { personId } from "../../../model/agent.ts";
+import { userId } from "../../../model/agent.ts";
 import { seal, type Sender } from "../../../model/message.ts";
 import { composerHolds, screenManifest } from "../../../providers/screen.ts";
 import { terminalTraits } from "../../../providers/traits.ts";
 import { anAgent } from "../../../testing/agents.ts";
 import { paneText } from "./text.ts";
 
-const person = { id: personId, name: "user", team: "web", knownBy: "token" } as const;
+const user = { id: userId, name: "user", team: "web", knownBy: "token" } as const;
 
-const bob = { ...person, id: anAgent({ name: "bob" }).id, name: "bob" };
+const bob = { ...user, id: anAgent({ name: "bob" }).id, name: "bob" };
 
-function pasted(provider: string, body: string, rows = 40, from: Sender = person): string {
+function pasted(provider: string, body: string, rows = 40, from: Sender = user): string {
   const message = seal({ to: "ana", body }, from, { inReplyTo: null, hops: 1 });
-  return paneText(message, terminalTraits(provider), { multiline: true, lineLimit: null, room: { columns: 80, rows } }, "user")!.text;
+  return paneText(
+    message,
+    terminalTraits(provider),
+    { multiline: true, lineLimit: null, room: { columns: 80, rows } },
+    "user",
+  )!.text;
 }
 
 test("Codex is given short and plain words as they are", () => {
@@ -44,34 +49,78 @@ test("Gemini CLI is never given an @ of which it would make a file, and its read
   expect(pasted("codex", "see @notes.txt")).toContain("\nsee @notes.txt\n");
 });
 
-test("no agent makes Codex add a skill or a plugin; the person may", () => {
+test("no agent makes Codex add a skill or a plugin; the user may", () => {
   const body = "run $deploy, \\$deploy, [$deploy](x), [@mail](plugin://mail) for $5 to bob@host";
-  expect(pasted("codex", body, 40, bob)).toContain("\nrun $\\deploy, \\$\\deploy, [$\\deploy](x), [@\\mail](plugin://mail) for $\\5 to bob@host\n");
+  expect(pasted("codex", body, 40, bob)).toContain(
+    "\nrun $\\deploy, \\$\\deploy, [$\\deploy](x), [@\\mail](plugin://mail) for $\\5 to bob@host\n",
+  );
   expect(pasted("codex", body, 40, bob)).toContain("]\n[read $\\ and [@\\ without the backslash]");
   expect(pasted("codex", body)).toContain(`\n${body}\n`);
 });
 
-test("no agent makes Claude Code attach a file; the person may", () => {
+test("no agent makes Claude Code attach a file; the user may", () => {
   expect(pasted("claude-code", "see @notes.txt", 40, bob)).toContain("\nsee \\@notes.txt\n");
   expect(pasted("claude-code", "see @notes.txt")).toContain("\nsee @notes.txt\n");
 });
 
 describe("what would run its text", () => {
-  const anyBody = fc.string({ unit: "binary", minLength: 1, maxLength: 60 }).map((text) => text.replaceAll("\0", "")).filter((text) => text.trim() !== "" && text.isWellFormed());
-  const nasty = fc.array(fc.oneof(anyBody, fc.constantFrom("\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f", "\t", "'", "\\", "\\'", "!", "*/", "?>", "--", "\"", "`id`", "$(id)", ";", "'; id; '", "\\'; id; '")), { minLength: 1, maxLength: 8 }).map((parts) => parts.join("")).filter((text) => text.trim() !== "" && text.isWellFormed());
+  const anyBody = fc
+    .string({ unit: "binary", minLength: 1, maxLength: 60 })
+    .map((text) => text.replaceAll("\0", ""))
+    .filter((text) => text.trim() !== "" && text.isWellFormed());
+  const nasty = fc
+    .array(
+      fc.oneof(
+        anyBody,
+        fc.constantFrom(
+          "\n",
+          "\r",
+          "\u2028",
+          "\u2029",
+          "\u0085",
+          "\v",
+          "\f",
+          "\t",
+          "'",
+          "\\",
+          "\\'",
+          "!",
+          "*/",
+          "?>",
+          "--",
+          '"',
+          "`id`",
+          "$(id)",
+          ";",
+          "'; id; '",
+          "\\'; id; '",
+        ),
+      ),
+      { minLength: 1, maxLength: 8 },
+    )
+    .map((parts) => parts.join(""))
+    .filter((text) => text.trim() !== "" && text.isWellFormed());
   const given = (provider: string, body: string, more: object): string | undefined =>
-    paneText(seal({ to: "ana", body }, bob, { inReplyTo: null, hops: 1 }), terminalTraits(provider), { multiline: false, lineLimit: 4_000, room: null, ...more }, "user")?.text;
+    paneText(
+      seal({ to: "ana", body }, bob, { inReplyTo: null, hops: 1 }),
+      terminalTraits(provider),
+      { multiline: false, lineLimit: 4_000, room: null, ...more },
+      "user",
+    )?.text;
 
-  test.each(["# ", "// ", "-- ", "; ", "% "])("an interpreter gets one line that begins with %j, and no character in it ends that line", (comment) => {
-    fc.assert(
-      fc.property(nasty, (body) => {
-        const text = given("repl", body, { comment })!;
-        expect(text).toStartWith(`${comment}MSG_BOB_`);
-        expect(text).not.toMatch(/[\n\r\v\f\u0085\u2028\u2029\t]/);
-        expect(text).not.toEndWith("\\");
-      }),
-    );
-  });
+  test.each(["# ", "// ", "-- ", "; ", "% "])(
+    "an interpreter gets one line that begins with %j, and no character in it ends that line",
+    (comment) => {
+      fc.assert(
+        fc.property(nasty, (body) => {
+          const text = given("repl", body, { comment })!;
+          expect(text).toStartWith(`${comment}MSG_BOB_`);
+          expect(text).not.toMatch(/[\n\r\v\f\u0085\u2028\u2029\t]/);
+          expect(text).not.toEndWith("\\");
+        }),
+      );
+    },
+  );
 
   test("an interpreter without comments gets nothing", () => {
     expect(given("repl", "hello", { comment: null })).toBeUndefined();

@@ -24,14 +24,24 @@ export interface Taking {
 }
 
 /** What is pasted for a message; null: no form of it fits into the pane. */
-export function paneText(message: Message, traits: TerminalTraits, taking: Taking, authority: Authority): Envelope | null {
+export function paneText(
+  message: Message,
+  traits: TerminalTraits,
+  taking: Taking,
+  authority: Authority,
+): Envelope | null {
   const { stripInvisible, escaped } = traits;
   const { multiline, room, command } = taking;
   const inlineLimit = Math.min(traits.pasteLimit, taking.lineLimit ?? Number.MAX_SAFE_INTEGER);
   if (traits.shell) return shellText(message, { ...taking, inlineLimit });
   if (traits.interpreter) return commentText(message, { ...taking, inlineLimit }, authority);
-  const forms = [inlineLimit, 0].map((limit) => envelope(message, { multiline, inlineLimit: limit, stripInvisible, escaped, command }, authority));
-  const form = traits.collapsesAbove === null ? forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room)) : collapsible(forms[0]!, traits.collapsesAbove, room);
+  const forms = [inlineLimit, 0].map((limit) =>
+    envelope(message, { multiline, inlineLimit: limit, stripInvisible, escaped, command }, authority),
+  );
+  const form =
+    traits.collapsesAbove === null
+      ? forms.find(({ text }) => isCollapsed(text, taking) || fits(text, room))
+      : collapsible(forms[0]!, traits.collapsesAbove, room);
   if (form === undefined) return null;
   const expanded = traits.expandsTabs && form.inline && message.body.includes("\t");
   return expanded ? { ...form, changes: [...form.changes, "tabs became blanks"] } : form;
@@ -43,7 +53,8 @@ const composerShare = 1 / 3;
 /** What a screen might show wrongly, or not whole, is filled up with blanks: the mark of its size can be checked anywhere. */
 function collapsible(form: Envelope, above: number, room: Taking["room"]): Envelope {
   const missing = above + 1 - [...form.text].length;
-  const shows = showsPlainly(form.text) && (room === null || rowsOf(form.text, room.columns) <= room.rows * composerShare);
+  const shows =
+    showsPlainly(form.text) && (room === null || rowsOf(form.text, room.columns) <= room.rows * composerShare);
   return shows || missing <= 0 ? form : { ...form, text: form.text + " ".repeat(missing) };
 }
 
@@ -67,11 +78,23 @@ function rowsOf(text: string, paneColumns: number): number {
 }
 
 /** One line that the interpreter leaves alone. Some separators end a line for JavaScript; a tab would ask for a completion. */
-function commentText(message: Message, { comment, inlineLimit }: Taking & { inlineLimit: number }, authority: Authority): Envelope | null {
+function commentText(
+  message: Message,
+  { comment, inlineLimit }: Taking & { inlineLimit: number },
+  authority: Authority,
+): Envelope | null {
   if (!comment) return null;
-  const { text, inline, changes } = envelope(message, { multiline: false, inlineLimit: inlineLimit - comment.length }, authority);
+  const { text, inline, changes } = envelope(
+    message,
+    { multiline: false, inlineLimit: inlineLimit - comment.length },
+    authority,
+  );
   const flat = text.replaceAll(/[\s\p{Zl}\p{Zp}]/gu, " ");
-  return { text: `${comment}${flat}`, inline, changes: flat === text ? changes : [...changes, "white space became blanks"] };
+  return {
+    text: `${comment}${flat}`,
+    inline,
+    changes: flat === text ? changes : [...changes, "white space became blanks"],
+  };
 }
 
 /**
@@ -81,9 +104,21 @@ function commentText(message: Message, { comment, inlineLimit }: Taking & { inli
 function shellText(message: Message, traits: Taking & { inlineLimit: number }): Envelope {
   const harmless: Readonly<Record<string, string>> = { "'": "’", "\\": "＼", "!": "！" };
   const replaced = !traits.posix && /['\\!]/.test(message.body);
-  const quoted = (text: string): string => `: '${traits.posix ? text.replaceAll("'", `'\\''`) : text.replaceAll(/['\\!]/g, (mark) => harmless[mark]!)}'`;
+  const quoted = (text: string): string =>
+    `: '${traits.posix ? text.replaceAll("'", `'\\''`) : text.replaceAll(/['\\!]/g, (mark) => harmless[mark]!)}'`;
   const whole = quoted(`${message.tag} from ${message.from.name}: ${bodyText(message.body)}`);
   const fits = traits.multiline || !whole.includes("\n");
-  if (fits && Buffer.byteLength(whole) <= traits.inlineLimit) return { text: whole, inline: true, changes: replaced ? ["quotes, backslashes and exclamation marks were replaced"] : [] };
-  return { text: quoted(`${message.tag} from ${message.from.name}: ${summarise(bodyText(message.summary))} (tieline show ${message.tag})`), inline: false, changes: [] };
+  if (fits && Buffer.byteLength(whole) <= traits.inlineLimit)
+    return {
+      text: whole,
+      inline: true,
+      changes: replaced ? ["quotes, backslashes and exclamation marks were replaced"] : [],
+    };
+  return {
+    text: quoted(
+      `${message.tag} from ${message.from.name}: ${summarise(bodyText(message.summary))} (tieline show ${message.tag})`,
+    ),
+    inline: false,
+    changes: [],
+  };
 }

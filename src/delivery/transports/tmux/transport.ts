@@ -21,7 +21,20 @@ import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { claimedAt, markOfAttempt } from "./marks.ts";
 import { Foresight } from "./foresight.ts";
-import { holdsDraft, judge, recognise, see, showsWithinMs, stirAge, surelyPastMs, whyNotTyped, type Observed, type Sight, type There, type Verdict } from "./sight.ts";
+import {
+  holdsDraft,
+  judge,
+  recognise,
+  see,
+  showsWithinMs,
+  stirAge,
+  surelyPastMs,
+  whyNotTyped,
+  type Observed,
+  type Sight,
+  type There,
+  type Verdict,
+} from "./sight.ts";
 import { Settling } from "./settling.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
@@ -46,7 +59,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly enterRepeats?: number;
   /** How long to look for our own text. */
   readonly timeoutMs?: number;
-  /** How long a person who types into our text may take to finish. */
+  /** How long a user who types into our text may take to finish. */
   readonly readyTimeoutMs?: number;
   readonly pollIntervalMs?: number;
   readonly pause?: (ms: number) => Promise<void>;
@@ -55,7 +68,15 @@ export interface TmuxTransportParts extends AccessParts {
 export type TmuxTransport = ProbingTransport & Eyes;
 
 export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
-  const { processes, watches, observed, clock = systemClock, platform = process.platform, enterRepeats = 2, pause = Bun.sleep } = parts;
+  const {
+    processes,
+    watches,
+    observed,
+    clock = systemClock,
+    platform = process.platform,
+    enterRepeats = 2,
+    pause = Bun.sleep,
+  } = parts;
   const { timeoutMs = 5_000, readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
   const ttyMode = parts.ttyMode ?? ttyModes(platform);
   const accessTo = accessOver(parts);
@@ -63,7 +84,15 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const ages = new Ages(clock);
   const settling = new Settling();
   const foresight = new Foresight(freshMs);
-  const survey = new Survey({ server: parts.server, agent: parts.agent, read: lookAtAll, observed, report: parts.report, exists: processExists, clock });
+  const survey = new Survey({
+    server: parts.server,
+    agent: parts.agent,
+    read: lookAtAll,
+    observed,
+    report: parts.report,
+    exists: processExists,
+    clock,
+  });
 
   return {
     name: "tmux",
@@ -100,7 +129,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
         return withNotes(await finish(errand, { access, text, mark, before: sight, pause }, signal), sent);
       } finally {
         // What became of the message is known by now, whatever becomes of this.
-        if (pause !== null) await endPause(access.server, pause).catch((fault: unknown) => parts.report(`let keys into ${pause.pane} again`, fault));
+        if (pause !== null)
+          await endPause(access.server, pause).catch((fault: unknown) =>
+            parts.report(`let keys into ${pause.pane} again`, fault),
+          );
       }
     },
 
@@ -112,20 +144,36 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const mark = markOfAttempt(errand.mark, pasted, entered);
       if (pasted !== mark && entered !== mark) {
         const told = unmarked(mark, pasted, access.locator.since);
-        return told.kind === "unknown" && claimedAt(mark) >= (access.locator.since ?? 0) ? inConversation(errand, { access, mark, sight, told }) : told;
+        return told.kind === "unknown" && claimedAt(mark) >= (access.locator.since ?? 0)
+          ? inConversation(errand, { access, mark, sight, told })
+          : told;
       }
       const sent = await textFor(errand, access, sight);
       const text = sent?.text ?? null;
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
-      if (entered === mark && isDialog(sight)) return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
+      if (entered === mark && isDialog(sight))
+        return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
       if (entered === mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
-        return withNotes({ kind: "handed", proof: access.traits.echo ? "screen" : "written", detail: "Enter was pressed before the answer was lost" }, sent);
+        return withNotes(
+          {
+            kind: "delivered",
+            proof: access.traits.echo ? "screen" : "written",
+            detail: "Enter was pressed before the answer was lost",
+          },
+          sent,
+        );
       }
       if (text === null || stands !== "ours") {
-        const told: Outcome = { kind: "unknown", detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more` };
+        const told: Outcome = {
+          kind: "unknown",
+          detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more`,
+        };
         return inConversation(errand, { access, mark, sight, told });
       }
-      return withNotes(await finish(errand, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs)), sent);
+      return withNotes(
+        await finish(errand, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs)),
+        sent,
+      );
     },
 
     watch(agent, endpoint, changed) {
@@ -139,11 +187,12 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
    * would have shown, was never taken.
    */
   async function inConversation({ agent, message }: Errand, { access, mark, sight, told }: Marked): Promise<Outcome> {
-    const atRest = sight.reading.state === "idle" && hasComposer(access.manifest, sight) && !holdsDraft(sight, access.traits);
+    const atRest =
+      sight.reading.state === "idle" && hasComposer(access.manifest, sight) && !holdsDraft(sight, access.traits);
     const shows = ages.of(mark, claimedAt(mark)) < showsWithinMs || stirAge(sight, ages) < surelyPastMs;
     if (parts.traceOf === undefined || !atRest || shows) return told;
     const found = await foundInRecord(agent, message, "written", { traceOf: parts.traceOf, pause });
-    if (found.kind !== "absent") return found.kind === "handed" ? found : told;
+    if (found.kind !== "absent") return found.kind === "delivered" ? found : told;
     return { ...found, detail: `${access.locator.pane} has an empty prompt, and the conversation no record of it` };
   }
 
@@ -165,9 +214,12 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     try {
       const access = accessTo(agent, endpoint);
       const sight = await seeAgent(agent, access, seen);
-      if (sight.kind === "gone") return sight.silent ? unanswered(sight.detail) : { kind: "gone", detail: sight.detail };
+      if (sight.kind === "gone")
+        return sight.silent ? unanswered(sight.detail) : { kind: "gone", detail: sight.detail };
       const verdict = verdictOn(access, sight);
-      return verdict.kind === "ready" ? { kind: "ready", observed: { sight, at: at ?? elapsed() } satisfies Glimpse } : verdict;
+      return verdict.kind === "ready"
+        ? { kind: "ready", observed: { sight, at: at ?? elapsed() } satisfies Glimpse }
+        : verdict;
     } catch (thrown) {
       const { code, message } = asTielineError(thrown);
       if (code !== "CONFIG_INVALID") throw thrown;
@@ -192,7 +244,10 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const panes = agents.flatMap((agent) => tmuxEndpoint(agent) ?? []).map(paneLocator);
     const [first] = panes;
     if (first === undefined || panes.length < crowd) return void (await Promise.all(agents.map(lookAt)));
-    const looks = await lookAtMany(parts.server(first.socket), panes.map(({ pane }) => pane));
+    const looks = await lookAtMany(
+      parts.server(first.socket),
+      panes.map(({ pane }) => pane),
+    );
     await Promise.all(
       agents.map(async (agent) => {
         const endpoint = tmuxEndpoint(agent);
@@ -205,7 +260,17 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const access = accessTo(agent, endpoint);
     const sight = await seeAgent(agent, access);
     const { pane } = access.locator;
-    if (sight.kind === "gone") return { pane, state: sight.state, draft: false, rule: null, why: sight.detail, hold: sight.detail, retrying: null, known: null };
+    if (sight.kind === "gone")
+      return {
+        pane,
+        state: sight.state,
+        draft: false,
+        rule: null,
+        why: sight.detail,
+        hold: sight.detail,
+        retrying: null,
+        known: null,
+      };
     const verdict = verdictOn(access, sight);
     return explanationOf(sight, holdsDraft(sight, access.traits), verdict.kind === "held" ? verdict.hold.detail : null);
   }
@@ -214,13 +279,24 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     const verdict = judge(sight, traits, watches, ages);
     const againInMs = settling.waitMs(sight, traits.settleMs, elapsed());
     if (verdict.kind === "held" || againInMs === 0) return verdict;
-    return { kind: "held", hold: { reason: "busy", detail: `the program in ${sight.look.pane.id} begins with what was typed just now` }, againInMs };
+    return {
+      kind: "held",
+      hold: { reason: "busy", detail: `the program in ${sight.look.pane.id} begins with what was typed just now` },
+      againInMs,
+    };
   }
 
   function finish({ agent }: Errand, pasted: Pasted, signal: AbortSignal): Promise<Outcome> {
     const entered = (): void => settling.entered(pasted.mark, elapsed());
-    const looking = { see: () => seeAgent(agent, pasted.access), entered, elapsed, ages, pause, pollMs: pollIntervalMs };
-    return submit(pasted, { ...looking, enterRepeats, personMs: readyTimeoutMs }, signal);
+    const looking = {
+      see: () => seeAgent(agent, pasted.access),
+      entered,
+      elapsed,
+      ages,
+      pause,
+      pollMs: pollIntervalMs,
+    };
+    return submit(pasted, { ...looking, enterRepeats, userMs: readyTimeoutMs }, signal);
   }
 
   async function seeAgent(agent: Agent, access: Access, seen?: Look): Promise<Sight> {
@@ -241,20 +317,31 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 
   /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
   async function takingOf({ traits, locator, manifest }: Access, { look: { pane }, reading }: There): Promise<Taking> {
-    const framed = reading.composer !== undefined && (manifest.composer?.top !== undefined || manifest.composer?.side !== undefined);
+    const framed =
+      reading.composer !== undefined && (manifest.composer?.top !== undefined || manifest.composer?.side !== undefined);
     const checked = traits.collapsesAbove !== null || framed;
     const room = checked ? { columns: pane.width, rows: pane.height } : null;
     const { bracketedPaste } = traits;
-    const asked = bracketedPaste === "always" || (pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? bracketedPaste);
+    const asked =
+      bracketedPaste === "always" ||
+      (pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? bracketedPaste);
     const collapsesFrom = manifest.composer?.pasteLines;
     if (asked === true) return { multiline: true, lineLimit: null, room, collapsesFrom };
     const canonical = (await ttyMode(pane.tty)) === "canonical";
-    return { multiline: asked ?? !canonical, lineLimit: canonical ? canonicalLimit(platform) : null, room, collapsesFrom };
+    return {
+      multiline: asked ?? !canonical,
+      lineLimit: canonical ? canonicalLimit(platform) : null,
+      room,
+      collapsesFrom,
+    };
   }
 }
 
 /** How text is written so that it does not run: as a comment, or quoted. */
-const actingTraits = ({ acting }: There): Pick<Taking, "comment" | "posix"> => ({ comment: acting?.comment ?? null, posix: acting?.kind === "shell" && isPosixShell(acting.name) });
+const actingTraits = ({ acting }: There): Pick<Taking, "comment" | "posix"> => ({
+  comment: acting?.comment ?? null,
+  posix: acting?.kind === "shell" && isPosixShell(acting.name),
+});
 
 /** What nothing is typed into is not idle, whatever its screen looks like. */
 function stateOf(sight: There, traits: Access["traits"]): Parameters<Observed>[1] {
@@ -284,12 +371,20 @@ const freshMs = 10;
 /** From so many on, reading panes together is worth its detour. */
 const crowd = 8;
 
-const tmuxEndpoint = (agent: Agent): Endpoint | undefined => agent.endpoints.find(({ transport }) => transport === "tmux");
+const tmuxEndpoint = (agent: Agent): Endpoint | undefined =>
+  agent.endpoints.find(({ transport }) => transport === "tmux");
 
 function explanationOf({ look: { pane }, reading }: There, draft: boolean, hold: string | null): Explanation {
   const { state, rule, why, composer, retrying = null } = reading;
   const { title, cursor, currentCommand: command, width, height, inMode: copyMode } = pane;
-  const known = { title, cursor: [cursor.x, cursor.y] as const, command, size: [width, height] as const, copyMode, composer: composer?.text ?? null };
+  const known = {
+    title,
+    cursor: [cursor.x, cursor.y] as const,
+    command,
+    size: [width, height] as const,
+    copyMode,
+    composer: composer?.text ?? null,
+  };
   return { pane: pane.id, state, draft, rule, why, hold, retrying, known };
 }
 
@@ -302,7 +397,10 @@ async function leaveCopyMode({ server, locator }: Access, sight: There): Promise
 }
 
 function changed({ locator }: Access, failed: readonly string[]): Outcome {
-  return { kind: "held", hold: { reason: "busy", detail: `${locator.pane} changed just before the paste (${failed.join(", ")})` } };
+  return {
+    kind: "held",
+    hold: { reason: "busy", detail: `${locator.pane} changed just before the paste (${failed.join(", ")})` },
+  };
 }
 
 /**
@@ -310,16 +408,25 @@ function changed({ locator }: Access, failed: readonly string[]): Outcome {
  * pane that the agent came to afterwards know anything of it.
  */
 function unmarked(mark: string, pasted: string, since = 0): Outcome {
-  if (claimedAt(mark) < since) return { kind: "unknown", detail: "the program that it was typed into is not there any more" };
+  if (claimedAt(mark) < since)
+    return { kind: "unknown", detail: "the program that it was typed into is not there any more" };
   if (claimedAt(pasted) > claimedAt(mark)) return { kind: "unknown", detail: "another message was typed there since" };
   return { kind: "absent", detail: "nothing was typed" };
 }
 
 /** How the text that was pasted differs from the message. */
 function withNotes(outcome: Outcome, sent: Envelope | null): Outcome {
-  return sent && (outcome.kind === "handed" || outcome.kind === "unknown") ? { ...outcome, notes: notesOn(sent) } : outcome;
+  return sent && (outcome.kind === "delivered" || outcome.kind === "unknown")
+    ? { ...outcome, notes: notesOn(sent) }
+    : outcome;
 }
 
 function tooSmall({ look: { pane } }: There): Outcome {
-  return { kind: "held", hold: { reason: "unreadable", detail: `${pane.id} is too small to check what is typed there (${pane.width} × ${pane.height})` } };
+  return {
+    kind: "held",
+    hold: {
+      reason: "unreadable",
+      detail: `${pane.id} is too small to check what is typed there (${pane.width} × ${pane.height})`,
+    },
+  };
 }

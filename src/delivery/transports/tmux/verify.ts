@@ -2,11 +2,17 @@ import { bareText, composerHolds, type ScreenManifest } from "../../../providers
 import type { TerminalTraits } from "../../../providers/traits.ts";
 import type { There } from "./sight.ts";
 
-/** `mixed`: our text and something else beside it, such as what a person typed behind it. */
+/** `mixed`: our text and something else beside it, such as what a user typed behind it. */
 export type Standing = "ours" | "mixed" | "nothing" | "other";
 
-/** What stands where a person would type: exactly our text, nothing, or something else. */
-export function standing(manifest: ScreenManifest, traits: TerminalTraits, sight: There, text: string, before: There | null): Standing {
+/** What stands where a user would type: exactly our text, nothing, or something else. */
+export function standing(
+  manifest: ScreenManifest,
+  traits: TerminalTraits,
+  sight: There,
+  text: string,
+  before: There | null,
+): Standing {
   if (!traits.echo) return before !== null && sameScreen(before, sight) ? "ours" : "other";
   if (!hasComposer(manifest, sight)) return beforeCursor(sight, text);
   switch (composerHolds(manifest, sight.screen, text)) {

@@ -71,10 +71,11 @@ export class PaneWatch implements Quiet {
   }
 
   bracketedPaste(socket: string, pane: string): boolean | undefined {
-    for (const [key, session] of this.sessions) if (key.startsWith(`${socket} `)) {
-      const asked = session.watch?.bracketedPaste(pane);
-      if (asked !== undefined) return asked;
-    }
+    for (const [key, session] of this.sessions)
+      if (key.startsWith(`${socket} `)) {
+        const asked = session.watch?.bracketedPaste(pane);
+        if (asked !== undefined) return asked;
+      }
     return undefined;
   }
 

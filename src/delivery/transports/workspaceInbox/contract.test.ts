@@ -13,7 +13,10 @@ transportContract(
     const inbox = openWorkspaceInbox(workspace);
     const endpoint = { transport: "workspace-inbox", locator: {} };
     const agent = anAgent({ name: "ana", workspace, endpoints: [endpoint] });
-    const files = (): string[] => readdirSync(join(workspace, ".inbox")).filter((file) => file.endsWith(".json")).toSorted();
+    const files = (): string[] =>
+      readdirSync(join(workspace, ".inbox"))
+        .filter((file) => file.endsWith(".json"))
+        .toSorted();
     const transport = workspaceInboxTransport({
       async write(_, { from, body, id, tag, acceptedAt }) {
         await inbox.write({ from: from.name, author: "user", content: body, id, tag, sentAt: acceptedAt });
@@ -24,7 +27,10 @@ transportContract(
       transport,
       agent,
       endpoint,
-      received: () => files().map((file) => (JSON.parse(readFileSync(join(workspace, ".inbox", file), "utf8")) as { content: string }).content),
+      received: () =>
+        files().map(
+          (file) => (JSON.parse(readFileSync(join(workspace, ".inbox", file), "utf8")) as { content: string }).content,
+        ),
       vanish: async () => rmSync(workspace, { recursive: true }),
       async [Symbol.asyncDispose]() {
         await inbox.close();

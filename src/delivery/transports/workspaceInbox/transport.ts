@@ -18,23 +18,31 @@ export function workspaceInboxTransport(writer: InboxWriter): Transport {
     traits: { bestProof: "written", authority: "peer", quiet: true },
 
     async ready({ agent }) {
-      if (agent.workspace !== null && statSync(agent.workspace, { throwIfNoEntry: false })?.isDirectory()) return { kind: "ready" };
-      return { kind: "held", hold: { reason: "unreadable", detail: `the workspace ${agent.workspace} is not there` }, againInMs: 5_000 };
+      if (agent.workspace !== null && statSync(agent.workspace, { throwIfNoEntry: false })?.isDirectory())
+        return { kind: "ready" };
+      return {
+        kind: "held",
+        hold: { reason: "unreadable", detail: `the workspace ${agent.workspace} is not there` },
+        againInMs: 5_000,
+      };
     },
 
     async deliver({ agent, message }) {
       try {
         await writer.write(agent, message);
-        return { kind: "handed", proof: "written" };
+        return { kind: "delivered", proof: "written" };
       } catch (thrown) {
         // A file appears under its name only when it is complete.
-        if (writer.wrote(agent, message)) return { kind: "handed", proof: "written" };
-        return { kind: "error", detail: `the file can not be written: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+        if (writer.wrote(agent, message)) return { kind: "delivered", proof: "written" };
+        return {
+          kind: "error",
+          detail: `the file can not be written: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+        };
       }
     },
 
     async inspect({ agent, message }) {
-      if (writer.wrote(agent, message)) return { kind: "handed", proof: "written" };
+      if (writer.wrote(agent, message)) return { kind: "delivered", proof: "written" };
       return { kind: "absent", detail: "its file was never written" };
     },
 

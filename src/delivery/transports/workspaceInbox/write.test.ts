@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inboxFileName, openWorkspaceInbox } from "./write.ts";
@@ -10,8 +21,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(workspace, { recursive: true, force: true }));
 
-const message = (n: number) => ({ from: "bob", author: "agent" as const, content: `text "${n}"\n`, id: `id-${n}`, tag: `MSG_BOB_${n}`, sentAt: Date.UTC(2026, 0, 31, 9) });
-const files = () => readdirSync(join(workspace, ".inbox")).filter((name) => !name.startsWith(".")).sort();
+const message = (n: number) => ({
+  from: "bob",
+  author: "agent" as const,
+  content: `text "${n}"\n`,
+  id: `id-${n}`,
+  tag: `MSG_BOB_${n}`,
+  sentAt: Date.UTC(2026, 0, 31, 9),
+});
+const files = () =>
+  readdirSync(join(workspace, ".inbox"))
+    .filter((name) => !name.startsWith("."))
+    .sort();
 const read = (name: string) => readFileSync(join(workspace, ".inbox", name), "utf8");
 
 async function writeWith(...numbers: number[]) {
@@ -26,7 +47,13 @@ describe("the workspace inbox", () => {
     expect(await writeWith(1, 2, 3)).toEqual([1, 2, 3]);
     expect(files()).toEqual(["0001_bob.json", "0002_bob.json", "0003_bob.json"]);
     expect(JSON.parse(read("0002_bob.json"))).toEqual({
-      from: "bob", author: "agent", content: 'text "2"\n', seq: 2, timestamp: "2026-01-31T09:00:00.000Z", id: "id-2", tag: "MSG_BOB_2",
+      from: "bob",
+      author: "agent",
+      content: 'text "2"\n',
+      seq: 2,
+      timestamp: "2026-01-31T09:00:00.000Z",
+      id: "id-2",
+      tag: "MSG_BOB_2",
     });
     expect(readdirSync(join(workspace, ".inbox")).filter((name) => name.includes("draft"))).toEqual([]);
   });
@@ -117,7 +144,8 @@ describe("the workspace inbox", () => {
     const outside = join(workspace, "outside");
     writeFileSync(outside, "untouched");
     mkdirSync(join(workspace, ".inbox"));
-    for (const name of [".seq", ".draft-.seq", ".draft-0001_bob.json", "0001_bob.json"]) symlinkSync(outside, join(workspace, ".inbox", name));
+    for (const name of [".seq", ".draft-.seq", ".draft-0001_bob.json", "0001_bob.json"])
+      symlinkSync(outside, join(workspace, ".inbox", name));
     const inbox = openWorkspaceInbox(workspace);
     const { name } = await inbox.write(message(1));
     await inbox.close();
@@ -131,7 +159,10 @@ describe("the workspace inbox", () => {
       const nested = join(workspace, ".inbox", name, "a/b/c");
       mkdirSync(nested, { recursive: true });
       const refused = name === ".draft-.agents" ? inbox.writeAgents(["bob"]) : inbox.write(message(1));
-      await expect(refused).rejects.toMatchObject({ code: "FILE_REFUSED", message: `.inbox/${name} is a directory, not a regular file` });
+      await expect(refused).rejects.toMatchObject({
+        code: "FILE_REFUSED",
+        message: `.inbox/${name} is a directory, not a regular file`,
+      });
       expect(existsSync(nested)).toBe(true);
       expect(inbox.wrote("id-1")).toBe(false);
       rmSync(join(workspace, ".inbox", name), { recursive: true });

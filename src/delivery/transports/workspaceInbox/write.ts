@@ -11,7 +11,13 @@ import { lstat, open, rename, unlink } from "node:fs/promises";
 import { promisify } from "node:util";
 import { entriesIn } from "../../../os/entries.ts";
 import { openUntrusted, readUntrusted, refusalError, thisUser } from "../../../os/untrustedFile.ts";
-import { type Directory, isErrno, keepPrivate, openPrivateDirectory, openWorkspace } from "../../../os/openDirectory.ts";
+import {
+  type Directory,
+  isErrno,
+  keepPrivate,
+  openPrivateDirectory,
+  openWorkspace,
+} from "../../../os/openDirectory.ts";
 
 export interface InboxMessage {
   from: string;
@@ -64,7 +70,12 @@ export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
   let lastSeq = names.reduce((highest, name) => Math.max(highest, seqOf(name)), stored.seq);
   let lastIds = stored.ids;
   // A draft that is still there was never published.
-  const drafts = new Set(names.filter((name) => name.startsWith(".draft-")).slice(0, keptIds).map((name) => idOf(inbox, name)));
+  const drafts = new Set(
+    names
+      .filter((name) => name.startsWith(".draft-"))
+      .slice(0, keptIds)
+      .map((name) => idOf(inbox, name)),
+  );
   for (const id of stored.ids) if (!drafts.has(id)) known.add(id);
   let searched = false;
   let queue: Promise<unknown> = Promise.resolve();
@@ -91,7 +102,10 @@ export function openWorkspaceInbox(workspace: string): WorkspaceInbox {
   /** What was written before the inbox was opened, as far as it is still there. */
   function search(): void {
     searched = true;
-    const newest = entriesIn(inbox.entry(".")).filter((name) => fileName.test(name)).sort().slice(-searchedFiles);
+    const newest = entriesIn(inbox.entry("."))
+      .filter((name) => fileName.test(name))
+      .sort()
+      .slice(-searchedFiles);
     for (const name of newest) {
       const id = idOf(inbox, name);
       if (id !== undefined) known.add(id);
@@ -125,7 +139,8 @@ class RecentIds {
   add(id: string): void {
     this.ids.delete(id);
     this.ids.add(id);
-    if (this.ids.size > this.limit) for (const oldest of [...this.ids].slice(0, this.limit / 4)) this.ids.delete(oldest);
+    if (this.ids.size > this.limit)
+      for (const oldest of [...this.ids].slice(0, this.limit / 4)) this.ids.delete(oldest);
   }
 }
 
@@ -198,7 +213,12 @@ async function writeDraft(inbox: Directory, name: string, text: string): Promise
 async function removeDraft(draft: string, name: string): Promise<void> {
   try {
     const isDirectory = (await lstat(draft)).isDirectory();
-    if (isDirectory) throw refusalError(`.inbox/.draft-${name}`, { ok: false, why: "notRegular", detail: "is a directory, not a regular file" });
+    if (isDirectory)
+      throw refusalError(`.inbox/.draft-${name}`, {
+        ok: false,
+        why: "notRegular",
+        detail: "is a directory, not a regular file",
+      });
     await unlink(draft);
   } catch (thrown) {
     if (!isErrno(thrown, "ENOENT")) throw thrown;

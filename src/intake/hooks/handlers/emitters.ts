@@ -25,7 +25,8 @@ export function emitters(emit: Emit): readonly HookHandler[] {
     }),
     observer("nats-emit-assistant-response", "Stop", ({ payload }, about) => {
       const said = payload["last_assistant_message"];
-      if (typeof said === "string" && said !== "") emit({ type: "agent.response", ...about, summary: cut(said, maxResponseLength) });
+      if (typeof said === "string" && said !== "")
+        emit({ type: "agent.response", ...about, summary: cut(said, maxResponseLength) });
     }),
   ];
 }

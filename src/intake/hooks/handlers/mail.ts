@@ -1,5 +1,5 @@
 import type { Courier } from "../../../delivery/courier.ts";
-import { personId, type Agent } from "../../../model/agent.ts";
+import { userId, type Agent } from "../../../model/agent.ts";
 import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import type { MessageId } from "../../../model/ids.ts";
 import type { Message, When } from "../../../model/message.ts";
@@ -26,7 +26,10 @@ const dueAt: Readonly<Record<string, readonly When[]>> = {
 
 /** The events at which queued mail of these urgencies may go out. */
 export const eventsWithMail = (whens: ReadonlySet<When>, agent: Agent): string[] =>
-  Object.keys(dueAt).filter((event) => dueAt[event]!.some((when) => whens.has(when)) && (event !== "PreToolUse" || speaksBefore(agent.provider, agent)));
+  Object.keys(dueAt).filter(
+    (event) =>
+      dueAt[event]!.some((when) => whens.has(when)) && (event !== "PreToolUse" || speaksBefore(agent.provider, agent)),
+  );
 
 /** Waiting mail goes to the model with what it reads next anyway: a tool's result, a prompt, the end of its turn. */
 export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
@@ -37,7 +40,8 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
     kind: "speaker",
 
     async handle(call, agent) {
-      if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call.provider, agent))) return undefined;
+      if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call.provider, agent)))
+        return undefined;
       const limit = limitAt(call, call.event);
       const most = Math.max(...Object.keys(dueAt).map((event) => limitAt(call, event)));
       const sent = new Map<MessageId, Envelope>();
@@ -59,22 +63,38 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
         },
       });
       if (collected.items.length === 0) return undefined;
-      const where = call.tool === null ? `with ${call.event}` : `${call.event === "PreToolUse" ? "with" : "after"} ${describeTool(call.tool)}`;
+      const where =
+        call.tool === null
+          ? `with ${call.event}`
+          : `${call.event === "PreToolUse" ? "with" : "after"} ${describeTool(call.tool)}`;
       return {
         context: collected.items.map(({ message }) => sent.get(message.id)!.text).join("\n\n"),
-        written: () => collected.flushed(({ id }) => ({ kind: "handed", proof: "submitted", detail: where, notes: notesOn(sent.get(id)!) })),
-        lost: () => collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away before it was answered" } }),
+        written: () =>
+          collected.flushed(({ id }) => ({
+            kind: "delivered",
+            proof: "submitted",
+            detail: where,
+            notes: notesOn(sent.get(id)!),
+          })),
+        lost: () =>
+          collected.flushed({
+            kind: "held",
+            hold: { reason: "busy", detail: "the hook went away before it was answered" },
+          }),
       };
     },
   };
 }
 
-const limitAt = ({ provider, takesAll }: HookCall, event: string): number => dialectOf(provider).contextLimit(event, takesAll);
+const limitAt = ({ provider, takesAll }: HookCall, event: string): number =>
+  dialectOf(provider).contextLimit(event, takesAll);
 
-const speaksBefore = (provider: string, agent: Agent): boolean => dialectOf(provider).speaksBeforeTools && !isServed(agent);
+const speaksBefore = (provider: string, agent: Agent): boolean =>
+  dialectOf(provider).speaksBeforeTools && !isServed(agent);
 
-/** At idle a person's message goes as the user's own word, which a hook's text is not; it waits for that. */
-const goesHere = ({ from, when }: Message, agent: Agent): boolean => when !== "turn" || (from.id !== personId && !isServed(agent));
+/** At idle a user's message goes as the user's own word, which a hook's text is not; it waits for that. */
+const goesHere = ({ from, when }: Message, agent: Agent): boolean =>
+  when !== "turn" || (from.id !== userId && !isServed(agent));
 
 /** An app server takes what comes at idle as what it is; a hook's text would stand above the user's words. */
 const isServed = ({ endpoints }: Agent): boolean => endpoints.some(({ transport }) => transport === "codex-server");

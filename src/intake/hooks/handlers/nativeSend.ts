@@ -32,7 +32,10 @@ export function nativeSend({ router, knownNatively }: NativeSendParts): readonly
       const draft = call.tool && draftIn(call.tool);
       if (!draft || isElsewhere(draft.to)) return undefined;
       try {
-        const { receipt } = await router.send({ ...draft, idempotencyKey: `SendMessage ${call.tool!.id}` }, senderOf(agent));
+        const { receipt } = await router.send(
+          { ...draft, idempotencyKey: `SendMessage ${call.tool!.id}` },
+          senderOf(agent),
+        );
         return { refusal: `${taken}\n${summaryOf(receipt)}` };
       } catch (thrown) {
         if (!(thrown instanceof TielineError)) throw thrown;
@@ -72,11 +75,14 @@ function draftIn({ name, input }: ToolUse): { to: string; body: string; summary?
 /** Addresses of Claude Code's own: sockets of sessions, and its lead. */
 const isElsewhere = (to: string): boolean => /^[a-z]+:[/\\]/.test(to) || to === "main";
 
-const isUnknown = ({ code }: TielineError): boolean => code === "ADDRESS_UNKNOWN" || code === "TARGET_NOT_FOUND" || code === "NAME_INVALID" || code === "USAGE";
+const isUnknown = ({ code }: TielineError): boolean =>
+  code === "ADDRESS_UNKNOWN" || code === "TARGET_NOT_FOUND" || code === "NAME_INVALID" || code === "USAGE";
 
 const senderOf = ({ id, name, team }: Agent): Sender => ({ id, name, team, knownBy: "session" });
 
 function summaryOf({ message, deliveries }: Receipt): string {
-  const states = deliveries.map(({ agentName, state, detail }) => `${agentName}: ${state}${detail === null ? "" : ` (${detail})`}`);
+  const states = deliveries.map(
+    ({ agentName, state, detail }) => `${agentName}: ${state}${detail === null ? "" : ` (${detail})`}`,
+  );
   return `${message.tag} → ${states.join(", ")}. \`tieline status ${message.tag}\` tells what becomes of it.`;
 }

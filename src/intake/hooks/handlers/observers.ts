@@ -4,8 +4,11 @@ import type { Agent, AgentState } from "../../../model/agent.ts";
 import type { HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 
-/** The session that an agent is in now. It changes when the person clears or resumes a conversation. */
-export function sessionObserver(directory: Pick<Directory, "agent" | "update">, joined: (agent: Agent, call: HookCall) => void): HookHandler {
+/** The session that an agent is in now. It changes when the user clears or resumes a conversation. */
+export function sessionObserver(
+  directory: Pick<Directory, "agent" | "update">,
+  joined: (agent: Agent, call: HookCall) => void,
+): HookHandler {
   return {
     name: "session",
     events: ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"],
@@ -53,7 +56,9 @@ export function submissionObserver(mailbox: Pick<Mailbox, "message" | "receipt" 
     kind: "observer",
     async handle({ prompt }, agent) {
       for (const [tag] of (prompt ?? "").matchAll(/\bMSG_[A-Z0-9_]+_[0-9a-f]{8}\b/g)) {
-        const delivery = mailbox.receipt(tag)?.deliveries.find((one) => one.agent === agent.id && one.state === "handed");
+        const delivery = mailbox
+          .receipt(tag)
+          ?.deliveries.find((one) => one.agent === agent.id && one.state === "delivered");
         if (delivery) await mailbox.confirm(delivery.id, "submitted", "the program took it as a prompt");
       }
       return undefined;

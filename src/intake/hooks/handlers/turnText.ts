@@ -5,7 +5,11 @@ import type { HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 
 /** Sends what the last message of a turn addresses to somebody, for agents whose profile asks for it. */
-export function turnText(submissions: Submissions, isWanted: (agent: Agent) => boolean, lengthOf: (agent: Agent, transcript: string) => number | null): HookHandler {
+export function turnText(
+  submissions: Submissions,
+  isWanted: (agent: Agent) => boolean,
+  lengthOf: (agent: Agent, transcript: string) => number | null,
+): HookHandler {
   return {
     name: "turn-text",
     events: ["Stop"],
@@ -16,11 +20,13 @@ export function turnText(submissions: Submissions, isWanted: (agent: Agent) => b
       if (typeof said !== "string" || call.subagent !== null || !isWanted(agent)) return undefined;
       const parser = createTextParser();
       const turn = turnOf(call, call.transcriptPath === null ? null : lengthOf(agent, call.transcriptPath));
-      for (const { at, ...marker } of [...parser.push(said), ...parser.end()]) await submissions.fromText(agent, marker, `${turn}:${at}`);
+      for (const { at, ...marker } of [...parser.push(said), ...parser.end()])
+        await submissions.fromText(agent, marker, `${turn}:${at}`);
       return undefined;
     },
   };
 }
 
 /** The transcript has grown by the end of the next turn, so that its size names this one. */
-const turnOf = ({ sessionId }: HookCall, transcriptLength: number | null): string => `${sessionId}:${transcriptLength ?? Date.now()}`;
+const turnOf = ({ sessionId }: HookCall, transcriptLength: number | null): string =>
+  `${sessionId}:${transcriptLength ?? Date.now()}`;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createCourier } from "../../../delivery/courier.ts";
 import { openMailbox } from "../../../mailbox/mailbox.ts";
 import { memoryStore } from "../../../mailbox/memory/store.ts";
-import { personId } from "../../../model/agent.ts";
+import { userId } from "../../../model/agent.ts";
 import { seal, type When } from "../../../model/message.ts";
 import { anAgent } from "../../../testing/agents.ts";
 import { hookCall } from "../../../testing/hookCalls.ts";
@@ -20,7 +20,9 @@ function aSession() {
   const courier = createCourier({ mailbox, transports: new Map(), agent: () => agent, report });
   const text: HookText = ({ tag, body }, _call, _agent, limit) => {
     const whole = `[${tag}] ${body}`;
-    return whole.length <= limit ? { text: whole, inline: true, changes: [] } : { text: `[${tag}] rings`, inline: false, changes: [] };
+    return whole.length <= limit
+      ? { text: whole, inline: true, changes: [] }
+      : { text: `[${tag}] rings`, inline: false, changes: [] };
   };
   const urgent = urgency({ courier, mailbox, text });
   const chain = createHookChain([...urgent.handlers, mailAtBoundaries({ courier, text })], report);
@@ -30,11 +32,21 @@ function aSession() {
     faults,
     call: (change: Partial<HookCall>) => chain.run(hookCall(change), agent),
     async mail(body: string, when: When, from: "user" | "bob" = "user") {
-      const id = from === "user" ? personId : anAgent({ name: "bob" }).id;
-      const message = seal({ to: "ana", body, when }, { id, name: from, team: "web", knownBy: "token" }, { inReplyTo: null, hops: 1 });
+      const id = from === "user" ? userId : anAgent({ name: "bob" }).id;
+      const message = seal(
+        { to: "ana", body, when },
+        { id, name: from, team: "web", knownBy: "token" },
+        { inReplyTo: null, hops: 1 },
+      );
       const { deliveries } = await mailbox.accept(message, [agent]);
       const { id: delivery } = deliveries[0]!;
-      return { delivery, tag: message.tag, text: `[${message.tag}] ${body}`, notes: () => mailbox.delivery(delivery)!.notes.map(({ code }) => code), state: () => mailbox.delivery(delivery)!.state };
+      return {
+        delivery,
+        tag: message.tag,
+        text: `[${message.tag}] ${body}`,
+        notes: () => mailbox.delivery(delivery)!.notes.map(({ code }) => code),
+        state: () => mailbox.delivery(delivery)!.state,
+      };
     },
   };
 }
@@ -47,7 +59,11 @@ test("every call of a batch is refused, also at the same moment; after the batch
   expect(batch.map(({ refusal }) => refusal)).toEqual([urgent.text, urgent.text]);
   expect(urgent.state()).toBe("claimed");
   await Promise.all(batch.map((verdict) => verdict.written()));
-  expect(session.mailbox.delivery(urgent.delivery)).toMatchObject({ state: "handed", proof: "submitted", transport: "hook" });
+  expect(session.mailbox.delivery(urgent.delivery)).toMatchObject({
+    state: "delivered",
+    proof: "submitted",
+    transport: "hook",
+  });
   await session.call({ event: "PostToolBatch" });
   expect(await session.urgent.stoppedBy(urgent.delivery)).toBe("stopped Bash one, Bash two");
   expect((await session.call({ tool: tool("three") })).refusal).toBeNull();
@@ -63,7 +79,7 @@ test("a subagent is stopped, and its main thread still has to be told", async ()
   expect(urgent.state()).toBe("queued");
   const main = await session.call({});
   await main.written();
-  expect([main.refusal, urgent.state()]).toEqual([urgent.text, "handed"]);
+  expect([main.refusal, urgent.state()]).toEqual([urgent.text, "delivered"]);
   await session.call({ event: "PostToolBatch", subagent: "a7" });
   expect((await session.call({})).refusal).toBe(urgent.text);
   await session.call({ event: "PostToolBatch" });
@@ -78,20 +94,24 @@ test("an answer that does not leave us leaves the message where it was", async (
   expect(session.mailbox.delivery(urgent.delivery)).toMatchObject({ state: "queued", attempts: 0 });
   const again = await session.call({});
   await again.written();
-  expect([again.refusal, urgent.state()]).toEqual([urgent.text, "handed"]);
+  expect([again.refusal, urgent.state()]).toEqual([urgent.text, "delivered"]);
 });
 
-test("what goes out when: tool mail with a result, turn mail of agents at the end, the person's waits for the prompt", async () => {
+test("what goes out when: tool mail with a result, turn mail of agents at the end, the user's waits for the prompt", async () => {
   const session = aSession();
-  const [tooled, turn, persons] = [await session.mail("a", "tool"), await session.mail("b", "turn", "bob"), await session.mail("c", "turn")];
+  const [tooled, turn, users] = [
+    await session.mail("a", "tool"),
+    await session.mail("b", "turn", "bob"),
+    await session.mail("c", "turn"),
+  ];
   expect((await session.call({})).refusal).toBeNull();
   const result = await session.call({ event: "PostToolUse" });
   await result.written();
-  expect([result.context, tooled.state(), turn.state()]).toEqual([tooled.text, "handed", "queued"]);
+  expect([result.context, tooled.state(), turn.state()]).toEqual([tooled.text, "delivered", "queued"]);
   expect((await session.call({ event: "Stop", subagent: "a7" })).context).toBeNull();
   const stop = await session.call({ event: "Stop" });
   await stop.written();
-  expect([stop.context, turn.state(), persons.state()]).toEqual([turn.text, "handed", "queued"]);
+  expect([stop.context, turn.state(), users.state()]).toEqual([turn.text, "delivered", "queued"]);
 });
 
 test("mail that is longer than a hook may say goes in portions, and none is lost", async () => {
@@ -114,17 +134,25 @@ test("Codex, which says nothing after a command that goes on in the background, 
   expect((await session.call({ provider: "claude-code" })).context).toBeNull();
   const next = await session.call({ provider: "codex" });
   await next.written();
-  expect([next.refusal, next.context, tooled.state()]).toEqual([null, tooled.text, "handed"]);
+  expect([next.refusal, next.context, tooled.state()]).toEqual([null, tooled.text, "delivered"]);
 });
 
 test("a text that the program would cut waits for a transport that takes it whole; an urgent one is summed up, and said to be", async () => {
   const session = aSession();
-  const [long, tool] = [await session.mail("x".repeat(20_000), "turn", "bob"), await session.mail("w".repeat(20_000), "tool", "bob")];
+  const [long, tool] = [
+    await session.mail("x".repeat(20_000), "turn", "bob"),
+    await session.mail("w".repeat(20_000), "tool", "bob"),
+  ];
   const longer = await session.mail("y".repeat(1_000_000), "tool", "user");
   const prompt = await session.call({ event: "UserPromptSubmit" });
   expect(prompt.context).toBe(`[${longer.tag}] rings`);
   await prompt.written();
-  expect([long.state(), tool.state(), longer.state(), longer.notes()]).toEqual(["queued", "queued", "handed", ["summary-only"]]);
+  expect([long.state(), tool.state(), longer.state(), longer.notes()]).toEqual([
+    "queued",
+    "queued",
+    "delivered",
+    ["summary-only"],
+  ]);
   const result = await session.call({ event: "PostToolUse" });
   expect(result.context).toBe(tool.text);
   await result.written();
@@ -142,12 +170,15 @@ test("of a long urgent message only the first call of a batch carries the text",
   expect(batch[1]!.refusal).toContain(urgent.tag);
   expect(batch[1]!.refusal!.length).toBeLessThan(300);
   await Promise.all(batch.map((verdict) => verdict.written()));
-  expect([urgent.state(), urgent.notes()]).toEqual(["handed", []]);
+  expect([urgent.state(), urgent.notes()]).toEqual(["delivered", []]);
 });
 
 test("urgent messages that do not fit into one refusal together are summed up from there on", async () => {
   const session = aSession();
-  const mail = [await session.mail("a".repeat(40_000), "interrupt"), await session.mail("b".repeat(40_000), "interrupt", "bob")];
+  const mail = [
+    await session.mail("a".repeat(40_000), "interrupt"),
+    await session.mail("b".repeat(40_000), "interrupt", "bob"),
+  ];
   const { refusal, written } = await session.call({ provider: "codex", tool: tool("one") });
   expect(refusal).toBe(`${mail[0]!.text}\n\n[${mail[1]!.tag}] rings`);
   await written();

@@ -60,7 +60,8 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     priority: 20,
     kind: "guard",
     // The calls of a batch may ask at the same moment; the second must find what the first took.
-    handle: (call, agent) => oneAtATime(agent.id, () => (call.subagent === null ? stopMain(call, agent) : stopSubagent(call, agent))),
+    handle: (call, agent) =>
+      oneAtATime(agent.id, () => (call.subagent === null ? stopMain(call, agent) : stopSubagent(call, agent))),
   };
 
   const batchEnds: HookHandler = {
@@ -104,24 +105,45 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     const stand = stands.get(agent.id);
     if (stand) return stand.refuse(call);
     // What a hook gave the main thread has read, or its stand is over.
-    const [underway] = unread(agent).filter(({ delivery }) => delivery.state !== "queued" && delivery.transport !== "hook");
-    if (underway) return { refusal: `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to reach you. Read it before you go on.` };
+    const [underway] = unread(agent).filter(
+      ({ delivery }) => delivery.state !== "queued" && delivery.transport !== "hook",
+    );
+    if (underway)
+      return {
+        refusal: `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to reach you. Read it before you go on.`,
+      };
     return undefined;
   }
 
   function refuse(call: HookCall, agent: Agent, collected: Collected): Answer {
-    const sent = fitted(collected.items.map(({ message }) => message), call, agent);
+    const sent = fitted(
+      collected.items.map(({ message }) => message),
+      call,
+      agent,
+    );
     const words = [...sent.values()].map((envelope) => envelope.text).join("\n\n");
     const stand = stands.get(agent.id) ?? new Stand();
-    stand.begin(words, collected.items.map(({ message }) => message.tag));
+    stand.begin(
+      words,
+      collected.items.map(({ message }) => message.tag),
+    );
     stands.set(agent.id, stand);
     for (const { delivery } of collected.items) stopped.set(delivery.id, stand);
     return {
       ...stand.refuse(call),
-      written: () => collected.flushed(({ id }) => ({ kind: "handed", proof: "submitted", detail: stand.told(), notes: notesOn(sent.get(id)!) })),
+      written: () =>
+        collected.flushed(({ id }) => ({
+          kind: "delivered",
+          proof: "submitted",
+          detail: stand.told(),
+          notes: notesOn(sent.get(id)!),
+        })),
       async lost() {
         lift(agent.id);
-        await collected.flushed({ kind: "held", hold: { reason: "busy", detail: "the hook went away before it was answered" } });
+        await collected.flushed({
+          kind: "held",
+          hold: { reason: "busy", detail: "the hook went away before it was answered" },
+        });
       },
     };
   }
@@ -143,7 +165,9 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     const [waiting] = unread(agent);
     if (stand === undefined && waiting === undefined) return undefined;
     const words = stand?.words ?? text(waiting!.message, call, agent, dialectOf(call.provider).refusalLimit).text;
-    return { refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.` };
+    return {
+      refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.`,
+    };
   }
 
   /** Urgent mail of which nobody knows yet that the model has read it. */
@@ -151,7 +175,11 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     const recent = ({ id, claimedAt }: Delivery): boolean => ages.of(String(id), claimedAt ?? 0) < underwayMs;
     return mailbox
       .inbox(agent.id, { when: ["interrupt"], limit: 20 })
-      .filter(({ delivery }) => delivery.state === "queued" || (["claimed", "handed", "uncertain"].includes(delivery.state) && recent(delivery)));
+      .filter(
+        ({ delivery }) =>
+          delivery.state === "queued" ||
+          (["claimed", "delivered", "uncertain"].includes(delivery.state) && recent(delivery)),
+      );
   }
 
   function lift(agent: AgentId): void {
@@ -201,7 +229,10 @@ class Stand {
     if (tool) this.calls.push(describeTool(tool));
     this.firstCall ||= tool?.id ?? "";
     // The model reads the refusals of a batch together.
-    if (this.saidWords && this.words.length > repeatedLength) return { refusal: `Not run: urgent mail came first. Read ${this.tags.join(", ")} in the refusal of the call before.` };
+    if (this.saidWords && this.words.length > repeatedLength)
+      return {
+        refusal: `Not run: urgent mail came first. Read ${this.tags.join(", ")} in the refusal of the call before.`,
+      };
     this.saidWords = true;
     return { refusal: this.words };
   }

@@ -3,7 +3,7 @@ import type { Directory } from "../../../agents/directory/directory.ts";
 import { giveBackMail } from "../../../agents/stop/giveBack.ts";
 import type { Mailbox } from "../../../mailbox/port.ts";
 import { teamNameOf } from "./native/members.ts";
-import { isLive, personName, switchId, switchName, type Agent } from "../../../model/agent.ts";
+import { isLive, userName, switchId, switchName, type Agent } from "../../../model/agent.ts";
 import { asTielineError, type TielineError } from "../../../model/errors.ts";
 import { seal, type Message, type Sender } from "../../../model/message.ts";
 import { fieldsOf, requestIn, shutdownVerdict } from "./teamProtocol.ts";
@@ -60,7 +60,12 @@ export class NativeIntake {
   private async send(mail: NativeMail, member: Agent): Promise<void> {
     const { id, name, team } = member;
     const sender: Sender = { id, name, team, knownBy: "workspace" };
-    const draft = { kind: mail.kind, body: this.bodyOf(mail), idempotencyKey: keyOf(mail), ...(mail.summary && { summary: mail.summary }) };
+    const draft = {
+      kind: mail.kind,
+      body: this.bodyOf(mail),
+      idempotencyKey: keyOf(mail),
+      ...(mail.summary && { summary: mail.summary }),
+    };
     try {
       await this.parts.router.send({ to: this.recipientOf(mail), ...draft }, sender);
     } catch (thrown) {
@@ -70,10 +75,13 @@ export class NativeIntake {
     }
   }
 
-  /** Requests are the person's to answer, whoever of us was asked; protocol rows are not for a model to read. */
+  /** Requests are the user's to answer, whoever of us was asked; protocol rows are not for a model to read. */
   private recipientOf({ team, to, kind }: NativeMail): string {
-    const agent = kind === "text" ? (this.parts.registered(team, to) ?? (to === team.lead.name ? this.parts.leadOf(team) : null)) : null;
-    return agent?.id ?? personName;
+    const agent =
+      kind === "text"
+        ? (this.parts.registered(team, to) ?? (to === team.lead.name ? this.parts.leadOf(team) : null))
+        : null;
+    return agent?.id ?? userName;
   }
 
   /** Which of our agents a lead wants to end stands only in the name of the inbox. */
@@ -90,7 +98,7 @@ export class NativeIntake {
   private async fromStranger(mail: NativeMail): Promise<void> {
     if (mail.kind === "idle_notification") return;
     const body = `${JSON.stringify(mail.from)}, whom nobody can answer, wrote to ${mail.to} in the Claude Code team ${mail.team.title}:\n${mail.body}`;
-    await this.asSwitch(mail, this.parts.directory.roster.person, body);
+    await this.asSwitch(mail, this.parts.directory.roster.user, body);
   }
 
   /** A member reads nothing but its inbox, so this goes as text, once. */
@@ -98,7 +106,9 @@ export class NativeIntake {
     const from: Sender = { id: switchId, name: switchName, team: teamNameOf(mail.team), knownBy: "switch" };
     const idempotencyKey = keyOf(mail);
     if (this.parts.mailbox.messageWithKey(switchId, idempotencyKey) !== null) return;
-    await this.parts.mailbox.accept(seal({ to: to.name, body, idempotencyKey }, from, { inReplyTo: null, hops: 0 }), [to]);
+    await this.parts.mailbox.accept(seal({ to: to.name, body, idempotencyKey }, from, { inReplyTo: null, hops: 0 }), [
+      to,
+    ]);
   }
 
   /** Only a member that agreed has ended. */
@@ -106,16 +116,40 @@ export class NativeIntake {
     const verdict = shutdownVerdict(mail.body);
     if (verdict === null) return;
     const { directory, mailbox, router } = this.parts;
-    const request = mailbox.inbox(id, { limit: 200 }).find(({ message }) => isShutdownRequest(message, verdict.id))?.message;
+    const request = mailbox
+      .inbox(id, { limit: 200 })
+      .find(({ message }) => isShutdownRequest(message, verdict.id))?.message;
     if (request) {
-      await router.send({ to: personName, kind: "shutdown_response", body: mail.body, summary: verdict.approved ? "agreed to shut down" : `will not shut down: ${verdict.reason ?? "no reason given"}`, inReplyTo: request.id, idempotencyKey: keyOf(mail) }, { id, name, team, knownBy: "workspace" });
+      await router.send(
+        {
+          to: userName,
+          kind: "shutdown_response",
+          body: mail.body,
+          summary: verdict.approved
+            ? "agreed to shut down"
+            : `will not shut down: ${verdict.reason ?? "no reason given"}`,
+          inReplyTo: request.id,
+          idempotencyKey: keyOf(mail),
+        },
+        { id, name, team, knownBy: "workspace" },
+      );
     }
-    if (!verdict.approved) return void directory.update(id, { stateReason: `it will not shut down: ${verdict.reason ?? "no reason given"}` });
-    directory.update(id, { endpoints: [], state: "gone", stateReason: "it agreed to shut down", stateAt: Date.now(), shutDown: true });
+    if (!verdict.approved)
+      return void directory.update(id, {
+        stateReason: `it will not shut down: ${verdict.reason ?? "no reason given"}`,
+      });
+    directory.update(id, {
+      endpoints: [],
+      state: "gone",
+      stateReason: "it agreed to shut down",
+      stateAt: Date.now(),
+      shutDown: true,
+    });
     await giveBackMail(mailbox, id, `${name} has shut down`);
   }
 }
 
 const keyOf = ({ to, id }: NativeMail): string => `native ${to} ${id}`;
 
-const isShutdownRequest = (message: Message, id: string): boolean => message.kind === "shutdown_request" && requestIn(message)?.id === id;
+const isShutdownRequest = (message: Message, id: string): boolean =>
+  message.kind === "shutdown_request" && requestIn(message)?.id === id;

@@ -18,7 +18,8 @@ export function dropFolder(folder: string): NativeInbox {
       // Its reader was quicker.
       return text === "" ? [] : [{ path, row: parse(text) }];
     });
-  const entries = (): { path: string; row: InboxRow }[] => files().flatMap(({ path, row }) => (row === null ? [] : [{ path, row }]));
+  const entries = (): { path: string; row: InboxRow }[] =>
+    files().flatMap(({ path, row }) => (row === null ? [] : [{ path, row }]));
   const holds = (messageId: string | undefined): boolean => entries().some(({ row }) => row.messageId === messageId);
 
   return {
@@ -44,7 +45,10 @@ export function dropFolder(folder: string): NativeInbox {
   };
 }
 
-const namesIn = (folder: string): string[] => entriesIn(folder).filter((name) => fileName.test(name)).toSorted();
+const namesIn = (folder: string): string[] =>
+  entriesIn(folder)
+    .filter((name) => fileName.test(name))
+    .toSorted();
 
 /** null: it is no row, or not all of it is there yet. */
 function parse(text: string): InboxRow | null {

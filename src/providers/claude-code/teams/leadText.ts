@@ -1,5 +1,5 @@
 /**
- * What a program without a screen says at the end of a turn is for the person, who has no other place to read it. It
+ * What a program without a screen says at the end of a turn is for the user, who has no other place to read it. It
  * prints one JSON object per line; the last text of each turn stands in a line of its own.
  */
 import { dirname } from "node:path";
@@ -9,7 +9,7 @@ import type { Mailbox } from "../../../mailbox/port.ts";
 import { nextTurn } from "../../../os/nextTurn.ts";
 import { runForever } from "../../../os/runForever.ts";
 import { wholeLines } from "../../../os/wholeLines.ts";
-import { isLive, personId, personName, type Agent } from "../../../model/agent.ts";
+import { isLive, userId, userName, type Agent } from "../../../model/agent.ts";
 import { asTielineError } from "../../../model/errors.ts";
 import type { AgentId } from "../../../model/ids.ts";
 import type { Router } from "../../../routing/router.ts";
@@ -46,8 +46,11 @@ export async function relayLeadText(parts: LeadTextParts): Promise<void> {
     for (const agent of parts.agents()) {
       const path = outputOf(agent, parts.root);
       if (path === null) continue;
-      if (isLive(agent)) watchers.set(dirname(path), renewWatcher(watchers.get(dirname(path)), dirname(path), bell.ring));
-      await readOn(agent, path, parts).catch((fault: unknown) => report(`what ${agent.team}:${agent.name} says`, asTielineError(fault)));
+      if (isLive(agent))
+        watchers.set(dirname(path), renewWatcher(watchers.get(dirname(path)), dirname(path), bell.ring));
+      await readOn(agent, path, parts).catch((fault: unknown) =>
+        report(`what ${agent.team}:${agent.name} says`, asTielineError(fault)),
+      );
     }
     await bell.wait(sweepMs);
   };
@@ -70,7 +73,8 @@ async function readOn(agent: Agent, path: string, parts: LeadTextParts): Promise
       const said = parse(line);
       const answers = begins(said) ?? position.answers;
       const isEnd = said?.["type"] === "result";
-      if (isEnd && typeof said["result"] === "string" && said["result"].trim() !== "") await tell(agent, said["result"], answers, `said ${path}:${end}`, parts);
+      if (isEnd && typeof said["result"] === "string" && said["result"].trim() !== "")
+        await tell(agent, said["result"], answers, `said ${path}:${end}`, parts);
       position = { path, offset: end, answers: isEnd ? null : answers };
     }
   } finally {
@@ -78,10 +82,21 @@ async function readOn(agent: Agent, path: string, parts: LeadTextParts): Promise
   }
 }
 
-/** As the answer to what the person wrote, if that is what the turn was about. */
-async function tell({ id, name, team }: Agent, body: string, answers: string | null, idempotencyKey: string, { mailbox, router }: LeadTextParts): Promise<void> {
+/** As the answer to what the user wrote, if that is what the turn was about. */
+async function tell(
+  { id, name, team }: Agent,
+  body: string,
+  answers: string | null,
+  idempotencyKey: string,
+  { mailbox, router }: LeadTextParts,
+): Promise<void> {
   const question = answers === null ? null : mailbox.message(answers);
-  const draft = { to: personName, body, idempotencyKey, ...(question?.from.id === personId && { inReplyTo: question.id }) };
+  const draft = {
+    to: userName,
+    body,
+    idempotencyKey,
+    ...(question?.from.id === userId && { inReplyTo: question.id }),
+  };
   await router.send(draft, { id, name, team, knownBy: "stream" });
 }
 
@@ -92,7 +107,9 @@ function positionOf(agent: AgentId, path: string, documents: Documents): Positio
 
 /** A message that the program took up is played back, with the id that we gave it. */
 function begins(said: Readonly<Record<string, unknown>> | null): string | null {
-  return said?.["type"] === "user" && said["isReplay"] === true && typeof said["uuid"] === "string" ? said["uuid"] : null;
+  return said?.["type"] === "user" && said["isReplay"] === true && typeof said["uuid"] === "string"
+    ? said["uuid"]
+    : null;
 }
 
 function parse(line: string): Readonly<Record<string, unknown>> | null {
@@ -105,7 +122,11 @@ function parse(line: string): Readonly<Record<string, unknown>> | null {
 }
 
 /** Whole lines only, each with the offset behind it. */
-async function* linesFrom(path: string, below: string, offset: number): AsyncIterable<{ readonly line: string; readonly end: number }> {
+async function* linesFrom(
+  path: string,
+  below: string,
+  offset: number,
+): AsyncIterable<{ readonly line: string; readonly end: number }> {
   for (let start = offset; ; await nextTurn()) {
     const found = wholeLines(path, { below }, () => start);
     if (found === null) return;

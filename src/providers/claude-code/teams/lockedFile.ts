@@ -16,7 +16,11 @@ const maxBytes = 16 << 20;
 const staleLockMs = 10_000;
 
 /** Replaces the file as a whole by what `change` makes of its text; null leaves it as it is. A file that is missing is empty. */
-export async function changeFile(file: string, change: (text: string) => string | null, patience: LockPatience = {}): Promise<void> {
+export async function changeFile(
+  file: string,
+  change: (text: string) => string | null,
+  patience: LockPatience = {},
+): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const lock = `${file}.lock`;
   await takeLock(lock, patience);
@@ -48,7 +52,10 @@ async function takeLock(lock: string, { pause = Bun.sleep, tries = lockTries }: 
     if (age !== null && Math.abs(age) > staleLockMs) rmdirSync(lock);
     else await pause(Math.min(100, 5 * 2 ** attempt));
   }
-  throw new TielineError("DELIVERY_FAILED", `${lock} is held by another program`, { remedy: "it is tried again", operands: { lock } });
+  throw new TielineError("DELIVERY_FAILED", `${lock} is held by another program`, {
+    remedy: "it is tried again",
+    operands: { lock },
+  });
 }
 
 function madeFolder(path: string): boolean {

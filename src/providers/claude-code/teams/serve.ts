@@ -15,7 +15,11 @@ import { relayLeadText, type LeadTextParts } from "./leadText.ts";
 import { NativeIntake, type AcceptParts } from "./accept.ts";
 import { watchClaudeTeams } from "./watch.ts";
 
-export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "router">, Pick<LeadTextParts, "documents" | "root">, Pick<NativeLinkParts, "argv" | "policy"> {
+export interface NativeTeamsParts
+  extends
+    Pick<AcceptParts, "directory" | "router">,
+    Pick<LeadTextParts, "documents" | "root">,
+    Pick<NativeLinkParts, "argv" | "policy"> {
   readonly mailbox: Mailbox;
   readonly members: NativeMembers;
   readonly processes: Processes;
@@ -32,10 +36,16 @@ export interface NativeTeamsParts extends Pick<AcceptParts, "directory" | "route
 
 /** Runs until the signal aborts. Never rejects. */
 export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
-  const { directory, mailbox, members, processes, events, configDir, register, layout, projectOf, report, signal } = parts;
+  const { directory, mailbox, members, processes, events, configDir, register, layout, projectOf, report, signal } =
+    parts;
   const common = { configDir, home: mailbox.id, report, signal };
   const leadOf = (team: NativeTeam): Agent | null => nativeLead(team, directory.agents());
-  const intake = new NativeIntake({ ...parts, leadOf, registered, memberOf: (team, name) => members.called(team, name) });
+  const intake = new NativeIntake({
+    ...parts,
+    leadOf,
+    registered,
+    memberOf: (team, name) => members.called(team, name),
+  });
   const link = new NativeLink(parts);
   const presences = new MemberPresences({ processes, sessions: async () => (await readRegistry(configDir)).sessions });
   const met = async (team: NativeTeam): Promise<void> => {
@@ -43,7 +53,16 @@ export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
     members.met(team, await presences.of(team));
   };
   await Promise.all([
-    watchClaudeTeams({ ...common, layout, leadLives, onChange: onArrival, accept: intake.accept, relays: (team) => leadOf(team) !== null, met, metAll: () => members.forgetLeavers() }),
+    watchClaudeTeams({
+      ...common,
+      layout,
+      leadLives,
+      onChange: onArrival,
+      accept: intake.accept,
+      relays: (team) => leadOf(team) !== null,
+      met,
+      metAll: () => members.forgetLeavers(),
+    }),
     relayLeadText({ ...parts, agents: () => directory.agents() }),
     keepNativeMembers({
       ...{ ...common, register, agents: () => directory.agents() },
@@ -54,7 +73,11 @@ export async function serveNativeTeams(parts: NativeTeamsParts): Promise<void> {
 
   /** What an agent does from moment to moment makes no difference here. */
   function onArrival(changed: () => void): () => void {
-    return events.onEvent((event) => (event.type === "agent.registered" || (event.type === "agent.changed" && event.state === "starting")) && changed());
+    return events.onEvent(
+      (event) =>
+        (event.type === "agent.registered" || (event.type === "agent.changed" && event.state === "starting")) &&
+        changed(),
+    );
   }
 
   function registered(team: NativeTeam, name: string): Agent | null {

@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, rmdirSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  rmdirSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dropFolder } from "./dropFolder.ts";
@@ -9,11 +19,21 @@ import { nativeMembers } from "./teams.ts";
 
 function folder() {
   const path = mkdtempSync(join(tmpdir(), "tl-inbox-"));
-  return { path, file: join(path, "inboxes", "bob.json"), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return {
+    path,
+    file: join(path, "inboxes", "bob.json"),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
 }
 const appendToInbox = (file: string, row: InboxRow, patience?: LockPatience) => inboxFile(file, patience).append(row);
 const readInbox = (file: string) => inboxFile(file).rows();
-const row = (n: number): InboxRow => ({ from: "ana", text: `text ${n}`, timestamp: "2026-11-15T09:00:00.000Z", read: false, messageId: `id-${n}` });
+const row = (n: number): InboxRow => ({
+  from: "ana",
+  text: `text ${n}`,
+  timestamp: "2026-11-15T09:00:00.000Z",
+  read: false,
+  messageId: `id-${n}`,
+});
 
 test("rows are appended beside others', whose unknown fields stay", async () => {
   using here = folder();
@@ -28,7 +48,11 @@ test("rows are appended beside others', whose unknown fields stay", async () => 
 test("many writers at once lose nothing", async () => {
   using here = folder();
   await Promise.all(Array.from({ length: 20 }, (_, n) => appendToInbox(here.file, row(n), { tries: 400 })));
-  expect(readInbox(here.file).map(({ messageId }) => messageId).toSorted()).toEqual(Array.from({ length: 20 }, (_, n) => `id-${n}`).toSorted());
+  expect(
+    readInbox(here.file)
+      .map(({ messageId }) => messageId)
+      .toSorted(),
+  ).toEqual(Array.from({ length: 20 }, (_, n) => `id-${n}`).toSorted());
 });
 
 test("another's lock is waited for, a dead one's is taken away", async () => {
@@ -76,9 +100,25 @@ test("members of teams are found, and names that are no file names are not", () 
   const config = (members: object[]) => JSON.stringify({ name: "t1", members });
   mkdirSync(join(here.path, "teams", "t1"), { recursive: true });
   mkdirSync(join(here.path, "teams", "broken"), { recursive: true });
-  writeFileSync(join(here.path, "teams", "t1", "config.json"), config([{ name: "bob", tmuxPaneId: "%1" }, { name: "../../evil" }]));
+  writeFileSync(
+    join(here.path, "teams", "t1", "config.json"),
+    config([{ name: "bob", tmuxPaneId: "%1" }, { name: "../../evil" }]),
+  );
   writeFileSync(join(here.path, "teams", "broken", "config.json"), "{");
-  expect(nativeMembers(here.path)).toEqual([{ team: "t1", name: "bob", agentId: "bob@t1", agentType: null, backend: null, cwd: null, pane: "%1", joinedAt: null, registered: null, inbox: join(here.path, "teams", "t1", "inboxes", "bob.json") }]);
+  expect(nativeMembers(here.path)).toEqual([
+    {
+      team: "t1",
+      name: "bob",
+      agentId: "bob@t1",
+      agentType: null,
+      backend: null,
+      cwd: null,
+      pane: "%1",
+      joinedAt: null,
+      registered: null,
+      inbox: join(here.path, "teams", "t1", "inboxes", "bob.json"),
+    },
+  ]);
 });
 
 test("a row that is gone was taken, unless older ones are still there", async () => {

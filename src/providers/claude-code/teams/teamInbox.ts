@@ -54,7 +54,11 @@ export function inboxFile(file: string, patience: LockPatience = {}): NativeInbo
 
     async finish(isDone, how) {
       const done = (row: unknown): row is InboxRow => isRow(row) && isDone(row);
-      await change((all) => (how === "remove" ? all.filter((row) => !done(row)) : all.map((row) => (done(row) ? { ...row, read: true } : row))));
+      await change((all) =>
+        how === "remove"
+          ? all.filter((row) => !done(row))
+          : all.map((row) => (done(row) ? { ...row, read: true } : row)),
+      );
     },
 
     fateOf({ messageId, timestamp }) {
@@ -95,8 +99,12 @@ function parse(file: string, text: string): unknown[] {
 }
 
 export const unreadableInbox = (file: string, cause: unknown): TielineError =>
-  new TielineError("DELIVERY_FAILED", `the inbox ${file} can not be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
-    remedy: "repair or remove the file; nothing was written",
-    operands: { file },
-    cause,
-  });
+  new TielineError(
+    "DELIVERY_FAILED",
+    `the inbox ${file} can not be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    {
+      remedy: "repair or remove the file; nothing was written",
+      operands: { file },
+      cause,
+    },
+  );

@@ -4,27 +4,56 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { registerMembers, type Registration } from "./teamMembers.ts";
 
-const engineer: Registration = { agent: "id-1", name: "engineer", agentType: "builder", joinedAt: 7, pane: "%3", cwd: "/p", isActive: false };
+const engineer: Registration = {
+  agent: "id-1",
+  name: "engineer",
+  agentType: "builder",
+  joinedAt: 7,
+  pane: "%3",
+  cwd: "/p",
+  isActive: false,
+};
 const bob = { agentId: "bob@t1", name: "bob", prompt: "dig", subscriptions: ["x"] };
 
 function team(config: unknown = { name: "t1", leadProcess: { pid: 1 }, members: [bob] }) {
   const folder = mkdtempSync(join(tmpdir(), "tl-members-"));
   const file = join(folder, "config.json");
   writeFileSync(file, typeof config === "string" ? config : JSON.stringify(config));
-  return { folder, file, read: () => JSON.parse(readFileSync(file, "utf8")) as { members: Record<string, unknown>[] }, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+  return {
+    folder,
+    file,
+    read: () => JSON.parse(readFileSync(file, "utf8")) as { members: Record<string, unknown>[] },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
 }
 
 test("a record is merged into the file, kept while it is wanted, and taken out alone", async () => {
   using t1 = team();
   expect(await registerMembers(t1.folder, "h1", [engineer])).toBe(true);
-  const record = { agentId: "engineer@t1", name: "engineer", joinedAt: 7, color: expect.any(String), planModeRequired: false, subscriptions: [], agentType: "builder", tmuxPaneId: "%3", cwd: "/p", backendType: "tieline", isActive: false, tieline: { home: "h1", agent: "id-1" } };
+  const record = {
+    agentId: "engineer@t1",
+    name: "engineer",
+    joinedAt: 7,
+    color: expect.any(String),
+    planModeRequired: false,
+    subscriptions: [],
+    agentType: "builder",
+    tmuxPaneId: "%3",
+    cwd: "/p",
+    backendType: "tieline",
+    isActive: false,
+    tieline: { home: "h1", agent: "id-1" },
+  };
   expect(t1.read() as object).toEqual({ name: "t1", leadProcess: { pid: 1 }, members: [bob, record] });
 
   const before = readFileSync(t1.file, "utf8");
   expect(await registerMembers(t1.folder, "h1", [engineer])).toBe(false);
   expect(readFileSync(t1.file, "utf8")).toBe(before);
 
-  writeFileSync(t1.file, JSON.stringify({ ...t1.read(), members: [{ ...t1.read().members[1], model: "opus", color: "teal" }, bob] }));
+  writeFileSync(
+    t1.file,
+    JSON.stringify({ ...t1.read(), members: [{ ...t1.read().members[1], model: "opus", color: "teal" }, bob] }),
+  );
   await registerMembers(t1.folder, "h1", [{ ...engineer, joinedAt: 9, isActive: true }]);
   expect(t1.read().members).toEqual([{ ...record, model: "opus", color: "teal", isActive: true }, bob]);
 

@@ -22,7 +22,12 @@ const backendType = "tieline";
 const colors = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
 
 /** Makes the records of one home what is wanted. Writes only when something differs; a file that is broken is left alone. */
-export async function registerMembers(folder: string, home: string, wanted: readonly Registration[], patience: LockPatience = {}): Promise<boolean> {
+export async function registerMembers(
+  folder: string,
+  home: string,
+  wanted: readonly Registration[],
+  patience: LockPatience = {},
+): Promise<boolean> {
   const file = configOf(folder);
   const change = (text: string): string | null => {
     const config = parse(text);
@@ -36,7 +41,12 @@ export async function registerMembers(folder: string, home: string, wanted: read
   return true;
 }
 
-function membersWith(members: readonly Fields[], home: string, wanted: readonly Registration[], team: string): Fields[] {
+function membersWith(
+  members: readonly Fields[],
+  home: string,
+  wanted: readonly Registration[],
+  team: string,
+): Fields[] {
   const foreign = new Set(members.filter((member) => homeOf(member) !== home).map(({ name }) => name));
   const own = new Map(wanted.filter(({ name }) => !foreign.has(name)).map((one) => [one.name, one]));
   const kept = members.flatMap((member) => {
@@ -49,7 +59,12 @@ function membersWith(members: readonly Fields[], home: string, wanted: readonly 
 }
 
 /** What others have added to our record, and since when it is there, stays. */
-function recordOf({ agent, name, agentType, joinedAt, pane, cwd, isActive }: Registration, home: string, team: string, before: Fields): Fields {
+function recordOf(
+  { agent, name, agentType, joinedAt, pane, cwd, isActive }: Registration,
+  home: string,
+  team: string,
+  before: Fields,
+): Fields {
   return {
     ...{ agentId: `${name}@${team}`, name, joinedAt, color: colorOf(name), planModeRequired: false, subscriptions: [] },
     ...before,
@@ -59,7 +74,8 @@ function recordOf({ agent, name, agentType, joinedAt, pane, cwd, isActive }: Reg
 
 const homeOf = (member: Fields): unknown => (member["tieline"] as { home?: unknown } | undefined)?.home;
 
-const colorOf = (name: string): string => colors[[...name].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % colors.length]!;
+const colorOf = (name: string): string =>
+  colors[[...name].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % colors.length]!;
 
 function parse(text: string): Fields | null {
   try {

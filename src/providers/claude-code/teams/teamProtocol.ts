@@ -9,7 +9,7 @@ import { isRequest, type Kind, type Message, type RequestKind } from "../../../m
 export const leadName = "team-lead";
 
 /** What the user is called there: under the name `user`, Claude Code 2.1.325 reaches nobody, whoever is registered. */
-export const personMember = "the-user";
+export const userMember = "the-user";
 
 export interface Request {
   readonly kind: RequestKind;
@@ -27,7 +27,7 @@ export interface Verdict {
 export interface Response {
   readonly kind: Kind;
   readonly body: string;
-  /** The response has no room for what the person added. */
+  /** The response has no room for what the user added. */
   readonly unsaid: string | null;
 }
 
@@ -78,11 +78,14 @@ export function sameResponse(a: string, b: string): boolean {
 }
 
 /** Of a response to a shutdown request: did the member agree, and to which request? */
-export function shutdownVerdict(body: string): { readonly id: string; readonly approved: boolean; readonly reason: string | null } | null {
+export function shutdownVerdict(
+  body: string,
+): { readonly id: string; readonly approved: boolean; readonly reason: string | null } | null {
   const fields = fieldsOf(body);
   const id = fields && idOf(fields);
   if (!id) return null;
-  const approved = fields["type"] === "shutdown_approved" || (fields["type"] === "shutdown_response" && fields["approve"] === true);
+  const approved =
+    fields["type"] === "shutdown_approved" || (fields["type"] === "shutdown_response" && fields["approve"] === true);
   return { id, approved, reason: textOf(fields, "reason") };
 }
 
@@ -99,7 +102,9 @@ export function inWords({ kind, body }: Pick<Message, "kind" | "body">): string 
 }
 
 const verdictIn = (fields: Fields): string =>
-  approves(JSON.stringify(fields)) ? "approved" : `denied${said(fields, "feedback")}${said(fields, "error")}${said(fields, "reason")}`;
+  approves(JSON.stringify(fields))
+    ? "approved"
+    : `denied${said(fields, "feedback")}${said(fields, "error")}${said(fields, "reason")}`;
 
 const wordsFor: Readonly<Partial<Record<Kind, (fields: Fields) => string>>> = {
   plan_approval_response: verdictIn,
@@ -108,9 +113,18 @@ const wordsFor: Readonly<Partial<Record<Kind, (fields: Fields) => string>>> = {
   idle_notification: (fields) => `idle${said(fields, "summary")}${said(fields, "completedStatus")}`,
 };
 
-export function shutdownRequest(request: { readonly id: string; readonly from: string; readonly reason: string }, at: number): string {
+export function shutdownRequest(
+  request: { readonly id: string; readonly from: string; readonly reason: string },
+  at: number,
+): string {
   const { id, from, reason } = request;
-  return JSON.stringify({ type: "shutdown_request", requestId: id, from, reason, timestamp: new Date(at).toISOString() });
+  return JSON.stringify({
+    type: "shutdown_request",
+    requestId: id,
+    from,
+    reason,
+    timestamp: new Date(at).toISOString(),
+  });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -133,9 +147,14 @@ export const textOf = (fields: Fields, name: string): string | null => {
 const idOf = (fields: Fields): string | null => textOf(fields, "request_id") ?? textOf(fields, "requestId");
 
 const askedIn: Readonly<Record<RequestKind, (fields: Fields) => string>> = {
-  plan_approval_request: (fields) => textOf(fields, "planContent") ?? textOf(fields, "plan") ?? "its plan, which it did not send along",
-  permission_request: (fields) => [`${textOf(fields, "tool_name") ?? "a tool"}${said(fields, "description")}`, inputIn(fields)].filter((line) => line !== null).join("\n"),
-  shutdown_request: (fields) => `shut down ${textOf(fields, "member") ?? textOf(fields, "from") ?? "the agent"}${said(fields, "reason")}`,
+  plan_approval_request: (fields) =>
+    textOf(fields, "planContent") ?? textOf(fields, "plan") ?? "its plan, which it did not send along",
+  permission_request: (fields) =>
+    [`${textOf(fields, "tool_name") ?? "a tool"}${said(fields, "description")}`, inputIn(fields)]
+      .filter((line) => line !== null)
+      .join("\n"),
+  shutdown_request: (fields) =>
+    `shut down ${textOf(fields, "member") ?? textOf(fields, "from") ?? "the agent"}${said(fields, "reason")}`,
 };
 
 const said = (fields: Fields, name: string): string => {
@@ -155,7 +174,14 @@ const responses: Readonly<Record<RequestKind, Respond>> = {
     const planDigest = approve && plan !== null ? { planDigest: sha256(plan) } : {};
     return {
       kind: "plan_approval_response",
-      body: JSON.stringify({ type: "plan_approval_response", requestId, approved: approve, ...(feedback !== null && { feedback }), timestamp, ...planDigest }),
+      body: JSON.stringify({
+        type: "plan_approval_response",
+        requestId,
+        approved: approve,
+        ...(feedback !== null && { feedback }),
+        timestamp,
+        ...planDigest,
+      }),
       unsaid: null,
     };
   },
@@ -164,16 +190,35 @@ const responses: Readonly<Record<RequestKind, Respond>> = {
     const toolUse = textOf(fields, "tool_use_id");
     const same = { type: "permission_response", request_id, ...(toolUse !== null && { tool_use_id: toolUse }) };
     const kind = "permission_response";
-    if (!approve) return { kind, body: JSON.stringify({ ...same, subtype: "error", error: text ?? "the permission was denied" }), unsaid: null };
-    const response = { ...(fields["input"] !== undefined && { updated_input: fields["input"] }), permission_updates: [] };
+    if (!approve)
+      return {
+        kind,
+        body: JSON.stringify({ ...same, subtype: "error", error: text ?? "the permission was denied" }),
+        unsaid: null,
+      };
+    const response = {
+      ...(fields["input"] !== undefined && { updated_input: fields["input"] }),
+      permission_updates: [],
+    };
     return { kind, body: JSON.stringify({ ...same, subtype: "success", response }), unsaid: text };
   },
 
   shutdown_request(fields, requestId, { approve, text }, timestamp) {
     const from = textOf(fields, "member") ?? "user";
     const kind = "shutdown_response";
-    if (approve) return { kind, body: JSON.stringify({ type: "shutdown_approved", requestId, from, timestamp }), unsaid: text };
-    return { kind, body: JSON.stringify({ type: "shutdown_rejected", requestId, from, reason: text ?? "it is still needed", timestamp }), unsaid: null };
+    if (approve)
+      return { kind, body: JSON.stringify({ type: "shutdown_approved", requestId, from, timestamp }), unsaid: text };
+    return {
+      kind,
+      body: JSON.stringify({
+        type: "shutdown_rejected",
+        requestId,
+        from,
+        reason: text ?? "it is still needed",
+        timestamp,
+      }),
+      unsaid: null,
+    };
   },
 };
 

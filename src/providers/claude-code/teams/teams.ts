@@ -76,9 +76,15 @@ export function teamIn(folder: string): NativeTeam | null {
   const name = basename(folder);
   if (!Array.isArray(config?.["members"]) || !plainName.test(name)) return null;
   const leadId = textOr(config["leadAgentId"])?.split("@")[0];
-  const lead = { name: leadId !== undefined && plainName.test(leadId) ? leadId : leadName, sessionId: textOr(config["leadSessionId"]), process: processIn(config["leadProcess"]) };
+  const lead = {
+    name: leadId !== undefined && plainName.test(leadId) ? leadId : leadName,
+    sessionId: textOr(config["leadSessionId"]),
+    process: processIn(config["leadProcess"]),
+  };
   const title = textOr(config["name"]) ?? name;
-  const members = config["members"].flatMap((member: unknown) => memberIn(folder, title, (member ?? {}) as Readonly<Record<string, unknown>>) ?? []);
+  const members = config["members"].flatMap(
+    (member: unknown) => memberIn(folder, title, (member ?? {}) as Readonly<Record<string, unknown>>) ?? [],
+  );
   return { name, title, folder, lead, members };
 }
 
@@ -87,7 +93,12 @@ function memberIn(folder: string, title: string, fields: Readonly<Record<string,
   if (typeof name !== "string" || !plainName.test(name)) return null;
   const { home, agent } = (tieline ?? {}) as { home?: unknown; agent?: unknown };
   return {
-    ...{ team: basename(folder), name, agentId: textOr(fields["agentId"]) ?? `${name}@${title}`, agentType: textOr(fields["agentType"]) },
+    ...{
+      team: basename(folder),
+      name,
+      agentId: textOr(fields["agentId"]) ?? `${name}@${title}`,
+      agentType: textOr(fields["agentType"]),
+    },
     ...{ pane: textOr(fields["tmuxPaneId"]), backend: textOr(fields["backendType"]), cwd: textOr(fields["cwd"]) },
     joinedAt: typeof joinedAt === "number" ? joinedAt : null,
     inbox: inboxPathOf(folder, name),
@@ -97,7 +108,9 @@ function memberIn(folder: string, title: string, fields: Readonly<Record<string,
 
 function processIn(value: unknown): LeadProcess | null {
   const { pid, procStart, pidSpace } = (value ?? {}) as { pid?: unknown; procStart?: unknown; pidSpace?: unknown };
-  return typeof pid === "number" && typeof procStart === "string" ? { pid, startMark: procStart, pidSpace: textOr(pidSpace) ?? "" } : null;
+  return typeof pid === "number" && typeof procStart === "string"
+    ? { pid, startMark: procStart, pidSpace: textOr(pidSpace) ?? "" }
+    : null;
 }
 
 const textOr = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

@@ -6,7 +6,13 @@ import { until } from "../../../testing/until.ts";
 import { watchClaudeTeams, type ClaudeTeamsOptions, type NativeMail } from "./watch.ts";
 
 const at = (second: number): string => `2026-11-15T10:00:0${second}.000Z`;
-const row = (from: string, text: string | object, second = 0, more: object = {}) => ({ from, text: typeof text === "string" ? text : JSON.stringify(text), timestamp: at(second), read: false, ...more });
+const row = (from: string, text: string | object, second = 0, more: object = {}) => ({
+  from,
+  text: typeof text === "string" ? text : JSON.stringify(text),
+  timestamp: at(second),
+  read: false,
+  ...more,
+});
 const permission = { type: "permission_request", request_id: "7" };
 const idle = { type: "idle_notification", from: "bob" };
 
@@ -20,7 +26,15 @@ function team(config: object = {}, options: Partial<ClaudeTeamsOptions> = {}) {
   const faults: unknown[] = [];
   let watching: Promise<void> = Promise.resolve();
   mkdirSync(path("inboxes"), { recursive: true });
-  writeFileSync(path("config.json"), JSON.stringify({ name: "t1", leadAgentId: "team-lead@t1", members: [{ name: "team-lead" }, { name: "bob" }], ...config }));
+  writeFileSync(
+    path("config.json"),
+    JSON.stringify({
+      name: "t1",
+      leadAgentId: "team-lead@t1",
+      members: [{ name: "team-lead" }, { name: "bob" }],
+      ...config,
+    }),
+  );
   return {
     taken,
     faults,
@@ -31,9 +45,14 @@ function team(config: object = {}, options: Partial<ClaudeTeamsOptions> = {}) {
     read: (name: string): unknown => JSON.parse(readFileSync(path(name), "utf8")),
     start() {
       const accept = async (mail: NativeMail): Promise<void> => void taken.push(mail);
-      watching = watchClaudeTeams({ ...{ configDir, home: "h1", layout: "inboxes", accept, relays: () => false, leadLives: async () => false }, ...{ report: (_context, fault) => void faults.push(fault), signal: stop.signal, sweepMs: 20 }, ...options });
+      watching = watchClaudeTeams({
+        ...{ configDir, home: "h1", layout: "inboxes", accept, relays: () => false, leadLives: async () => false },
+        ...{ report: (_context, fault) => void faults.push(fault), signal: stop.signal, sweepMs: 20 },
+        ...options,
+      });
     },
-    until: (condition: () => boolean) => until(condition, () => `this: ${String(condition)}; taken: ${JSON.stringify(taken)}, faults: ${faults.join()}`),
+    until: (condition: () => boolean) =>
+      until(condition, () => `this: ${String(condition)}; taken: ${JSON.stringify(taken)}, faults: ${faults.join()}`),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await watching;
@@ -42,14 +61,25 @@ function team(config: object = {}, options: Partial<ClaudeTeamsOptions> = {}) {
   };
 }
 
-test("what a teammate writes to the person is taken once, marked as read, and keeps what else stands there", async () => {
+test("what a teammate writes to the user is taken once, marked as read, and keeps what else stands there", async () => {
   await using t1 = team();
-  const rows = [row("bob", "done", 0, { color: "blue" }), row("bob", permission, 1, { messageId: "m-2" }), row("bob", "old", 2, { read: true })];
+  const rows = [
+    row("bob", "done", 0, { color: "blue" }),
+    row("bob", permission, 1, { messageId: "m-2" }),
+    row("bob", "old", 2, { read: true }),
+  ];
   t1.write("inboxes/user.json", rows);
   t1.start();
   await t1.until(() => !readText(t1).includes("false"));
   expect(t1.taken).toMatchObject([
-    { team: { name: "t1" }, from: "bob", to: "user", kind: "text", body: "done", id: expect.stringMatching(/^inbox-[0-9a-f]{16}$/) },
+    {
+      team: { name: "t1" },
+      from: "bob",
+      to: "user",
+      kind: "text",
+      body: "done",
+      id: expect.stringMatching(/^inbox-[0-9a-f]{16}$/),
+    },
     { from: "bob", kind: "permission_request", id: "m-2" },
   ]);
   expect(t1.read("inboxes/user.json")).toEqual(rows.map((one) => ({ ...one, read: true })));
@@ -73,7 +103,11 @@ test("the inbox of a lead that we relay to is emptied; every row once", async ()
   t1.write("inboxes/team-lead.json", [row("bob", "found it"), row("bob", idle, 1), row("bob", permission, 2)]);
   t1.start();
   await t1.until(() => (t1.read("inboxes/team-lead.json") as unknown[]).length === 0);
-  expect(t1.taken.map(({ to, kind }) => [to, kind])).toEqual([["team-lead", "text"], ["team-lead", "idle_notification"], ["team-lead", "permission_request"]]);
+  expect(t1.taken.map(({ to, kind }) => [to, kind])).toEqual([
+    ["team-lead", "text"],
+    ["team-lead", "idle_notification"],
+    ["team-lead", "permission_request"],
+  ]);
 });
 
 test.each([
@@ -115,13 +149,24 @@ test("a bad row in a lead's inbox hides no other, is reported once, and is tried
     accepted.push(`${from} ${kind}`);
   };
   await using t1 = team({}, { accept });
-  const rows = [null, 7, "text", { from: "bob" }, { text: "no sender" }, row("bad", idle), row("bob", permission, 1), row("bob", idle, 2)];
+  const rows = [
+    null,
+    7,
+    "text",
+    { from: "bob" },
+    { text: "no sender" },
+    row("bad", idle),
+    row("bob", permission, 1),
+    row("bob", idle, 2),
+  ];
   t1.write("inboxes/team-lead.json", rows);
   t1.start();
   await t1.until(() => accepted.includes("bad idle_notification"));
   expect(accepted).toEqual(["bob permission_request", "bob idle_notification", "bad idle_notification"]);
   expect(t1.faults.map(String).toSorted()).toEqual([
-    ...[1, 2, 3, 4, 5].map((at) => expect.stringMatching(new RegExp(`row ${at} of .*team-lead.json is no message`)) as never),
+    ...[1, 2, 3, 4, 5].map(
+      (at) => expect.stringMatching(new RegExp(`row ${at} of .*team-lead.json is no message`)) as never,
+    ),
     expect.stringContaining("already has an agent named bad") as never,
   ]);
   expect(t1.read("inboxes/team-lead.json")).toEqual(rows);
@@ -135,7 +180,10 @@ test("damaged rows stay where they are when others are taken", async () => {
   await t1.until(() => t1.taken.length === 2 && (t1.read("inboxes/engineer.json") as unknown[]).length === 2);
   expect(t1.read("inboxes/engineer.json")).toEqual([null, { from: "bob" }]);
   await t1.until(() => readText(t1).includes("true"));
-  expect(t1.read("inboxes/user.json")).toEqual([{ from: 7, text: "x" }, { ...row("bob", "hello", 1), read: true }]);
+  expect(t1.read("inboxes/user.json")).toEqual([
+    { from: 7, text: "x" },
+    { ...row("bob", "hello", 1), read: true },
+  ]);
 });
 
 test("the older layout: a folder per member, a file per message", async () => {
@@ -145,6 +193,10 @@ test("the older layout: a folder per member, a file per message", async () => {
   t1.write("inbox/user/msg-1.json", row("bob", "for you", 2));
   t1.start();
   await t1.until(() => t1.taken.length === 3);
-  expect(t1.taken.map(({ to, body }) => [to, body])).toEqual([["user", "for you"], ["engineer", "first"], ["engineer", "second"]]);
+  expect(t1.taken.map(({ to, body }) => [to, body])).toEqual([
+    ["user", "for you"],
+    ["engineer", "first"],
+    ["engineer", "second"],
+  ]);
   await t1.until(() => (t1.read("inbox/user/msg-1.json") as { read: boolean }).read);
 });

@@ -1,5 +1,5 @@
 /**
- * Mail that lies in the inboxes of Claude Code's own teams and is for us to take: what members write to the person,
+ * Mail that lies in the inboxes of Claude Code's own teams and is for us to take: what members write to the user,
  * to agents of ours that are registered there, and to a lead that reads only its input stream. The inbox of a lead
  * that reads it itself is only looked at.
  */
@@ -9,14 +9,14 @@ import { isRequest, type Kind } from "../../../model/message.ts";
 import { rowId, type InboxRow, type NativeInbox } from "./teamInbox.ts";
 import { kindOf } from "./teamProtocol.ts";
 import { dropFolderOf, inboxAt, inboxPathOf, nativeTeams, type InboxLayout, type NativeTeam } from "./teams.ts";
-import { personName } from "../../../model/agent.ts";
+import { userName } from "../../../model/agent.ts";
 import { runForever } from "../../../os/runForever.ts";
 import { createBell, renewWatcher, type Watcher } from "../../../os/watchFolder.ts";
 
 export interface NativeMail {
   readonly team: NativeTeam;
   readonly from: string;
-  /** In whose inbox it lay: the person's, an agent's of ours, the lead's. */
+  /** In whose inbox it lay: the user's, an agent's of ours, the lead's. */
   readonly to: string;
   readonly kind: Kind;
   readonly body: string;
@@ -65,7 +65,8 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
     for (const team of teams) {
       await faults.in(`the members of the Claude Code team ${team.name}`, async () => options.met?.(team));
       for (const taking of inboxesOf(team, options)) await take(team, taking, options, faults);
-      if (!options.relays(team)) looked.set(team.folder, await lookAtLead(team, looked.get(team.folder) ?? new Set(), options, faults));
+      if (!options.relays(team))
+        looked.set(team.folder, await lookAtLead(team, looked.get(team.folder) ?? new Set(), options, faults));
     }
     await faults.in("the members of Claude Code teams", async () => options.metAll?.());
     faults.swept();
@@ -78,14 +79,16 @@ export async function watchClaudeTeams(options: ClaudeTeamsOptions): Promise<voi
 
 interface Taking {
   readonly name: string;
-  /** The person's rows stay, because other programs may show them too. */
+  /** The user's rows stay, because other programs may show them too. */
   readonly how: "mark" | "remove";
 }
 
 function inboxesOf(team: NativeTeam, { home, relays }: ClaudeTeamsOptions): Taking[] {
-  const ours = team.members.filter(({ name, registered }) => registered?.home === home && name !== personName).map(({ name }) => name);
+  const ours = team.members
+    .filter(({ name, registered }) => registered?.home === home && name !== userName)
+    .map(({ name }) => name);
   const removed = relays(team) ? [...ours, team.lead.name] : ours;
-  return [{ name: personName, how: "mark" }, ...removed.map((name) => ({ name, how: "remove" }) as const)];
+  return [{ name: userName, how: "mark" }, ...removed.map((name) => ({ name, how: "remove" }) as const)];
 }
 
 function foldersOf(team: NativeTeam, options: ClaudeTeamsOptions): string[] {
@@ -95,7 +98,12 @@ function foldersOf(team: NativeTeam, options: ClaudeTeamsOptions): string[] {
 }
 
 /** A row that cannot be accepted now stays where it is; the others go on. */
-async function take(team: NativeTeam, { name, how }: Taking, { accept, layout }: ClaudeTeamsOptions, faults: LastingFaults): Promise<void> {
+async function take(
+  team: NativeTeam,
+  { name, how }: Taking,
+  { accept, layout }: ClaudeTeamsOptions,
+  faults: LastingFaults,
+): Promise<void> {
   const inbox = inboxAt(inboxPathOf(team.folder, name), layout);
   await faults.in(inboxCalled(name, team), async () => {
     const done = new Set<string>();
@@ -109,14 +117,20 @@ async function take(team: NativeTeam, { name, how }: Taking, { accept, layout }:
   });
 }
 
-/** Who became idle and who agreed to end is heard in passing. What nobody else would show is shown to the person. */
-async function lookAtLead(team: NativeTeam, known: ReadonlySet<string>, { accept, layout, leadLives }: ClaudeTeamsOptions, faults: LastingFaults): Promise<Set<string>> {
+/** Who became idle and who agreed to end is heard in passing. What nobody else would show is shown to the user. */
+async function lookAtLead(
+  team: NativeTeam,
+  known: ReadonlySet<string>,
+  { accept, layout, leadLives }: ClaudeTeamsOptions,
+  faults: LastingFaults,
+): Promise<Set<string>> {
   const now = new Set<string>();
   await faults.in(inboxCalled(team.lead.name, team), async () => {
     const rows = mailIn(inboxAt(inboxPathOf(team.folder, team.lead.name), layout), team, team.lead.name, faults);
     const shows = rows.some(({ kind }) => isRequest(kind)) && !(await leadLives(team));
     for (const mail of rows) {
-      const concerns = mail.kind === "idle_notification" || mail.kind === "shutdown_response" || (shows && isRequest(mail.kind));
+      const concerns =
+        mail.kind === "idle_notification" || mail.kind === "shutdown_response" || (shows && isRequest(mail.kind));
       if (!concerns) continue;
       await faults.in(rowCalled(mail), async () => {
         if (!known.has(mail.id)) await accept(mail);
@@ -156,18 +170,35 @@ class LastingFaults {
   }
 }
 
-const inboxCalled = (name: string, team: NativeTeam): string => `the inbox of ${name} in the Claude Code team ${team.name}`;
-const rowCalled = ({ id, from, to, team }: NativeMail): string => `the row ${id.slice(0, 80)} from ${JSON.stringify(from.slice(0, 80))} in ${inboxCalled(to, team)}`;
+const inboxCalled = (name: string, team: NativeTeam): string =>
+  `the inbox of ${name} in the Claude Code team ${team.name}`;
+const rowCalled = ({ id, from, to, team }: NativeMail): string =>
+  `the row ${id.slice(0, 80)} from ${JSON.stringify(from.slice(0, 80))} in ${inboxCalled(to, team)}`;
 
 /** What is unread there. What is damaged hides nothing. */
 function mailIn(inbox: NativeInbox, team: NativeTeam, to: string, faults: LastingFaults): NativeMail[] {
   for (const place of inbox.damaged()) faults.add(inboxCalled(to, team), damaged(place));
-  return inbox.rows().filter(({ read }) => read !== true).map((row) => mailOf(team, to, row));
+  return inbox
+    .rows()
+    .filter(({ read }) => read !== true)
+    .map((row) => mailOf(team, to, row));
 }
 
 const damaged = (place: string): TielineError =>
-  new TielineError("DELIVERY_FAILED", `${place} is no message: it has no sender or no text`, { remedy: "repair or remove it; the others are read", operands: { place } });
+  new TielineError("DELIVERY_FAILED", `${place} is no message: it has no sender or no text`, {
+    remedy: "repair or remove it; the others are read",
+    operands: { place },
+  });
 
 function mailOf(team: NativeTeam, to: string, row: InboxRow): NativeMail {
-  return { team, from: row.from, to, kind: kindOf(row.text), body: row.text, summary: row.summary, id: rowId(row), at: Date.parse(row.timestamp) || Date.now() };
+  return {
+    team,
+    from: row.from,
+    to,
+    kind: kindOf(row.text),
+    body: row.text,
+    summary: row.summary,
+    id: rowId(row),
+    at: Date.parse(row.timestamp) || Date.now(),
+  };
 }

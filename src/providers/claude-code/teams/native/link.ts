@@ -32,7 +32,9 @@ export class NativeLink {
   };
 
   private link({ id, endpoints }: Agent, inbox: string): void {
-    const others = endpoints.filter(({ transport }) => transport !== "claude-inbox" && transport !== bothEndpoint.transport);
+    const others = endpoints.filter(
+      ({ transport }) => transport !== "claude-inbox" && transport !== bothEndpoint.transport,
+    );
     const wanted = [...others, this.parts.endpoint(inbox), ...(this.parts.policy === "both" ? [bothEndpoint] : [])];
     if (JSON.stringify(wanted) !== JSON.stringify(endpoints)) this.parts.directory.update(id, { endpoints: wanted });
   }

@@ -7,10 +7,18 @@ import { dirname } from "node:path";
 import { defaultTeam } from "../../../../config/project.ts";
 import type { Directory } from "../../../../agents/directory/directory.ts";
 import type { Mailbox } from "../../../../mailbox/port.ts";
-import { endpointBy, isLive, isReservedName, maxNameLength, namePattern, type Agent, type Endpoint } from "../../../../model/agent.ts";
+import {
+  endpointBy,
+  isLive,
+  isReservedName,
+  maxNameLength,
+  namePattern,
+  type Agent,
+  type Endpoint,
+} from "../../../../model/agent.ts";
 import type { AgentId } from "../../../../model/ids.ts";
 import { stateOf } from "../../sessions.ts";
-import { personMember } from "../teamProtocol.ts";
+import { userMember } from "../teamProtocol.ts";
 import { configOf, nativeTeams, teamIn, type NativeMember, type NativeTeam } from "../teams.ts";
 import { instanceName } from "../../../../agents/adopt/discover.ts";
 import type { MemberPresence, TeamPresence } from "./presence.ts";
@@ -49,8 +57,15 @@ export class NativeMembers {
 
   /** By their native name: of the sender's own Claude Code team, of those that belong to its team, of any. */
   find(asker: Asking, team: string, name: string): NativeFinding {
-    const everywhere = this.teams().flatMap((one) => this.membersOf(one).filter((member) => member.name === name).map((member) => ({ team: one, member })));
-    const named = team === asker.team ? everywhere : everywhere.filter((one) => [one.team.title, one.team.name, this.homeOf(one.team)].includes(team));
+    const everywhere = this.teams().flatMap((one) =>
+      this.membersOf(one)
+        .filter((member) => member.name === name)
+        .map((member) => ({ team: one, member })),
+    );
+    const named =
+      team === asker.team
+        ? everywhere
+        : everywhere.filter((one) => [one.team.title, one.team.name, this.homeOf(one.team)].includes(team));
     const own = named.filter((one) => this.isIn(asker, one.team));
     const near = own.length > 0 ? own : named.filter((one) => this.homeOf(one.team) === asker.team);
     const agents = (near.length > 0 ? near : named).map((one) => this.agentOf(one.team, one.member));
@@ -72,7 +87,9 @@ export class NativeMembers {
   runningAs(agentId: string | null, sessionId: string | null): Agent | null {
     for (const team of this.teams()) {
       const leads = sessionId !== null && team.lead.sessionId === sessionId;
-      const member = this.membersOf(team).find((one) => one.registered === null && (one.agentId === agentId || (leads && one.name === team.lead.name)));
+      const member = this.membersOf(team).find(
+        (one) => one.registered === null && (one.agentId === agentId || (leads && one.name === team.lead.name)),
+      );
       const agent = member && this.parts.directory.agent(this.agentOf(team, member).id);
       if (agent) return agent;
     }
@@ -95,7 +112,8 @@ export class NativeMembers {
       const agent = this.agentOf(team, member);
       const known = directory.agent(agent.id);
       if (known === null) {
-        if (life !== "ended") directory.add({ ...agent, stateReason: `it has not reported to the Claude Code team ${team.title} yet` });
+        if (life !== "ended")
+          directory.add({ ...agent, stateReason: `it has not reported to the Claude Code team ${team.title} yet` });
         continue;
       }
       // The process of one that agreed to shut down runs for a moment longer.
@@ -103,11 +121,13 @@ export class NativeMembers {
       const joined = joinedSince || (life === "runs" && !known.shutDown);
       if (known.endpoints.length === 0 || (isOver(known) && !isNativeOnly(known))) {
         // It agreed to end, or its pane is closed; it counts as back only when something says so.
-        if (joined) directory.update(known.id, { endpoints: [endpoint(member.inbox)], state: "unknown", stateReason: null });
+        if (joined)
+          directory.update(known.id, { endpoints: [endpoint(member.inbox)], state: "unknown", stateReason: null });
         if (joined) changed(known.id);
       } else if (isNativeOnly(known)) {
         if (life === "ended") directory.observe(known.id, "gone", ended);
-        else if (member.name === team.lead.name && presence.lead !== null && presence.lead.status !== "unknown") directory.observe(known.id, stateOf(presence.lead));
+        else if (member.name === team.lead.name && presence.lead !== null && presence.lead.status !== "unknown")
+          directory.observe(known.id, stateOf(presence.lead));
         else if (known.state === "gone") directory.observe(known.id, "unknown");
         if (known.state === "gone" && life !== "ended") changed(known.id);
       }
@@ -119,7 +139,9 @@ export class NativeMembers {
     const { directory, isDeclared } = this.parts;
     for (const agent of directory.roster.inTeam(team)) {
       if (!isNativeOnly(agent) || !isDeclared(team, agent.name)) continue;
-      directory.update(agent.id, { name: instanceName(agent.name, (one) => directory.roster.named(team, one) !== null || isDeclared(team, one)) });
+      directory.update(agent.id, {
+        name: instanceName(agent.name, (one) => directory.roster.named(team, one) !== null || isDeclared(team, one)),
+      });
     }
   }
 
@@ -130,7 +152,12 @@ export class NativeMembers {
       const inbox = inboxOf(agent)!;
       const team = teamIn(folderOf(inbox));
       // Half of its file may be there at this moment.
-      if (team === null ? existsSync(configOf(folderOf(inbox))) : this.membersOf(team).some((member) => member.inbox === inbox && this.agentOf(team, member).id === agent.id)) continue;
+      if (
+        team === null
+          ? existsSync(configOf(folderOf(inbox)))
+          : this.membersOf(team).some((member) => member.inbox === inbox && this.agentOf(team, member).id === agent.id)
+      )
+        continue;
       if (mailbox.log({ agent: agent.id, limit: 1 }).length === 0) directory.remove(agent.id);
       else directory.observe(agent.id, "gone", "it is not in its Claude Code team any more");
     }
@@ -142,7 +169,10 @@ export class NativeMembers {
 
   /** Agents of ours and the user are no members of theirs; a name that means something else here, or nothing, is no address. */
   private membersOf({ members }: NativeTeam): readonly NativeMember[] {
-    return members.filter(({ name, registered }) => registered?.home !== this.parts.home && !(registered !== null && name === personMember) && isAddress(name));
+    return members.filter(
+      ({ name, registered }) =>
+        registered?.home !== this.parts.home && !(registered !== null && name === userMember) && isAddress(name),
+    );
   }
 
   /** Where its name is taken, or given away by the project, the member gets the next that is free. */
@@ -153,9 +183,19 @@ export class NativeMembers {
     const home = teamNameOf(team);
     const holder = directory.roster.named(home, member.name);
     if (holder !== null && isLeftOver(holder)) return holder;
-    const name = instanceName(member.name, (one) => directory.roster.named(home, one) !== null || isDeclared(home, one));
+    const name = instanceName(
+      member.name,
+      (one) => directory.roster.named(home, one) !== null || isDeclared(home, one),
+    );
     const state = this.presences.get(member.inbox) === "ended" ? ({ state: "gone", stateReason: ended } as const) : {};
-    return directory.prepare({ name, team: home, provider: "claude-code", role: member.agentType, endpoints: [endpoint(member.inbox)], ...state });
+    return directory.prepare({
+      name,
+      team: home,
+      provider: "claude-code",
+      role: member.agentType,
+      endpoints: [endpoint(member.inbox)],
+      ...state,
+    });
   }
 
   /** One that is in a pane as well says more about itself. */
@@ -167,7 +207,10 @@ export class NativeMembers {
   /** The agent of ours whose session leads the team. */
   private leading(team: NativeTeam): Agent | null {
     const agents = this.parts.directory.agents();
-    const bySession = team.lead.sessionId === null ? undefined : agents.find((agent) => isLive(agent) && agent.sessionId === team.lead.sessionId);
+    const bySession =
+      team.lead.sessionId === null
+        ? undefined
+        : agents.find((agent) => isLive(agent) && agent.sessionId === team.lead.sessionId);
     return bySession ?? nativeLead(team, agents);
   }
 
@@ -178,7 +221,10 @@ export class NativeMembers {
   /** The team of ours that a Claude Code team belongs to: by its name, its lead, or the directory that the lead works in. */
   private homeOf(team: NativeTeam): string {
     const { directory } = this.parts;
-    const isOurs = (name: string): boolean => name === defaultTeam || directory.team(name) !== null || directory.roster.inTeam(name).some((agent) => !isNativeOnly(agent));
+    const isOurs = (name: string): boolean =>
+      name === defaultTeam ||
+      directory.team(name) !== null ||
+      directory.roster.inTeam(name).some((agent) => !isNativeOnly(agent));
     const named = [team.title, team.name].find(isOurs);
     if (named !== undefined) return named;
     const cwd = (team.members.find(({ name }) => name === team.lead.name) ?? team.members[0])?.cwd ?? null;
@@ -193,21 +239,31 @@ export class NativeMembers {
 }
 
 /** The team of ours whose names a Claude Code team's members have. */
-export const teamNameOf = ({ title, name }: NativeTeam): string => [title, name].find((one) => namePattern.test(one)) ?? defaultTeam;
+export const teamNameOf = ({ title, name }: NativeTeam): string =>
+  [title, name].find((one) => namePattern.test(one)) ?? defaultTeam;
 
 /** The agent of ours that leads the team by its input stream, and so reads no inbox. */
 export function nativeLead({ lead, title, name }: NativeTeam, agents: readonly Agent[]): Agent | null {
-  const leads = (agent: Agent): boolean => (lead.sessionId !== null && agent.sessionId === lead.sessionId) || (agent.name === lead.name && [title, name].includes(agent.team));
-  return agents.find((agent) => isLive(agent) && agent.endpoints.some(({ transport }) => transport === "stream-json") && leads(agent)) ?? null;
+  const leads = (agent: Agent): boolean =>
+    (lead.sessionId !== null && agent.sessionId === lead.sessionId) ||
+    (agent.name === lead.name && [title, name].includes(agent.team));
+  return (
+    agents.find(
+      (agent) => isLive(agent) && agent.endpoints.some(({ transport }) => transport === "stream-json") && leads(agent),
+    ) ?? null
+  );
 }
 
 const ended = "no process of Claude Code runs it any more";
 
-const isAddress = (name: string): boolean => namePattern.test(name) && name.length <= maxNameLength && !isReservedName(name);
+const isAddress = (name: string): boolean =>
+  namePattern.test(name) && name.length <= maxNameLength && !isReservedName(name);
 
-const inboxOf = (agent: Agent): string | null => (endpointBy("claude-inbox", agent)?.locator["inbox"] as string | undefined) ?? null;
+const inboxOf = (agent: Agent): string | null =>
+  (endpointBy("claude-inbox", agent)?.locator["inbox"] as string | undefined) ?? null;
 const folderOf = (inbox: string): string => dirname(dirname(inbox));
 
 const isOver = (agent: Agent): boolean => !isLive(agent);
 /** What is left of a member or of an adopted session: nothing can start it again but itself. */
-const isLeftOver = (agent: Agent): boolean => agent.kind === "program" && isOver(agent) && agent.launch === null && agent.tokenDigest === null;
+const isLeftOver = (agent: Agent): boolean =>
+  agent.kind === "program" && isOver(agent) && agent.launch === null && agent.tokenDigest === null;

@@ -1,10 +1,10 @@
 /** Keeps our agents registered in the Claude Code teams that they belong to, as long as they live. */
 import { join } from "node:path";
-import { endpointBy, isLive, personId, personName, type Agent } from "../../../../model/agent.ts";
+import { endpointBy, isLive, userId, userName, type Agent } from "../../../../model/agent.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import { systemClock, type Clock } from "../../../../model/ids.ts";
 import { registerMembers, type Registration } from "../teamMembers.ts";
-import { personMember } from "../teamProtocol.ts";
+import { userMember } from "../teamProtocol.ts";
 import { folderNameOf, nativeTeams, type NativeTeam } from "../teams.ts";
 import { pause } from "../../../../os/pause.ts";
 import { runForever } from "../../../../os/runForever.ts";
@@ -37,7 +37,9 @@ export async function keepNativeMembers(options: NativeMembershipOptions): Promi
   const step = async (): Promise<void> => {
     watcher = renewWatcher(watcher, join(configDir, "teams"), bell.ring);
     for (const team of nativeTeams(configDir)) {
-      await registerMembers(team.folder, options.home, wantedIn(team, options, clock())).catch((fault: unknown) => report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)));
+      await registerMembers(team.folder, options.home, wantedIn(team, options, clock())).catch((fault: unknown) =>
+        report(`the members of the Claude Code team ${team.name}`, asTielineError(fault)),
+      );
     }
     await bell.wait(sweepMs);
     // Agents change many times a second; who looks at members does not mind a moment.
@@ -51,7 +53,15 @@ export async function keepNativeMembers(options: NativeMembershipOptions): Promi
 function wantedIn(team: NativeTeam, { register, agents, cwdOf }: NativeMembershipOptions, now: number): Registration[] {
   if (!register) return [];
   // Two names for the user: what Claude Code makes of `user` depends on its version.
-  const user = [personName, personMember].map((name) => ({ agent: personId, name, agentType: "user", joinedAt: now, pane: null, cwd: "", isActive: false }));
+  const user = [userName, userMember].map((name) => ({
+    agent: userId,
+    name,
+    agentType: "user",
+    joinedAt: now,
+    pane: null,
+    cwd: "",
+    isActive: false,
+  }));
   const live = agents().filter((agent) => agent.kind === "program" && isLive(agent));
   const teams = new Set(live.map((agent) => agent.team).filter((name) => belongs(team, name, live)));
   const ours = live
@@ -72,7 +82,9 @@ function belongs({ name, title, lead }: NativeTeam, team: string, live: readonly
 /** Those it has already: its lead, and members of its own that we know. */
 function isNative({ lead, members }: NativeTeam, agent: Agent): boolean {
   if (agent.name === lead.name || (lead.sessionId !== null && agent.sessionId === lead.sessionId)) return true;
-  const inboxes = agent.endpoints.filter(({ transport }) => transport === "claude-inbox").map(({ locator }) => locator["inbox"]);
+  const inboxes = agent.endpoints
+    .filter(({ transport }) => transport === "claude-inbox")
+    .map(({ locator }) => locator["inbox"]);
   return members.some(({ inbox }) => inboxes.includes(inbox));
 }
 

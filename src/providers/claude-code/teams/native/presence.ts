@@ -27,10 +27,15 @@ export class MemberPresences {
 
   async of(team: NativeTeam): Promise<TeamPresence> {
     const { sessions, pidSpace = ownPidSpace } = this.sources;
-    const lead = team.lead.sessionId === null ? null : ((await sessions()).find(({ sessionId, alive }) => alive && sessionId === team.lead.sessionId) ?? null);
+    const lead =
+      team.lead.sessionId === null
+        ? null
+        : ((await sessions()).find(({ sessionId, alive }) => alive && sessionId === team.lead.sessionId) ?? null);
     // Pids of a container mean nothing out here.
-    const isElsewhere = team.lead.process !== null && pidSpace() !== null && !team.lead.process.pidSpace.endsWith(pidSpace()!);
-    const leads: MemberPresence = lead !== null ? "runs" : team.lead.sessionId === null || isElsewhere ? "unknown" : "ended";
+    const isElsewhere =
+      team.lead.process !== null && pidSpace() !== null && !team.lead.process.pidSpace.endsWith(pidSpace()!);
+    const leads: MemberPresence =
+      lead !== null ? "runs" : team.lead.sessionId === null || isElsewhere ? "unknown" : "ended";
     const running = team.members.some(hasOwnProcess) ? await this.running() : new Set<string>();
     return {
       lead,
@@ -45,7 +50,13 @@ export class MemberPresences {
   /** `--agent-id bob@crew`, of every process that has it. */
   private async running(): Promise<ReadonlySet<string>> {
     const candidates = (await this.sources.processes.all()).filter(({ command }) => mayBeClaude.test(command));
-    const found = new Map(await Promise.all(candidates.map(async (one) => [keyOf(one), this.agentIds.get(keyOf(one)) ?? (await this.agentIdOf(one))] as const)));
+    const found = new Map(
+      await Promise.all(
+        candidates.map(
+          async (one) => [keyOf(one), this.agentIds.get(keyOf(one)) ?? (await this.agentIdOf(one))] as const,
+        ),
+      ),
+    );
     this.agentIds.clear();
     for (const [key, id] of found) this.agentIds.set(key, id);
     return new Set([...found.values()].filter((id) => id !== null));
@@ -57,13 +68,15 @@ export class MemberPresences {
 }
 
 /** What a process of Claude Code is told to be in its team; null: nothing. */
-export const agentIdIn = (argv: readonly string[]): string | null => argv[argv.indexOf("--agent-id") + 1 || argv.length] ?? null;
+export const agentIdIn = (argv: readonly string[]): string | null =>
+  argv[argv.indexOf("--agent-id") + 1 || argv.length] ?? null;
 
 const mayBeClaude = /claude|node|bun/;
 const keyOf = ({ pid, startMark }: ProcessFacts): string => `${pid}:${startMark}`;
 
 /** Panes of tmux and iTerm. Others that we do not know may run anywhere. */
-const hasOwnProcess = ({ backend, registered }: NativeMember): boolean => registered === null && (backend === "tmux" || backend === "iterm2");
+const hasOwnProcess = ({ backend, registered }: NativeMember): boolean =>
+  registered === null && (backend === "tmux" || backend === "iterm2");
 
 function ownPidSpace(): string | null {
   try {

@@ -8,7 +8,7 @@ import { openMailbox } from "../../../../mailbox/mailbox.ts";
 import { seal } from "../../../../model/message.ts";
 import { inboxFile } from "../../teams/teamInbox.ts";
 import { anAgent } from "../../../../testing/agents.ts";
-import { person } from "../../../../testing/mailboxContract.ts";
+import { user } from "../../../../testing/mailboxContract.ts";
 import { followUpInboxes } from "./followUp.ts";
 import { claudeInboxEndpoint, claudeInboxTransport } from "./transport.ts";
 
@@ -21,10 +21,13 @@ async function laid() {
   const mailbox = openMailbox(memoryStore(), {});
   const older = { from: "lead", text: "older", timestamp: "2020-01-01T00:00:00.000Z", read: false, messageId: "older" };
   await inboxFile(inbox).append(older);
-  const receipt = await mailbox.accept(seal({ to: "bob", body: "hello" }, person, { inReplyTo: null, hops: 0 }), [bob]);
+  const receipt = await mailbox.accept(seal({ to: "bob", body: "hello" }, user, { inReplyTo: null, hops: 0 }), [bob]);
   const { id } = receipt.deliveries[0]!;
   const delivery = (await mailbox.claim(id, { lane: "push", now: Date.now(), transport: "claude-inbox" }))!;
-  const outcome = await claudeInboxTransport().deliver({ message: receipt.message, delivery, agent: bob, endpoint, mark: "m" }, AbortSignal.timeout(1_000));
+  const outcome = await claudeInboxTransport().deliver(
+    { message: receipt.message, delivery, agent: bob, endpoint, mark: "m" },
+    AbortSignal.timeout(1_000),
+  );
   await mailbox.settle(id, outcome, { transport: "claude-inbox", authority: "peer" });
   const stop = new AbortController();
   return {
@@ -34,8 +37,18 @@ async function laid() {
     async lookedAgain(): Promise<Pick<Delivery, "state" | "warning" | "detail">> {
       const faults: unknown[] = [];
       const looked = Promise.withResolvers<void>();
-      const watched = { ...bindAll(mailbox), message: (reference: string) => (looked.resolve(), mailbox.message(reference)) };
-      const over = followUpInboxes({ mailbox: watched, agent: () => bob, layout: "inboxes", report: (_, fault) => void faults.push(fault), signal: stop.signal, patienceMs: 0 });
+      const watched = {
+        ...bindAll(mailbox),
+        message: (reference: string) => (looked.resolve(), mailbox.message(reference)),
+      };
+      const over = followUpInboxes({
+        mailbox: watched,
+        agent: () => bob,
+        layout: "inboxes",
+        report: (_, fault) => void faults.push(fault),
+        signal: stop.signal,
+        patienceMs: 0,
+      });
       await looked.promise;
       stop.abort();
       await over;
@@ -59,12 +72,15 @@ function bindAll(mailbox: ReturnType<typeof openMailbox>) {
 test("what its reader took needs no warning", async () => {
   await using subject = await laid();
   writeFileSync(subject.inbox, "[]");
-  expect(await subject.lookedAgain()).toMatchObject({ state: "handed", warning: null });
+  expect(await subject.lookedAgain()).toMatchObject({ state: "delivered", warning: null });
 });
 
 test("what nobody reads is told", async () => {
   await using subject = await laid();
-  expect(await subject.lookedAgain()).toMatchObject({ state: "handed", warning: "it still lies in the inbox of bob, who does not read it" });
+  expect(await subject.lookedAgain()).toMatchObject({
+    state: "delivered",
+    warning: "it still lies in the inbox of bob, who does not read it",
+  });
 });
 
 test("what another program overwrote is uncertain, and no success any more", async () => {

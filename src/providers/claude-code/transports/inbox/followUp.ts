@@ -25,7 +25,15 @@ export interface FollowUpParts {
 }
 
 /** Runs until the signal aborts. Never rejects. */
-export async function followUpInboxes({ mailbox, agent, layout, report, signal, clock, patienceMs = 60_000 }: FollowUpParts): Promise<void> {
+export async function followUpInboxes({
+  mailbox,
+  agent,
+  layout,
+  report,
+  signal,
+  clock,
+  patienceMs = 60_000,
+}: FollowUpParts): Promise<void> {
   const bell = createBell(signal);
   const elapsed = elapsedFor(clock);
   const ages = new Ages(clock);
@@ -39,7 +47,7 @@ export async function followUpInboxes({ mailbox, agent, layout, report, signal, 
   const stopListening = mailbox.onTransitions((changes) => changes.forEach(({ delivery }) => consider(delivery)));
   let begun = false;
   const step = async (): Promise<void> => {
-    if (!begun) mailbox.deliveriesIn(["handed"]).forEach(consider);
+    if (!begun) mailbox.deliveriesIn(["delivered"]).forEach(consider);
     begun = true;
     for (const id of [...due].filter(([, at]) => at <= elapsed()).map(([delivery]) => delivery)) {
       due.delete(id);
@@ -57,10 +65,13 @@ export async function followUpInboxes({ mailbox, agent, layout, report, signal, 
     const endpoint = member?.endpoints.find(({ transport }) => transport === claudeInbox);
     if (!delivery || !message || !member || !endpoint || !isLaid(delivery)) return;
     const fate = inboxAt(fileOf(endpoint), layout).fateOf(rowOf(message, null));
-    if (fate === "present") await mailbox.warn(id, `it still lies in the inbox of ${member.name}, who does not read it`);
+    if (fate === "present")
+      await mailbox.warn(id, `it still lies in the inbox of ${member.name}, who does not read it`);
     const lost = `another program overwrote the inbox before ${member.name} read it; it is probably lost`;
-    if (fate === "lost") await mailbox.settle(id, { kind: "unknown", detail: lost }, { transport: null, authority: null });
+    if (fate === "lost")
+      await mailbox.settle(id, { kind: "unknown", detail: lost }, { transport: null, authority: null });
   }
 }
 
-const isLaid = ({ state, transport, proof, warning }: Delivery): boolean => state === "handed" && transport === claudeInbox && proof === "written" && warning === null;
+const isLaid = ({ state, transport, proof, warning }: Delivery): boolean =>
+  state === "delivered" && transport === claudeInbox && proof === "written" && warning === null;

@@ -7,7 +7,7 @@ import { queued } from "../../../../mailbox/steps.ts";
 import { deliveryId } from "../../../../model/ids.ts";
 import { seal } from "../../../../model/message.ts";
 import { anAgent } from "../../../../testing/agents.ts";
-import { person } from "../../../../testing/mailboxContract.ts";
+import { user } from "../../../../testing/mailboxContract.ts";
 import { transportContract } from "../../../../testing/transportContract.ts";
 import { claudeInboxEndpoint, claudeInboxTransport } from "./transport.ts";
 
@@ -21,7 +21,10 @@ transportContract(
       transport: claudeInboxTransport(),
       agent: anAgent({ name: "ana", endpoints: [endpoint] }),
       endpoint,
-      received: () => inboxFile(inbox).rows().map(({ text }) => text),
+      received: () =>
+        inboxFile(inbox)
+          .rows()
+          .map(({ text }) => text),
       vanish: async () => rmSync(team, { recursive: true }),
       [Symbol.asyncDispose]: async () => rmSync(team, { recursive: true, force: true }),
     };
@@ -35,7 +38,7 @@ test("no inbox is made for a name that the team does not have", async () => {
     writeFileSync(join(team, "config.json"), JSON.stringify({ name: "t1", members: [{ name: "bob" }] }));
     const endpoint = claudeInboxEndpoint(join(team, "inboxes", "ana.json"));
     const agent = anAgent({ name: "ana", endpoints: [endpoint] });
-    const message = seal({ to: "ana", body: "hello" }, person, { inReplyTo: null, hops: 0 });
+    const message = seal({ to: "ana", body: "hello" }, user, { inReplyTo: null, hops: 0 });
     const errand = { message, agent, endpoint, delivery: { ...queued(message, agent), id: deliveryId(1) }, mark: "m" };
     const transport = claudeInboxTransport();
     expect(await transport.ready(errand)).toMatchObject({ kind: "gone" });

@@ -4,14 +4,14 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { notRunningWords, personId, type Agent, type Endpoint } from "../../../../model/agent.ts";
+import { notRunningWords, userId, type Agent, type Endpoint } from "../../../../model/agent.ts";
 import type { Outcome } from "../../../../model/delivery.ts";
 import { envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
 import { isProtocol, type Message } from "../../../../model/message.ts";
 import type { LockPatience } from "../../teams/lockedFile.ts";
 import type { InboxRow } from "../../teams/teamInbox.ts";
-import { fieldsOf, leadName, personMember, textOf } from "../../teams/teamProtocol.ts";
+import { fieldsOf, leadName, userMember, textOf } from "../../teams/teamProtocol.ts";
 import { inboxAt, teamIn, type InboxLayout, type NativeTeam } from "../../teams/teams.ts";
 import type { Transport } from "../../../../delivery/transports/port.ts";
 
@@ -32,7 +32,10 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
   return {
     name: claudeInbox,
     traits: { bestProof: "written", authority: "peer" },
-    envelopeOf: (message) => (isProtocol(message.kind) ? { text: message.body, inline: true, changes: [] } : envelope(message, { multiline: true, inlineLimit }, "peer")),
+    envelopeOf: (message) =>
+      isProtocol(message.kind)
+        ? { text: message.body, inline: true, changes: [] }
+        : envelope(message, { multiline: true, inlineLimit }, "peer"),
 
     ready: async ({ agent, endpoint }) => goneFrom(endpoint, agent) ?? { kind: "ready" },
 
@@ -42,7 +45,11 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
       try {
         const fate = await inboxOf(endpoint).append(rowOf(message, teamIn(folderOf(endpoint))));
         if (fate === "lost") return { kind: "error", detail: "another program overwrote the inbox without its lock" };
-        return { kind: "handed", proof: "written", detail: fate === "present" ? "it lies in the member's inbox" : "the member took it from its inbox" };
+        return {
+          kind: "delivered",
+          proof: "written",
+          detail: fate === "present" ? "it lies in the member's inbox" : "the member took it from its inbox",
+        };
       } catch (thrown) {
         return { kind: "error", detail: asTielineError(thrown).message };
       }
@@ -51,7 +58,9 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
     /** A row that is not there was taken, or never written: nobody can tell. */
     async inspect({ message, endpoint }): Promise<Outcome> {
       const there = inboxOf(endpoint).fateOf(rowOf(message, null)) === "present";
-      return there ? { kind: "handed", proof: "written" } : { kind: "unknown", detail: "the inbox does not hold it any more, or never did" };
+      return there
+        ? { kind: "delivered", proof: "written" }
+        : { kind: "unknown", detail: "the inbox does not hold it any more, or never did" };
     },
 
     watch: () => ({ [Symbol.dispose]: () => undefined }),
@@ -59,9 +68,15 @@ export function claudeInboxTransport({ layout = "inboxes", patience = {} }: Clau
 }
 
 /** An inbox of a member that has left the team, or has ended, is one that nothing reads; null: it is read. */
-function goneFrom(endpoint: Endpoint, { name, state, stateReason }: Agent): { readonly kind: "gone"; readonly detail: string } | null {
+function goneFrom(
+  endpoint: Endpoint,
+  { name, state, stateReason }: Agent,
+): { readonly kind: "gone"; readonly detail: string } | null {
   const team = teamIn(folderOf(endpoint));
-  const isMember = team === null ? existsSync(folderOf(endpoint)) : team.lead.name === nameOf(endpoint) || team.members.some((member) => member.name === nameOf(endpoint));
+  const isMember =
+    team === null
+      ? existsSync(folderOf(endpoint))
+      : team.lead.name === nameOf(endpoint) || team.members.some((member) => member.name === nameOf(endpoint));
   if (!isMember) return { kind: "gone", detail: `${name} is not in its Claude Code team any more` };
   return state === "gone" ? { kind: "gone", detail: notRunningWords(name, stateReason) } : null;
 }
@@ -79,9 +94,13 @@ const nameOf = (endpoint: Endpoint): string => basename(fileOf(endpoint), ".json
 export function rowOf(message: Message, team: NativeTeam | null): InboxRow {
   const { from, body, kind, acceptedAt, summary, id } = message;
   const names = new Set((team?.members ?? []).map(({ name }) => name));
-  const sender = from.id === personId && names.has(personMember) ? personMember : from.name;
+  const sender = from.id === userId && names.has(userMember) ? userMember : from.name;
   const row = { timestamp: new Date(acceptedAt).toISOString(), read: false, messageId: id };
   if (isProtocol(kind)) return { from: textOf(fieldsOf(body) ?? {}, "from") ?? leadName, text: body, ...row };
-  const { text } = envelope(message, { multiline: true, inlineLimit, ...(names.has(sender) && { reply: `SendMessage to "${sender}"` }) }, "peer");
+  const { text } = envelope(
+    message,
+    { multiline: true, inlineLimit, ...(names.has(sender) && { reply: `SendMessage to "${sender}"` }) },
+    "peer",
+  );
   return { from: sender, text, ...row, summary };
 }

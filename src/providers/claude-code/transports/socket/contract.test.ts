@@ -10,7 +10,8 @@ function inboxSocket(give: (text: string) => void): Server {
     let bytes = "";
     connection.setEncoding("utf8").on("data", (part: string) => (bytes += part));
     connection.on("end", () => {
-      for (const line of bytes.split("\n").filter(Boolean)) give((JSON.parse(line) as { message: { content: string } }).message.content);
+      for (const line of bytes.split("\n").filter(Boolean))
+        give((JSON.parse(line) as { message: { content: string } }).message.content);
     });
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Claude Code's own inbox socket: text goes to the session without a keystroke, at idle as a new turn and in a turn
- * with the next tool result. The session counts it as the word of a peer. Only where the person has opened the
+ * with the next tool result. The session counts it as the word of a peer. Only where the user has opened the
  * session to others (`crossSessionInbound: "accept"`).
  */
 import type { Agent, Endpoint } from "../../../../model/agent.ts";
@@ -37,7 +37,13 @@ const inlineLimit = 900_000;
 
 export const claudeSocketEndpoint: Endpoint = { transport: "claude-socket", locator: {} };
 
-export function claudeSocketTransport({ sessions, hooksReach, command, replyPath = async () => null, ...record }: ClaudeSocketParts): Transport {
+export function claudeSocketTransport({
+  sessions,
+  hooksReach,
+  command,
+  replyPath = async () => null,
+  ...record
+}: ClaudeSocketParts): Transport {
   return {
     name: "claude-socket",
     traits: { bestProof: "transcript", authority: "peer" },
@@ -48,8 +54,11 @@ export function claudeSocketTransport({ sessions, hooksReach, command, replyPath
       const session = openSocket(agent);
       if (typeof session === "string") return { kind: "gone", detail: session };
       const said = sessions.said(agent);
-      if (said === null || said.state === "unknown") return { kind: "held", hold: { reason: "unreadable", detail: `${agent.name} does not say what it does` } };
-      return said.state === "working" && joinsTurn(message, hooksReach(agent)) ? { kind: "ready", observed: session } : readyAtIdle(agent, said, session);
+      if (said === null || said.state === "unknown")
+        return { kind: "held", hold: { reason: "unreadable", detail: `${agent.name} does not say what it does` } };
+      return said.state === "working" && joinsTurn(message, hooksReach(agent))
+        ? { kind: "ready", observed: session }
+        : readyAtIdle(agent, said, session);
     },
 
     async deliver({ agent, message, observed }, signal): Promise<Outcome> {
@@ -58,13 +67,17 @@ export function claudeSocketTransport({ sessions, hooksReach, command, replyPath
       const { text } = envelopeFor(message, agent);
       const back = await replyPath(session, agent);
       try {
-        await writeToInbox(session.messagingSocketPath, { text, messageId: message.id, priority: message.hard ? "now" : "next", ...(back && { replyPath: back }) }, signal);
+        await writeToInbox(
+          session.messagingSocketPath,
+          { text, messageId: message.id, priority: message.hard ? "now" : "next", ...(back && { replyPath: back }) },
+          signal,
+        );
       } catch (thrown) {
         const error = asTielineError(thrown);
         if (error.operands["absent"]) return { kind: "gone", detail: error.message };
         return { kind: "unknown", detail: error.message };
       }
-      return { kind: "handed", proof: "written", detail: "the session took it from its inbox socket" };
+      return { kind: "delivered", proof: "written", detail: "the session took it from its inbox socket" };
     },
 
     inspect: ({ agent, message }) => foundInRecord(agent, message, "written", record),
@@ -76,8 +89,10 @@ export function claudeSocketTransport({ sessions, hooksReach, command, replyPath
   function openSocket(agent: Agent): RegisteredSession | string {
     const session = sessions.of(agent);
     if (session === null) return `${agent.name} is not registered as a Claude Code session`;
-    if (session.messagingSocketPath === undefined) return `this version of Claude Code (${session.version ?? "unknown"}) has no inbox socket`;
-    if (!openedByLaunch(agent) && !sessions.acceptsPeers(session)) return "the session is not open to other sessions; `tieline setup --hooks claude` opens it";
+    if (session.messagingSocketPath === undefined)
+      return `this version of Claude Code (${session.version ?? "unknown"}) has no inbox socket`;
+    if (!openedByLaunch(agent) && !sessions.acceptsPeers(session))
+      return "the session is not open to other sessions; `tieline setup --hooks claude` opens it";
     return session;
   }
 

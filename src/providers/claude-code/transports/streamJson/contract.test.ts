@@ -19,7 +19,15 @@ const sessionId = "6f1c2a34-9d5e-4b70-8a1b-2c3d4e5f6071";
 
 function traceOf(sessions: ClaudeSessions, agent: Agent, message: Message): Promise<Trace> {
   const path = sessions.transcriptOf(agent);
-  return traceIn({ conversation: sessionId, files: path === null ? [] : [{ path, conversation: sessionId }], below: [sessions.transcriptFolder(agent)], reader: claudeLines }, message);
+  return traceIn(
+    {
+      conversation: sessionId,
+      files: path === null ? [] : [{ path, conversation: sessionId }],
+      below: [sessions.transcriptFolder(agent)],
+      reader: claudeLines,
+    },
+    message,
+  );
 }
 
 transportContract(
@@ -34,7 +42,12 @@ transportContract(
     const child = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "ignore", detached: true });
     const sessions = new ClaudeSessions({ configDir, environ: () => ({}) });
     const endpoint = { transport: "stream-json", locator: {} };
-    const agent = anAgent({ name: "ana", provider: "claude-headless", sessionId, endpoints: [{ transport: "tmux", locator: { agentPid: child.pid } }, endpoint] });
+    const agent = anAgent({
+      name: "ana",
+      provider: "claude-headless",
+      sessionId,
+      endpoints: [{ transport: "tmux", locator: { agentPid: child.pid } }, endpoint],
+    });
     await until(() => sessions.said(agent)?.state === "idle", "the program to register its session");
     return {
       transport: streamJsonTransport({

@@ -32,7 +32,13 @@ const beginMs = 3_000;
 /** Of changes that follow each other within a millisecond only the first is announced: what comes then is looked for. */
 const sweepMs = 50;
 
-export function streamJsonTransport({ home, said, watchState, traceOf, pause = Bun.sleep }: StreamJsonParts): Transport {
+export function streamJsonTransport({
+  home,
+  said,
+  watchState,
+  traceOf,
+  pause = Bun.sleep,
+}: StreamJsonParts): Transport {
   return {
     name: "stream-json",
     traits: { bestProof: "transcript", authority: "user" },
@@ -41,10 +47,13 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
 
     async ready({ agent, message }) {
       const streams = streamsOf(agent);
-      if (streams === null || !hasReader(streams.input)) return { kind: "gone", detail: `${agent.name} does not read its input` };
+      if (streams === null || !hasReader(streams.input))
+        return { kind: "gone", detail: `${agent.name} does not read its input` };
       const word = said(agent);
       const hold = word && holdOf(agent, word);
-      return hold === null || (message.when !== "turn" && hold.reason === "busy") ? { kind: "ready" } : { kind: "held", hold };
+      return hold === null || (message.when !== "turn" && hold.reason === "busy")
+        ? { kind: "ready" }
+        : { kind: "held", hold };
     },
 
     async deliver({ agent, message }, signal): Promise<Outcome> {
@@ -58,13 +67,17 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
         closeSync(fd);
       }
       const begun = await hasBegun(streams, message, from, AbortSignal.any([signal, AbortSignal.timeout(beginMs)]));
-      return begun ? { kind: "handed", proof: "submitted", detail: "the program says that it began with it" } : { kind: "handed", proof: "written", detail: "the program has it in its queue" };
+      return begun
+        ? { kind: "delivered", proof: "submitted", detail: "the program says that it began with it" }
+        : { kind: "delivered", proof: "written", detail: "the program has it in its queue" };
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
       const trace = await traceOf(agent, message);
-      if (trace === "answered") return { kind: "handed", proof: "transcript" };
-      return trace === "given" ? { kind: "handed", proof: "submitted" } : { kind: "unknown", detail: "the session has no record of it yet" };
+      if (trace === "answered") return { kind: "delivered", proof: "transcript" };
+      return trace === "given"
+        ? { kind: "delivered", proof: "submitted" }
+        : { kind: "unknown", detail: "the session has no record of it yet" };
     },
 
     watch: (agent, _endpoint, changed) => watchState(agent, changed),
@@ -75,13 +88,23 @@ export function streamJsonTransport({ home, said, watchState, traceOf, pause = B
   }
 }
 
-const envelopeOf = (message: Message): Envelope => envelope(message, { multiline: true, inlineLimit, escaped: claudeFiles }, "user");
+const envelopeOf = (message: Message): Envelope =>
+  envelope(message, { multiline: true, inlineLimit, escaped: claudeFiles }, "user");
 
 /** An urgent message that may stop a running reply goes behind an interrupt. */
 export function linesFor(message: Message): string {
   const { text } = envelopeOf(message);
-  const interrupt = { type: "control_request", request_id: `interrupt-${message.id}`, request: { subtype: "interrupt" } };
-  const user = { type: "user", message: { role: "user", content: text }, uuid: message.id, priority: message.when === "turn" ? "later" : "next" };
+  const interrupt = {
+    type: "control_request",
+    request_id: `interrupt-${message.id}`,
+    request: { subtype: "interrupt" },
+  };
+  const user = {
+    type: "user",
+    message: { role: "user", content: text },
+    uuid: message.id,
+    priority: message.when === "turn" ? "later" : "next",
+  };
   return [...(message.hard ? [interrupt] : []), user].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
@@ -94,7 +117,13 @@ async function hasBegun({ output }: Streams, { id }: Message, from: number, sign
       // A file that is shorter than it was began anew.
       const lines = wholeLines(output, { below: dirname(output) }, ({ size }) => (size < read ? 0 : read));
       read = lines?.end ?? read;
-      if (lines?.bytes.toString("utf8").split("\n").some((line) => tellsOfBeginning(line, id))) return true;
+      if (
+        lines?.bytes
+          .toString("utf8")
+          .split("\n")
+          .some((line) => tellsOfBeginning(line, id))
+      )
+        return true;
       if (signal.aborted) return false;
       await (lines?.more ? nextTurn() : bell.wait(sweepMs));
     }

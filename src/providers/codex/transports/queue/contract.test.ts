@@ -27,13 +27,24 @@ describeUnless(lackOfLinux)("the queue of a running program", () => {
     async () => {
       const codexHome = mkdtempSync(join(folder, "home-"));
       const rollout = rolloutIn(codexHome, thread);
-      const codex = Bun.spawn([program, thread], { env: { CODEX_HOME: codexHome }, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+      const codex = Bun.spawn([program, thread], {
+        env: { CODEX_HOME: codexHome },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "inherit",
+      });
       await until(() => existsSync(rollout), "the thread to begin");
       const endpoint = { transport: "codex-queue", locator: {} };
       return {
         // Somebody has begun to write at its prompt.
-        transport: codexQueueTransport({ pane: { probe: async () => ({ kind: "held", hold: { reason: "draft", detail: "" } }) } }),
-        agent: anAgent({ name: "ana", provider: "codex", endpoints: [{ transport: "tmux", locator: { agentPid: codex.pid } }, endpoint] }),
+        transport: codexQueueTransport({
+          pane: { probe: async () => ({ kind: "held", hold: { reason: "draft", detail: "" } }) },
+        }),
+        agent: anAgent({
+          name: "ana",
+          provider: "codex",
+          endpoints: [{ transport: "tmux", locator: { agentPid: codex.pid } }, endpoint],
+        }),
         endpoint,
         received: () => toldIn(rollout),
         vanish,

@@ -2,22 +2,36 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { personId } from "../../../../model/agent.ts";
+import { userId } from "../../../../model/agent.ts";
 import type { Delivery, HoldReason } from "../../../../model/delivery.ts";
 import { seal } from "../../../../model/message.ts";
 import { anAgent } from "../../../../testing/agents.ts";
 import type { Errand } from "../../../../delivery/transports/port.ts";
 import { codexQueueTransport } from "./transport.ts";
 
-const ana = anAgent({ name: "ana", endpoints: [{ transport: "tmux", locator: {} }, { transport: "codex-queue", locator: {} }] });
+const ana = anAgent({
+  name: "ana",
+  endpoints: [
+    { transport: "tmux", locator: {} },
+    { transport: "codex-queue", locator: {} },
+  ],
+});
 
 function setUp() {
   const transcript = join(mkdtempSync(join(tmpdir(), "tl-queue-")), "rollout.jsonl");
   writeFileSync(transcript, "");
-  const state = { hold: null as HoldReason | null, now: 1_000, complaint: null as string | null, added: [] as string[] };
+  const state = {
+    hold: null as HoldReason | null,
+    now: 1_000,
+    complaint: null as string | null,
+    added: [] as string[],
+  };
   const transport = codexQueueTransport({
     clock: () => state.now,
-    pane: { probe: async () => (state.hold === null ? { kind: "ready" } : { kind: "held", hold: { reason: state.hold, detail: "" } }) },
+    pane: {
+      probe: async () =>
+        state.hold === null ? { kind: "ready" } : { kind: "held", hold: { reason: state.hold, detail: "" } },
+    },
     queueOf: () => ({
       transcript: { path: transcript, below: [dirname(transcript)] },
       async add(text) {
@@ -26,36 +40,64 @@ function setUp() {
       },
     }),
   });
-  const message = seal({ to: "ana", body: "hello" }, { id: personId, name: "user", team: "web", knownBy: "token" }, { inReplyTo: null, hops: 1 });
+  const message = seal(
+    { to: "ana", body: "hello" },
+    { id: userId, name: "user", team: "web", knownBy: "token" },
+    { inReplyTo: null, hops: 1 },
+  );
   const errand: Errand = { message, delivery: {} as Delivery, agent: ana, endpoint: ana.endpoints[1]!, mark: "" };
   const deliver = async () => {
     const readiness = await transport.ready(errand);
     if (readiness.kind !== "ready") throw new Error("not ready");
     return transport.deliver({ ...errand, observed: readiness.observed }, AbortSignal.timeout(1_000));
   };
-  const record = (): void => writeFileSync(transcript, `${JSON.stringify({ type: "response_item", payload: { type: "message", role: "user", content: `[${message.tag} from user]` } })}\n`);
+  const record = (): void =>
+    writeFileSync(
+      transcript,
+      `${JSON.stringify({ type: "response_item", payload: { type: "message", role: "user", content: `[${message.tag} from user]` } })}\n`,
+    );
   return { transport, errand, state, deliver, record };
 }
 
 test("it is the way only where something stands in the way of typing", async () => {
   const { transport, errand, state } = setUp();
   const ways: string[] = [];
-  for (const hold of [null, "draft", "copy-mode", "busy", "permission", "question", "dialog", "typing", "unreadable"] as const) {
+  for (const hold of [
+    null,
+    "draft",
+    "copy-mode",
+    "busy",
+    "permission",
+    "question",
+    "dialog",
+    "typing",
+    "unreadable",
+  ] as const) {
     state.hold = hold;
     ways.push(`${hold}: ${(await transport.ready(errand)).kind}`);
   }
-  expect(ways).toEqual(["null: gone", "draft: ready", "copy-mode: ready", "busy: gone", "permission: gone", "question: gone", "dialog: gone", "typing: gone", "unreadable: gone"]);
+  expect(ways).toEqual([
+    "null: gone",
+    "draft: ready",
+    "copy-mode: ready",
+    "busy: gone",
+    "permission: gone",
+    "question: gone",
+    "dialog: gone",
+    "typing: gone",
+    "unreadable: gone",
+  ]);
 });
 
 test("what is queued comes before what is typed, until Codex has taken it or will not", async () => {
   const { transport, errand, state, deliver, record } = setUp();
   state.hold = "draft";
-  expect(await deliver()).toMatchObject({ kind: "handed", proof: "written" });
+  expect(await deliver()).toMatchObject({ kind: "delivered", proof: "written" });
   state.hold = null;
   expect((await transport.ready(errand)).kind).toBe("ready");
   record();
   expect((await transport.ready(errand)).kind).toBe("gone");
-  expect(await transport.inspect(errand)).toMatchObject({ kind: "handed", proof: "submitted" });
+  expect(await transport.inspect(errand)).toMatchObject({ kind: "delivered", proof: "submitted" });
 });
 
 test("a queue that does not move is not waited for, and a complaint is an error", async () => {

@@ -1,7 +1,7 @@
 /**
  * Codex's own durable queue, for a Codex on its own whose prompt is not free: what stands there is left as it is, and the
  * words run as a turn of their own within some ten seconds. In a turn nothing is queued: an interrupt would leave it in
- * the queue until the person's next turn, while mail that waits with us comes when the prompt is free.
+ * the queue until the user's next turn, while mail that waits with us comes when the prompt is free.
  */
 import type { Agent } from "../../../../model/agent.ts";
 import type { HoldReason, Outcome } from "../../../../model/delivery.ts";
@@ -22,7 +22,7 @@ export interface CodexQueueParts {
   readonly clock?: Clock;
 }
 
-/** What a person leaves in the way, although the program is at rest. */
+/** What a user leaves in the way, although the program is at rest. */
 const inTheWay: ReadonlySet<HoldReason> = new Set(["draft", "copy-mode"]);
 /** A command line takes 128 KiB. */
 const inlineLimit = 100_000;
@@ -53,14 +53,18 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
       const queue = (observed as CodexQueue | undefined) ?? queueOf(agent);
       if (queue === null) return noQueue(agent);
       const refusal = await queue.add(envelopeFor(message, agent).text, signal);
-      if (refusal !== null) return signal.aborted ? { kind: "unknown", detail: "it may stand in Codex's queue" } : { kind: "error", detail: refusal };
+      if (refusal !== null)
+        return signal.aborted
+          ? { kind: "unknown", detail: "it may stand in Codex's queue" }
+          : { kind: "error", detail: refusal };
       last.set(agent.id, { message, rollout: queue.transcript, at: elapsed() });
-      return { kind: "handed", proof: "written", detail: "it stands in Codex's queue" };
+      return { kind: "delivered", proof: "written", detail: "it stands in Codex's queue" };
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
       const queue = queueOf(agent);
-      if (queue !== null && (await isRecorded(queue.transcript, message))) return { kind: "handed", proof: "submitted", detail: "the conversation holds it" };
+      if (queue !== null && (await isRecorded(queue.transcript, message)))
+        return { kind: "delivered", proof: "submitted", detail: "the conversation holds it" };
       return { kind: "unknown", detail: "it may stand in Codex's queue" };
     },
 
@@ -69,7 +73,11 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
   };
 
   function envelopeFor(message: Message, agent: Agent): Envelope {
-    return envelope(message, { multiline: true, inlineLimit, escaped: codexMentions, command: command?.(agent) }, "user");
+    return envelope(
+      message,
+      { multiline: true, inlineLimit, escaped: codexMentions, command: command?.(agent) },
+      "user",
+    );
   }
 
   async function waits({ id }: Agent): Promise<boolean> {

@@ -10,7 +10,11 @@ import { codexServerTransport } from "./transport.ts";
 interface Frame {
   readonly id?: number;
   readonly method: string;
-  readonly params: { readonly threadId?: string; readonly clientUserMessageId?: string; readonly input?: readonly { readonly text: string }[] };
+  readonly params: {
+    readonly threadId?: string;
+    readonly clientUserMessageId?: string;
+    readonly input?: readonly { readonly text: string }[];
+  };
 }
 
 /** As much of Codex's app server as its clients see: one thread, in which a model answers everything at once. */
@@ -39,7 +43,12 @@ function scriptedAppServer(folder: string) {
     if (method === "initialize") return { result: {} };
     if (method === "thread/loaded/list") return { result: { data: [threadId] } };
     if (asked !== threadId) return { error: { code: -32_600, message: `thread not found: ${asked}` } };
-    if (method === "thread/read") return { result: { thread: { id: threadId, status: { type: "idle" }, path, cwd: folder, ephemeral: false, parentThreadId: null } } };
+    if (method === "thread/read")
+      return {
+        result: {
+          thread: { id: threadId, status: { type: "idle" }, path, cwd: folder, ephemeral: false, parentThreadId: null },
+        },
+      };
     if (method === "turn/start") return { result: { turn: { id: "turn-1", status: "inProgress" } } };
     return { error: { code: -32_601, message: `unknown method: ${method}` } };
   }
@@ -54,13 +63,19 @@ function scriptedAppServer(folder: string) {
     tellStatus({ type: "idle" });
   }
 
-  const tellStatus = (status: object): void => void server.publish(everybody, JSON.stringify({ method: "thread/status/changed", params: { threadId, status } }));
-  const record = (type: string, payload: object): void => appendFileSync(path, `${JSON.stringify({ type, payload })}\n`);
+  const tellStatus = (status: object): void =>
+    void server.publish(everybody, JSON.stringify({ method: "thread/status/changed", params: { threadId, status } }));
+  const record = (type: string, payload: object): void =>
+    appendFileSync(path, `${JSON.stringify({ type, payload })}\n`);
 
   function said(): string[] {
     const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
-    const payloads = lines.map((line) => (JSON.parse(line) as { payload: { role?: string; content?: { text: string }[] } }).payload);
-    return payloads.filter(({ role }) => role === "user").flatMap(({ content = [] }) => content.map(({ text }) => text));
+    const payloads = lines.map(
+      (line) => (JSON.parse(line) as { payload: { role?: string; content?: { text: string }[] } }).payload,
+    );
+    return payloads
+      .filter(({ role }) => role === "user")
+      .flatMap(({ content = [] }) => content.map(({ text }) => text));
   }
   return { socket: unix, said, end: () => server.stop(true) };
 }
@@ -70,7 +85,11 @@ transportContract(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "tl-codex-"));
     const codex = scriptedAppServer(folder);
-    const threads = new CodexThreads({ codexHome: folder, retryMs: 20, report: (context, fault) => console.error(context, fault) });
+    const threads = new CodexThreads({
+      codexHome: folder,
+      retryMs: 20,
+      report: (context, fault) => console.error(context, fault),
+    });
     const endpoint = codexServerEndpoint({ socket: codex.socket, hooks: false });
     const agent = anAgent({ name: "ana", provider: "codex", endpoints: [endpoint] });
     // As the link does while the agent lives.

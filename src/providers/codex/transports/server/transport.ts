@@ -1,12 +1,12 @@
 /**
  * A Codex app server: text goes to the thread without a keystroke, at idle as a new turn, in a turn with what the
- * model reads next. The person's draft and dialogs stay as they are.
+ * model reads next. The user's draft and dialogs stay as they are.
  *
- * Words that join a running turn are lost when the person interrupts it before the model has read them. So only mail
+ * Words that join a running turn are lost when the user interrupts it before the model has read them. So only mail
  * that may not wait for the end of the turn goes that way, and none counts as delivered before it stands in the
  * thread's own record.
  */
-import { personId, type Agent } from "../../../../model/agent.ts";
+import { userId, type Agent } from "../../../../model/agent.ts";
 import type { Authority, Outcome } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import { asTielineError } from "../../../../model/errors.ts";
@@ -47,7 +47,8 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
         return { kind: "gone", detail: asTielineError(thrown).message };
       }
       const said = thread && saidBy(thread.status);
-      if (!thread || !said) return { kind: "held", hold: { reason: "starting", detail: `${agent.name} has no conversation yet` } };
+      if (!thread || !said)
+        return { kind: "held", hold: { reason: "starting", detail: `${agent.name} has no conversation yet` } };
       if (said.state === "working" && joinsTurn(message, agent)) return { kind: "ready", observed: thread };
       const hold = holdOf(agent, said);
       return hold === null ? { kind: "ready", observed: thread } : { kind: "held", hold };
@@ -57,7 +58,8 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
       const thread = (observed as Thread | undefined) ?? (await threads.find(agent).catch(() => null));
       if (thread === null) return { kind: "gone", detail: `${agent.name} has no conversation` };
       const { id: threadId, path, status } = thread;
-      if (path === null) return { kind: "error", detail: `Codex does not say where it writes down the thread ${threadId}` };
+      if (path === null)
+        return { kind: "error", detail: `Codex does not say where it writes down the thread ${threadId}` };
       const rollout = threads.rolloutAt(agent, path);
       const offset = lengthOf(rollout);
       const { authority, envelope: _, ...turn } = turnWith(message, command?.(agent));
@@ -67,21 +69,37 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
         const { message: detail, operands } = asTielineError(thrown);
         return operands["refused"] === true ? { kind: "error", detail } : { kind: "unknown", detail, authority };
       }
-      if (await untilRecorded(rollout, offset, message, signal)) return { kind: "handed", proof: "submitted", detail: "the conversation holds it", authority };
-      return { kind: "unknown", detail: status.type === "active" ? "it joined the running turn; the model has not read it yet" : "the thread has no record of it yet", authority };
+      if (await untilRecorded(rollout, offset, message, signal))
+        return { kind: "delivered", proof: "submitted", detail: "the conversation holds it", authority };
+      return {
+        kind: "unknown",
+        detail:
+          status.type === "active"
+            ? "it joined the running turn; the model has not read it yet"
+            : "the thread has no record of it yet",
+        authority,
+      };
     },
 
     async inspect({ agent, message }: Errand): Promise<Outcome> {
       const rollout = threads.transcriptOf(agent);
       if (rollout === null) return { kind: "unknown", detail: "the thread's record is not to be found" };
       const { authority } = turnWith(message, command?.(agent));
-      const recorded = { kind: "handed", proof: "submitted", detail: "the conversation holds it", authority } as const;
+      const recorded = {
+        kind: "delivered",
+        proof: "submitted",
+        detail: "the conversation holds it",
+        authority,
+      } as const;
       if (await isRecorded(rollout, message)) return recorded;
       // Codex keeps what it was given until the turn ends; only then is it gone if it was not read.
       const thread = await threads.find(agent).catch(() => null);
-      if (thread?.status.type === "active") return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet", authority };
+      if (thread?.status.type === "active")
+        return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet", authority };
       await pause(recordedMs);
-      return (await isRecorded(rollout, message)) ? recorded : { kind: "absent", detail: "the turn ended before the model read it" };
+      return (await isRecorded(rollout, message))
+        ? recorded
+        : { kind: "absent", detail: "the turn ended before the model read it" };
     },
 
     watch: (agent, _endpoint, changed) => threads.watch(agent, { changed }),
@@ -93,27 +111,34 @@ function joinsTurn({ when, hard }: Message, agent: Agent): boolean {
   return when === "tool" || (when === "interrupt" && (hard || !isHooked(agent)));
 }
 
-const isHooked = (agent: Agent): boolean => (codexServerOf(agent)?.hooks ?? false) || agent.endpoints.some(({ transport }) => transport === "hook");
+const isHooked = (agent: Agent): boolean =>
+  (codexServerOf(agent)?.hooks ?? false) || agent.endpoints.some(({ transport }) => transport === "hook");
 
 interface Turn {
   readonly authority: Authority;
   readonly envelope: Envelope;
   readonly input: readonly { readonly type: "text"; readonly text: string; readonly text_elements: readonly never[] }[];
-  readonly additionalContext?: Readonly<Record<string, { readonly value: string; readonly kind: "untrusted"; readonly name: string }>>;
+  readonly additionalContext?: Readonly<
+    Record<string, { readonly value: string; readonly kind: "untrusted"; readonly name: string }>
+  >;
 }
 
 /**
- * The person speaks as the user. What an agent says goes as untrusted context, under a name that its author could not
+ * The user speaks as the user. What an agent says goes as untrusted context, under a name that its author could not
  * foretell and so can not close; where it is too long for that, its first line says that the user did not write it.
  */
 export function turnWith(message: Message, command?: string): Turn {
   const { tag, from } = message;
   const said = (text: string) => [{ type: "text" as const, text, text_elements: [] }];
   const asUser = (): Turn => {
-    const sent = envelope(message, { multiline: true, inlineLimit: inputLimit, escaped: codexMentions, command }, "user");
+    const sent = envelope(
+      message,
+      { multiline: true, inlineLimit: inputLimit, escaped: codexMentions, command },
+      "user",
+    );
     return { authority: "user", envelope: sent, input: said(sent.text) };
   };
-  if (from.id === personId) return asUser();
+  if (from.id === userId) return asUser();
   const context = envelope(message, { multiline: true, inlineLimit: contextLimit, command }, "peer");
   if (!context.inline) return asUser();
   return {

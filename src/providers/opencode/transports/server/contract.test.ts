@@ -13,8 +13,10 @@ interface Prompt {
 function scriptedOpencode() {
   const entries: { info: { id: string; role: string }; parts: object[] }[] = [];
   const streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
-  const encode = (type: string, properties: object): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify({ type, properties })}\n\n`);
-  const tell = (type: string, properties: object): void => streams.forEach((stream) => stream.enqueue(encode(type, properties)));
+  const encode = (type: string, properties: object): Uint8Array =>
+    new TextEncoder().encode(`data: ${JSON.stringify({ type, properties })}\n\n`);
+  const tell = (type: string, properties: object): void =>
+    streams.forEach((stream) => stream.enqueue(encode(type, properties)));
   const sessionID = "ses_1";
 
   function answer({ parts }: Prompt): void {
@@ -56,7 +58,11 @@ function scriptedOpencode() {
       "/tui/select-session": { POST: () => Response.json(true) },
     },
   });
-  return { server, said: () => entries.filter(({ info }) => info.role === "user").map(({ parts }) => (parts[0] as { text: string }).text) };
+  return {
+    server,
+    said: () =>
+      entries.filter(({ info }) => info.role === "user").map(({ parts }) => (parts[0] as { text: string }).text),
+  };
 }
 
 transportContract(

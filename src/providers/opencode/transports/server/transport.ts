@@ -1,8 +1,8 @@
 /**
  * The server inside of an opencode: text goes into the conversation without a keystroke, at idle as a new turn, in a
- * turn with what the model reads next. The person's draft and dialogs stay as they are.
+ * turn with what the model reads next. The user's draft and dialogs stay as they are.
  *
- * What joins a running turn stays in the conversation, unread, when the person interrupts. It counts as delivered once
+ * What joins a running turn stays in the conversation, unread, when the user interrupts. It counts as delivered once
  * the model has begun to answer behind it; if the turn ends before, it is taken back and waits again.
  */
 import type { Agent } from "../../../../model/agent.ts";
@@ -16,7 +16,10 @@ import { holdOf } from "../../../../agents/status/ownWord.ts";
 import type { Errand, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 
 export interface OpencodeServerParts {
-  readonly sessions: Pick<OpencodeSessions, "said" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch">;
+  readonly sessions: Pick<
+    OpencodeSessions,
+    "said" | "ask" | "sessionOf" | "request" | "began" | "relearn" | "standing" | "watch"
+  >;
   /** By which word an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   readonly pause?: (ms: number) => Promise<void>;
@@ -36,10 +39,12 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
     earliest: () => "tool",
 
     async ready({ agent, message }): Promise<Readiness> {
-      if (sessions.said(agent)?.state === "starting") return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
+      if (sessions.said(agent)?.state === "starting")
+        return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
       const said = await sessions.ask(agent).catch(asTielineError);
       if (said instanceof Error) return { kind: "gone", detail: said.message };
-      if (sessions.sessionOf(agent) === null && opencodeLocatorOf(agent)?.adopted) return { kind: "gone", detail: `nothing was said to ${agent.name} yet that would tell its conversation` };
+      if (sessions.sessionOf(agent) === null && opencodeLocatorOf(agent)?.adopted)
+        return { kind: "gone", detail: `nothing was said to ${agent.name} yet that would tell its conversation` };
       if (said.state === "working" && message.when !== "turn") return { kind: "ready" };
       const hold = holdOf(agent, said);
       return hold === null ? { kind: "ready" } : { kind: "held", hold };
@@ -52,31 +57,41 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
         const session = sessions.sessionOf(agent) ?? (await newSession(agent, signal));
         const to = (path: string, body: unknown) => sessions.request(agent, "POST", path, { body, signal });
         if (message.hard) await to(`/session/${session}/abort`, {});
-        // The person sees what happens to the agent, also after having left the conversation.
+        // The user sees what happens to the agent, also after having left the conversation.
         if (!joins) await to("/tui/select-session", { sessionID: session });
         // Before it is: a quick turn ends before the answer to this request is here.
         sessions.began(agent, session);
-        await to(`/session/${session}/prompt_async`, { parts: [{ id: partId(message.id, errand.delivery.claimedAt ?? 0), type: "text", text: envelopeOf(message, command?.(agent)).text }] });
+        await to(`/session/${session}/prompt_async`, {
+          parts: [
+            {
+              id: partId(message.id, errand.delivery.claimedAt ?? 0),
+              type: "text",
+              text: envelopeOf(message, command?.(agent)).text,
+            },
+          ],
+        });
       } catch (thrown) {
         await sessions.relearn(agent);
         const { message: detail, operands } = asTielineError(thrown);
         return { kind: operands["refused"] === true ? "error" : "unknown", detail };
       }
       const standing = await settled(agent, message, joins ? ["waiting", "asked", "read"] : ["read"], signal);
-      if (standing.kind === "read") return { kind: "handed", proof: "transcript", ...degraded(message) };
+      if (standing.kind === "read") return { kind: "delivered", proof: "transcript", ...degraded(message) };
       if (standing.kind === "absent") return { kind: "unknown", detail: "the conversation does not hold it yet" };
-      if (joins && standing.kind === "waiting") return { kind: "unknown", detail: "it joined the running turn; the model has not read it yet" };
+      if (joins && standing.kind === "waiting")
+        return { kind: "unknown", detail: "it joined the running turn; the model has not read it yet" };
       return asked(standing);
     },
 
     async inspect({ agent, message, delivery }: Errand): Promise<Outcome> {
       const standing = await standingNow(agent, message);
       if (standing === null) return { kind: "unknown", detail: "opencode does not answer" };
-      if (standing.kind === "read") return { kind: "handed", proof: "transcript", ...degraded(message) };
+      if (standing.kind === "read") return { kind: "delivered", proof: "transcript", ...degraded(message) };
       if (standing.kind === "asked") return asked(standing);
-      // It was given as a turn of its own, and what the person then did with that is the person's business.
-      if (delivery.state === "handed") return { kind: "unknown", detail: "the model has not read it yet" };
-      if (!(await isAtRest(agent))) return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet" };
+      // It was given as a turn of its own, and what the user then did with that is the user's business.
+      if (delivery.state === "delivered") return { kind: "unknown", detail: "the model has not read it yet" };
+      if (!(await isAtRest(agent)))
+        return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet" };
       const still = await standingNow(agent, message);
       if (still?.kind === "absent") return { kind: "absent", detail: "the conversation does not hold it" };
       if (still?.kind !== "waiting") return { kind: "unknown", detail: "the model has not read it yet" };
@@ -93,7 +108,12 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
   }
 
   /** The first of these standings, or what it was when the time was over. */
-  async function settled(agent: Agent, message: Message, wanted: readonly Standing["kind"][], signal: AbortSignal): Promise<Standing> {
+  async function settled(
+    agent: Agent,
+    message: Message,
+    wanted: readonly Standing["kind"][],
+    signal: AbortSignal,
+  ): Promise<Standing> {
     const over = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
     const bell = { ring: (): void => undefined };
     using _ = sessions.watch(agent, () => bell.ring());
@@ -120,14 +140,17 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
 }
 
 /** A prompt is the user's own word there, whoever wrote it; its first line says when that was an agent. */
-export const envelopeOf = (message: Message, command?: string): Envelope => envelope(message, { multiline: true, inlineLimit, command }, "user");
+export const envelopeOf = (message: Message, command?: string): Envelope =>
+  envelope(message, { multiline: true, inlineLimit, command }, "user");
 
 const asked = (standing: Standing): Outcome => ({
-  kind: "handed",
+  kind: "delivered",
   proof: "submitted",
   detail: "opencode has begun a turn with it",
   ...("failure" in standing && standing.failure !== undefined && { failure: standing.failure }),
 });
 
 const degraded = ({ when, hard }: Message): { readonly detail?: string } =>
-  when === "interrupt" && !hard ? { detail: "opencode lets nobody stop a tool call; it came after the one that ran" } : {};
+  when === "interrupt" && !hard
+    ? { detail: "opencode lets nobody stop a tool call; it came after the one that ran" }
+    : {};

@@ -14,8 +14,13 @@ type Context = Parameters<Handler>[1];
 function scriptedPi(socket: string) {
   const handlers = new Map<string, Handler[]>();
   const messages: { role: string; content: string }[] = [];
-  const context: Context = { isIdle: () => true, abort: () => undefined, sessionManager: { getSessionId: () => "a-session", getBranch: () => [] } };
-  const emit = (event: string, payload: Parameters<Handler>[0] = {}): void => handlers.get(event)?.forEach((handler) => handler(payload, context));
+  const context: Context = {
+    isIdle: () => true,
+    abort: () => undefined,
+    sessionManager: { getSessionId: () => "a-session", getBranch: () => [] },
+  };
+  const emit = (event: string, payload: Parameters<Handler>[0] = {}): void =>
+    handlers.get(event)?.forEach((handler) => handler(payload, context));
   listenAt(socket, {
     on: (event, handler) => void handlers.set(event, [...(handlers.get(event) ?? []), handler]),
     sendMessage(message) {

@@ -1,8 +1,8 @@
 /**
  * Tieline's extension inside of a pi: text goes into the conversation without a keystroke, at idle as a new turn, in a
- * turn with what the model reads next. Urgent mail also stops the calls that come before it. The person's draft stays.
+ * turn with what the model reads next. Urgent mail also stops the calls that come before it. The user's draft stays.
  *
- * pi throws away what it has queued when the person interrupts, so what joins a turn counts as delivered only once the
+ * pi throws away what it has queued when the user interrupts, so what joins a turn counts as delivered only once the
  * model answers behind it.
  */
 import type { Agent } from "../../../../model/agent.ts";
@@ -32,7 +32,8 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
     earliest: () => "interrupt",
 
     async ready({ agent, message }): Promise<Readiness> {
-      if (sessions.said(agent)?.state === "starting") return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
+      if (sessions.said(agent)?.state === "starting")
+        return { kind: "held", hold: { reason: "starting", detail: `${agent.name} is starting` } };
       const said = await sessions.ask(agent).catch(asTielineError);
       if (said instanceof Error) return { kind: "gone", detail: said.message };
       if (said.state === "working" && message.when !== "turn") return { kind: "ready" };
@@ -44,7 +45,11 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
       const { id, tag, when, hard } = message;
       let finding: PiFinding;
       try {
-        finding = await sessions.call(agent, { deliver: { id, tag, text: envelopeOf(message).text, urgent: when === "interrupt", hard } }, signal);
+        finding = await sessions.call(
+          agent,
+          { deliver: { id, tag, text: envelopeOf(message).text, urgent: when === "interrupt", hard } },
+          signal,
+        );
       } catch (thrown) {
         return { kind: "unknown", detail: asTielineError(thrown).message };
       }
@@ -78,9 +83,14 @@ function outcomeOf({ standing, stopped, failure }: PiFinding): Outcome {
   const detail = stopped.length === 0 ? {} : { detail: `stopped ${stopped.join(", ")}` };
   switch (standing) {
     case "read":
-      return { kind: "handed", proof: "transcript", ...detail };
+      return { kind: "delivered", proof: "transcript", ...detail };
     case "asked":
-      return { kind: "handed", proof: "submitted", detail: "pi has begun a turn with it", ...(failure !== undefined && { failure }) };
+      return {
+        kind: "delivered",
+        proof: "submitted",
+        detail: "pi has begun a turn with it",
+        ...(failure !== undefined && { failure }),
+      };
     case "waiting":
       return { kind: "unknown", detail: "it joined the running turn; the model has not read it yet" };
     case "absent":

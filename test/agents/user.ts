@@ -1,5 +1,5 @@
 /**
- * What a person does at a pane: press a key, look, and press it again when it was not taken. Programs lose keys that
+ * What a user does at a pane: press a key, look, and press it again when it was not taken. Programs lose keys that
  * come while they start or open a dialog, and a terminal's late answers land on whatever line is being edited.
  */
 import type { Bench } from "./bench.ts";
@@ -12,9 +12,13 @@ type Look = (screen: Screen) => boolean | Promise<boolean>;
 export async function press(bench: Bench, keys: string | readonly string[], shows: Look): Promise<void> {
   const pressed = [keys].flat();
   let screen = await bench.capture();
-  await insist(() => bench.send(...pressed), async () => shows((screen = await bench.capture())), {
-    what: async () => `${pressed.join(" ")} was taken; the screen shows\n${screen.text}`,
-  });
+  await insist(
+    () => bench.send(...pressed),
+    async () => shows((screen = await bench.capture())),
+    {
+      what: async () => `${pressed.join(" ")} was taken; the screen shows\n${screen.text}`,
+    },
+  );
 }
 
 /** Goes down a menu to the entry that begins with the label, and takes it. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { logOf, submittedTo } from "../../../testing/scriptedAgent.ts";
 import { openStage, type ScriptedCast, type Stage } from "../../../testing/stage.ts";
-import { attachPerson, type Person } from "../../../testing/tmux.ts";
+import { attachUser, type User } from "../../../testing/tmux.ts";
 import { until } from "../../../testing/until.ts";
 
 let stage: Stage;
@@ -14,39 +14,42 @@ afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** A person at a terminal of their own, looking at ana. */
-async function visitor(): Promise<Person> {
+/** A user at a terminal of their own, looking at ana. */
+async function visitor(): Promise<User> {
   await stage.tmux.tmux("select-window", "-t", ana.pane);
-  return attachPerson(stage.tmux, "main");
+  return attachUser(stage.tmux, "main");
 }
 
 const heldFor = (reason: string) => (delivery: { reason: string | null }) => delivery.reason === reason;
 
-describe("a person types", () => {
+describe("a user types", () => {
   test("nothing is typed at the same time, and their draft stays theirs until they are done with it", async () => {
-    await using person = await visitor();
-    await person.press("h", "i");
+    await using user = await visitor();
+    await user.press("h", "i");
     const receipt = await stage.send("ana", "from elsewhere");
     const held = await stage.delivered(receipt, ({ reason }) => reason !== null);
     expect(["typing", "draft"]).toContain(held.reason!);
     await stage.delivered(receipt, heldFor("draft"));
     expect(logOf(ana.dir)).toEqual([]);
-    await person.press("BSpace", "BSpace");
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    await user.press("BSpace", "BSpace");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
     expect(submittedTo(ana.dir)[0]).toStartWith("[MSG_");
   });
 
   test("between our paste and our Enter: the keys wait, and arrive in an empty composer", async () => {
-    await using person = await visitor();
+    await using user = await visitor();
     // The echo comes late enough for a key to come before our Enter.
     await ana.direct({ echoDelayMs: 400 });
     const receipt = await stage.send("ana", "from elsewhere");
     await pasted(stage, ana.pane);
-    await person.press("-l", "my own words");
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
-    await until(async () => (await composer()) === "my own words", async () => `the user's words; the composer has ${await composer()}`);
-    await person.press("Enter");
+    await user.press("-l", "my own words");
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
+    await until(
+      async () => (await composer()) === "my own words",
+      async () => `the user's words; the composer has ${await composer()}`,
+    );
+    await user.press("Enter");
     await until(() => submittedTo(ana.dir).length === 2, "the user's own prompt");
     expect(submittedTo(ana.dir)[0]).toEndWith("]");
     expect(submittedTo(ana.dir)[1]).toBe("my own words");
@@ -60,12 +63,13 @@ describe("a person types", () => {
     await until(async () => (await composer())?.endsWith("]x") ?? false, "x behind our text");
     expect(logOf(ana.dir)).toEqual([]);
     await stage.tmux.tmux("send-keys", "-t", ana.pane, "BSpace");
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
     expect(submittedTo(ana.dir)[0]).toEndWith("]");
   });
 
-  const composer = async (): Promise<string | null | undefined> => (await stage.tieline.sensing.explain(ana.agent))?.known?.composer;
+  const composer = async (): Promise<string | null | undefined> =>
+    (await stage.tieline.sensing.explain(ana.agent))?.known?.composer;
 });
 
 /** The text of a message stands in the pane, without its Enter. */
@@ -86,34 +90,35 @@ test("an attempt that typing outlasted is finished when its text stands alone ag
   await impatient.delivered(second, heldFor("draft"));
   expect(logOf(bob.dir)).toEqual([]);
   await impatient.tmux.tmux("send-keys", "-t", bob.pane, "BSpace");
-  expect(await impatient.delivered(first, ({ state }) => state !== "uncertain")).toMatchObject({ state: "handed" });
-  expect(await impatient.delivered(second)).toMatchObject({ state: "handed" });
+  expect(await impatient.delivered(first, ({ state }) => state !== "uncertain")).toMatchObject({ state: "delivered" });
+  expect(await impatient.delivered(second)).toMatchObject({ state: "delivered" });
   expect(submittedTo(bob.dir).map((text) => text.split("\n")[1])).toEqual(["first", "second"]);
 });
 
 describe("copy mode", () => {
   test("held while somebody looks, left once nobody does", async () => {
-    const person = await visitor();
+    const user = await visitor();
     await stage.tmux.tmux("copy-mode", "-t", ana.pane);
     const receipt = await stage.send("ana", "hello");
     await stage.delivered(receipt, heldFor("copy-mode"));
     expect(await inMode()).toBe(true);
     expect(logOf(ana.dir)).toEqual([]);
     await watcherIsThere();
-    await person.detach();
-    await person[Symbol.asyncDispose]();
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+    await user.detach();
+    await user[Symbol.asyncDispose]();
+    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
     expect(await inMode()).toBe(false);
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
   test("with nobody there it is left at once", async () => {
     await stage.tmux.tmux("copy-mode", "-t", ana.pane);
-    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "handed" });
+    expect(await stage.delivered(await stage.send("ana", "hello"))).toMatchObject({ state: "delivered" });
     expect(submittedTo(ana.dir)).toHaveLength(1);
   });
 
-  const inMode = async (): Promise<boolean> => (await stage.tmux.tmux("display-message", "-p", "-t", ana.pane, "#{pane_in_mode}")) === "1";
+  const inMode = async (): Promise<boolean> =>
+    (await stage.tmux.tmux("display-message", "-p", "-t", ana.pane, "#{pane_in_mode}")) === "1";
 });
 
 test("`attach -d` throws our watcher out: it comes back, and the held message still moves on a signal", async () => {
@@ -124,11 +129,12 @@ test("`attach -d` throws our watcher out: it comes back, and the held message st
   await watcherIsThere();
   await stage.tmux.tmux("detach-client", "-s", "=main");
   await ana.direct({ state: "idle" });
-  expect(await stage.delivered(receipt)).toMatchObject({ state: "handed" });
+  expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
 });
 
 /** tmux 3.3a ends with a fault when somebody leaves at the moment at which a control client is about to come. */
 async function watcherIsThere(): Promise<void> {
-  const ours = async (): Promise<string[]> => (await stage.tmux.tmux("list-clients", "-F", "#{client_control_mode}")).split("\n").filter((line) => line === "1");
+  const ours = async (): Promise<string[]> =>
+    (await stage.tmux.tmux("list-clients", "-F", "#{client_control_mode}")).split("\n").filter((line) => line === "1");
   await until(async () => (await ours()).length >= 2, "the watcher");
 }

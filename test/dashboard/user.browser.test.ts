@@ -5,7 +5,7 @@ import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
 import { says } from "./stage.ts";
 
-/** What a person does on the page, in a real browser, with a real daemon, tmux and agents behind it. */
+/** What a user does on the page, in a real browser, with a real daemon, tmux and agents behind it. */
 await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
   test("shows the team, and an agent that begins to work", async () => {
     await show("#/team");
@@ -17,7 +17,7 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await page.locator('.card[data-agent="engineer"][data-state="idle"]').waitFor();
   });
 
-  test("a message is written, handed over and seen", async () => {
+  test("a message is written, delivered and seen", async () => {
     await show("#/team");
     await page.locator("main").click();
     await page.keyboard.press("c");
@@ -30,12 +30,14 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     const receipt = page.locator(".receipts a");
     await receipt.first().waitFor();
     const tag = (await receipt.first().getAttribute("data-tag"))!;
-    await stage.scout.call("collect", { waitMs: 10_000 }).then((mail) => stage.scout.call("collected", { deliveries: mail.flatMap(({ delivery }) => delivery ?? []) }));
+    await stage.scout
+      .call("collect", { waitMs: 10_000 })
+      .then((mail) => stage.scout.call("collected", { deliveries: mail.flatMap(({ delivery }) => delivery ?? []) }));
     await page.locator(`.receipts a[data-tag="${tag}"][data-state="seen"]`).waitFor();
     await page.locator("#compose-to").fill("tester");
     await page.getByLabel("Message", { exact: true }).fill("Run the suite");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.locator('.receipts a[data-state="handed"]').waitFor();
+    await page.locator('.receipts a[data-state="delivered"]').waitFor();
     await page.keyboard.press("Escape");
     await show(`#/messages/${tag}`);
     await page.locator('.story section[data-state="seen"]').getByText("seen (tool) by pull").waitFor();
@@ -46,7 +48,10 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await page.locator(".counts tr", { hasText: "user → scout" }).locator(".number").waitFor();
     await page.locator(".counts tr", { hasText: "seen by pull" }).waitFor();
     const chart = (title: string) => page.locator(".chart", { hasText: title });
-    await until(async () => (await chart("Delivered per minute").locator("rect").count()) >= 2, "a bar for pull and one for tmux");
+    await until(
+      async () => (await chart("Delivered per minute").locator("rect").count()) >= 2,
+      "a bar for pull and one for tmux",
+    );
     await chart("Accept → seen").locator(".point").first().waitFor({ state: "attached" });
     expect(await chart("Delivered per minute").locator(".legend").innerText()).toMatch(/pull[^]*tmux/);
   });
@@ -74,7 +79,10 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     const need = page.locator('.need[data-agent="reviewer"]');
     await need.getByText("rm -rf build").waitFor();
     await need.getByRole("button", { name: "No" }).click();
-    await until(() => logOf(stage.logDirectory("reviewer")).some((entry) => "answered" in entry && entry.answered === "2"), "the key");
+    await until(
+      () => logOf(stage.logDirectory("reviewer")).some((entry) => "answered" in entry && entry.answered === "2"),
+      "the key",
+    );
     await stage.direct("reviewer", { state: "idle" });
     await need.waitFor({ state: "detached" });
   });
@@ -102,18 +110,21 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
 
   test("a removed edge of tieline.yaml is listed, and a press brings it back", async () => {
     await show("#/graph");
-    await stage.person.call("topologyRemove", { edge: "tester -> engineer" });
+    await stage.user.call("topologyRemove", { edge: "tester -> engineer" });
     await page.reload();
     const removed = page.getByRole("button", { name: "tester -> engineer" });
     await removed.click();
     await removed.waitFor({ state: "detached" });
-    expect(await stage.person.call("topology", {})).toMatchObject({ removed: [] });
+    expect(await stage.user.call("topology", {})).toMatchObject({ removed: [] });
   });
 
   test("the queue says why, and cancels", async () => {
     await stage.direct("reviewer", { state: "permission" });
-    await until(async () => (await stage.world.ls()).find(({ name }) => name === "reviewer")!.state === "permission", "the dialog");
-    const { tag } = await stage.person.call("send", { to: "reviewer", body: "later" });
+    await until(
+      async () => (await stage.world.ls()).find(({ name }) => name === "reviewer")!.state === "permission",
+      "the dialog",
+    );
+    const { tag } = await stage.user.call("send", { to: "reviewer", body: "later" });
     await show("#/queue");
     const row = page.locator(`.agent-queue li[data-tag="${tag}"]`);
     await row.waitFor();
@@ -160,21 +171,21 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     expect(await ground()).toBe(dark);
   });
 
-  test("mail to the person is answered from the page", async () => {
+  test("mail to the user is answered from the page", async () => {
     await says(stage.world, "lead", "user", "Shall we deploy?");
     await show("#/waiting");
     const need = page.locator(".need", { hasText: "Shall we deploy?" });
     await need.getByRole("button", { name: "Reply" }).click();
     await page.getByLabel("Message", { exact: true }).fill("Yes, please.");
     await page.keyboard.press("Control+Enter");
-    await page.locator('.receipts a[data-state="handed"]', { hasText: "lead" }).waitFor();
+    await page.locator('.receipts a[data-state="delivered"]', { hasText: "lead" }).waitFor();
     await need.waitFor({ state: "detached" });
     await page.keyboard.press("Escape");
   });
 
   test("the first edge of an open team takes a second press", async () => {
-    await stage.person.call("teamCreate", { team: "open" });
-    await stage.person.call("teamJoin", { team: "open", agent: "tester" });
+    await stage.user.call("teamCreate", { team: "open" });
+    await stage.user.call("teamJoin", { team: "open", agent: "tester" });
     try {
       await show("#/graph");
       await page.reload();
@@ -188,8 +199,8 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
       await page.getByText("1 edges").waitFor();
       await page.getByLabel("Team", { exact: true }).selectOption("");
     } finally {
-      await stage.person.call("teamJoin", { team: "web", agent: "open:tester" });
-      await stage.person.call("teamDisband", { team: "open" });
+      await stage.user.call("teamJoin", { team: "web", agent: "open:tester" });
+      await stage.user.call("teamDisband", { team: "open" });
     }
   });
 
@@ -199,7 +210,11 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
 
   test("the first view is small", async () => {
     const { assets, scripts, styles } = await bundlePage();
-    const sizes = await Promise.all([...assets].filter(([name]) => !name.startsWith("pane-")).map(async ([, { body }]) => Bun.gzipSync(await body.arrayBuffer()).length));
+    const sizes = await Promise.all(
+      [...assets]
+        .filter(([name]) => !name.startsWith("pane-"))
+        .map(async ([, { body }]) => Bun.gzipSync(await body.arrayBuffer()).length),
+    );
     const bytes = sizes.reduce((sum, one) => sum + one, 0);
     console.log(`first view: ${(bytes / 1000).toFixed(1)} kB gzipped (limit 150)`);
     expect([scripts.length, styles.length]).toEqual([1, 1]);
