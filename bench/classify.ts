@@ -18,7 +18,8 @@ console.log(
   `classify, mean of ${each.length} screens            ${mean.toFixed(1)} µs  (${(mean / floor).toFixed(1)} × floor)`,
 );
 console.log(
-  `classify, the slowest screen               ${slowest.toFixed(1)} µs  (${(slowest / floor).toFixed(1)} × floor; target ${targetMs} ms: ${verdict})`,
+  `classify, the slowest screen               ${slowest.toFixed(1)} µs  (${(slowest / floor).toFixed(1)} × ` +
+    `floor; target ${targetMs} ms: ${verdict})`,
 );
 
 /** The median round, because others use the machine too. */

@@ -31,7 +31,8 @@ const busy = residentMb();
 const together = await atRest();
 console.log(`no agents       ${alone.residentMb.toFixed(0)} MB resident, ${percent(alone.cpuMs)} CPU at rest`);
 console.log(
-  `${agents} agents      ${together.residentMb.toFixed(0)} MB resident (target 80; ${busy.toFixed(0)} MB just after adopting them), ${percent(together.cpuMs)} CPU at rest`,
+  `${agents} agents      ${together.residentMb.toFixed(0)} MB resident (target 80; ${busy.toFixed(0)} MB ` +
+    `just after adopting them), ${percent(together.cpuMs)} CPU at rest`,
 );
 
 async function atRest(): Promise<{ cpuMs: number; residentMb: number }> {

@@ -39,7 +39,10 @@ async function whileAsking(world: World, work: () => Promise<void>): Promise<{ m
   return { ms, longestMs };
 }
 
-/** All at once: they are written beside the outbox and appear by one rename each. Another process does it, not to hold up the asking. */
+/**
+ * All at once: they are written beside the outbox and appear by one rename each. Another process does it, not to hold
+ * up the asking.
+ */
 async function drop(world: World, total: number, text: string): Promise<string> {
   const outbox = join(world.project, "rooms/writer/.outbox");
   const drafts = join(world.project, "rooms/writer/drafts");
@@ -86,7 +89,8 @@ const floods: readonly Flood[] = [
       const lines = Array.from({ length: logLines }, () => "@nobody: x").join("\n");
       world.file(
         "logs/today.txt",
-        `[2026-01-31 09:00:00] RES: ${lines}\n[2026-01-31 09:00:01] RES: Done. @user: the end\n[2026-01-31 09:00:02] RES: x\n`,
+        `[2026-01-31 09:00:00] RES: ${lines}\n[2026-01-31 09:00:01] RES: Done. @user: the end\n[2026-01-31 ` +
+          `09:00:02] RES: x\n`,
       );
       await until(async () => (await world.inbox("user")).length > 0, "the last line to be read", 600_000);
     },
@@ -102,6 +106,7 @@ for (const { name, config, run } of floods.filter(({ name }) => name.includes(pr
   const before = peakMb(pid);
   const { ms, longestMs } = await whileAsking(world, () => run(world));
   console.log(
-    `${name}: ${(ms / 1_000).toFixed(1)} s, longest without an answer ${longestMs.toFixed(0)} ms, memory ${before} → ${peakMb(pid)} MB`,
+    `${name}: ${(ms / 1_000).toFixed(1)} s, longest without an answer ${longestMs.toFixed(0)} ms, memory ` +
+      `${before} → ${peakMb(pid)} MB`,
   );
 }

@@ -107,6 +107,7 @@ async function measure(all: Record<string, () => Promise<number>>): Promise<void
   const least = median(times.get(floor)!);
   for (const [name, each] of times)
     console.log(
-      `${name.padEnd(36)} ${ms(median(each)).padStart(9)}  p90 ${ms(quantile(each, 0.9)).padStart(9)}  ${(median(each) / least).toFixed(1)} × ${floor}`,
+      `${name.padEnd(36)} ${ms(median(each)).padStart(9)}  p90 ${ms(quantile(each, 0.9)).padStart(9)}  ` +
+        `${(median(each) / least).toFixed(1)} × ${floor}`,
     );
 }

@@ -1,6 +1,6 @@
 /**
- * `ls` with 1,000 agents in 1,000 panes, against what tmux alone takes to list the panes; and what so many panes at rest
- * cost while nobody asks, here and in tmux. Targets: 50 ms, and nothing.
+ * `ls` with 1,000 agents in 1,000 panes, against what tmux alone takes to list the panes; and what so many panes at
+ * rest cost while nobody asks, here and in tmux. Targets: 50 ms, and nothing.
  */
 import { join } from "node:path";
 import { labelledScreens } from "../src/testing/screens.ts";

@@ -22,7 +22,10 @@ const body = "the login test fails on Safari, please look";
 
 type Run = () => Promise<unknown>;
 
-/** In turns, so that whatever else the machine does meets all of them alike. Between them the mail is fetched, as it is in life. */
+/**
+ * In turns, so that whatever else the machine does meets all of them alike. Between them the mail is fetched, as it is
+ * in life.
+ */
 async function timed(runs: Readonly<Record<string, Run>>, between: Run): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(runs).map((name) => [name, []]));
   for (let round = -warmUp; round < rounds; round++) {
@@ -91,12 +94,16 @@ await Promise.all([floor.close(), stdio.close(), http.close()]);
 
 const median = percentile(times["floor"]!, 0.5);
 console.log(
-  `floor: durable commit              p10 ${percentile(times["floor"]!, 0.1).toFixed(2)} ms   median ${median.toFixed(2)} ms   p95 ${percentile(times["floor"]!, 0.95).toFixed(2)} ms`,
+  `floor: durable commit              p10 ${percentile(times["floor"]!, 0.1).toFixed(2)} ms   median ` +
+    `${median.toFixed(2)} ms   p95 ${percentile(times["floor"]!, 0.95).toFixed(2)} ms`,
 );
 for (const way of ["the socket", "stdio", "streamable HTTP"]) {
   const taken = times[way]!;
   const beyond = percentile(taken, 0.5) - median;
   console.log(
-    `send_message over ${way.padEnd(16)} p10 ${percentile(taken, 0.1).toFixed(2)} ms   median ${percentile(taken, 0.5).toFixed(2)} ms   p95 ${percentile(taken, 0.95).toFixed(2)} ms   beyond the commit ${beyond.toFixed(2)} ms (${(percentile(taken, 0.5) / median).toFixed(1)} × floor; target ${targetMs} ms: ${beyond < targetMs ? "ok" : "TOO SLOW"})`,
+    `send_message over ${way.padEnd(16)} p10 ${percentile(taken, 0.1).toFixed(2)} ms   median ` +
+      `${percentile(taken, 0.5).toFixed(2)} ms   p95 ${percentile(taken, 0.95).toFixed(2)} ms   beyond the ` +
+      `commit ${beyond.toFixed(2)} ms (${(percentile(taken, 0.5) / median).toFixed(1)} × floor; target ` +
+      `${targetMs} ms: ${beyond < targetMs ? "ok" : "TOO SLOW"})`,
   );
 }

@@ -83,7 +83,9 @@ async function compare(
   const ratio = (floor + cost) / floor;
   const p90 = at_(times.with, 0.9) / at_(times.without, 0.9);
   console.log(
-    `nats ${name.padEnd(11)} send median ${at_(times.with, 0.5).toFixed(2)} ms, without ${floor.toFixed(2)} ms: ratio of pairs ${ratio.toFixed(3)}, of p90 ${p90.toFixed(3)}${ratio <= target ? "" : `  above ${target}`}`,
+    `nats ${name.padEnd(11)} send median ${at_(times.with, 0.5).toFixed(2)} ms, without ${floor.toFixed(2)} ` +
+      `ms: ratio of pairs ${ratio.toFixed(3)}, of p90 ` +
+      `${p90.toFixed(3)}${ratio <= target ? "" : `  above ${target}`}`,
   );
   console.log(`     ${stored} of ${messages + warmUp} messages stored; ${nats.detail}`);
 }

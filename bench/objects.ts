@@ -44,7 +44,8 @@ function floor(): number {
   try {
     using database = new Database(join(root, "floor.db"), { create: true });
     database.exec(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE steps (id INTEGER PRIMARY KEY, agent TEXT, state TEXT)",
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE steps (id INTEGER PRIMARY KEY, " +
+        "agent TEXT, state TEXT)",
     );
     const insert = database.prepare("INSERT INTO steps (agent, state) VALUES (?, ?)");
     const step = database.transaction((state: string) => names.forEach((name) => insert.run(name, state)));
@@ -62,5 +63,6 @@ function floor(): number {
 const bare = floor();
 const { accepted, taken } = await broadcasts();
 console.log(
-  `objects: broadcast to ${count}: accepted, durable, after ${accepted.toFixed(1)} ms; taken by all after ${taken.toFixed(1)} ms (limit 500); bare rows ${bare.toFixed(1)} ms, ratio ${(taken / bare).toFixed(1)}`,
+  `objects: broadcast to ${count}: accepted, durable, after ${accepted.toFixed(1)} ms; taken by all after ` +
+    `${taken.toFixed(1)} ms (limit 500); bare rows ${bare.toFixed(1)} ms, ratio ${(taken / bare).toFixed(1)}`,
 );

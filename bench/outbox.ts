@@ -71,7 +71,9 @@ try {
   const median = at(accepted, 0.5);
   const ratio = median / at(floor, 0.5);
   console.log(
-    `outbox: closed → accepted, durable: median ${median.toFixed(2)} ms (limit 10), p99 ${at(accepted, 0.99).toFixed(2)} ms; bare watch event median ${at(floor, 0.5).toFixed(2)} ms, ratio ${ratio.toFixed(1)}`,
+    `outbox: closed → accepted, durable: median ${median.toFixed(2)} ms (limit 10), p99 ` +
+      `${at(accepted, 0.99).toFixed(2)} ms; bare watch event median ${at(floor, 0.5).toFixed(2)} ms, ratio ` +
+      `${ratio.toFixed(1)}`,
   );
 } finally {
   rmSync(root, { recursive: true, force: true });

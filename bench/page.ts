@@ -1,6 +1,7 @@
 /**
- * What signing costs a request of the dashboard, in Chromium: a POST with a body of 1 kB, signed after the daemon has proved
- * itself, against the same with a token. One after the other, and twelve at once. The target is 3 ms more for one.
+ * What signing costs a request of the dashboard, in Chromium: a POST with a body of 1 kB, signed after the daemon has
+ * proved itself, against the same with a token. One after the other, and twelve at once. The target is 3 ms more for
+ * one.
  */
 import { startBenchHome } from "../src/testing/benchHome.ts";
 import { launchBrowser } from "../test/dashboard/stage.ts";
@@ -37,7 +38,9 @@ for (const atOnce of [1, 12]) {
   const added = median(signed) - median(token);
   const verdict = atOnce > 1 || added <= targetMs ? "" : ` OVER ${targetMs} ms`;
   console.log(
-    `${atOnce} at once: token median ${ms(median(token))}, p95 ${ms(quantile(token, 0.95))} · signed median ${ms(median(signed))}, p95 ${ms(quantile(signed, 0.95))} · ratio ${(median(signed) / median(token)).toFixed(2)}, ${ms(added)} more a request${verdict}`,
+    `${atOnce} at once: token median ${ms(median(token))}, p95 ${ms(quantile(token, 0.95))} · signed median ` +
+      `${ms(median(signed))}, p95 ${ms(quantile(signed, 0.95))} · ratio ` +
+      `${(median(signed) / median(token)).toFixed(2)}, ${ms(added)} more a request${verdict}`,
   );
 }
 await browser.close();

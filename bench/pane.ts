@@ -47,7 +47,10 @@ function next(file: string, count: () => number): Promise<number> {
   });
 }
 
-/** A pane that printed within the last second or two is not idle yet; and who was idle is slow at first, the floor as well. */
+/**
+ * A pane that printed within the last second or two is not idle yet; and who was idle is slow at first, the floor as
+ * well.
+ */
 const idle = (): Promise<void> => Bun.sleep(1_800);
 
 const readable: number[] = [];

@@ -83,7 +83,9 @@ for (const [what, address] of [
   const large = measure(10_000, 10, address);
   const verdict = large < targetMicroseconds ? "ok" : "TOO SLOW";
   console.log(
-    `resolve + permit by ${what}, 10,000 agents, 100,000 edges  ${large.toFixed(2)} µs  (${(large / base).toFixed(1)} × floor, ${(large / small).toFixed(1)} × ten agents; target ${targetMicroseconds} µs: ${verdict})`,
+    `resolve + permit by ${what}, 10,000 agents, 100,000 edges  ${large.toFixed(2)} µs  ` +
+      `(${(large / base).toFixed(1)} × floor, ${(large / small).toFixed(1)} × ten agents; target ` +
+      `${targetMicroseconds} µs: ${verdict})`,
   );
 }
 
@@ -115,5 +117,6 @@ function withFiles(agents: number): number {
 
 const files = withFiles(10_000);
 console.log(
-  `the same with profiles looked up on disk   ${files.toFixed(2)} µs  (${(files / base).toFixed(1)} × floor; target ${targetMicroseconds} µs: ${files < targetMicroseconds ? "ok" : "TOO SLOW"})`,
+  `the same with profiles looked up on disk   ${files.toFixed(2)} µs  (${(files / base).toFixed(1)} × floor; ` +
+    `target ${targetMicroseconds} µs: ${files < targetMicroseconds ? "ok" : "TOO SLOW"})`,
 );

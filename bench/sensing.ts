@@ -52,6 +52,7 @@ function line(what: string, times: readonly number[]): void {
   const worst = Math.max(...times);
   const verdict = quantile(times, 0.95) < targetMs ? "within" : "OVER";
   console.log(
-    `${what.padEnd(20)} median ${ms(median(times))}, 95 % ${ms(quantile(times, 0.95))}, worst ${ms(worst)} (${verdict} ${targetMs} ms; ${crowd} agents, ${times.length} changes)`,
+    `${what.padEnd(20)} median ${ms(median(times))}, 95 % ${ms(quantile(times, 0.95))}, worst ${ms(worst)} ` +
+      `(${verdict} ${targetMs} ms; ${crowd} agents, ${times.length} changes)`,
   );
 }

@@ -6,7 +6,9 @@ const prose = "The parser reads what an agent prints, line by line, and most of 
 const turns: Record<string, string> = {
   prose: prose.repeat(60),
   "with code": `${prose.repeat(20)}\`\`\`ts\n${"  @decorated() const mail = `me@example.com`;\n".repeat(20)}\`\`\`\n`,
-  "with messages": `${prose.repeat(30)}Done. @coder: please look\n${prose.repeat(5)}<<SWARM_MSG:TO=ops:START>>\n${prose.repeat(5)}<<SWARM_MSG:END>>\n`,
+  "with messages":
+    `${prose.repeat(30)}Done. @coder: please ` +
+    `look\n${prose.repeat(5)}<<SWARM_MSG:TO=ops:START>>\n${prose.repeat(5)}<<SWARM_MSG:END>>\n`,
 };
 
 function chunksOf(turn: string, megabytes: number): string[] {
@@ -56,6 +58,7 @@ for (const [name, turn] of Object.entries(turns)) {
   const floor = bestRate(splitLines, chunks, megabytes);
   const rate = bestRate(parse, chunks, megabytes);
   console.log(
-    `text-parser ${name}: ${rate.toFixed(0)} MB/s, line splitting ${floor.toFixed(0)} MB/s, ratio ${(floor / rate).toFixed(2)}`,
+    `text-parser ${name}: ${rate.toFixed(0)} MB/s, line splitting ${floor.toFixed(0)} MB/s, ratio ` +
+      `${(floor / rate).toFixed(2)}`,
   );
 }

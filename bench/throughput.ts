@@ -25,7 +25,8 @@ function bareInserts(batch: number): number {
   const database = new Database(join(directory, `bare-${batch}.db`));
   database.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
   database.run(
-    "CREATE TABLE m (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT); CREATE TABLE d (id INTEGER PRIMARY KEY, m INTEGER, state TEXT); CREATE TABLE h (id INTEGER PRIMARY KEY, d INTEGER, at INTEGER)",
+    "CREATE TABLE m (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT); CREATE TABLE d (id INTEGER PRIMARY " +
+      "KEY, m INTEGER, state TEXT); CREATE TABLE h (id INTEGER PRIMARY KEY, d INTEGER, at INTEGER)",
   );
   const statements = [
     "INSERT INTO m (id, body) VALUES (?, ?)",
@@ -108,7 +109,9 @@ async function oneRecipient(): Promise<{ perSecond: number; verdict: string }> {
   const once = new Set(received).size === messages && received.length === messages;
   return {
     perSecond,
-    verdict: `${received.length} received, ${once ? "each once" : "NOT each once"}, ${inOrder ? "order kept" : "ORDER BROKEN"}`,
+    verdict:
+      `${received.length} received, ${once ? "each once" : "NOT each once"}, ` +
+      `${inOrder ? "order kept" : "ORDER BROKEN"}`,
   };
 }
 
@@ -134,11 +137,13 @@ try {
   const bare = bareInserts(senders * 8);
   const accepted = await accepts();
   console.log(
-    `durable accepts: ${Math.round(accepted)}/s with ${senders * 8} concurrent senders; bare batched inserts ${Math.round(bare)}/s, ratio ${(bare / accepted).toFixed(2)}`,
+    `durable accepts: ${Math.round(accepted)}/s with ${senders * 8} concurrent senders; bare batched inserts ` +
+      `${Math.round(bare)}/s, ratio ${(bare / accepted).toFixed(2)}`,
   );
   const { perSecond, verdict } = await oneRecipient();
   console.log(
-    `${messages} messages from ${senders} senders to one agent: ${Math.round(perSecond)}/s accepted, claimed and settled; ${verdict}`,
+    `${messages} messages from ${senders} senders to one agent: ${Math.round(perSecond)}/s accepted, claimed ` +
+      `and settled; ${verdict}`,
   );
   console.log(`through the daemon's socket: ${Math.round(await throughSocket())} durable sends/s`);
 } finally {

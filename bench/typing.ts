@@ -1,6 +1,6 @@
 /**
- * A user at an attached tmux client begins to type 0 to 150 ms after each message: how many of the deliveries to the real
- * programs, in their panes, are glued to the user's words, cut or lost. Takes some five seconds a delivery.
+ * A user at an attached tmux client begins to type 0 to 150 ms after each message: how many of the deliveries to the
+ * real programs, in their panes, are glued to the user's words, cut or lost. Takes some five seconds a delivery.
  *
  *     scripts/bench typing        or one program and a number of deliveries: bun bench/typing.ts codex 40
  */

@@ -60,7 +60,9 @@ export function listenToKeys(): void {
 const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("main [data-item]")];
 const itemOf = (element: Element | null): HTMLElement | null => element?.closest<HTMLElement>("[data-item]") ?? null;
 
-/** Goes from item to item by focus. Where one has gone, as after it was answered, it goes on with what took its place. */
+/**
+ * Goes from item to item by focus. Where one has gone, as after it was answered, it goes on with what took its place.
+ */
 function itemStepper(): (by: 1 | -1) => void {
   let last = -1;
   return (by) => {

@@ -81,7 +81,10 @@ export const denials = signal<readonly Denial[]>([]);
 /** What needs the user, apart from agents that ask: those are found by their state. */
 export type Waiting = InboxView & { readonly agent: string; readonly team: string };
 export const ownMail = signal<readonly InboxView[]>([]);
-/** Mail that the user has read and wants to find here again. The mailbox knows no way back from seen, so the page remembers. */
+/**
+ * Mail that the user has read and wants to find here again. The mailbox knows no way back from seen, so the page
+ * remembers.
+ */
 export const keptUnread = kept<readonly string[]>("keptUnread", []);
 /** What agents ask to be approved. Reading it does not answer it, so it is no mail here. */
 export const requests = signal<Output<"requests">>([]);
@@ -122,7 +125,9 @@ export const longHeld = stable(() =>
     ({ view }) => view.value.pending > 0 && view.value.heldAt !== null && now.value - view.value.heldAt > longHeldMs,
   ),
 );
-/** What agents were given and nothing proves that they read: one entry for an agent and a reason, however many messages. */
+/**
+ * What agents were given and nothing proves that they read: one entry for an agent and a reason, however many messages.
+ */
 export interface Unproved {
   readonly team: string;
   readonly agent: string;

@@ -1,6 +1,6 @@
 /**
- * Browsers keep at most six connections to an address, for all tabs together, and a stream takes one for good. So only some
- * tabs have a stream of events; the others ask again and again. A visible tab goes before hidden ones.
+ * Browsers keep at most six connections to an address, for all tabs together, and a stream takes one for good. So only
+ * some tabs have a stream of events; the others ask again and again. A visible tab goes before hidden ones.
  */
 
 const slots = 3;

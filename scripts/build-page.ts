@@ -1,4 +1,7 @@
-/** Writes the files of the dashboard to a directory, for the single file that carries them: bun scripts/build-page.ts DIRECTORY */
+/**
+ * Writes the files of the dashboard to a directory, for the single file that carries them: bun scripts/build-page.ts
+ * DIRECTORY
+ */
 import { join } from "node:path";
 import { bundlePage, embeddedEnding } from "../src/daemon/page/bundle.ts";
 

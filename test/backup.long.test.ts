@@ -8,8 +8,8 @@ import { until } from "../src/testing/until.ts";
 import { startWorld } from "../src/testing/world.ts";
 
 /**
- * Backups, kills and restores while messages are delivered to a pane. At any moment, nothing may be submitted twice, no message
- * in the backup is lost, and what the restored mailbox cannot know is uncertain until the user decides.
+ * Backups, kills and restores while messages are delivered to a pane. At any moment, nothing may be submitted twice, no
+ * message in the backup is lost, and what the restored mailbox cannot know is uncertain until the user decides.
  */
 const rounds = Number(process.env["TIELINE_RESTORES"] ?? 8);
 
@@ -76,7 +76,8 @@ test(`nothing is submitted twice over ${rounds} backups, kills and restores`, as
   }
   const submitted = tagsIn();
   console.log(
-    `${rounds} restores: ${submitted.length} submitted, ${uncertainInAll} were uncertain, ${foundInAll} of them found by looking, ${sentByUser} later ones left unsent in the pane`,
+    `${rounds} restores: ${submitted.length} submitted, ${uncertainInAll} were uncertain, ${foundInAll} of ` +
+      `them found by looking, ${sentByUser} later ones left unsent in the pane`,
   );
   expect(submitted.toSorted()).toEqual([...new Set(submitted)].toSorted());
   expect(uncertainInAll).toBeGreaterThan(0);

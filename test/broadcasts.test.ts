@@ -19,7 +19,8 @@ async function besideIn(
 
 test("--spawn starts agents that were never started, and without it they are left alone", async () => {
   const yaml =
-    "team: web\nagents:\n  one: { command: [cat] }\n  two: { command: [cat] }\n  night: { command: [cat], autostart: false }\nobjects: { tick: {} }\n";
+    "team: web\nagents:\n  one: { command: [cat] }\n  two: { command: [cat] }\n  night: { command: [cat], " +
+    "autostart: false }\nobjects: { tick: {} }\n";
   await using world = await startWorld({ files: { "tieline.yaml": yaml } });
   const nobody = await world.json<ReceiptView>(["broadcast", "hello"]);
   expect(nobody).toMatchObject({

@@ -31,7 +31,9 @@ async function run(argv: readonly string[], stdin = ""): Promise<string> {
 
 const shells: Readonly<Record<string, Offers>> = {
   async bash(...words) {
-    const script = `eval "$(tieline completions bash)"; COMP_WORDS=(tieline ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}; _tieline; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const script =
+      `eval "$(tieline completions bash)"; COMP_WORDS=(tieline ${words.map((word) => `'${word}'`).join(" ")}); ` +
+      `COMP_CWORD=${words.length}; _tieline; printf '%s\\n' "\${COMPREPLY[@]}"`;
     return (await run(["bash", "-c", script])).trim().split("\n").toSorted();
   },
   async fish(...words) {

@@ -62,7 +62,9 @@ async function killWhileSending(times: number): Promise<number> {
   return times;
 }
 
-/** tmux 3.3a ends with a fault when a control client is killed while it connects, or leaves while another one connects. */
+/**
+ * tmux 3.3a ends with a fault when a control client is killed while it connects, or leaves while another one connects.
+ */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -68,7 +68,8 @@ topology: [coder -> ana, coder -> ghost]
   test("ROUTE_DENIED and RATE_LIMITED, as an agent meets them", async () => {
     const output = await told(world, "coder", "tieline send bob x; for n in 1 2 3; do tieline send ana $n; done");
     expect(output).toContain(
-      "error ROUTE_DENIED: the topology of team web does not let coder write to bob\n  coder may write to: ana, ghost, user",
+      "error ROUTE_DENIED: the topology of team web does not let coder write to bob\n  coder may write to: " +
+        "ana, ghost, user",
     );
     expect(output).toContain("error RATE_LIMITED: coder sent 2 messages to ana within a minute, which is the limit");
   });

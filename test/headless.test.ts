@@ -39,7 +39,8 @@ const bodies = async (world: World): Promise<string[]> =>
 describe("an agent without a terminal", () => {
   test("reads its mail on its standard input, and its output is sent to whom it addresses", async () => {
     const world = await aWorld(
-      `  speaker: { command: [sh, speaker.sh], headless: true }\n  other: { command: [sh, speaker.sh], headless: true }\n`,
+      `  speaker: { command: [sh, speaker.sh], headless: true }\n  other: { command: [sh, speaker.sh], ` +
+        `headless: true }\n`,
     );
     expect((await world.ls()).map(({ provider, state }) => [provider, state])).toEqual([
       ["headless", "idle"],
@@ -108,7 +109,9 @@ printf '@user: without a newline'`,
 
   test("is told on its input what was not sent, and one that answers with the same mistake comes to an end", async () => {
     const world = await aWorld(
-      `  speaker: { command: [sh, speaker.sh], headless: true }\n  other: { command: [sh, speaker.sh], headless: true }\n  echo: { command: [sh, -c, 'while read -r line; do echo "$line" >>echoed; echo "@noone: again"; done'], headless: true }\ntopology: [speaker -> user, echo -> user]\n`,
+      `  speaker: { command: [sh, speaker.sh], headless: true }\n  other: { command: [sh, speaker.sh], ` +
+        `headless: true }\n  echo: { command: [sh, -c, 'while read -r line; do echo "$line" >>echoed; echo ` +
+        `"@noone: again"; done'], headless: true }\ntopology: [speaker -> user, echo -> user]\n`,
     );
     await world.tieline(["send", "speaker", "say @other: psst"]);
     const heard = (): string =>
@@ -187,7 +190,8 @@ while sleep 0.005; do echo a line now and then; done`,
 
   test("with `input: files` its mail is in files, and its output still counts", async () => {
     const world = await aWorld(
-      `  writer: { command: [sh, -c, 'while [ ! -e .inbox/0001_user.json ]; do sleep 0.1; done; echo "@user: I have a file"; sleep 1000'], headless: true, input: files, workspace: room, cwd: room }\n`,
+      `  writer: { command: [sh, -c, 'while [ ! -e .inbox/0001_user.json ]; do sleep 0.1; done; echo "@user: ` +
+        `I have a file"; sleep 1000'], headless: true, input: files, workspace: room, cwd: room }\n`,
     );
     expect(await world.tieline(["send", "writer", "--wait", "delivered", "in a file"])).toMatchObject({ code: 0 });
     await until(async () => (await bodies(world)).includes("I have a file"), "its answer");
@@ -195,7 +199,8 @@ while sleep 0.005; do echo a line now and then; done`,
 
   test("its pane shows what it prints, errors are not messages, and it can be stopped", async () => {
     const world = await aWorld(
-      `  speaker: { command: [sh, -c, 'echo "@user: not this" >&2; echo plain words; exec sh speaker.sh'], headless: true }\n`,
+      `  speaker: { command: [sh, -c, 'echo "@user: not this" >&2; echo plain words; exec sh speaker.sh'], ` +
+        `headless: true }\n`,
     );
     const [{ pane }] = (await world.json<{ pane: string }[]>(["ls"])) as [{ pane: string }];
     await until(async () => (await world.screen(pane)).includes("plain words"), "the words in the pane");
@@ -240,7 +245,8 @@ testUnless(lackOfBubblewrap())(
   "a headless agent under bubblewrap has nothing but its input and its output",
   async () => {
     const world = await aWorld(
-      `  boxed: { command: [sh, -c, 'while read -r line; do echo "@user: heard $line"; done'], headless: true, sandbox: bwrap, workspace: cell }\n`,
+      `  boxed: { command: [sh, -c, 'while read -r line; do echo "@user: heard $line"; done'], headless: ` +
+        `true, sandbox: bwrap, workspace: cell }\n`,
     );
     await world.tieline(["send", "boxed", "knock"]);
     await until(async () => (await bodies(world)).length === 1, "its answer");

@@ -77,25 +77,28 @@ const withContext = (event: string, text: string) => ({
 });
 const holdsInCopyMode = { config: { delivery: { copyMode: "hold" } } };
 
-test("an urgent message refuses every call until the model has read it; a session that is not known is told nothing", async () => {
-  await using world = await startWorld(holdsInCopyMode);
-  const { hook, flag } = await adopted(world);
-  expect(await hook("PreToolUse")).toBeNull();
-  const { tag } = await world.json<{ tag: string }>(["send", "ana", "--when", "interrupt", "do not touch auth.ts"]);
-  expect(await hook("PreToolUse", { session_id: "s-2" }, world.env)).toBeNull();
-  // Two calls of one batch, and one of a subagent: the message is delivered once, and every call is refused.
-  const [first, second] = await Promise.all([hook("PreToolUse"), hook("PreToolUse", { tool_use_id: "t2" })]);
-  expect(first).toEqual(refusing(`[${tag} from user · urgent]`));
-  expect(second).toEqual(refusing(`[${tag} from user · urgent]`));
-  await until(async () => (await world.status(tag)).deliveries[0]!.state === "delivered", "the receipt");
-  expect((await world.status(tag)).deliveries[0]).toMatchObject({ transport: "hook", proof: "submitted" });
-  expect(await hook("PreToolUse", { agent_id: "a1" })).toEqual(refusing("for the main thread"));
-  expect(await hook("PostToolBatch")).toBeNull();
-  // The next call of the main thread comes from a model that has read the refusal.
-  expect(await hook("PreToolUse")).toBeNull();
-  await hook("UserPromptSubmit");
-  await until(() => !flag().includes("Stop"), "nothing to be due at the end of the turn");
-});
+test(
+  "an urgent message refuses every call until the model has read it; a session that is not known is told " + "nothing",
+  async () => {
+    await using world = await startWorld(holdsInCopyMode);
+    const { hook, flag } = await adopted(world);
+    expect(await hook("PreToolUse")).toBeNull();
+    const { tag } = await world.json<{ tag: string }>(["send", "ana", "--when", "interrupt", "do not touch auth.ts"]);
+    expect(await hook("PreToolUse", { session_id: "s-2" }, world.env)).toBeNull();
+    // Two calls of one batch, and one of a subagent: the message is delivered once, and every call is refused.
+    const [first, second] = await Promise.all([hook("PreToolUse"), hook("PreToolUse", { tool_use_id: "t2" })]);
+    expect(first).toEqual(refusing(`[${tag} from user · urgent]`));
+    expect(second).toEqual(refusing(`[${tag} from user · urgent]`));
+    await until(async () => (await world.status(tag)).deliveries[0]!.state === "delivered", "the receipt");
+    expect((await world.status(tag)).deliveries[0]).toMatchObject({ transport: "hook", proof: "submitted" });
+    expect(await hook("PreToolUse", { agent_id: "a1" })).toEqual(refusing("for the main thread"));
+    expect(await hook("PostToolBatch")).toBeNull();
+    // The next call of the main thread comes from a model that has read the refusal.
+    expect(await hook("PreToolUse")).toBeNull();
+    await hook("UserPromptSubmit");
+    await until(() => !flag().includes("Stop"), "nothing to be due at the end of the turn");
+  },
+);
 
 test("hooks ask only at events at which their mail can go out", async () => {
   await using world = await startWorld(holdsInCopyMode);

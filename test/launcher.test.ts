@@ -32,19 +32,23 @@ async function runIn(cwd: string, ...argv: string[]): Promise<{ stdout: string; 
 
 const tieline = (...argv: string[]) => run(join(root, "bin/tieline"), ...argv);
 
-test("the command line runs from its bundle, and from its sources as soon as one of them is newer or there is no bundle", async () => {
-  const bundle = join(root, "dist/cli/main.js");
-  expect((await tieline("version")).stdout).toStartWith("tieline ");
-  expect((await run(join(root, "scripts/build-cli"))).code).toBe(0);
-  expect((await tieline("version")).stdout).toStartWith("tieline ");
-  writeFileSync(bundle, `console.log("from the bundle")`);
-  expect((await tieline("version")).stdout).toBe("from the bundle\n");
+test(
+  "the command line runs from its bundle, and from its sources as soon as one of them is newer or there is no " +
+    "bundle",
+  async () => {
+    const bundle = join(root, "dist/cli/main.js");
+    expect((await tieline("version")).stdout).toStartWith("tieline ");
+    expect((await run(join(root, "scripts/build-cli"))).code).toBe(0);
+    expect((await tieline("version")).stdout).toStartWith("tieline ");
+    writeFileSync(bundle, `console.log("from the bundle")`);
+    expect((await tieline("version")).stdout).toBe("from the bundle\n");
 
-  const later = Date.now() / 1000 + 60;
-  appendFileSync(join(root, "src/cli/commands/version.ts"), "\n");
-  utimesSync(join(root, "src/cli/commands/version.ts"), later, later);
-  expect((await tieline("version")).stdout).toStartWith("tieline ");
-});
+    const later = Date.now() / 1000 + 60;
+    appendFileSync(join(root, "src/cli/commands/version.ts"), "\n");
+    utimesSync(join(root, "src/cli/commands/version.ts"), later, later);
+    expect((await tieline("version")).stdout).toStartWith("tieline ");
+  },
+);
 
 test("errors keep their code and exit, whether the bundle threw them or a source", async () => {
   await run(join(root, "scripts/build-cli"));

@@ -1,4 +1,7 @@
-/** What runs in the background says that it never rejects: its surroundings are broken, and it goes on when they are whole. */
+/**
+ * What runs in the background says that it never rejects: its surroundings are broken, and it goes on when they are
+ * whole.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

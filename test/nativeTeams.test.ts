@@ -500,37 +500,41 @@ test("a lead's wish to end an agent of ours is the user's to grant", async () =>
   expect((await agentIn(world, "tester"))!.presence).not.toBe("terminated");
 });
 
-test("both: a member in a pane of ours gets a message in its inbox and its pane, and one thing only in the default policy", async () => {
-  for (const policy of ["one", "both"]) {
-    await using world = await startWorld({ config: { delivery: { policy } } });
-    const crew = crewIn(world);
-    const dir = join(world.dir, "worker");
-    mkdirSync(dir);
-    world.file(
-      "tieline.yaml",
-      JSON.stringify({
-        team: "web",
-        agents: {
-          worker: { provider: "claude-code", command: [...scriptedAgentCommand(dir), "--agent-id", "scout@crew"] },
-        },
-      }),
-    );
-    await world.trust();
-    await world.json(["spawn", "worker"]);
-    await until(
-      async () => (await agentIn(world, "worker"))!.waysIn.some(({ transport }) => transport === "claude-inbox"),
-      "its inbox as a way in",
-    );
-    const { tag } = await world.json<{ tag: string }>(["send", "worker", "--wait", "delivered", "look twice"]);
-    const typed = (): unknown[] =>
-      logOf(dir).filter((entry) => "submitted" in entry && JSON.stringify(entry).includes(tag));
-    await until(() => typed().length === 1, "the pane");
-    expect(crew.rows("scout").filter(({ text }) => text.includes(tag))).toHaveLength(policy === "both" ? 1 : 0);
-    expect((await world.status(tag)).deliveries[0]).toMatchObject({ transport: policy === "both" ? "both" : "tmux" });
-    // It is a member by birth, and so not one that we register.
-    expect(others(crew)).toHaveLength(2);
-  }
-});
+test(
+  "both: a member in a pane of ours gets a message in its inbox and its pane, and one thing only in the " +
+    "default policy",
+  async () => {
+    for (const policy of ["one", "both"]) {
+      await using world = await startWorld({ config: { delivery: { policy } } });
+      const crew = crewIn(world);
+      const dir = join(world.dir, "worker");
+      mkdirSync(dir);
+      world.file(
+        "tieline.yaml",
+        JSON.stringify({
+          team: "web",
+          agents: {
+            worker: { provider: "claude-code", command: [...scriptedAgentCommand(dir), "--agent-id", "scout@crew"] },
+          },
+        }),
+      );
+      await world.trust();
+      await world.json(["spawn", "worker"]);
+      await until(
+        async () => (await agentIn(world, "worker"))!.waysIn.some(({ transport }) => transport === "claude-inbox"),
+        "its inbox as a way in",
+      );
+      const { tag } = await world.json<{ tag: string }>(["send", "worker", "--wait", "delivered", "look twice"]);
+      const typed = (): unknown[] =>
+        logOf(dir).filter((entry) => "submitted" in entry && JSON.stringify(entry).includes(tag));
+      await until(() => typed().length === 1, "the pane");
+      expect(crew.rows("scout").filter(({ text }) => text.includes(tag))).toHaveLength(policy === "both" ? 1 : 0);
+      expect((await world.status(tag)).deliveries[0]).toMatchObject({ transport: policy === "both" ? "both" : "tmux" });
+      // It is a member by birth, and so not one that we register.
+      expect(others(crew)).toHaveLength(2);
+    }
+  },
+);
 
 test("the older layout: a message is a file in the member's folder", async () => {
   await using world = await startWorld({ config: { claudeTeams: { layout: "drop" } } });

@@ -38,7 +38,8 @@ describe("objects in the daemon", () => {
     const world = await aWorld(`objects: { curious: { command: ["sh", "curious.sh"] } }\n`);
     world.file(
       "curious.sh",
-      `echo ran >>ran\nwhile read -r line; do case $line in *init*) echo '{"type":"ready"}';; *'"message"'*) echo "$line" | sed 's/.*"id":"\\([^"]*\\)".*/{"type":"done","id":"\\1"}/';; esac; done\n`,
+      `echo ran >>ran\nwhile read -r line; do case $line in *init*) echo '{"type":"ready"}';; *'"message"'*) ` +
+        `echo "$line" | sed 's/.*"id":"\\([^"]*\\)".*/{"type":"done","id":"\\1"}/';; esac; done\n`,
     );
     expect((await world.ls()).map(({ name, kind }) => [name, kind])).toEqual([["curious", "object"]]);
     expect(await Bun.file(join(world.project, "ran")).exists()).toBe(false);
@@ -51,7 +52,8 @@ describe("objects in the daemon", () => {
     expect((await world.ls()).map(({ name }) => name)).toEqual(["stuck"]);
     world.file(
       "tieline.yaml",
-      `team: web\nobjects:\n  stuck: { module: "${parrot}", timeoutMs: 2000 }\n  polly: { command: ["${process.execPath}", "${parrot.replace(".ts", "-child.ts")}"] }\n`,
+      `team: web\nobjects:\n  stuck: { module: "${parrot}", timeoutMs: 2000 }\n  polly: { command: ` +
+        `["${process.execPath}", "${parrot.replace(".ts", "-child.ts")}"] }\n`,
     );
     await world.trust();
     await world.tieline(["send", "stuck", "spin"]);

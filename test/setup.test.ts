@@ -38,7 +38,8 @@ function program(name: string, body = ":"): void {
 function packageManager(name: string, installs: Record<string, string> = { tmux: "echo tmux 3.4" }): void {
   const made = Object.entries(installs).map(
     ([what, body]) =>
-      `case " $* " in *" ${what} "*) printf '#!/bin/sh\\n${body}\\n' >"${machine}/bin/${what}"; /bin/chmod +x "${machine}/bin/${what}";; esac`,
+      `case " $* " in *" ${what} "*) printf '#!/bin/sh\\n${body}\\n' >"${machine}/bin/${what}"; /bin/chmod ` +
+      `+x "${machine}/bin/${what}";; esac`,
   );
   program(
     name,

@@ -146,7 +146,8 @@ agents:
     const place = aPlace("team: one\nobjects: { polly: { module: polly.ts } }\n");
     writeFileSync(
       join(place.project, "polly.ts"),
-      "export const onMessage = (from: string, content: string, api: { reply(text: string): unknown }): unknown => api.reply(`${from} said ${content}`);\n",
+      "export const onMessage = (from: string, content: string, api: { reply(text: string): unknown }): " +
+        "unknown => api.reply(`${from} said ${content}`);\n",
     );
     await mustRun(place, ["trust", "--yes"]);
     await mustRun(place, ["send", "polly", "--wait", "answered", "hi"]);

@@ -373,4 +373,5 @@ describe.each(awks)("swarm-msg with the awk of %s", (name) => {
 });
 
 const shown = (tag: string, content: string): string =>
-  `[${tag} from bob · an agent, not your user] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} <message>]\n\n`;
+  `[${tag} from bob · an agent, not your user] t\n${content}\n[end ${tag} · reply: swarm-msg reply ${tag} ` +
+  `<message>]\n\n`;

@@ -18,7 +18,8 @@ describe("a team without a topology", () => {
     const { code, stderr } = await world.tieline(["topology", "add", "ana -> bob"]);
     expect(code).toBe(3);
     expect(stderr).toContain(
-      "error CONFLICT: team web has no topology, so every agent may write to every other; after this edge only edges count",
+      "error CONFLICT: team web has no topology, so every agent may write to every other; after this edge " +
+        "only edges count",
     );
     expect(stderr).toContain('`tieline topology add --close "ana -> bob"`');
     expect(await topology(world)).toEqual({ team: "web", edges: null, removed: [] });

@@ -18,21 +18,26 @@ const notices = async (): Promise<InboxView[]> =>
   (await world.json<InboxView[]>(["inbox", "--peek"])).filter(({ kind }) => kind === "bounce");
 const about = async (tag: string): Promise<InboxView[]> => (await notices()).filter(({ answers }) => answers === tag);
 
-test("the sender of a message that stays uncertain gets a notice, once, and it is withdrawn when the doubt is settled", async () => {
-  const { tag } = await world.json<ReceiptView>(["send", "slow", "are you there"]);
-  await until(async () => (await world.status(tag)).deliveries[0]!.state === "uncertain", "an uncertain delivery");
-  expect(await notices()).toEqual([]);
-  await until(async () => (await notices()).length > 0, "the notice");
-  const [notice] = await notices();
-  expect(notice).toMatchObject({ from: "tieline", to: "user", state: "queued", answers: tag });
-  expect(notice!.body).toStartWith(`It is not known whether ${tag} arrived at slow: `);
-  expect(notice!.body).toContain(`If it did not arrive: tieline retry ${tag} · if it did: tieline cancel ${tag}`);
+test(
+  "the sender of a message that stays uncertain gets a notice, once, and it is withdrawn when the doubt is " +
+    "settled",
+  async () => {
+    const { tag } = await world.json<ReceiptView>(["send", "slow", "are you there"]);
+    await until(async () => (await world.status(tag)).deliveries[0]!.state === "uncertain", "an uncertain delivery");
+    expect(await notices()).toEqual([]);
+    await until(async () => (await notices()).length > 0, "the notice");
+    const [notice] = await notices();
+    expect(notice).toMatchObject({ from: "tieline", to: "user", state: "queued", answers: tag });
+    expect(notice!.body).toStartWith(`It is not known whether ${tag} arrived at slow: `);
+    expect(notice!.body).toContain(`If it did not arrive: tieline retry ${tag} · if it did: tieline cancel ${tag}`);
 
-  await world.killDaemon();
-  await world.json(["cancel", tag]);
-  await until(async () => (await notices())[0]!.state === "cancelled", "the notice to be withdrawn");
-  expect(await notices()).toHaveLength(1);
-}, 60_000);
+    await world.killDaemon();
+    await world.json(["cancel", tag]);
+    await until(async () => (await notices())[0]!.state === "cancelled", "the notice to be withdrawn");
+    expect(await notices()).toHaveLength(1);
+  },
+  60_000,
+);
 
 test("a doubt is told once, also when a repair gives it another detail", async () => {
   const { tag } = await world.json<ReceiptView>(["send", "slow", "once"]);

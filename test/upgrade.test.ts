@@ -135,7 +135,8 @@ describe("a home of 0.1.0", () => {
     expect(sql.sql).toContain("'delivered'");
     expect(sql.sql).not.toMatch(/handed|boundary/);
     const left =
-      "SELECT (SELECT count(*) FROM deliveries WHERE state = 'handed') + (SELECT count(*) FROM messages WHERE known_by = 'person') AS n";
+      "SELECT (SELECT count(*) FROM deliveries WHERE state = 'handed') + (SELECT count(*) FROM messages " +
+      "WHERE known_by = 'person') AS n";
     expect(database.query(left).get()).toEqual({ n: 0 });
     expect(database.query("PRAGMA foreign_key_check").all()).toEqual([]);
     expect(database.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
@@ -163,7 +164,8 @@ function bounces(database: Database): number {
   return (
     database
       .query(
-        "SELECT count(*) AS n FROM messages WHERE kind = 'bounce' AND accepted_at > unixepoch('2026-11-16 04:10:00') * 1000",
+        "SELECT count(*) AS n FROM messages WHERE kind = 'bounce' AND accepted_at > unixepoch('2026-11-16 " +
+          "04:10:00') * 1000",
       )
       .get() as { n: number }
   ).n;

@@ -172,7 +172,8 @@ describe("agents with a workspace", () => {
     await up(world);
     appendFileSync(
       log,
-      "[2026-01-31 09:00:00] RES: Done. @reader: one\n[2026-01-31 09:00:01] RES: <<SWARM_MSG:TO=reader:START>>\ntwo, first ",
+      "[2026-01-31 09:00:00] RES: Done. @reader: one\n[2026-01-31 09:00:01] RES: " +
+        "<<SWARM_MSG:TO=reader:START>>\ntwo, first ",
     );
     await until(() => inboxOf(world, "reader").length === 1, "the first message");
     await world.killDaemon();
@@ -195,7 +196,8 @@ describe("agents with a workspace", () => {
   test("a program that speaks by its log is told in its pane what was not sent", async () => {
     const heard = "heard";
     const world = await aWorld(
-      `team: files\nagents:\n  logger: { command: [${process.execPath}, ${promptAgentPath}, ${heard}], logs: "logs/*.txt" }\n`,
+      `team: files\nagents:\n  logger: { command: [${process.execPath}, ${promptAgentPath}, ${heard}], logs: ` +
+        `"logs/*.txt" }\n`,
     );
     await up(world);
     const log = world.file("logs/today.txt", "");

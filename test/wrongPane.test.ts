@@ -145,28 +145,32 @@ describe("a pane that is not the agent any more", () => {
     }
   });
 
-  test("mail for an agent that is forgotten goes back to its sender, with the reason; its program gets nothing any more", async () => {
-    await using world = await startWorld();
-    const [pane, sender] = [await world.pane(["cat"]), await world.pane(["cat"])];
-    await world.json(["adopt", pane, "--name", "ana"]);
-    await world.json(["adopt", sender, "--name", "bob"]);
-    await world.tmux("send-keys", "-t", pane, "-l", "a draft");
-    await until(async () => (await world.screen(pane)).includes("a draft"), "the draft");
-    const socket = await world.tmux("display-message", "-p", "#{socket_path}");
-    const { tag } = await world.json<ReceiptView>(["send", "ana", "are you there?"], {
-      env: { TMUX: `${socket},1,0`, TMUX_PANE: sender },
-    });
-    expect((await world.tieline(["rm", "ana"])).code).not.toBe(0);
-    await world.json(["rm", "ana", "--force"]);
-    expect((await world.status(tag)).deliveries[0]).toMatchObject({
-      state: "failed",
-      reason: expect.stringContaining("removed"),
-    });
-    expect(await world.inbox("bob")).toEqual([
-      expect.objectContaining({ kind: "bounce", answers: tag, body: expect.stringContaining(tag) }),
-    ]);
-    expect(await world.screen(pane)).not.toContain(tag);
-  });
+  test(
+    "mail for an agent that is forgotten goes back to its sender, with the reason; its program gets nothing " +
+      "any more",
+    async () => {
+      await using world = await startWorld();
+      const [pane, sender] = [await world.pane(["cat"]), await world.pane(["cat"])];
+      await world.json(["adopt", pane, "--name", "ana"]);
+      await world.json(["adopt", sender, "--name", "bob"]);
+      await world.tmux("send-keys", "-t", pane, "-l", "a draft");
+      await until(async () => (await world.screen(pane)).includes("a draft"), "the draft");
+      const socket = await world.tmux("display-message", "-p", "#{socket_path}");
+      const { tag } = await world.json<ReceiptView>(["send", "ana", "are you there?"], {
+        env: { TMUX: `${socket},1,0`, TMUX_PANE: sender },
+      });
+      expect((await world.tieline(["rm", "ana"])).code).not.toBe(0);
+      await world.json(["rm", "ana", "--force"]);
+      expect((await world.status(tag)).deliveries[0]).toMatchObject({
+        state: "failed",
+        reason: expect.stringContaining("removed"),
+      });
+      expect(await world.inbox("bob")).toEqual([
+        expect.objectContaining({ kind: "bounce", answers: tag, body: expect.stringContaining(tag) }),
+      ]);
+      expect(await world.screen(pane)).not.toContain(tag);
+    },
+  );
 
   test("an agent that comes back under its name gets what waited", async () => {
     await using world = await startWorld();

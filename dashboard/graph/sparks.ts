@@ -1,4 +1,6 @@
-/** Messages on their way along an edge, and refusals at its gate. They are drawn past Preact: they live for a moment. */
+/**
+ * Messages on their way along an edge, and refusals at its gate. They are drawn past Preact: they live for a moment.
+ */
 export interface Point {
   readonly x: number;
   readonly y: number;

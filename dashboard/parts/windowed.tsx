@@ -1,4 +1,6 @@
-/** A list of any length in which only the rows in sight exist. All rows have one height, so that nothing is measured. */
+/**
+ * A list of any length in which only the rows in sight exist. All rows have one height, so that nothing is measured.
+ */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";

@@ -32,7 +32,10 @@ export interface SessionParts {
 }
 
 export interface PageSession {
-  /** Like `fetch`, for paths of the daemon: signed, after the daemon has proved itself. Fails with SESSION_EXPIRED when signed out. */
+  /**
+   * Like `fetch`, for paths of the daemon: signed, after the daemon has proved itself. Fails with SESSION_EXPIRED when
+   * signed out.
+   */
   readonly fetch: Fetch;
   /** Signs this browser in. */
   signIn(link: SignInLink): Promise<void>;
@@ -67,7 +70,8 @@ export function createSession({ origin, fetch: send, store, now, isIntercepted }
     async fetch(url, request) {
       const response = await attempt(url, request);
       if (response.status !== 401) return response;
-      // Refused before it did anything: the daemon was restarted, or has forgotten this tab. Once more with what it knows now.
+      // Refused before it did anything: the daemon was restarted, or has forgotten this tab. Once more with what it
+      // knows now.
       proof = null;
       const again = await attempt(url, request);
       if (again.status !== 401) return again;

@@ -89,7 +89,10 @@ export function WaitingView(): VNode {
           <Need
             key={id}
             kind="held"
-            title={`${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} since ${span(now.value - (value.heldAt ?? now.value))}`}
+            title={
+              `${value.pending} ${value.pending === 1 ? "message waits" : "messages wait"} for ${value.name} ` +
+              `since ${span(now.value - (value.heldAt ?? now.value))}`
+            }
           >
             <p>{visible(value.held ?? "")}</p>
             <p class="actions">

@@ -16,7 +16,9 @@ export interface Teams {
   mustExist(team: string): string;
   /** Which project has which team. */
   readonly claims: Claims;
-  /** null: the team has no project, or its file was removed. An unclaimed team has the project that was last looked at. */
+  /**
+   * null: the team has no project, or its file was removed. An unclaimed team has the project that was last looked at.
+   */
   projectOf(team: string): Project | null;
   overlayOf(team: string): Overlay;
   /** Holds from the next message on. */

@@ -5,8 +5,8 @@ import type { OperationName } from "./schema.ts";
  * Who may call an operation, and with whose data. The daemon checks the rule before the operation runs; what an answer
  * may hold where the rule is `readable` or `own`, the operation itself keeps to.
  *
- * An agent may read itself, the agents that it spawned, and with `may: [read]` the agents of its team: their mail, their
- * screens, and what is told of them. It may read a message when it may read one who wrote or got it.
+ * An agent may read itself, the agents that it spawned, and with `may: [read]` the agents of its team: their mail,
+ * their screens, and what is told of them. It may read a message when it may read one who wrote or got it.
  */
 export type Access =
   /** No identity is asked for: the operation has a check of its own, or tells nothing of anybody. */

@@ -98,7 +98,10 @@ export class Callers {
 
   readonly isUsers = (token: string): boolean => sameSecret(token, this.known.userToken);
 
-  /** Whether the token is the user's or an agent's. Agents' tokens are looked up by their digest, whose timing says nothing. */
+  /**
+   * Whether the token is the user's or an agent's. Agents' tokens are looked up by their digest, whose timing says
+   * nothing.
+   */
   readonly isKnown = (token: string): boolean => this.isUsers(token) || this.known.withToken(digestOf(token)) !== null;
 
   /** Found out once for a request, whoever asks; the same caller object is the same request. */
@@ -146,7 +149,9 @@ export class Callers {
     return this.tieline.teams.claims.seatOf(team, cwd);
   }
 
-  /** Before an operation: what changes the user's team makes it that of the user's project. CONFLICT: it is another's. */
+  /**
+   * Before an operation: what changes the user's team makes it that of the user's project. CONFLICT: it is another's.
+   */
   async enter(caller: Caller, operation: OperationName): Promise<void> {
     if (!actsInTeam.has(operation)) return;
     const { id, team } = await this.sender(caller);

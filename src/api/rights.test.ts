@@ -16,14 +16,17 @@ import type { Operations } from "../daemon/http.ts";
 import { guarded, Rights } from "./rights.ts";
 
 /**
- * bob got a message from ana. `lead` spawned bob, `auditor` may read its team, `other` may read another team; the agents
- * that are named after a permission have just that.
+ * bob got a message from ana. `lead` spawned bob, `auditor` may read its team, `other` may read another team; the
+ * agents that are named after a permission have just that.
  */
 const permitted = permissions.filter((one) => one !== "read");
 const roles = ["user", "ana", "bob", "stranger", "lead", "auditor", "other", ...permitted] as const;
 type Role = (typeof roles)[number];
 
-/** Who may call each operation about bob, and about the message that bob got. Written down, so that a change is a choice. */
+/**
+ * Who may call each operation about bob, and about the message that bob got. Written down, so that a change is a
+ * choice.
+ */
 const readers: readonly Role[] = ["user", "bob", "lead", "auditor"];
 const everyone = roles;
 const withRight = (right: Permission): readonly Role[] => ["user", right as Role];

@@ -47,7 +47,10 @@ export class Rights {
     );
   }
 
-  /** The message with this tag or id. For a caller that may not read it, the error is that of a message that does not exist. */
+  /**
+   * The message with this tag or id. For a caller that may not read it, the error is that of a message that does not
+   * exist.
+   */
   messageCalled(from: Sender, tag: string): Message {
     const receipt = this.parts.mailbox.receipt(tag);
     if (receipt === null || !this.readsMessage(from, receipt)) throw messageUnknown(tag);
@@ -67,7 +70,9 @@ export class Rights {
     return permit(this.parts.lookups.topology(party.team), party, [agent]).permitted.length === 1;
   }
 
-  /** Of a message: whoever may read it. Of an agent's state: whoever sees it. Of what it does and says: who may read it. */
+  /**
+   * Of a message: whoever may read it. Of an agent's state: whoever sees it. Of what it does and says: who may read it.
+   */
   readsEvent(from: Sender, event: Event): boolean {
     if (this.readsEverything(from)) return true;
     const { directory, mailbox } = this.parts;
@@ -162,6 +167,7 @@ async function check(
 
 const mayNotRead = (from: Sender, { name }: Pick<Agent, "name">): TielineError =>
   new TielineError("NOT_PERMITTED", `${from.name} may not read the mail or the screen of ${name}`, {
-    remedy: `the user can, the agent that spawned ${name}, and agents of its team with \`may: [read]\` in their profile`,
+    remedy:
+      `the user can, the agent that spawned ${name}, and agents of its team with \`may: [read]\` in their ` + "profile",
     operands: { agent: name, permission: "read" },
   });

@@ -294,7 +294,10 @@ export const schemas = {
     }),
     output: AgentView,
   },
-  /** Makes the calling program an agent, or an object, that fetches its own mail. The token proves who it is from then on. */
+  /**
+   * Makes the calling program an agent, or an object, that fetches its own mail. The token proves who it is from then
+   * on.
+   */
   register: {
     input: z.object({ name: z.string(), kind: z.enum(["program", "object"]).optional(), role: z.string().optional() }),
     output: z.object({ agent: AgentView, token: z.string() }),

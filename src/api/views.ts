@@ -231,7 +231,8 @@ function noticesOf({ id, name }: Agent, mailbox: Pick<Mailbox, "pending" | "inbo
 }
 
 const waitsToBeRead = (name: string, count = 1): string =>
-  `${count === 1 ? "a notice, which starts no turn, waits" : `${count} notices, which start no turn, wait`} until ${name} reads its inbox`;
+  `${count === 1 ? "a notice, which starts no turn, waits" : `${count} notices, which start no turn, wait`} ` +
+  `until ${name} reads its inbox`;
 
 /** What an agent sees of another that it may write to, but not read: that it is there, and what it does. */
 export function withoutDetails(view: AgentView): AgentView {

@@ -155,7 +155,7 @@ test("an event that does not exist is refused, one of the first words is not", a
   expect((await parse(events, ["--type", "delivery, route.denied"])).flags).toEqual({
     type: ["delivery", "route.denied"],
   } as never);
-  await expect(parse(events, ["--type", "delivery.handled"])).rejects.toThrow(
-    'there is no event "delivery.handled"; did you mean "delivery.delivered"',
+  await expect(parse(events, ["--type", "delivery.deliverd"])).rejects.toThrow(
+    'there is no event "delivery.deliverd"; did you mean "delivery.delivered"',
   );
 });

@@ -1,6 +1,6 @@
 /**
- * Waiting for the daemon without trusting it: a call that takes longer than a moment is watched, so that a daemon that was
- * stopped or hangs is noticed within seconds, however long the call itself may take.
+ * Waiting for the daemon without trusting it: a call that takes longer than a moment is watched, so that a daemon that
+ * was stopped or hangs is noticed within seconds, however long the call itself may take.
  */
 import { deadlineOf } from "../client/deadlines.ts";
 import type { Home } from "../client/home.ts";

@@ -38,7 +38,9 @@ describe("completions", () => {
     daemon.answers.ls = () => [agent(), agent({ name: "enoch" })];
     const { stdout } = await tieline.run(["completions", "bash"]);
     const complete = (...words: string[]): string[] => {
-      const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _tieline; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const script =
+        `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); ` +
+        `COMP_CWORD=${words.length - 1}; _tieline; printf '%s\\n' "\${COMPREPLY[@]}"`;
       return Bun.spawnSync(["bash", "-c", script], { env: tieline.env }).stdout.toString().trim().split("\n");
     };
     expect(complete("tieline", "br")).toEqual(["broadcast"]);
@@ -47,6 +49,6 @@ describe("completions", () => {
     expect(complete("tieline", "send", "--tt")).toEqual(["--ttl"]);
     expect(complete("tieline", "setup", "--hooks", "c")).toEqual(["claude", "codex"]);
     expect(complete("tieline", "adopt", "--provider", "g")).toEqual(["gemini", "generic"]);
-    expect(complete("tieline", "events", "--type", "delivery.h")).toEqual(["delivery.delivered"]);
+    expect(complete("tieline", "events", "--type", "delivery.d")).toEqual(["delivery.delivered"]);
   });
 });

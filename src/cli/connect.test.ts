@@ -186,7 +186,8 @@ describe("starting", () => {
   test.each([
     [
       "its own error",
-      `console.log(JSON.stringify({error:{code:"STORE_CORRUPT",message:"mailbox.db is damaged",remedy:"restore it"}}));`,
+      `console.log(JSON.stringify({error:{code:"STORE_CORRUPT",message:"mailbox.db is ` +
+        `damaged",remedy:"restore it"}}));`,
       "STORE_CORRUPT",
       /mailbox.db is damaged/,
     ],

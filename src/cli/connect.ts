@@ -78,7 +78,10 @@ export async function userTokenIn(home: Home): Promise<string> {
   return text.trim();
 }
 
-/** Nobody starts a daemon from inside a sandbox, and what may have been done already is done again only if that is harmless. */
+/**
+ * Nobody starts a daemon from inside a sandbox, and what may have been done already is done again only if that is
+ * harmless.
+ */
 function mayStart(name: OperationName, input: object, error: unknown, env: Environment): boolean {
   if (!(error instanceof TielineError) || error.code !== "DAEMON_UNAVAILABLE") return false;
   if (env["TIELINE_SANDBOX"]) {

@@ -20,7 +20,10 @@ function told(event: Event, nameOf: Name, paint: Paint): string {
     case "message.sent":
       return `${own(event.name)} → ${own(event.to)}   ${cut(event.content)}`;
     case "route.denied":
-      return `${paint("red", "✗")} ${own(event.from)} → ${event.to}   ${paint("dim", `allowed: ${event.allowed.join(", ")}`)}`;
+      return (
+        `${paint("red", "✗")} ${own(event.from)} → ${event.to}   ` +
+        `${paint("dim", `allowed: ${event.allowed.join(", ")}`)}`
+      );
     case "agent.registered":
     case "agent.removed":
       return own(event.name);
@@ -40,7 +43,10 @@ function told(event: Event, nameOf: Name, paint: Paint): string {
       ]
         .filter(Boolean)
         .join(", ");
-      return `${mark(event.to, paint)} ${paint("bold", event.tag)} → ${nameOf(event.agentTeam ?? null, event.agentName)}   ${paint("dim", how)}`.trimEnd();
+      return (
+        `${mark(event.to, paint)} ${paint("bold", event.tag)} → ` +
+        `${nameOf(event.agentTeam ?? null, event.agentName)}   ${paint("dim", how)}`
+      ).trimEnd();
     }
   }
 }

@@ -82,7 +82,9 @@ function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
     short.state === "queued"
       ? {
           ...details,
-          remedy: `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ${story.tag}\` takes it back`,
+          remedy:
+            `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ` +
+            `${story.tag}\` takes it back`,
         }
       : details;
   return new TielineError(
@@ -110,7 +112,9 @@ function liveLines(terminal: Terminal): Live {
 
   async function append(story: StoryView): Promise<void> {
     for (const delivery of story.deliveries) {
-      const version = `${delivery.state} ${delivery.reason} ${delivery.proof} ${delivery.warning} ${delivery.notes.map(({ text }) => text).join()}`;
+      const version =
+        `${delivery.state} ${delivery.reason} ${delivery.proof} ${delivery.warning} ` +
+        `${delivery.notes.map(({ text }) => text).join()}`;
       if (printed.get(delivery.agentId) === version) continue;
       printed.set(delivery.agentId, version);
       await terminal.print(deliveryLine(story, delivery, terminal.paint, Date.now()));

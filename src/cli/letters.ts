@@ -19,7 +19,10 @@ export function letter(message: InboxView, nameOf: Name, paint: Paint, now: numb
   const fetched = message.delivery !== undefined;
   const state = fetched ? "new" : message.reason === null ? message.state : `${message.state}: ${message.reason}`;
   const answers = message.answers === null ? "" : `, answers ${message.answers}`;
-  const head = `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ${nameOf(message.team, message.from)}   ${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
+  const head =
+    `${mark(fetched ? "seen" : message.state, paint)} ${paint("bold", message.tag)} from ` +
+    `${nameOf(message.team, message.from)}   ` +
+    `${paint("dim", `${span(now - message.at)} ago, ${state}${answers}`)}`;
   const body = linesOf(withoutFrames(message.text).trimEnd()).map((line) => `  ${line}`);
   const { answered } = message;
   const verdict = answered ? [paint("dim", `  ${answered.approved ? "approved" : "denied"} by ${answered.tag}`)] : [];

@@ -16,4 +16,5 @@ export const isEmpty = ({ started, already, failed }: Output<"up">): boolean =>
   started.length + already.length + failed.length === 0;
 
 export const noAgents =
-  "tieline.yaml has no agents; add one under `agents:`, such as `engineer: {}`, or start one with `tieline spawn engineer`";
+  "tieline.yaml has no agents; add one under `agents:`, such as `engineer: {}`, or start one with `tieline " +
+  "spawn engineer`";

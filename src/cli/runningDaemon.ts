@@ -7,7 +7,10 @@ import { systemProcesses } from "../os/processes.ts";
 
 export type DaemonStatus = Output<"daemonStatus">;
 
-/** What connecting fails with where nothing listens. Anything else comes from a daemon that is there and does not answer. */
+/**
+ * What connecting fails with where nothing listens. Anything else comes from a daemon that is there and does not
+ * answer.
+ */
 const nobodyListens: ReadonlySet<unknown> = new Set([
   "ENOENT",
   "ECONNREFUSED",
@@ -42,8 +45,8 @@ export async function stopRunning(daemon: Client): Promise<boolean> {
 const stopDeadlineMs = 15_000;
 
 /**
- * A process that is not our child can only be looked for. One that waits for its parent to notice has ended, unless threads
- * of it are still there: they hold its files and locks.
+ * A process that is not our child can only be looked for. One that waits for its parent to notice has ended, unless
+ * threads of it are still there: they hold its files and locks.
  */
 async function untilEnded(pid: number): Promise<void> {
   const deadline = performance.now() + stopDeadlineMs;

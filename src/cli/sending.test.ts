@@ -146,7 +146,8 @@ describe("what is printed", () => {
     daemon.answers.send = () => receipt({ deliveries: [delivered()], notice: "interrupt became tool" });
     const { stdout } = await tieline.run(["send", "engineer", "x"]);
     expect(stdout).toBe(
-      "✓ MSG_USER_7f3a91c2 → engineer   delivered after 0.3 s   (tmux, delivered: screen, as the user's word)\n  interrupt became tool\n",
+      "✓ MSG_USER_7f3a91c2 → engineer   delivered after 0.3 s   (tmux, delivered: screen, as the user's " +
+        "word)\n  interrupt became tool\n",
     );
   });
 

@@ -7,8 +7,8 @@ import { complainOf } from "./notStarted.ts";
 import type { Presenting } from "./present.ts";
 
 /**
- * Does one thing to each of the named agents, all at once. One name: its agent, or its error. Several: those that it was
- * done to, one error for each other, and the exit code of the first error.
+ * Does one thing to each of the named agents, all at once. One name: its agent, or its error. Several: those that it
+ * was done to, one error for each other, and the exit code of the first error.
  */
 export async function doToEach(
   verb: "kill" | "stop" | "restart",

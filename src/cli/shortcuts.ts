@@ -11,7 +11,10 @@ export function tmuxConfig(env: Environment): string {
   return places.find((place) => existsSync(place)) ?? places[0]!;
 }
 
-/** `TMUX` is taken out, because what opens in the popup is a client of its own. The team is that of the pane's directory. */
+/**
+ * `TMUX` is taken out, because what opens in the popup is a client of its own. The team is that of the pane's
+ * directory.
+ */
 export function bindings(tieline: string): string[] {
   const program = shellQuoted(tieline);
   return [

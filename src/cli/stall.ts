@@ -8,13 +8,17 @@ import { bunExec } from "../os/exec.ts";
 import { isSameProcess, systemProcesses } from "../os/processes.ts";
 import { span } from "./times.ts";
 
-/** A daemon answers the smallest question in a millisecond, and within this time under any load that it was built for. */
+/**
+ * A daemon answers the smallest question in a millisecond, and within this time under any load that it was built for.
+ */
 export const probeMs = 1_500;
 /** One that runs but answers nothing for this long hangs. */
 export const silentMs = 8_000;
 export const everyMs = 5_000;
 
-/** Resolves when the answer is not worth waiting for any longer, with the reason; never when the signal aborts first. */
+/**
+ * Resolves when the answer is not worth waiting for any longer, with the reason; never when the signal aborts first.
+ */
 export type UntilStalled = (
   home: Home,
   deadlineMs: number,
@@ -77,7 +81,9 @@ async function isStopped(pid: number): Promise<boolean> {
 
 const stopped = (pid: number): TielineError =>
   new TielineError("DAEMON_UNAVAILABLE", `the daemon (pid ${pid}) is stopped and cannot answer`, {
-    remedy: `\`kill -CONT ${pid}\` lets it continue; \`kill -9 ${pid}\` ends it, which loses nothing: the next command starts another`,
+    remedy:
+      `\`kill -CONT ${pid}\` lets it continue; \`kill -9 ${pid}\` ends it, which loses nothing: the next ` +
+      "command starts another",
     operands: { pid, cause: "stopped", arrived: "unknown" },
   });
 
@@ -89,7 +95,8 @@ const silent = (pid: number | null): TielineError =>
       remedy:
         pid === null
           ? "see `tieline daemon logs`"
-          : `see \`tieline daemon logs\`; \`kill -9 ${pid}\` ends it, which loses nothing: the next command starts another`,
+          : `see \`tieline daemon logs\`; \`kill -9 ${pid}\` ends it, which loses nothing: the next command ` +
+            "starts another",
       operands: { pid, cause: "silent", arrived: "unknown" },
     },
   );

@@ -15,8 +15,8 @@ const winnersPatienceMs = 2_000;
 const answerMs = 2_000;
 
 /**
- * Starts the daemon and returns when one answers: ours, or that of another command that was faster. An owner of the home
- * that does not come to answer may be one that ends, so that the next start is the one.
+ * Starts the daemon and returns when one answers: ours, or that of another command that was faster. An owner of the
+ * home that does not come to answer may be one that ends, so that the next start is the one.
  *
  * The daemon writes one line on its stdout: `ready`, `taken` when another one owns the home, or `{"error":{…}}`.
  */
@@ -104,8 +104,8 @@ function firstLine(child: ChildProcess, home: Home): Promise<string> {
 }
 
 /**
- * Waits for the daemon that owns the home; null: it answers. It holds the mailbox before it listens, and there is nothing
- * to watch until its socket is there.
+ * Waits for the daemon that owns the home; null: it answers. It holds the mailbox before it listens, and there is
+ * nothing to watch until its socket is there.
  */
 async function silenceOf(home: Home, deadline: number): Promise<TielineError | null> {
   const client = createClient({ socket: home.socket }, {});

@@ -33,7 +33,9 @@ export function positiveDurationMs(text: string, what = "duration", days = mostD
   });
 }
 
-/** A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise. */
+/**
+ * A moment in the past: so long ago (`2h`), or a date with or without a time, which is local unless it says otherwise.
+ */
 export function pastMoment(text: string, what = "time"): number {
   if (durationPattern.test(text)) return Date.now() - positiveDurationMs(text, what, mostPastDays);
   // What begins otherwise is read by JavaScript with more good will than sense.

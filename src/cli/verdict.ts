@@ -19,7 +19,8 @@ export const verdictArgs = [
 ] as const;
 
 export const verdictDetails = [
-  "Members of Claude Code teams ask for permissions, for the approval of a plan, and a lead asks for the end of a member. The answer goes back in their own protocol, once: a second, different answer is refused.",
+  "Members of Claude Code teams ask for permissions, for the approval of a plan, and a lead asks for the end " +
+    "of a member. The answer goes back in their own protocol, once: a second, different answer is refused.",
   "For the user, and for agents with `may: [answer]` in their profile.",
 ];
 

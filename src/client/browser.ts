@@ -1,4 +1,6 @@
-/** `tieline/client`: the typed client for pages and for programs that have a URL and a token. Needs nothing but fetch. */
+/**
+ * `tieline/client`: the typed client for pages and for programs that have a URL and a token. Needs nothing but fetch.
+ */
 export { createClient, mayHaveArrived, type Client, type Daemon, type Fetch } from "./client.ts";
 export { streamEvents, type StreamedEvent, type StreamOptions } from "./stream.ts";
 export { TielineError, type ErrorCode } from "../model/errors.ts";

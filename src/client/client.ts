@@ -3,8 +3,8 @@ import { callerHeader, noticeHeader, operations, pathOf } from "../api/operation
 import type { Caller, Input, OperationName, Output } from "../api/schema.ts";
 
 /**
- * Where a daemon listens: at its socket, or at its loopback port, which wants a token. `fetch` sends the requests in another
- * way: the dashboard signs them, and only Bun's own can speak to a socket.
+ * Where a daemon listens: at its socket, or at its loopback port, which wants a token. `fetch` sends the requests in
+ * another way: the dashboard signs them, and only Bun's own can speak to a socket.
  */
 export type Daemon = { readonly fetch?: Fetch } & (
   | { readonly socket: string }

@@ -22,14 +22,17 @@ test("sockets are in the home where their paths fit", () => {
   });
 });
 
-test("of a home with a long path, each socket still has a path that the kernel takes, and no other home has the same", () => {
-  for (let length = 20; length < 300; length += 1) {
-    const { socket, sockets } = homeOf({ TIELINE_HOME: "/".padEnd(length, "h") });
-    expect(Buffer.byteLength(socket)).toBeLessThan(socketLimit);
-    expect(Buffer.byteLength(join(sockets, `${id}.sock`))).toBeLessThan(socketLimit);
-  }
-  expect(homeOf({ TIELINE_HOME: long }).socket).not.toBe(homeOf({ TIELINE_HOME: `${long}2` }).socket);
-});
+test(
+  "of a home with a long path, each socket still has a path that the kernel takes, and no other home has the " + "same",
+  () => {
+    for (let length = 20; length < 300; length += 1) {
+      const { socket, sockets } = homeOf({ TIELINE_HOME: "/".padEnd(length, "h") });
+      expect(Buffer.byteLength(socket)).toBeLessThan(socketLimit);
+      expect(Buffer.byteLength(join(sockets, `${id}.sock`))).toBeLessThan(socketLimit);
+    }
+    expect(homeOf({ TIELINE_HOME: long }).socket).not.toBe(homeOf({ TIELINE_HOME: `${long}2` }).socket);
+  },
+);
 
 test("a directory in /tmp that others made or can enter is refused", () => {
   const outside = dirname(homeOf({ TIELINE_HOME: long }).socket);

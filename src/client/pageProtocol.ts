@@ -6,8 +6,9 @@
  *   open tab  page → daemon: the public key of the tab, signed with the device key. Only in the boot that it signed in to.
  *   request   page → daemon: any API call, signed with the tab key.
  *
- * The page verifies the hello against the daemon's fingerprint before it sends anything else. A tab key exists only in the
- * memory of its tab and stays valid across restarts of the daemon; the device key is in the storage of the page's origin.
+ * The page verifies the hello against the daemon's fingerprint before it sends anything else. A tab key exists only in
+ * the memory of its tab and stays valid across restarts of the daemon; the device key is in the storage of the page's
+ * origin.
  */
 
 export const pagePaths = { hello: "/page/hello", signIn: "/page/sign-in", openTab: "/page/tab" } as const;

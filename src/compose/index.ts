@@ -1,6 +1,6 @@
 /**
- * The switch, put together. Only this file and the folder beside it name concrete drivers: `compose/programs.ts` those of
- * agent programs, `compose/transports.ts` the ways in, `compose/audience.ts` those who listen to events.
+ * The switch, put together. Only this file and the folder beside it name concrete drivers: `compose/programs.ts` those
+ * of agent programs, `compose/transports.ts` the ways in, `compose/audience.ts` those who listen to events.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";

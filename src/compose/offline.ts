@@ -104,7 +104,9 @@ export interface Restored extends Prepared {
   readonly missing: readonly string[] | null;
 }
 
-/** Replaces the mailbox with a backup. What was open in the backup and may have been delivered since becomes uncertain. */
+/**
+ * Replaces the mailbox with a backup. What was open in the backup and may have been delivered since becomes uncertain.
+ */
 export async function restore(home: Places, file: string, now: number): Promise<Restored> {
   const { messages } = restorable(home, file);
   const later = sinceBackup(home.mailbox, file);
@@ -246,7 +248,8 @@ function sinceBackup(
     database.run("ATTACH ? AS backup", [backup]);
     const missing = database
       .query<{ tag: string }, []>(
-        "SELECT tag FROM main.messages m WHERE NOT EXISTS (SELECT 1 FROM backup.messages b WHERE b.id = m.id) ORDER BY seq",
+        "SELECT tag FROM main.messages m WHERE NOT EXISTS (SELECT 1 FROM backup.messages b WHERE b.id = " +
+          "m.id) ORDER BY seq",
       )
       .all();
     const open = "b.state IN ('queued', 'claimed', 'uncertain') AND d.state NOT IN ('queued', 'claimed', 'uncertain')";

@@ -95,7 +95,9 @@ export function linksTo(
   ];
 }
 
-/** Why an agent's program tries to reach its model again: in its own words where it has some, else as its screen shows. */
+/**
+ * Why an agent's program tries to reach its model again: in its own words where it has some, else as its screen shows.
+ */
 export const retryReasonOf =
   ({ opencode }: Pick<Programs, "opencode">, eyes: Pick<Eyes, "explain">) =>
   async (agent: Agent): Promise<string | null | undefined> => {

@@ -27,7 +27,8 @@ export const HomeConfig = z.strictObject({
       .enum(["window", "session"])
       .default("window")
       .describe(
-        "`window`: one session per team with a window per agent. `session`: one session per agent, `agent-{team}-{name}`.",
+        "`window`: one session per team with a window per agent. `session`: one session per agent, " +
+          "`agent-{team}-{name}`.",
       ),
   }),
   terminal: section({
@@ -70,13 +71,15 @@ export const HomeConfig = z.strictObject({
       .enum(["one", "both"])
       .default("one")
       .describe(
-        "`one`: a message goes one way. `both`: to a member of a Claude Code team that runs in a pane of yours it goes to its inbox and its pane; the tag shows that it is the same.",
+        "`one`: a message goes one way. `both`: to a member of a Claude Code team that runs in a pane of " +
+          "yours it goes to its inbox and its pane; the tag shows that it is the same.",
       ),
     copyMode: z
       .enum(copyModes)
       .default("leave")
       .describe(
-        "A pane in copy mode: `leave` waits while somebody views the pane and ends copy mode when nobody does, `hold` always waits.",
+        "A pane in copy mode: `leave` waits while somebody views the pane and ends copy mode when nobody " +
+          "does, `hold` always waits.",
       ),
   }),
   guards: section({
@@ -97,7 +100,9 @@ export const HomeConfig = z.strictObject({
       .max(1_048_576)
       .default(512)
       .describe(
-        "How large the mailbox may get. Near this limit the oldest finished messages are removed; what waits, was delivered within the last hour or is unanswered stays, and when there is no room beside it new messages are refused.",
+        "How large the mailbox may get. Near this limit the oldest finished messages are removed; what " +
+          "waits, was delivered within the last hour or is unanswered stays, and when there is no room beside " +
+          "it new messages are refused.",
       ),
     eventsMegabytes: z
       .number()
@@ -137,7 +142,8 @@ export const HomeConfig = z.strictObject({
       .nullable()
       .default(null)
       .describe(
-        "The NATS server that events are published to, such as `nats://localhost:4222`; `null`: none. `TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first.",
+        "The NATS server that events are published to, such as `nats://localhost:4222`; `null`: none. " +
+          "`TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first.",
       ),
     prefix: z
       .string()
@@ -160,13 +166,15 @@ export const HomeConfig = z.strictObject({
       .boolean()
       .default(true)
       .describe(
-        "Register agents as members of the Claude Code team that has their team's name, or that one of them leads, so that its own members can write to them.",
+        "Register agents as members of the Claude Code team that has their team's name, or that one of them " +
+          "leads, so that its own members can write to them.",
       ),
     layout: z
       .enum(["inboxes", "drop"])
       .default("inboxes")
       .describe(
-        "Where mail of Claude Code teams lies. `inboxes`: `inboxes/<member>.json`, as Claude Code reads it. `drop`: the older `inbox/<member>/msg-*.json`.",
+        "Where mail of Claude Code teams lies. `inboxes`: `inboxes/<member>.json`, as Claude Code reads it. " +
+          "`drop`: the older `inbox/<member>/msg-*.json`.",
       ),
   }),
   http: section({
@@ -177,7 +185,8 @@ export const HomeConfig = z.strictObject({
       .nullable()
       .default(null)
       .describe(
-        "The loopback port of the dashboard and of the HTTP API. `null`: drawn once and kept in the file `port` of the home.",
+        "The loopback port of the dashboard and of the HTTP API. `null`: drawn once and kept in the file " +
+          "`port` of the home.",
       ),
   }),
 });

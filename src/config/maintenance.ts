@@ -1,6 +1,7 @@
 /**
- * Only one process may replace the files of a home, and only while no daemon serves it. That process first leaves a note and
- * then looks for a daemon; a daemon first takes the mailbox and then looks for a note. So one of them notices the other.
+ * Only one process may replace the files of a home, and only while no daemon serves it. That process first leaves a
+ * note and then looks for a daemon; a daemon first takes the mailbox and then looks for a note. So one of them notices
+ * the other.
  */
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

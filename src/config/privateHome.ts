@@ -16,9 +16,9 @@ interface TooOpen {
 export type PrivateFiles = Pick<Home, "root" | "userToken" | "mailbox" | "config">;
 
 /**
- * Makes sure that the home belongs to this user alone; called at every start, before anything in it is used. What is this
- * user's and merely too open is tightened. What another user owns, or could have changed, is refused.
- * Answers what was tightened, for the log and for `tieline doctor`.
+ * Makes sure that the home belongs to this user alone; called at every start, before anything in it is used. What is
+ * this user's and merely too open is tightened. What another user owns, or could have changed, is refused. Answers what
+ * was tightened, for the log and for `tieline doctor`.
  */
 export function secureHome(files: PrivateFiles): readonly string[] {
   mkdirSync(files.root, { recursive: true, mode: 0o700 });
@@ -61,14 +61,18 @@ function refuseForeign(path: string, root: string, homeMode: number): void {
   if (owner === undefined) return;
   const open = homeMode & byOthers.write ? `, and other users can write in ${root} (mode ${octal(homeMode)})` : "";
   throw new TielineError("HOME_UNSAFE", `${path} belongs to another user (uid ${owner})${open}`, {
-    remedy: `see what it is; then remove it (rm -r ${path}) or make it yours (chown ${thisUser()} ${path})${open && `, and run: chmod 700 ${root}`}`,
+    remedy:
+      `see what it is; then remove it (rm -r ${path}) or make it yours (chown ${thisUser()} ` +
+      `${path})${open && `, and run: chmod 700 ${root}`}`,
     operands: { path, owner, user: thisUser() },
   });
 }
 
 const foreign = (root: string, owner: number): TielineError =>
   new TielineError("HOME_UNSAFE", `${root} belongs to another user (uid ${owner})`, {
-    remedy: `run Tieline as that user, set TIELINE_HOME to a directory of your own, or make this one yours: chown -R ${thisUser()} ${root}`,
+    remedy:
+      "run Tieline as that user, set TIELINE_HOME to a directory of your own, or make this one yours: chown -R " +
+      `${thisUser()} ${root}`,
     operands: { path: root, owner, user: thisUser() },
   });
 

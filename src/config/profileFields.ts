@@ -28,7 +28,8 @@ export const ProfileFields = z
     description: text.describe("One line for people, shown by `tieline agents ls`."),
     profile: name.describe("Another profile whose settings hold where this one says nothing."),
     provider: text.describe(
-      "The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else `claude-code`.",
+      "The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else " +
+        "`claude-code`.",
     ),
     command: command.describe(
       "What to run: text for the shell, or a list of arguments. Without it the provider's own program.",
@@ -37,7 +38,8 @@ export const ProfileFields = z
     headless: z
       .boolean()
       .describe(
-        "Run it without a terminal? Mail goes to its standard input, and its standard output is read for text markers. For a `command:` and for Claude Code. Default `false`.",
+        "Run it without a terminal? Mail goes to its standard input, and its standard output is read for " +
+          "text markers. For a `command:` and for Claude Code. Default `false`.",
       ),
     role: name.describe("A label that several agents may share; mail can be addressed to it."),
     cwd: text.describe("The working directory, relative to the file's project."),
@@ -58,18 +60,21 @@ export const ProfileFields = z
     network: z
       .enum(networks)
       .describe(
-        "What an agent under `sandbox: bwrap` reaches: `internet` (default), which is everything but this machine's loopback; `none`; or `host`, the same as programs outside.",
+        "What an agent under `sandbox: bwrap` reaches: `internet` (default), which is everything but this " +
+          "machine's loopback; `none`; or `host`, the same as programs outside.",
       ),
     hostPorts: z
       .array(z.int().min(1).max(65_535))
       .describe(
-        "TCP ports of this machine's loopback that an agent with `network: internet` reaches all the same, such as 11434 for a local model.",
+        "TCP ports of this machine's loopback that an agent with `network: internet` reaches all the same, " +
+          "such as 11434 for a local model.",
       ),
     readable: texts.describe("Further paths that an agent under `sandbox: bwrap` may read."),
     input: z
       .enum(inputs)
       .describe(
-        "How mail reaches it: `terminal` (default) types it at its prompt, or writes it to its standard input if it is `headless`; `files` only writes it to the `.inbox` of its workspace.",
+        "How mail reaches it: `terminal` (default) types it at its prompt, or writes it to its standard " +
+          "input if it is `headless`; `files` only writes it to the `.inbox` of its workspace.",
       ),
     permissions: z
       .enum(permissionModes)
@@ -79,7 +84,8 @@ export const ProfileFields = z
     markers: z
       .boolean()
       .describe(
-        "Programs with hooks: send what the last message of a turn addresses to somebody (`@name: …`)? Default `false`.",
+        "Programs with hooks: send what the last message of a turn addresses to somebody (`@name: …`)? " +
+          "Default `false`.",
       ),
     promptPattern: pattern.describe(
       "Generic programs: a regular expression for the last line when the program waits for input.",
@@ -92,7 +98,8 @@ export const ProfileFields = z
       .min(1)
       .max(16_777_216)
       .describe(
-        "Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 1000000 for Claude Code and Codex, else 65536.",
+        "Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 1000000 for " +
+          "Claude Code and Codex, else 65536.",
       ),
     echo: z
       .boolean()

@@ -27,7 +27,8 @@ export const ObjectFields = z.strictObject({
     .max(3_600_000)
     .default(10_000)
     .describe(
-      "What the handler may take for its start and for each message, in milliseconds. Then it is ended and started again.",
+      "What the handler may take for its start and for each message, in milliseconds. Then it is ended and " +
+        "started again.",
     ),
 });
 export type ObjectFields = z.output<typeof ObjectFields>;
@@ -76,11 +77,17 @@ export interface Project {
   readonly aliases: ReadonlyMap<string, readonly string[]>;
   /** Agents and objects: as ends of edges these are names, never roles. */
   readonly declared: ReadonlySet<string>;
-  /** The profiles of its `.tieline/agents`, where they were read together with it. Left out: they are read when asked for. */
+  /**
+   * The profiles of its `.tieline/agents`, where they were read together with it. Left out: they are read when asked
+   * for.
+   */
   readonly profileFiles?: ReadonlyMap<string, ProfileFields>;
 }
 
-/** What a project is called where its file does not say: never `default`, which every directory without a project shares. */
+/**
+ * What a project is called where its file does not say: never `default`, which every directory without a project
+ * shares.
+ */
 export function teamNamedAfter(root: string): string {
   const name = cleanTeamName(basename(root));
   if (name !== null && name !== defaultTeam) return name;

@@ -14,8 +14,8 @@ export interface Guard {
 }
 
 /**
- * Serves everything below a path to callers with a valid token, and to no page but our own. Nothing of a request but its
- * path and these headers is read before.
+ * Serves everything below a path to callers with a valid token, and to no page but our own. Nothing of a request but
+ * its path and these headers is read before.
  */
 export function guardedRoute(prefix: string, handle: Handle, { isKnown, stopping, sessions }: Guard): LoopbackRoute {
   return (request, url, connection) => {
@@ -65,11 +65,13 @@ function foreignPage(request: Request): TielineError {
 const unknownToken = (): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", "the token is none of the user or of an agent", {
     remedy:
-      "use an agent's TIELINE_TOKEN, or the text of user.token in the home; registering an agent again gives it a new token",
+      "use an agent's TIELINE_TOKEN, or the text of user.token in the home; registering an agent again gives " +
+      "it a new token",
   });
 
 const noToken = (): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", "the request has no token", {
     remedy:
-      "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or with what stands in user.token in the home; a browser gets in with `tieline dash`",
+      "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or with what stands in user.token " +
+      "in the home; a browser gets in with `tieline dash`",
   });

@@ -278,7 +278,8 @@ function listen(
   rmSync(birthplace, { force: true });
   const before = process.umask(0o177);
   try {
-    // Waiting is what some callers came for. Bun honours idleTimeout on a unix socket, although its types do not say so.
+    // Waiting is what some callers came for. Bun honours idleTimeout on a unix socket, although its types do not say
+    // so.
     const patient = { idleTimeout: 0 } as object;
     // Without a handler of our own Bun prints every fault with its source.
     const error = (fault: Error): Response => {

@@ -139,7 +139,9 @@ export async function textOf(request: Request, maxBytes: number): Promise<string
 /** Tells a bearer that is the user's from one that is an agent's. */
 type IsUsers = (token: string) => boolean;
 
-/** On the socket, among processes of one user, a caller may say what it is. A bearer token counts for more than that. */
+/**
+ * On the socket, among processes of one user, a caller may say what it is. A bearer token counts for more than that.
+ */
 export const callerOnSocket =
   (isUsers: IsUsers) =>
   (request: Request): Caller => {
@@ -150,7 +152,10 @@ export const callerOnSocket =
     return { ...rest, ...byToken(bearer, isUsers) };
   };
 
-/** On the port the token alone says who calls. What is kept of the rest says which names are meant, or narrows the rights. */
+/**
+ * On the port the token alone says who calls. What is kept of the rest says which names are meant, or narrows the
+ * rights.
+ */
 export const callerOnPort =
   (isUsers: IsUsers) =>
   (request: Request): Caller => {
@@ -210,7 +215,8 @@ export function checkKeys(schema: z.ZodType, given: unknown, name: string): void
   const takes = known.length === 0 ? "it takes no parameters" : `it takes ${known.join(", ")}`;
   throw new TielineError(
     "USAGE",
-    `${name}: unknown parameter ${JSON.stringify(unknown.slice(0, 100))}${didYouMean(nearNames(unknown.slice(0, 100), known))}`,
+    `${name}: unknown parameter ` +
+      `${JSON.stringify(unknown.slice(0, 100))}${didYouMean(nearNames(unknown.slice(0, 100), known))}`,
     {
       remedy:
         unknown === "team" ? `${takes}; the team of a call is in the header ${callerHeader}, see docs/api.md` : takes,

@@ -40,9 +40,9 @@ const maxEntryLength = 16_384;
 const maxDifferent = 50;
 
 /**
- * Appends lines to a file whose content moves aside when it has grown: daemon.log, daemon.log.1, … It is copied and then
- * emptied, because the runtime keeps the same file open as its stderr. Paths, names and output of other programs are part
- * of the lines, so a further line is indented, and what steers a terminal is shown by name.
+ * Appends lines to a file whose content moves aside when it has grown: daemon.log, daemon.log.1, … It is copied and
+ * then emptied, because the runtime keeps the same file open as its stderr. Paths, names and output of other programs
+ * are part of the lines, so a further line is indented, and what steers a terminal is shown by name.
  */
 export function openLog(path: string, options: LogOptions): Log {
   const { maxBytes, keep, clock = () => new Date(), stderr, repeatMs = 60_000, checkMs = 1_000 } = options;
@@ -132,8 +132,8 @@ const cut = (text: string, length = maxEntryLength): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`;
 
 /**
- * Keeps the logs short that programs of agents write beside their sockets. They are opened to append, so that one which is
- * emptied goes on from its beginning.
+ * Keeps the logs short that programs of agents write beside their sockets. They are opened to append, so that one which
+ * is emptied goes on from its beginning.
  */
 export function emptyLongLogs(folder: string, maxBytes: number): void {
   for (const name of entriesIn(folder).filter((one) => one.endsWith(".log"))) {

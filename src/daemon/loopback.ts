@@ -77,7 +77,9 @@ export async function openLoopback({
   };
 }
 
-/** 127.0.0.1 and ::1: browsers try both for names below `localhost`, and a stranger at one of them would be believed. */
+/**
+ * 127.0.0.1 and ::1: browsers try both for names below `localhost`, and a stranger at one of them would be believed.
+ */
 async function openBoth(
   serve: (hostname: string, port: number) => Promise<HttpServer>,
   port: number,

@@ -31,7 +31,8 @@ export function openapi(version: string): Json {
       version,
       summary: "The message switch for AI coding agents.",
       description:
-        "On the unix socket daemon.sock in the home, and on the loopback port that its file port names. There, every request carries a token of the user or of an agent.",
+        "On the unix socket daemon.sock in the home, and on the loopback port that its file port names. " +
+        "There, every request carries a token of the user or of an agent.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [

@@ -5,7 +5,10 @@ import type { Receipt } from "../model/receipt.ts";
 
 export type TeamFilter = NonNullable<LogFilter["team"]>;
 
-/** A team and its agents, for lists. A disbanded team is known by its messages; any other unknown name is ADDRESS_UNKNOWN. */
+/**
+ * A team and its agents, for lists. A disbanded team is known by its messages; any other unknown name is
+ * ADDRESS_UNKNOWN.
+ */
 export const teamFilterOf =
   ({ teams, directory, mailbox }: Pick<Switch, "teams" | "directory" | "mailbox">) =>
   (name: string): TeamFilter => {

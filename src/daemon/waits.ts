@@ -30,7 +30,10 @@ export class Waits {
     return { [Symbol.dispose]: () => void this.readers.set(reader, this.readers.get(reader)! - 1) };
   }
 
-  /** The question that the agent has to answer before its own can be: all between the two wait for each other. null: there is none. */
+  /**
+   * The question that the agent has to answer before its own can be: all between the two wait for each other. null:
+   * there is none.
+   */
   before(waiter: AgentId, asked: readonly AgentId[]): MessageId | null {
     if (this.isReading(waiter)) return null;
     const known = new Set<AgentId>();

@@ -12,8 +12,8 @@ interface Refusals {
 const slowestMs = 10_000;
 
 /**
- * Attempts that end where they began: the transport says that it is ready, and then refuses. Each makes the next one wait
- * twice as long, so that an endpoint which always refuses costs little, whatever wakes the courier meanwhile.
+ * Attempts that end where they began: the transport says that it is ready, and then refuses. Each makes the next one
+ * wait twice as long, so that an endpoint which always refuses costs little, whatever wakes the courier meanwhile.
  */
 export class Backoff {
   private readonly refusals = new Map<string, Refusals>();

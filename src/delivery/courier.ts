@@ -206,7 +206,10 @@ export function createCourier(parts: CourierParts): Courier {
     if (nextMs !== null) timers.later(id, nextMs, () => rounds.ask(id));
   }
 
-  /** The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later anyway. */
+  /**
+   * The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later
+   * anyway.
+   */
   function foresee(id: AgentId, message: Message): void {
     const agent = rounds.isServing(id) || holds.has(id) ? null : parts.agent(id);
     if (agent === null || agent.kind === "user") return;
@@ -337,7 +340,8 @@ export function createCourier(parts: CourierParts): Courier {
     const agent = delivery && parts.agent(delivery.agent);
     const message = delivery && mailbox.message(delivery.messageId);
     if (!delivery || !agent || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
-    // After a restore neither endpoint nor time of the attempt is known: all are looked at, and one without a trace proves nothing.
+    // After a restore neither endpoint nor time of the attempt is known: all are looked at, and one without a trace
+    // proves nothing.
     const isRestored = delivery.transport === null;
     const mark = markOf(isRestored ? { ...delivery, claimedAt: null } : delivery);
     let found = "decided" as Found;
@@ -372,7 +376,9 @@ export function createCourier(parts: CourierParts): Courier {
     model?.failed(agent, failure, message);
   }
 
-  /** A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again. */
+  /**
+   * A disk that is full for a moment must not block the lane or repeat the attempt: the result is kept and tried again.
+   */
   async function settle(
     delivery: Delivery,
     outcome: Outcome,

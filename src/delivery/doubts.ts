@@ -24,8 +24,8 @@ const firstLookMs = 1_000;
 const slowestLookMs = 60_000;
 
 /**
- * Attempts of which nothing is known yet: of a process that died, or without an answer. Each is looked for before anything
- * else is written to its agent, because the next write may cover what still tells of it.
+ * Attempts of which nothing is known yet: of a process that died, or without an answer. Each is looked for before
+ * anything else is written to its agent, because the next write may cover what still tells of it.
  */
 export class Doubts {
   private readonly open = new Map<AgentId, Map<DeliveryId, Doubt>>();
@@ -73,7 +73,9 @@ export class Doubts {
     return true;
   }
 
-  /** When the agent's undecided attempts are worth another look; null: nothing is left, or it would tell nothing new. */
+  /**
+   * When the agent's undecided attempts are worth another look; null: nothing is left, or it would tell nothing new.
+   */
   nextLookIn(agent: AgentId, undecided: boolean): number | null {
     const followed = this.followed.get(agent);
     const now = this.elapsed();

@@ -54,7 +54,9 @@ async function noteFor(change: {
 test("an urgent message to a working agent without hooks says when it arrives, and how to have it earlier", async () => {
   for (const when of ["interrupt", "tool"] as const) {
     const { notes, deliverBy } = await noteFor({ when });
-    const text = `--when ${when} works only as --when turn: no hook of ana calls Tieline; run \`tieline setup --hooks claude\`, then restart ana`;
+    const text =
+      `--when ${when} works only as --when turn: no hook of ana calls Tieline; run \`tieline setup --hooks ` +
+      `claude\`, then restart ana`;
     expect(notes()).toEqual([{ code: "degraded", text }]);
     await deliverBy("tmux");
     expect(notes()).toEqual([{ code: "degraded", text }]);

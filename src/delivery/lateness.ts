@@ -20,7 +20,10 @@ const inTurn: ReadonlySet<AgentState> = new Set(["working", "permission", "quest
 export class Lateness {
   constructor(private readonly parts: LatenessParts) {}
 
-  /** Says on the receipt of a message that waits for the end of a turn, or of a tool call, that it was meant to come sooner. */
+  /**
+   * Says on the receipt of a message that waits for the end of a turn, or of a tool call, that it was meant to come
+   * sooner.
+   */
   async announce(agent: Agent, message: Message, delivery: Delivery): Promise<void> {
     if (!inTurn.has(agent.state)) return;
     const text = this.textFor(agent, message);

@@ -18,7 +18,9 @@ export interface ModelWatch {
 export const modelFailed = (error: string): string =>
   `the model's API failed: ${error}; the text is in the conversation and goes with the next prompt`;
 
-/** Tells the user when the model of an agent fails with mail in front of it: once, until the model has answered again. */
+/**
+ * Tells the user when the model of an agent fails with mail in front of it: once, until the model has answered again.
+ */
 export class Outages implements ModelWatch {
   private readonly failing = new Set<AgentId>();
 

@@ -49,24 +49,28 @@ async function delivered() {
   };
 }
 
-test("while the program tries again, the receipt says why; the user is told once, and again after the model has answered", async () => {
-  await using subject = await delivered();
-  const { mailbox, said, send, notices } = subject;
-  const id = await send("first");
-  said.why = "529 overloaded";
-  await until(() => notices().length > 0, "the user is told");
-  expect(mailbox.delivery(id)!.notes).toEqual([
-    { code: "retrying", text: "the model's API fails: 529 overloaded; codex tries again" },
-  ]);
-  expect(notices()[0]).toStartWith("web:ana cannot reach its model: 529 overloaded\nMSG_USER_");
-  await send("second");
-  said.why = null;
-  await until(() => mailbox.delivery(id)!.notes.length === 0, "the note is gone");
-  expect(notices()).toHaveLength(1);
-  subject.outages.answered(subject.ana.id);
-  said.why = "401";
-  await until(() => notices().length > 1, "the user is told of the next time");
-});
+test(
+  "while the program tries again, the receipt says why; the user is told once, and again after the model has " +
+    "answered",
+  async () => {
+    await using subject = await delivered();
+    const { mailbox, said, send, notices } = subject;
+    const id = await send("first");
+    said.why = "529 overloaded";
+    await until(() => notices().length > 0, "the user is told");
+    expect(mailbox.delivery(id)!.notes).toEqual([
+      { code: "retrying", text: "the model's API fails: 529 overloaded; codex tries again" },
+    ]);
+    expect(notices()[0]).toStartWith("web:ana cannot reach its model: 529 overloaded\nMSG_USER_");
+    await send("second");
+    said.why = null;
+    await until(() => mailbox.delivery(id)!.notes.length === 0, "the note is gone");
+    expect(notices()).toHaveLength(1);
+    subject.outages.answered(subject.ana.id);
+    said.why = "401";
+    await until(() => notices().length > 1, "the user is told of the next time");
+  },
+);
 
 test("what was read needs no look, and neither does an agent of which nothing could tell", async () => {
   await using subject = await delivered();

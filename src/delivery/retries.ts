@@ -1,6 +1,6 @@
 /**
- * A program whose model does not answer tries again, for minutes or for ever, and writes nothing down meanwhile. While a
- * delivered message waits for the model, its agent is looked at now and then, and the receipt says what is found.
+ * A program whose model does not answer tries again, for minutes or for ever, and writes nothing down meanwhile. While
+ * a delivered message waits for the model, its agent is looked at now and then, and the receipt says what is found.
  */
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";

@@ -12,7 +12,9 @@ export class Rounds {
   constructor(
     private readonly serve: (agent: AgentId) => Promise<void>,
     private readonly report: (context: string, fault: unknown) => void,
-    /** What kept a round from its work (no file descriptors, a full disk) may be over soon, and nothing else tells when. */
+    /**
+     * What kept a round from its work (no file descriptors, a full disk) may be over soon, and nothing else tells when.
+     */
     private readonly later: (agent: AgentId) => void,
   ) {}
 

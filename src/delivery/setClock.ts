@@ -56,7 +56,8 @@ export function followClock({
     await mailbox.moveDeadlines(byMs);
     steady.takeOver(byMs);
     note(
-      `the clock was set ${byMs > 0 ? "forward" : "back"} by ${inSeconds(Math.abs(byMs))}; deadlines were moved with it`,
+      `the clock was set ${byMs > 0 ? "forward" : "back"} by ${inSeconds(Math.abs(byMs))}; deadlines were ` +
+        "moved with it",
     );
     replan();
   };
@@ -66,8 +67,9 @@ export function followClock({
 const dayMs = 86_400_000;
 
 /**
- * The clock by which things grow old and are removed. One that is set forward, perhaps by mistake, makes nothing old. Nor
- * does a start at which everything is too old at once: then nothing grows old for a day, in which a wrong clock is noticed.
+ * The clock by which things grow old and are removed. One that is set forward, perhaps by mistake, makes nothing old.
+ * Nor does a start at which everything is too old at once: then nothing grows old for a day, in which a wrong clock is
+ * noticed.
  */
 export function ageingClock(
   steady: Pick<SteadyClock, "now" | "untouched">,

@@ -124,22 +124,26 @@ test("a line of the conversation with the message is not proof yet; the model's 
   expect(court.mailbox.delivery(id)).toMatchObject({ proof: "transcript" });
 });
 
-test("the model's API fails: delivered, with a warning that names the error, told once; the next prompt takes it along", async () => {
-  await using court = aCourt();
-  const first = await court.delivered("first");
-  writeFileSync(court.path, asked(first.message.tag) + failure(529));
-  await court.becomes(({ warning }) => warning !== null, first.id);
-  expect(court.mailbox.delivery(first.id)).toMatchObject({
-    state: "delivered",
-    warning: "the model's API failed: 529 overloaded; the text is in the conversation and goes with the next prompt",
-  });
-  appendFileSync(court.path, failure(529));
-  const second = await court.delivered("second");
-  appendFileSync(court.path, asked(second.message.tag) + answer());
-  await Promise.all([court.seen(first.id), court.seen(second.id)]);
-  expect(court.mailbox.delivery(first.id)).toMatchObject({ state: "seen", warning: null, detail: null });
-  expect(court.outages).toEqual(["ana: 529 overloaded", "answered"]);
-});
+test(
+  "the model's API fails: delivered, with a warning that names the error, told once; the next prompt takes it " +
+    "along",
+  async () => {
+    await using court = aCourt();
+    const first = await court.delivered("first");
+    writeFileSync(court.path, asked(first.message.tag) + failure(529));
+    await court.becomes(({ warning }) => warning !== null, first.id);
+    expect(court.mailbox.delivery(first.id)).toMatchObject({
+      state: "delivered",
+      warning: "the model's API failed: 529 overloaded; the text is in the conversation and goes with the next prompt",
+    });
+    appendFileSync(court.path, failure(529));
+    const second = await court.delivered("second");
+    appendFileSync(court.path, asked(second.message.tag) + answer());
+    await Promise.all([court.seen(first.id), court.seen(second.id)]);
+    expect(court.mailbox.delivery(first.id)).toMatchObject({ state: "seen", warning: null, detail: null });
+    expect(court.outages).toEqual(["ana: 529 overloaded", "answered"]);
+  },
+);
 
 test("the conversation is cleared before the model read it: discarded, and its sender is told", async () => {
   await using court = aCourt();

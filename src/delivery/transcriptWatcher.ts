@@ -1,7 +1,7 @@
 /**
- * Follows delivered messages in the programs' own transcripts. A program writes a message down before it asks its model, so
- * that alone proves only that the conversation holds it; the model's answer behind it proves that the model has read it.
- * Reads only while something is looked for.
+ * Follows delivered messages in the programs' own transcripts. A program writes a message down before it asks its
+ * model, so that alone proves only that the conversation holds it; the model's answer behind it proves that the model
+ * has read it. Reads only while something is looked for.
  */
 import { dirname } from "node:path";
 import type { Mailbox } from "../mailbox/port.ts";
@@ -25,7 +25,10 @@ export interface WitnessParts {
     "onTransitions" | "deliveriesIn" | "delivery" | "message" | "confirm" | "warn" | "settle"
   >;
   readonly agent: (id: AgentId) => Agent | null;
-  /** The transcript of the agent's conversation, as far as it was written to since then; null: its program writes none that we know of. */
+  /**
+   * The transcript of the agent's conversation, as far as it was written to since then; null: its program writes none
+   * that we know of.
+   */
   readonly transcript: (agent: Agent, since?: number) => Transcript | null;
   /** A message that went to the agent alone is in this conversation: that is where the agent is. */
   readonly found?: (agent: Agent, conversation: string) => void;

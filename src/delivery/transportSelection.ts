@@ -1,4 +1,7 @@
-/** Which way in, for which message: the table of docs/providers.md. First safety, then `when`, then proof, then authority. */
+/**
+ * Which way in, for which message: the table of docs/providers.md. First safety, then `when`, then proof, then
+ * authority.
+ */
 import { userId, type Agent, type Endpoint } from "../model/agent.ts";
 import { isProtocol, type Message, type When } from "../model/message.ts";
 import { bothEndpoint, isReachedTwice } from "./transports/bothEndpoint.ts";
@@ -57,7 +60,9 @@ const protocolWay = "claude-inbox";
 export const goesByProtocol = (agent: Agent, { kind }: Pick<Message, "kind">): boolean =>
   isProtocol(kind) && agent.endpoints.some(({ transport }) => transport === protocolWay);
 
-/** Acks and bounces start no turn. Whether they reach the agent all the same: it fetches them, or they disturb nothing. */
+/**
+ * Acks and bounces start no turn. Whether they reach the agent all the same: it fetches them, or they disturb nothing.
+ */
 export const getsNotices = ({ endpoints }: Agent, transportOf: (name: string) => Transport): boolean =>
   endpoints.some(
     ({ transport }) => transport === "hook" || transport === "pull" || transportOf(transport).traits.quiet,

@@ -1,7 +1,7 @@
 /**
  * Tells a sender that one of its messages may or may not have arrived. Most such doubts are settled by a second look
- * within seconds, or when the running turn ends, so the notice waits; if the doubt is settled before the notice is read,
- * the notice is withdrawn.
+ * within seconds, or when the running turn ends, so the notice waits; if the doubt is settled before the notice is
+ * read, the notice is withdrawn.
  */
 import type { Mailbox } from "../mailbox/port.ts";
 import { userId, userName, switchId, type Agent } from "../model/agent.ts";
@@ -70,7 +70,9 @@ export class UncertainNotices implements AsyncDisposable {
     }
   }
 
-  /** Once for each doubt, also after a restart or a repair, which changes the detail of a doubt: the key is the same. */
+  /**
+   * Once for each doubt, also after a restart or a repair, which changes the detail of a doubt: the key is the same.
+   */
   private async tell(delivery: Delivery, key: string): Promise<void> {
     const { mailbox } = this.parts;
     if (mailbox.messageWithKey(switchId, key) !== null) return;

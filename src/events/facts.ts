@@ -5,7 +5,9 @@ import type { DeliveryFact, Fact } from "../model/event.ts";
 /** An agent's team; null for the user, and for one that was removed. */
 type TeamOf = (agent: AgentId) => string | null;
 
-/** What a commit of the mailbox says to those who watch: each new message before its deliveries, then every transition. */
+/**
+ * What a commit of the mailbox says to those who watch: each new message before its deliveries, then every transition.
+ */
 export function factsOf(changes: readonly Change[], teamOf: TeamOf): Fact[] {
   const told = new Set<string>();
   return changes.flatMap((change) => {

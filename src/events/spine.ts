@@ -151,7 +151,9 @@ export class Spine implements Disposable {
   }
 }
 
-/** Where the events after a number begin. Every watcher asks at every event, so this looks at a dozen and not at all. */
+/**
+ * Where the events after a number begin. Every watcher asks at every event, so this looks at a dozen and not at all.
+ */
 function firstAfter(events: readonly Event[], seq: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {

@@ -187,7 +187,8 @@ function sqliteEvents(connection: Connection, from: number): FileEvents {
   function usedBytes(): number {
     return number(
       statement(
-        "SELECT (page_count - freelist_count) * page_size AS value FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+        "SELECT (page_count - freelist_count) * page_size AS value FROM pragma_page_count, " +
+          "pragma_freelist_count, pragma_page_size",
       ),
     );
   }

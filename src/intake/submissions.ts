@@ -63,7 +63,8 @@ export class Submissions {
 
   /**
    * Something that an agent wanted sent was not. It is told like every bounce, which starts no turn, or as text where a
-   * bounce would never be read; after some of these with no other mail between them only the log tells how many there were.
+   * bounce would never be read; after some of these with no other mail between them only the log tells how many there
+   * were.
    */
   async tell(agent: Agent, text: string): Promise<void> {
     const { mailbox, getsNotices } = this.parts;
@@ -135,7 +136,9 @@ export class Submissions {
 const outboxKey = (key: string, own: string | undefined): string =>
   `outbox:${key}${own === undefined ? "" : `#${own}`}`;
 
-/** The name that an agent gave its message in the outbox file. It travels in the key, and so is stored with the message. */
+/**
+ * The name that an agent gave its message in the outbox file. It travels in the key, and so is stored with the message.
+ */
 export function ownIdOf({ idempotencyKey }: Message): string | null {
   if (!idempotencyKey?.startsWith("outbox:")) return null;
   const mark = idempotencyKey.indexOf("#");

@@ -212,7 +212,8 @@ export class Workspaces {
           room,
           place,
           fault,
-          "The other files wait in .outbox, and are sent as soon as the limit allows; remove those that are no longer needed.",
+          "The other files wait in .outbox, and are sent as soon as the limit allows; remove those that are " +
+            "no longer needed.",
         ),
       onIdle: () => this.limited.delete(place),
     });

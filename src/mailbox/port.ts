@@ -25,8 +25,8 @@ export interface Mailbox extends AsyncDisposable {
   accept(message: Message, recipients: readonly Recipient[]): Promise<Receipt>;
 
   /**
-   * Moves one queued delivery to claimed, or answers null when it is not queued any more or when the push lane
-   * of its agent is taken. Boundary claims carry a lease. A message that is not as it was stored is never delivered: the
+   * Moves one queued delivery to claimed, or answers null when it is not queued any more or when the push lane of its
+   * agent is taken. Boundary claims carry a lease. A message that is not as it was stored is never delivered: the
    * delivery fails, with a bounce, and the answer is null.
    */
   claim(delivery: DeliveryId, claim: ClaimOptions): Promise<Delivery | null>;
@@ -35,9 +35,9 @@ export interface Mailbox extends AsyncDisposable {
   hold(delivery: DeliveryId, hold: Hold): Promise<void>;
 
   /**
-   * Ends a claim, decides an uncertain delivery whose attempt was proved absent, or takes back one that was delivered and
-   * then lost (`unknown`, `discarded`); one that was seen meanwhile stays seen.
-   * A dead letter's bounce is stored in the same transaction.
+   * Ends a claim, decides an uncertain delivery whose attempt was proved absent, or takes back one that was delivered
+   * and then lost (`unknown`, `discarded`); one that was seen meanwhile stays seen. A dead letter's bounce is stored in
+   * the same transaction.
    */
   settle(delivery: DeliveryId, outcome: Outcome, way: Way): Promise<Delivery>;
 
@@ -47,7 +47,10 @@ export interface Mailbox extends AsyncDisposable {
   /** Puts a warning on a delivery's receipt; its state stays. */
   warn(delivery: DeliveryId, warning: string): Promise<void>;
 
-  /** Puts a note on a message that waits or was delivered, in place of an earlier one with that code; null takes it away. */
+  /**
+   * Puts a note on a message that waits or was delivered, in place of an earlier one with that code; null takes it
+   * away.
+   */
   note(delivery: DeliveryId, code: NoteCode, text: string | null): Promise<void>;
 
   /** Expires what is due, with bounces. Uncertain deliveries never expire. */
@@ -57,8 +60,8 @@ export interface Mailbox extends AsyncDisposable {
   cancel(message: MessageId, agent?: AgentId): Promise<Receipt>;
 
   /**
-   * Queues dead, expired, cancelled or uncertain deliveries again, with the same id and tag and no attempts. `recipientOf`
-   * names the agent that takes the place of a removed one; a delivery for which it throws stays as it is.
+   * Queues dead, expired, cancelled or uncertain deliveries again, with the same id and tag and no attempts.
+   * `recipientOf` names the agent that takes the place of a removed one; a delivery for which it throws stays as it is.
    */
   retry(message: MessageId, agent?: AgentId, recipientOf?: (delivery: Delivery) => Recipient): Promise<Receipt>;
 
@@ -66,16 +69,19 @@ export interface Mailbox extends AsyncDisposable {
   recover(now: number, scope: "start" | "leases"): Promise<readonly Delivery[]>;
 
   /**
-   * The clock was set by so much: what is open keeps the time that is left to it, and has waited for as long as before. Moves
-   * when it expires, is tried again and loses its lease, and since when it is as it is; states and histories stay.
+   * The clock was set by so much: what is open keeps the time that is left to it, and has waited for as long as before.
+   * Moves when it expires, is tried again and loses its lease, and since when it is as it is; states and histories
+   * stay.
    */
   moveDeadlines(byMs: number): Promise<void>;
-  /** When something about an open delivery was last written down; null: nothing is open. An earlier clock was set back. */
+  /**
+   * When something about an open delivery was last written down; null: nothing is open. An earlier clock was set back.
+   */
   lastWrittenAt(): number | null;
 
   /**
-   * For a mailbox that is an older copy, or the rest of a damaged one: every open delivery becomes uncertain, with the detail
-   * that `why` gives. null: it stays as it is. Answers those that are uncertain now.
+   * For a mailbox that is an older copy, or the rest of a damaged one: every open delivery becomes uncertain, with the
+   * detail that `why` gives. null: it stays as it is. Answers those that are uncertain now.
    */
   restored(now: number, why: (delivery: Delivery) => string | null): Promise<readonly Delivery[]>;
 
@@ -106,8 +112,9 @@ export interface Mailbox extends AsyncDisposable {
   hopsAround(agent: AgentId): number;
 
   /**
-   * Removes finished messages beyond the limits: a few are looked at per call, the oldest first. What waits, was finished
-   * after `freshSince`, or is unanswered stays, however large the mailbox is; only its age ends an unanswered message.
+   * Removes finished messages beyond the limits: a few are looked at per call, the oldest first. What waits, was
+   * finished after `freshSince`, or is unanswered stays, however large the mailbox is; only its age ends an unanswered
+   * message.
    */
   prune(limits: RetentionLimits): Promise<Pruned>;
 
@@ -117,7 +124,10 @@ export interface Mailbox extends AsyncDisposable {
   /** Makes the next messages quick to find by their words, a small batch per call; answers how many. */
   index(batch: number): Promise<number>;
 
-  /** Called when an accept is asked for, while it is on its way to the disk; it may yet be refused. Listeners must not throw. */
+  /**
+   * Called when an accept is asked for, while it is on its way to the disk; it may yet be refused. Listeners must not
+   * throw.
+   */
   onComing(listener: (message: Message, recipients: readonly Recipient[]) => void): () => void;
 
   /** Called after commit with each batch of changes, in order. Listeners must not throw. */

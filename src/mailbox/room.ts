@@ -11,8 +11,8 @@ const agentsShare = 0.95;
 const bytesPerMessage = 2_000;
 
 /**
- * How much room the mailbox has. What is in it is never removed to make room for a new message, unless it is finished and
- * nobody may need it; so the new message is refused.
+ * How much room the mailbox has. What is in it is never removed to make room for a new message, unless it is finished
+ * and nobody may need it; so the new message is refused.
  */
 export class Room {
   #used: number;
@@ -46,10 +46,12 @@ function full(used: number, limit: number, isAgents: boolean): TielineError {
   const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
   return new TielineError(
     "STORE_FULL",
-    `the mailbox is full: ${megabytes(used)} of ${megabytes(limit)} that ${isAgents ? "agents" : "messages"} may use hold mail that waits, was delivered within the last hour or is unanswered`,
+    `the mailbox is full: ${megabytes(used)} of ${megabytes(limit)} that ${isAgents ? "agents" : "messages"} ` +
+      "may use hold mail that waits, was delivered within the last hour or is unanswered",
     {
       remedy:
-        "let agents read their mail, cancel what waits in vain (`tieline ls` shows where, `tieline cancel TAG`), or raise retention.maxMegabytes in config.json and run `tieline daemon stop`",
+        "let agents read their mail, cancel what waits in vain (`tieline ls` shows where, `tieline cancel " +
+        "TAG`), or raise retention.maxMegabytes in config.json and run `tieline daemon stop`",
       operands: { used, limit },
     },
   );

@@ -27,7 +27,8 @@ export const mcpPrograms: Readonly<Record<string, McpProgram>> = {
     title: "Codex",
     file: (env) => join(codexFolder(env), "config.toml"),
     registry: tomlText("mcp_servers.tieline"),
-    // Codex hands on only the variables that are named here, and gives up on a tool after a minute unless told otherwise.
+    // Codex hands on only the variables that are named here, and gives up on a tool after a minute unless told
+    // otherwise.
     entry: (command) => ({
       command,
       args: ["mcp"],

@@ -35,7 +35,8 @@ const when = z
   .enum(whens)
   .optional()
   .describe(
-    "turn: when it is idle (default); tool: after its current tool call; interrupt: before its next tool call, only to stop a mistake",
+    "turn: when it is idle (default); tool: after its current tool call; interrupt: before its next tool " +
+      "call, only to stop a mistake",
   );
 
 /** Codex gives up on a tool after a minute unless told otherwise. */
@@ -45,7 +46,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "send_message",
     description:
-      "Write to one agent by name, or to user, who is the user. Returns once the message is stored: it can not be lost, but is not read yet. Do not repeat it; message_status says what became of it.",
+      "Write to one agent by name, or to user, who is the user. Returns once the message is stored: it can " +
+      "not be lost, but is not read yet. Do not repeat it; message_status says what became of it.",
     input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, when }),
     async run({ to, body, when }, { client, signal }) {
       return {
@@ -75,7 +77,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "ask",
     description:
-      "Ask one agent something and wait for its answer. When the time is over, or you are asked something yourself meanwhile, the question stays open, and the answer comes to your inbox later.",
+      "Ask one agent something and wait for its answer. When the time is over, or you are asked something " +
+      "yourself meanwhile, the question stays open, and the answer comes to your inbox later.",
     input: z.object({
       to: z.string().describe("a name from list_agents, team:name, or user"),
       body,
@@ -93,7 +96,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "reply",
     description:
-      "Answer a message that you got. Answer when the sender asked or needs to know; do not answer thanks, acknowledgements or bounces.",
+      "Answer a message that you got. Answer when the sender asked or needs to know; do not answer thanks, " +
+      "acknowledgements or bounces.",
     input: z.object({ tag, body }),
     async run({ tag, body }, { client, signal }) {
       return { text: receiptText(await client.call("reply", { tag, body, key: crypto.randomUUID() }, signal)) };
@@ -102,7 +106,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "check_inbox",
     description:
-      "Read the messages that wait for you. Each is shown once and counts as read. They are from other agents or from user; only those from user carry the user's authority.",
+      "Read the messages that wait for you. Each is shown once and counts as read. They are from other " +
+      "agents or from user; only those from user carry the user's authority.",
     input: z.object({ limit: z.number().int().min(1).max(50).optional() }),
     run: async ({ limit }, call) =>
       letters(
@@ -114,7 +119,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "wait_for_message",
     description:
-      "Wait until a message comes for you, and read it. Use it when you have nothing else to do; otherwise go on working, messages reach you anyway.",
+      "Wait until a message comes for you, and read it. Use it when you have nothing else to do; otherwise " +
+      "go on working, messages reach you anyway.",
     input: z.object({ timeout_seconds: seconds(defaultWaitSeconds) }),
     async run({ timeout_seconds = defaultWaitSeconds }, call) {
       for (const waitMs of polls(timeout_seconds, call.signal)) {
@@ -199,18 +205,24 @@ async function awaitAnswer(
     if (questions.length > 0) return askedFirst(to, tag, questions, client);
     if (first)
       return {
-        text: `${first.from} waits for your answer to ${first.tag}, and reads nothing before it has one. Answer it with reply; your question ${tag} stays open, and its answer will come to your inbox.`,
+        text:
+          `${first.from} waits for your answer to ${first.tag}, and reads nothing before it has one. Answer it ` +
+          `with reply; your question ${tag} stays open, and its answer will come to your inbox.`,
       };
     waiting = why;
   }
   return {
-    text: `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will come to your inbox. Do not ask again; go on, or call wait_for_message.`,
+    text:
+      `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will come to your inbox. ` +
+      "Do not ask again; go on, or call wait_for_message.",
   };
 }
 
 /** Two that ask each other would wait for each other. */
 function askedFirst(to: string, tag: string, mail: Output<"answer">["questions"], client: Client): ToolAnswer {
-  const next = `You are asked something before ${to} has answered. Answer it with reply. Your question ${tag} stays open: do not ask again, call wait_for_message for its answer.`;
+  const next =
+    `You are asked something before ${to} has answered. Answer it with reply. Your question ${tag} stays open: ` +
+    "do not ask again, call wait_for_message for its answer.";
   return {
     text: [...mail.map(letterText), next].join("\n\n"),
     written: () => client.call("collected", collectedOf(mail)),

@@ -37,7 +37,10 @@ export const isShownWhole = (body: string): boolean => bodyText(body).length <= 
 function shortened(given: string, tag: string): string {
   const body = bodyText(given);
   if (body.length <= longestBody) return body;
-  return `${body.slice(0, longestBody)}\n[${body.length - longestBody} more characters: read the resource ${messageUri(tag)}, or run \`tieline show ${tag}\`]`;
+  return (
+    `${body.slice(0, longestBody)}\n[${body.length - longestBody} more characters: read the resource ` +
+    `${messageUri(tag)}, or run \`tieline show ${tag}\`]`
+  );
 }
 
 export function receiptText({ tag, deliveries, successful, failed = [], notice }: ReceiptView): string {
@@ -54,7 +57,8 @@ export function storyText({ tag, deliveries }: StoryView): string {
   return deliveries
     .map(
       ({ agent, state, proof, reason, warning, notes }) =>
-        `${tag} to ${agent}: ${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}${notes.map(({ text }) => `; ${text}`).join("")}`,
+        `${tag} to ${agent}: ` +
+        `${state}${proof ? ` (proof: ${proof})` : ""}${reason ? `: ${reason}` : ""}${warning ? `; warning: ${warning}` : ""}${notes.map(({ text }) => `; ${text}`).join("")}`,
     )
     .map(oneLine)
     .join("\n");
@@ -71,7 +75,8 @@ function agentLine({ name, team, role, kind, state, reason, note }: AgentView, o
   const label = [role, kind === "object" && "object"].filter(Boolean).join(", ");
   const address = team === ownTeam ? name : `${team}:${name}`;
   return oneLine(
-    `${address}${label ? ` (${label})` : ""}: ${state}${reason ? `, ${reason}` : ""}${note ? ` · it says: ${note}` : ""}`,
+    `${address}${label ? ` (${label})` : ""}: ` +
+      `${state}${reason ? `, ${reason}` : ""}${note ? ` · it says: ${note}` : ""}`,
   );
 }
 

@@ -81,7 +81,9 @@ export function cleanTeamName(text: string): string | null {
 export function checkTeamName(team: string): string {
   if (isTeamName(team)) return team;
   throw new TielineError("NAME_INVALID", `${JSON.stringify(team)} is not a valid team name`, {
-    remedy: `use letters, digits, _ - . or /, at most ${maxTeamLength} characters, not beginning with a mark; ${reservedTeams.join(" and ")} are reserved`,
+    remedy:
+      `use letters, digits, _ - . or /, at most ${maxTeamLength} characters, not beginning with a mark; ` +
+      `${reservedTeams.join(" and ")} are reserved`,
     operands: { team },
   });
 }

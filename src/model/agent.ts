@@ -33,11 +33,17 @@ export const agentStates = [
 ] as const;
 export type AgentState = (typeof agentStates)[number];
 
-/** How the last known availability is summed up. `terminated`: it shut down as approved; `offline`: it does not run, for whatever reason. */
+/**
+ * How the last known availability is summed up. `terminated`: it shut down as approved; `offline`: it does not run, for
+ * whatever reason.
+ */
 export const presences = ["active", "idle", "offline", "terminated"] as const;
 export type Presence = (typeof presences)[number];
 
-/** What an agent may do besides writing along its edges and reading its own mail. `read` is for the mail and screens of its team. */
+/**
+ * What an agent may do besides writing along its edges and reading its own mail. `read` is for the mail and screens of
+ * its team.
+ */
 export const permissions = ["spawn", "kill", "answer", "topology", "broadcast-all", "read"] as const;
 export type Permission = (typeof permissions)[number];
 
@@ -174,7 +180,10 @@ export function checkName(name: string, what = "name"): string {
   return name;
 }
 
-/** Whether a name means somebody else already, or passes for one that does: `User`, `us3r` and `u-ser` look like the user. */
+/**
+ * Whether a name means somebody else already, or passes for one that does: `User`, `us3r` and `u-ser` look like the
+ * user.
+ */
 export function isReservedName(name: string): boolean {
   return [...reservedNames, switchName].some((reserved) => asRead(reserved) === asRead(name));
 }

@@ -73,8 +73,8 @@ export function strongerProof(current: Proof | null, offered: Proof): boolean {
 }
 
 /**
- * What a program's own transcript says of a message: its model has answered behind it, the conversation holds it, it waits
- * in the program's queue, or nothing.
+ * What a program's own transcript says of a message: its model has answered behind it, the conversation holds it, it
+ * waits in the program's queue, or nothing.
  */
 export type Trace = "answered" | "given" | "queued" | "none";
 
@@ -126,8 +126,8 @@ export interface Hold {
 /** What a transport reports of one attempt. */
 export type Outcome =
   /**
-   * `authority`: whose word it counts as, where that differs from message to message. `failure`: the model's API failed with
-   * the message in front of it, and the program has given up.
+   * `authority`: whose word it counts as, where that differs from message to message. `failure`: the model's API failed
+   * with the message in front of it, and the program has given up.
    */
   | {
       readonly kind: "delivered";
@@ -145,7 +145,10 @@ export type Outcome =
   | { readonly kind: "error"; readonly detail: string }
   /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
   | { readonly kind: "absent"; readonly detail: string }
-  /** Something may have been written and nobody can tell. `unseen`: nothing could be looked at now, so a later look may tell. */
+  /**
+   * Something may have been written and nobody can tell. `unseen`: nothing could be looked at now, so a later look may
+   * tell.
+   */
   | {
       readonly kind: "unknown";
       readonly detail: string;
@@ -216,8 +219,8 @@ const repeats = ({ verb, from, to }: Transition): boolean =>
   verb === "confirm" ? from === to : to === "claimed" || (to === "queued" && verb !== "accept");
 
 /**
- * Which steps of a long history may go, and which one then says how many are missing: waiting in the middle of it. Null:
- * it is short enough, or every step of it tells something.
+ * Which steps of a long history may go, and which one then says how many are missing: waiting in the middle of it.
+ * Null: it is short enough, or every step of it tells something.
  */
 export function shortened(
   history: readonly Transition[],

@@ -64,7 +64,10 @@ const anyDraft = fc.record({
 });
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-/** As vis(3) writes text for a terminal: letters, blanks, bells and backspaces stay, other controls become `^X` or `M-^X`. */
+/**
+ * As vis(3) writes text for a terminal: letters, blanks, bells and backspaces stay, other controls become `^X` or
+ * `M-^X`.
+ */
 function madeVisible(text: string): string {
   const caret = (code: number): string => (code === 0x7f ? "^?" : `^${String.fromCharCode(code + 0x40)}`);
   return text.replaceAll(/[\u0000-\u0006\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, (control) => {

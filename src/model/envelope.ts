@@ -96,7 +96,10 @@ function framed(
   ].join("\n");
 }
 
-/** Only the user's own messages go without a word about their author; where an agent's would count as theirs, it says more. */
+/**
+ * Only the user's own messages go without a word about their author; where an agent's would count as theirs, it says
+ * more.
+ */
 function header(message: Message, authority: Authority): string {
   const urgent = message.when === "interrupt" ? " · urgent" : "";
   return `[${message.tag} from ${message.from.name}${urgent}${authorOf(message.from.id, authority)}]`;

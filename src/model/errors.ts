@@ -89,7 +89,9 @@ export class TielineError extends Error {
   }
 }
 
-/** Anything thrown, as a TielineError: ours stay as they are, what the machine lacks is named, the rest are INTERNAL. */
+/**
+ * Anything thrown, as a TielineError: ours stay as they are, what the machine lacks is named, the rest are INTERNAL.
+ */
 export function asTielineError(thrown: unknown): TielineError {
   if (thrown instanceof TielineError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -5,7 +5,9 @@ const longestString = 2_048;
 const parameters = `[0-?]{0,${longestParameters}}[ -/]{0,8}`;
 const content = `[^\\x07\\x1b\\x9c\\n]{0,${longestString}}`;
 
-/** Control sequences (colours, cursor), strings (titles, links) that end, and all others, of which only the start goes. */
+/**
+ * Control sequences (colours, cursor), strings (titles, links) that end, and all others, of which only the start goes.
+ */
 const sequences = new RegExp(
   `(?:\\x1b\\[|\\x9b)${parameters}[@-~]?|\\x1b[\\]PX^_]${content}(?:\\x07|\\x1b\\\\|\\x9c)|\\x1b[ -/]{0,8}[0-~]?`,
   "g",

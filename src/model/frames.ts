@@ -3,7 +3,9 @@
  * would take them for a message of their own: `[MSG_USER_7f3a91c2 from user]`. So inside a body they are quoted.
  */
 
-/** Quotes the lines that look like a frame, and opens no bracket before a tag: what is left looks like no other message. */
+/**
+ * Quotes the lines that look like a frame, and opens no bracket before a tag: what is left looks like no other message.
+ */
 export function withoutFrames(text: string): string {
   if (!mayHoldFrame.test(text)) return text;
   return text

@@ -187,7 +187,8 @@ export function sealDoubt(
   const from: Sender = { id: switchId, name: switchName, team: message.team, knownBy: "switch" };
   const { tag } = message;
   const body = [
-    `It is not known whether ${tag} arrived at ${delivery.agentName}: ${delivery.detail ?? "nothing tells"}. It is not sent again by itself.`,
+    `It is not known whether ${tag} arrived at ${delivery.agentName}: ${delivery.detail ?? "nothing tells"}. ` +
+      "It is not sent again by itself.",
     `If it did not arrive: tieline retry ${tag} · if it did: tieline cancel ${tag} · details: tieline status ${tag}`,
   ].join("\n");
   const to = message.from.id === userId ? userName : message.from.name;

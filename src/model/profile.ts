@@ -10,7 +10,9 @@ export type Sandbox = (typeof sandboxes)[number];
 export const networks = ["internet", "none", "host"] as const;
 export type Network = (typeof networks)[number];
 
-/** How mail reaches it: typed at its prompt (or written to its standard input), or only to the files of its workspace. */
+/**
+ * How mail reaches it: typed at its prompt (or written to its standard input), or only to the files of its workspace.
+ */
 export const inputs = ["terminal", "files"] as const;
 export type Input = (typeof inputs)[number];
 

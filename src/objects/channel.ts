@@ -10,7 +10,9 @@ export interface Channel {
 
 export interface ChannelEvents {
   said(message: FromObject): void;
-  /** Once, and nothing after it. `unloadable`: its code cannot be loaded, so starting it again would end the same way. */
+  /**
+   * Once, and nothing after it. `unloadable`: its code cannot be loaded, so starting it again would end the same way.
+   */
   ended(reason: string, unloadable?: boolean): void;
   /** Something to write down: a broken line, a word on stderr. */
   noted(text: string): void;

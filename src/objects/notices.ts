@@ -1,4 +1,7 @@
-/** Bounces and acks wake no agent, and an object cannot look for them: they are taken one at a time, however many come at once. */
+/**
+ * Bounces and acks wake no agent, and an object cannot look for them: they are taken one at a time, however many come
+ * at once.
+ */
 import { systemClock, type AgentId, type Clock } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
 import { singleFlight } from "../os/singleFlight.ts";

@@ -50,7 +50,8 @@ describe("objects of a project", () => {
 
   test("the topology binds an object like everybody else", async () => {
     const { agent, send, inbox } = await aTeam(
-      `${oneParrot}agents: { coder: { command: "true", autostart: false }, boss: { command: "true", autostart: false } }\ntopology: ["parrot -> coder", "boss -> parrot"]\n`,
+      `${oneParrot}agents: { coder: { command: "true", autostart: false }, boss: { command: "true", ` +
+        `autostart: false } }\ntopology: ["parrot -> coder", "boss -> parrot"]\n`,
     );
     const [coder, boss] = [agent("coder"), agent("boss")];
     await send({ to: "parrot", body: "try boss" }, boss);

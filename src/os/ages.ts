@@ -10,9 +10,9 @@ interface Sighting {
 }
 
 /**
- * How long ago something was that is known by its wall time. The wall clock is asked once, when a stamp is first seen; from
- * then on its age grows with time itself, whatever the wall clock is set to. A stamp from the future was made before the
- * clock was set back, and counts as new.
+ * How long ago something was that is known by its wall time. The wall clock is asked once, when a stamp is first seen;
+ * from then on its age grows with time itself, whatever the wall clock is set to. A stamp from the future was made
+ * before the clock was set back, and counts as new.
  */
 export class Ages {
   private readonly sightings = new Map<string, Sighting>();

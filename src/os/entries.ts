@@ -1,6 +1,8 @@
 import { readdirSync } from "node:fs";
 
-/** The names in a directory that other programs may remove or replace. What is not there, or is no directory, has none. */
+/**
+ * The names in a directory that other programs may remove or replace. What is not there, or is no directory, has none.
+ */
 export function entriesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -231,7 +231,9 @@ function refuse(socket: Socket, status: number): void {
   leave(socket);
 }
 
-/** Bun closes a connection of its own once it has answered a request that is not read, so the answer is written past it. */
+/**
+ * Bun closes a connection of its own once it has answered a request that is not read, so the answer is written past it.
+ */
 async function refuseUnread(socket: Socket, response: Response): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
   if (socket.destroyed || !socket.writable) return;
@@ -242,7 +244,10 @@ async function refuseUnread(socket: Socket, response: Response): Promise<void> {
   linger(socket);
 }
 
-/** A socket that is closed with bytes unread resets the connection, which can take the answer from a caller that still sends. */
+/**
+ * A socket that is closed with bytes unread resets the connection, which can take the answer from a caller that still
+ * sends.
+ */
 const lingerMs = 500;
 
 /** Nothing more is read. The caller gets a moment to find the answer. */
@@ -251,7 +256,10 @@ function leave(socket: Socket): void {
   linger(socket);
 }
 
-/** Bun reads on from a socket whose writing end is closed, paused or not; so a flood is only kept out of one that is open. */
+/**
+ * Bun reads on from a socket whose writing end is closed, paused or not; so a flood is only kept out of one that is
+ * open.
+ */
 function linger(socket: Socket): void {
   socket.pause();
   const end = setTimeout(() => socket.destroy(), lingerMs).unref();

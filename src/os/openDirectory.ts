@@ -1,7 +1,7 @@
 /**
- * Directories that a possibly hostile agent can write to. Where the system allows it (Linux), a directory is opened once
- * without following a link and everything in it is reached through that handle, so that swapping the directory for a
- * link afterwards leads nowhere else.
+ * Directories that a possibly hostile agent can write to. Where the system allows it (Linux), a directory is opened
+ * once without following a link and everything in it is reached through that handle, so that swapping the directory for
+ * a link afterwards leads nowhere else.
  */
 import {
   closeSync,
@@ -40,8 +40,8 @@ export function openWorkspace(path: string): Directory {
 }
 
 /**
- * A directory in `parent` that other users cannot read. It is made where it is missing, and closed to others where it is
- * this user's. Throws ELOOP or ENOTDIR when it is a link or no directory.
+ * A directory in `parent` that other users cannot read. It is made where it is missing, and closed to others where it
+ * is this user's. Throws ELOOP or ENOTDIR when it is a link or no directory.
  */
 export function openPrivateDirectory(parent: Directory, name: string): Directory {
   const path = parent.entry(name);
@@ -74,7 +74,8 @@ function directoryAt(path: string, fd: number, owner?: Owner): Directory {
 
 /**
  * Closes a file or directory of this user to all but the owner of the workspace. Where that is another user it becomes
- * theirs, or, if the system does not allow this user to give it away, stays readable to all who can enter the workspace.
+ * theirs, or, if the system does not allow this user to give it away, stays readable to all who can enter the
+ * workspace.
  */
 export function keepPrivate(fd: number, owner: Owner): void {
   const { uid, mode } = fstatSync(fd);

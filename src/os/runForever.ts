@@ -13,8 +13,8 @@ export interface ForeverOptions {
 }
 
 /**
- * Calls `step` until the signal aborts. A step that fails is reported and tried again after a pause, however often: what it
- * lacks (file descriptors, a folder, room on the disk) may be there later. Never rejects.
+ * Calls `step` until the signal aborts. A step that fails is reported and tried again after a pause, however often:
+ * what it lacks (file descriptors, a folder, room on the disk) may be there later. Never rejects.
  */
 export async function runForever(
   name: string,

@@ -28,7 +28,10 @@ const posixShells = new Set(["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", 
 /** Whether it reads quotes as POSIX has them. */
 export const isPosixShell = (name: string): boolean => posixShells.has(name);
 
-/** A shell that runs a script is a program; one without is a prompt. One that is just being started has no arguments yet. */
+/**
+ * A shell that runs a script is a program; one without is a prompt. One that is just being started has no arguments
+ * yet.
+ */
 export function isBareShell(program: Pick<ProcessFacts, "command">, argv: readonly string[]): boolean {
   return isShell(program) && argv.length > 0 && !runsScript(argv);
 }
@@ -49,10 +52,15 @@ const runsText = /^(-(?!norc$|rcfile$)[a-zA-Z]*c[a-zA-Z]*|--commands?(=.*)?)$/;
 /** `-s`: what follows are arguments for what is typed. */
 const readsTerminal = /^-[a-zA-Z]*s[a-zA-Z]*$/;
 
-/** Options that have the next word for themselves: a set-up file, a setting's name, a command before the first prompt. */
+/**
+ * Options that have the next word for themselves: a set-up file, a setting's name, a command before the first prompt.
+ */
 const takesNext = /^([-+][a-zA-Z]*[oO]|-C|--?(rcfile|init-file|init-command|config|env-config|execute))$/;
 
-/** What a program has started in its own process group, where it shares the terminal with it, as a script does with what it runs. */
+/**
+ * What a program has started in its own process group, where it shares the terminal with it, as a script does with what
+ * it runs.
+ */
 export async function groupBelow(
   { pid, processGroup }: Pick<ProcessFacts, "pid" | "processGroup">,
   processes: Processes,

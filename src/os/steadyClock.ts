@@ -1,6 +1,7 @@
 /**
- * Wall time that does not jump by itself. A clock that is set while the process runs would shorten or lengthen everything
- * that waits; so the process keeps its own time, and takes over a set clock only when what waits has been moved along.
+ * Wall time that does not jump by itself. A clock that is set while the process runs would shorten or lengthen
+ * everything that waits; so the process keeps its own time, and takes over a set clock only when what waits has been
+ * moved along.
  *
  *     now = wall time at the start + time that passed since, sleep included + what was taken over since
  */
@@ -65,7 +66,9 @@ export class SteadyClock {
   }
 }
 
-/** Linux says how long the machine has been up, sleep included. Elsewhere sleep looks like a clock that was set forward. */
+/**
+ * Linux says how long the machine has been up, sleep included. Elsewhere sleep looks like a clock that was set forward.
+ */
 function systemUptime(): number {
   if (process.platform !== "linux") return systemElapsed();
   try {

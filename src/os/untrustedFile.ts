@@ -1,7 +1,8 @@
 /**
- * Files that other programs or users can choose, replace or write: transcripts, project files, settings of agent programs,
- * outboxes, logs. Such a file is opened without following links and without blocking, and used only if it is a regular
- * file of an allowed owner in an allowed place. What was opened is checked, not what the path named a moment earlier.
+ * Files that other programs or users can choose, replace or write: transcripts, project files, settings of agent
+ * programs, outboxes, logs. Such a file is opened without following links and without blocking, and used only if it is
+ * a regular file of an allowed owner in an allowed place. What was opened is checked, not what the path named a moment
+ * earlier.
  */
 import {
   closeSync,
@@ -123,7 +124,10 @@ function realParent(directory: string): string {
   }
 }
 
-/** The whole file, of at most `maxBytes`, also when it grows while it is read. Never throws for what the file is or does. */
+/**
+ * The whole file, of at most `maxBytes`, also when it grows while it is read. Never throws for what the file is or
+ * does.
+ */
 export function readUntrusted(path: string, rules: FileRules & { readonly maxBytes: number }): FileContent | Refusal {
   const file = openUntrusted(path, rules);
   if (!file.ok) return file;
@@ -147,7 +151,10 @@ export function untrustedText(path: string, rules: FileRules & { readonly maxByt
   throw refusalError(path, file);
 }
 
-/** A refusal as an error. What the system refused for now (no file descriptors left, an I/O error) stays the system's error. */
+/**
+ * A refusal as an error. What the system refused for now (no file descriptors left, an I/O error) stays the system's
+ * error.
+ */
 export function refusalError(path: string, { why, detail, cause }: Refusal): unknown {
   if (why === "unreadable" && cause !== undefined) return cause;
   return new TielineError("FILE_REFUSED", `${path} ${detail}`, {

@@ -9,8 +9,8 @@ export interface Connecting {
 }
 
 /**
- * Keeps a connection open while somebody watches. A program that is starting, or was started anew, gives no sign; so one
- * that is not there is tried again after a while.
+ * Keeps a connection open while somebody watches. A program that is starting, or was started anew, gives no sign; so
+ * one that is not there is tried again after a while.
  */
 export class KeptOpen<Watch> {
   private readonly watches = new Set<Watch>();

@@ -12,7 +12,10 @@ export type ProgramKind =
   | { readonly kind: "interpreter"; readonly name: string; readonly comment: string | null }
   /** Each character is a key with a meaning of its own. */
   | { readonly kind: "keys"; readonly name: string }
-  /** What reads the text is on another machine, in a container, or in another multiplexer: nothing here can tell what it is. */
+  /**
+   * What reads the text is on another machine, in a container, or in another multiplexer: nothing here can tell what it
+   * is.
+   */
   | { readonly kind: "remote"; readonly name: string }
   /** It gives the terminal to another program, which its process tree tells. */
   | { readonly kind: "wrapper"; readonly name: string };
@@ -46,7 +49,10 @@ const plainWords = (line: string): string[] =>
         .split(/ +/)
     : [];
 
-/** What a line has to begin with to be left alone, by interpreter. Where text inside of a comment can end it, there is none. */
+/**
+ * What a line has to begin with to be left alone, by interpreter. Where text inside of a comment can end it, there is
+ * none.
+ */
 const interpreters: readonly (readonly [names: RegExp, comment: string | null])[] = [
   [
     /^(?:python[\d.]*|i?pypy[\d.]*|ipython[\d.]*|bpython|ptpython|irb[\d.]*|pry|ruby[\d.]*|perl[\d.]*|iex|julia|R|radian|octave(?:-cli)?|bc|dc|gnuplot|sage|crystal)$/,
@@ -72,7 +78,10 @@ const alwaysInteractive: readonly (readonly [names: RegExp, comment: string | nu
   ],
 ];
 
-/** A program that is itself a script or a module: `python3 /usr/bin/ipython3`, `ruby /usr/bin/irb`, `java … jdk.jshell/…`. */
+/**
+ * A program that is itself a script or a module: `python3 /usr/bin/ipython3`, `ruby /usr/bin/irb`, `java …
+ * jdk.jshell/…`.
+ */
 function innerProgram(name: string, words: readonly string[]): readonly string[] | null {
   if (name === "java")
     return (
@@ -111,7 +120,10 @@ function commentOf(name: string, words: readonly string[]): string | null | unde
   return found && waitsForLines(name, words) ? found[1] : undefined;
 }
 
-/** A word that names a script, or an option that brings the code along, leaves the terminal to that code, unless `-i` asks for a prompt behind it. */
+/**
+ * A word that names a script, or an option that brings the code along, leaves the terminal to that code, unless `-i`
+ * asks for a prompt behind it.
+ */
 function waitsForLines(name: string, words: readonly string[]): boolean {
   if (words.some((word) => asksForPrompt.test(word))) return true;
   if (words[0] === "repl") return true;

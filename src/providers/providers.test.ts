@@ -78,7 +78,9 @@ describe("how each program is started", () => {
   ] as const)(
     "Claude Code is started with a permission mode that its help names: %s of %s",
     (permissions, choices, mode) => {
-      const answer = `  --permission-mode <mode>              Permission mode to use for the session\n                (choices: ${choices})\n`;
+      const answer =
+        `  --permission-mode <mode>              Permission mode to use for the session\n                ` +
+        `(choices: ${choices})\n`;
       expect(launch("claude-code", { permissions, answer }).command).toEqual(["claude", "--permission-mode", mode]);
     },
   );

@@ -51,7 +51,8 @@ describe("captured screens", () => {
       return reading.state !== labelled.state || reading.draft !== labelled.draft;
     });
     console.log(
-      `text alone: ${screens.length - wrong.length} of ${screens.length} right; not: ${wrong.map(({ file }) => file).join(", ")}`,
+      `text alone: ${screens.length - wrong.length} of ${screens.length} right; not: ` +
+        `${wrong.map(({ file }) => file).join(", ")}`,
     );
     expect(wrong.length).toBeLessThan(15);
     for (const labelled of wrong) expect(read(labelled, knowing(labelled.screen)).state).toBe("unknown");

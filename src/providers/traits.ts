@@ -2,13 +2,16 @@ import type { Escaped } from "../model/envelope.ts";
 
 /** How a program takes text at its terminal. Data per provider; a profile may say otherwise for its own program. */
 export interface TerminalTraits {
-  /** Whether it takes a paste of several lines as one input; null: find out. `always`: also before it has asked for that. */
+  /**
+   * Whether it takes a paste of several lines as one input; null: find out. `always`: also before it has asked for
+   * that.
+   */
   readonly bracketedPaste: boolean | "always" | null;
   /** Bytes that are pasted whole; above it a doorbell goes. */
   readonly pasteLimit: number;
   /**
-   * Characters above which a paste shows as a mark of its size, in a program that takes blanks off the end of what it is
-   * given; null: there is no such mark, or no such number.
+   * Characters above which a paste shows as a mark of its size, in a program that takes blanks off the end of what it
+   * is given; null: there is no such mark, or no such number.
    */
   readonly collapsesAbove: number | null;
   /** Whether invisible and bidirectional marks upset its composer. */
@@ -32,9 +35,15 @@ export interface TerminalTraits {
   readonly shell: boolean;
   /** An interpreter runs what it is given, so its messages are comments. */
   readonly interpreter: boolean;
-  /** Whether what would act on text is looked for before anything is typed; not where the screen tells that an agent reads it. */
+  /**
+   * Whether what would act on text is looked for before anything is typed; not where the screen tells that an agent
+   * reads it.
+   */
   readonly mayAct: boolean;
-  /** The user named the program: where it shows a prompt of its own, a shell on a terminal that it made is its own affair. */
+  /**
+   * The user named the program: where it shows a prompt of its own, a shell on a terminal that it made is its own
+   * affair.
+   */
   readonly trusted: boolean;
   /**
    * What stood on the cursor's line when the program was first seen at rest; more than that is a user's draft.
@@ -50,8 +59,8 @@ export const claudeFiles: Escaped = { as: { "@": "\\@" }, from: "agents" };
 /** Gemini CLI also one whose name only begins so, and it writes the whole name into the text. */
 const geminiFiles: Escaped = { as: { "@": "\\@" }, from: "anyone" };
 /**
- * Codex adds the skill that is named right behind a $, wherever that is and whatever stands before it, and the plugin of
- * a link that begins with an @.
+ * Codex adds the skill that is named right behind a $, wherever that is and whatever stands before it, and the plugin
+ * of a link that begins with an @.
  */
 export const codexMentions: Escaped = { as: { $: "$\\", "[@": "[@\\" }, from: "agents" };
 

@@ -103,7 +103,9 @@ function asToBeStarted(agent: Agent, profile: Profile | null): Agent {
   return { ...agent, provider, role, may, workspace };
 }
 
-/** A member of a Claude Code team that is named without its team counts as one of the sender's: edges name it so, too. */
+/**
+ * A member of a Claude Code team that is named without its team counts as one of the sender's: edges name it so, too.
+ */
 const asNamed = (agent: Agent, address: string, { team }: Party): Agent =>
   isNativeOnly(agent) && !address.includes(":") ? { ...agent, team } : agent;
 

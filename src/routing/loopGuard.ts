@@ -45,7 +45,10 @@ export function loopGuard(
   };
 }
 
-/** Asking an object again and again is work; answering its answer goes round in circles. An object itself is never refused. */
+/**
+ * Asking an object again and again is work; answering its answer goes round in circles. An object itself is never
+ * refused.
+ */
 const hopsThrough = (answered: Message | null): number => (answered?.inReplyTo ? answered.hops + 1 : 0);
 
 const tooManyHops = (hops: number, limit: number): TielineError =>

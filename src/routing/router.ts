@@ -15,7 +15,9 @@ import { TagTaken, type Mailbox } from "../mailbox/port.ts";
 export interface Router {
   /** In place of another: to answer what that one got, as whoever may approve does for the user. */
   send(draft: Draft, from: Sender, options?: { readonly inPlaceOf?: AgentId }): Promise<Sent>;
-  /** The agent that has the name of a removed recipient now, or can be started under it. ADDRESS_UNKNOWN: there is none. */
+  /**
+   * The agent that has the name of a removed recipient now, or can be started under it. ADDRESS_UNKNOWN: there is none.
+   */
   successorOf(removed: Delivery, message: Message): Agent;
 }
 
@@ -189,7 +191,9 @@ const nameless = ({ agentName }: Delivery, { tag }: Message): TielineError =>
     "ADDRESS_UNKNOWN",
     `${tag} cannot be retried: ${agentName} was removed, and no agent or profile has that name now`,
     {
-      remedy: `start or adopt an agent named ${agentName}, then retry; or send the text to another agent, \`tieline show ${tag}\` prints it`,
+      remedy:
+        `start or adopt an agent named ${agentName}, then retry; or send the text to another agent, \`tieline ` +
+        `show ${tag}\` prints it`,
       operands: { address: agentName, tag },
     },
   );

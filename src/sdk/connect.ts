@@ -10,8 +10,8 @@ export interface ConnectOptions {
   /** The home to connect to. Default: TIELINE_HOME, else ~/.tieline. */
   readonly home?: string;
   /**
-   * `http://127.0.0.1:PORT`, when the home is not at hand. Needs a token, which any program that listens there is given:
-   * while the daemon is down, another user of the machine can take its port.
+   * `http://127.0.0.1:PORT`, when the home is not at hand. Needs a token, which any program that listens there is
+   * given: while the daemon is down, another user of the machine can take its port.
    */
   readonly url?: string;
   /** Who you are. Default: TIELINE_TOKEN, else whoever the daemon takes this process for. */

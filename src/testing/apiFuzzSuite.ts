@@ -125,7 +125,9 @@ export function apiFuzz({
     });
 
     test("a request that breaks off, and bytes that are no HTTP", async () => {
-      const half = `POST /v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${daemon.userToken}\r\ncontent-length: 1000\r\n\r\n{"to":`;
+      const half =
+        `POST /v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ` +
+        `${daemon.userToken}\r\ncontent-length: 1000\r\n\r\n{"to":`;
       for (const bytes of [
         half,
         "\u0016\u0003\u0001 tls?",
@@ -152,7 +154,9 @@ export function apiFuzz({
     });
 
     test("readers that take nothing do not hurt anybody", async () => {
-      const request = `GET /v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\nauthorization: Bearer ${daemon.userToken}\r\n\r\n`;
+      const request =
+        `GET /v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\nauthorization: ` +
+        `Bearer ${daemon.userToken}\r\n\r\n`;
       const stuck = await Promise.all(
         Array.from({ length: 50 }, async () => {
           const socket = await open();

@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A directory as a stranger may have prepared it: every file that Bun obeys where it is started. Each prints "planted". */
+/**
+ * A directory as a stranger may have prepared it: every file that Bun obeys where it is started. Each prints "planted".
+ */
 export function plantBunSettings(directory: string): void {
   mkdirSync(directory, { recursive: true });
   const everything = { compilerOptions: { baseUrl: ".", paths: { "*": ["./planted.ts"] } } };

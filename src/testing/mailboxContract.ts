@@ -401,23 +401,26 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
         expect(left().slice(0, 2)).toEqual(["delivered now", "expired now"]);
       });
 
-      test("keeps what is unanswered until it is old, and removes what was answered or cancelled when it is crowded", async () => {
-        await deliver(message("question", user, { expectsReply: true }));
-        const asked = message("answered question", user, { expectsReply: true });
-        await deliver(asked, "seen");
-        const bobs: Sender = { id: bob.id, name: "bob", team: "web", knownBy: "token" };
-        await mailbox.accept(message("answer", bobs, { to: "user" }, asked), [{ id: user.id, name: "user" }]);
-        await deliver(message("statement"));
-        now += 100_000;
-        await mailbox.cancel((await accept(message("cancelled just now"))).messageId);
-        await mailbox.accept(message("to nobody"), []);
-        const limits = { olderThan: now - 1_000_000, freshSince: now - 1_000 };
-        expect(await sweep({ ...limits, maxBytes: unlimited })).toBe(0);
-        expect(await sweep({ ...limits, maxBytes: 0 })).toBe(3);
-        expect(left()).toEqual(["question", "answer", "to nobody"]);
-        expect(await sweep({ ...limits, olderThan: now, maxBytes: unlimited })).toBe(1);
-        expect(left()).toEqual(["answer", "to nobody"]);
-      });
+      test(
+        "keeps what is unanswered until it is old, and removes what was answered or cancelled when it is " + "crowded",
+        async () => {
+          await deliver(message("question", user, { expectsReply: true }));
+          const asked = message("answered question", user, { expectsReply: true });
+          await deliver(asked, "seen");
+          const bobs: Sender = { id: bob.id, name: "bob", team: "web", knownBy: "token" };
+          await mailbox.accept(message("answer", bobs, { to: "user" }, asked), [{ id: user.id, name: "user" }]);
+          await deliver(message("statement"));
+          now += 100_000;
+          await mailbox.cancel((await accept(message("cancelled just now"))).messageId);
+          await mailbox.accept(message("to nobody"), []);
+          const limits = { olderThan: now - 1_000_000, freshSince: now - 1_000 };
+          expect(await sweep({ ...limits, maxBytes: unlimited })).toBe(0);
+          expect(await sweep({ ...limits, maxBytes: 0 })).toBe(3);
+          expect(left()).toEqual(["question", "answer", "to nobody"]);
+          expect(await sweep({ ...limits, olderThan: now, maxBytes: unlimited })).toBe(1);
+          expect(left()).toEqual(["answer", "to nobody"]);
+        },
+      );
     });
 
     test("a delivery's number is never used again", async () => {

@@ -66,7 +66,8 @@ export async function startNetworkLab(): Promise<NetworkLab> {
   const serve = (network: string, address: string, port: number, word: string): Promise<void> =>
     start(
       network,
-      `Bun.listen({ hostname: "${address}", port: ${port}, socket: { open(socket) { socket.end("${word}\\n"); }, data() {} } }); console.log("up")`,
+      `Bun.listen({ hostname: "${address}", port: ${port}, socket: { open(socket) { ` +
+        `socket.end("${word}\\n"); }, data() {} } }); console.log("up")`,
     );
 
   await serve(internet, serverAddress, 80, "internet");

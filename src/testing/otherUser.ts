@@ -1,6 +1,6 @@
 /**
- * A second OS user for tests of what other users of the machine can do: an ordinary account made for one test, with nothing
- * but what every account has. Needs root.
+ * A second OS user for tests of what other users of the machine can do: an ordinary account made for one test, with
+ * nothing but what every account has. Needs root.
  */
 import { mkdtempSync, chmodSync, chownSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 /**
  * A program as agents are: a raw terminal, bracketed paste, a prompt, an echo. Every submitted input is appended to a
- * file as one JSON string per line, and when each paste was read to its end is noted beside it. `bun promptAgent.ts <file>`
+ * file as one JSON string per line, and when each paste was read to its end is noted beside it. `bun promptAgent.ts
+ * <file>`
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 

@@ -15,7 +15,9 @@ function run(file: string, bracketedPaste: boolean): void {
 
 export const rawSinkPath = import.meta.path;
 
-/** What a sink has read, as soon as it satisfies `enough`. Asked for, since file events get lost in a burst of writes. */
+/**
+ * What a sink has read, as soon as it satisfies `enough`. Asked for, since file events get lost in a burst of writes.
+ */
 export async function sinkBytes(file: string, enough: (bytes: Buffer) => boolean): Promise<Buffer> {
   const read = (): Buffer | undefined => (existsSync(file) ? readFileSync(file) : undefined);
   const isEnough = (bytes: Buffer | undefined): boolean => bytes !== undefined && enough(bytes);

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * For states of the outside world that nobody announces: looked at again and again, in this one place. Fails with what it
- * waited for; where what is there instead matters, that is asked only then.
+ * For states of the outside world that nobody announces: looked at again and again, in this one place. Fails with what
+ * it waited for; where what is there instead matters, that is asked only then.
  */
 export async function until(
   holds: () => boolean | Promise<boolean>,

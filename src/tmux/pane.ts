@@ -146,7 +146,10 @@ export async function look(server: TmuxServer, paneId: string): Promise<Look> {
 /** What stands on the line of the cursor. */
 export const cursorLine = ({ pane, plain }: Look): string => (plain[pane.cursor.y] ?? "").trimEnd();
 
-/** Several panes in one list, for half the price of looking at each. Who looks on is not asked. None, when one of them is gone. */
+/**
+ * Several panes in one list, for half the price of looking at each. Who looks on is not asked. None, when one of them
+ * is gone.
+ */
 export async function lookAtMany(server: TmuxServer, paneIds: readonly string[]): Promise<Map<string, Look>> {
   const border = crypto.randomUUID();
   const cut = ["display-message", "-p", border];
@@ -235,7 +238,8 @@ function paneFormat(border: string): string {
 }
 
 const clientFormat =
-  "#{?client_control_mode,1,0} #{?client_readonly,1,0} #{client_activity} #{session_id} #{window_id} #{pane_id} #{client_key_table} #{client_name}";
+  "#{?client_control_mode,1,0} #{?client_readonly,1,0} #{client_activity} #{session_id} #{window_id} " +
+  "#{pane_id} #{client_key_table} #{client_name}";
 
 function showPane(paneId: string, border: string): string[] {
   return ["display-message", "-p", "-t", paneId, paneFormat(border)];

@@ -1,15 +1,18 @@
 /**
- * Keys that a user presses between our paste and our Enter would join our text. tmux runs the keys of a client one after the
- * other, and a key waits while the command of the key before it waits. So the clients that type into the pane get, for that
- * moment, a key table whose only entry waits for a lock of ours and then passes the key on. No key is lost, and their order
- * stays. A key waits two seconds at most, also when our process dies: a timer of the tmux server ends the pause then.
+ * Keys that a user presses between our paste and our Enter would join our text. tmux runs the keys of a client one
+ * after the other, and a key waits while the command of the key before it waits. So the clients that type into the pane
+ * get, for that moment, a key table whose only entry waits for a lock of ours and then passes the key on. No key is
+ * lost, and their order stays. A key waits two seconds at most, also when our process dies: a timer of the tmux server
+ * ends the pause then.
  */
 import { isViewed, type ClientFacts, type PaneFacts } from "./pane.ts";
 import { quote } from "./quote.ts";
 import type { TmuxServer } from "./server.ts";
 
 export interface KeyPause {
-  /** Its name among all of the server: of its lock, of its key table, and the value of `@tieline_paused` while it lasts. */
+  /**
+   * Its name among all of the server: of its lock, of its key table, and the value of `@tieline_paused` while it lasts.
+   */
   readonly id: string;
   readonly pane: string;
   readonly clients: readonly string[];
@@ -22,8 +25,8 @@ export const keyWaits = ({ id }: KeyPause): string => `${id}!`;
 const longestSeconds = 2;
 
 /**
- * The pause that a paste into this pane needs; null: no client types there. The user's own keys without a prefix are copied
- * into its table and work as always; a client in another table, as after the prefix, keeps that.
+ * The pause that a paste into this pane needs; null: no client types there. The user's own keys without a prefix are
+ * copied into its table and work as always; a client in another table, as after the prefix, keeps that.
  */
 export async function preparePause(
   server: TmuxServer,
@@ -52,7 +55,9 @@ export function beginPause(
 ): string[] {
   const { id, pane, clients } = pause;
   const condition = `#{==:#{@tieline_paused},${keyWaits(pause)}}`;
-  const end = `${shellQuote(program)} -S ${shellQuote(socketPath)} if-shell -F -t ${pane} '${condition}' '${ending(pause).join(" ; ")}' 'wait-for -U ${id}'`;
+  const end =
+    `${shellQuote(program)} -S ${shellQuote(socketPath)} if-shell -F -t ${pane} '${condition}' ` +
+    `'${ending(pause).join(" ; ")}' 'wait-for -U ${id}'`;
   // A shell command that fails or prints something would show in the user's pane.
   const later = `run-shell -b -d ${longestSeconds} ${quote(`${end} >/dev/null 2>&1 || :`.replaceAll("#", "##"))}`;
   const wait = [

@@ -21,7 +21,9 @@ export interface TmuxServerOptions {
   timeoutMs?: number;
   /** Which sessions our client may sit on. Those with `destroy-unattached` are never asked about. */
   mayAttach?: (session: AttachableSession) => boolean;
-  /** Our client lost its session: what was known of the server must be read again. False: there is nothing to sit on. */
+  /**
+   * Our client lost its session: what was known of the server must be read again. False: there is nothing to sit on.
+   */
   onResync?: (attached: boolean) => void;
   /** Clients came, went or moved to another session; also said once when we begin to listen. */
   onPeople?: () => void;
@@ -240,7 +242,10 @@ export class TmuxServer {
   }
 }
 
-/** tmux answers within milliseconds. If it is silent for this long it is stopped or stuck, however long a program may take. */
+/**
+ * tmux answers within milliseconds. If it is silent for this long it is stopped or stuck, however long a program may
+ * take.
+ */
 const wedgedMs = 15_000;
 /** A list of the sessions that takes this long is asked of a server that says nothing to anybody. */
 const listingMs = 5_000;

@@ -13,7 +13,9 @@ export function sessionName(name: string): string {
   });
 }
 
-/** A target that matches this session and no other: without `=`, tmux takes `ana` for `ana-2`; without `:`, for a pane. */
+/**
+ * A target that matches this session and no other: without `=`, tmux takes `ana` for `ana-2`; without `:`, for a pane.
+ */
 export function exactSession(name: string): string {
   return `=${name}:`;
 }
@@ -128,7 +130,10 @@ export async function killPane(server: TmuxServer, pane: string): Promise<void> 
   await server.rearrange([["kill-pane", "-t", pane]]);
 }
 
-/** Kills the pane if it is still the one that was meant: ids start anew with every server. False: it is not there any more. */
+/**
+ * Kills the pane if it is still the one that was meant: ids start anew with every server. False: it is not there any
+ * more.
+ */
 export async function killPaneOf(
   server: TmuxServer,
   { pane, panePid, serverPid }: { pane: string; panePid: number; serverPid: number },

@@ -34,7 +34,9 @@ export interface SessionWatch extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Watches all panes of one session with a client of its own; costs tmux a format per pane and second while it lasts. */
+/**
+ * Watches all panes of one session with a client of its own; costs tmux a format per pane and second while it lasts.
+ */
 export async function watchSession(
   server: TmuxServer,
   session: string,

@@ -60,9 +60,9 @@ export interface PasteWrite extends GuardedWrite {
 }
 
 /**
- * Pastes as one bracketed paste, where the program asked for that, and marks the pane. `text` must not be empty, and with
- * `bracketed` it must not hold an escape: a program that has yet to ask, and would take a paste for keys until then, is
- * given the brackets as well.
+ * Pastes as one bracketed paste, where the program asked for that, and marks the pane. `text` must not be empty, and
+ * with `bracketed` it must not hold an escape: a program that has yet to ask, and would take a paste for keys until
+ * then, is given the brackets as well.
  */
 export async function pasteGuarded(
   server: TmuxServer,
@@ -206,7 +206,8 @@ async function compareAndRun(
   const list = [
     `set-option -p -t ${pane} @tieline_expect ${quote(expected)}`,
     ...(steps.before ?? []),
-    `if -F -t ${pane} ${quote(`#{==:${actual},#{@tieline_expect}}`)} { ${whenTrue.join(" ; ")} } { ${whenFalse.join(" ; ")} }`,
+    `if -F -t ${pane} ${quote(`#{==:${actual},#{@tieline_expect}}`)} { ${whenTrue.join(" ; ")} } { ` +
+      `${whenFalse.join(" ; ")} }`,
     `set-option -p -u -t ${pane} @tieline_expect`,
   ];
   try {

@@ -43,7 +43,8 @@ async function startAlone(board: Switchboard, prepared: PreparedBench): Promise<
 }
 
 codexTest(
-  "started by Tieline, its server can not start: it runs alone, typed to at idle, told by its hooks in a turn, proved by its record",
+  "started by Tieline, its server can not start: it runs alone, typed to at idle, told by its hooks in a " +
+    "turn, proved by its record",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await startAlone(board, await prepareBench("codex"));
@@ -81,7 +82,9 @@ codexTest("adopted, behind a shell that shares its terminal: the agent is the pr
   await using board = await Switchboard.start();
   const { bench: prepared, command, launch } = await prepareBench("codex", { script: [say("heard")] });
   await using bench = prepared;
-  const line = `${[...command, ...bench.recipe.args(bench.place, launch)].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")}; exec cat`;
+  const line =
+    `${[...command, ...bench.recipe.args(bench.place, launch)].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")}; ` +
+    "exec cat";
   await bench.open(["sh", "-c", line], 120, 40);
   await bench.untilReady();
   await board.adopt(bench);

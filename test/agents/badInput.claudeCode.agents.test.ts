@@ -1,4 +1,7 @@
-/** Messages that come at the worst moment, or look like commands: nothing is approved, executed, answered or submitted by one. */
+/**
+ * Messages that come at the worst moment, or look like commands: nothing is approved, executed, answered or submitted
+ * by one.
+ */
 import { expect } from "bun:test";
 import { readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -103,7 +103,8 @@ claudeTest(
 );
 
 claudeTest(
-  "--when interrupt, sent just before a batch of calls: all are refused with the message, nothing is touched, the sender learns what was stopped",
+  "--when interrupt, sent just before a batch of calls: all are refused with the message, nothing is " +
+    "touched, the sender learns what was stopped",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.claude({ permissions: "allow" });

@@ -94,7 +94,8 @@ geminiTest(
 );
 
 geminiTest(
-  "a permission dialog is open: nothing is typed or approved, `answer` presses what the user chose, and the mail comes after",
+  "a permission dialog is open: nothing is typed or approved, `answer` presses what the user chose, and the " +
+    "mail comes after",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await hooked(board);

@@ -1,4 +1,7 @@
-/** Where root alone could have written them, Gemini CLI takes settings that a variable names: there its hooks are given at its start. */
+/**
+ * Where root alone could have written them, Gemini CLI takes settings that a variable names: there its hooks are given
+ * at its start.
+ */
 import { expect } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +36,8 @@ const run = await programTest(
   "gemini",
   lackUnless(
     where !== null,
-    "Gemini CLI reads hooks given at its start only from folders that are root's alone, and there is none with a short path here",
+    "Gemini CLI reads hooks given at its start only from folders that are root's alone, and there is none " +
+      "with a short path here",
   ),
 );
 run(

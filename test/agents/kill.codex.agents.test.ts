@@ -1,4 +1,7 @@
-/** What Tieline started ends when it says so, and when its pane ends: also the server of a Codex behind its npm launcher. */
+/**
+ * What Tieline started ends when it says so, and when its pane ends: also the server of a Codex behind its npm
+ * launcher.
+ */
 import { expect } from "bun:test";
 import { chmodSync, existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** The whole life of a real program under Tieline's own commands: spawn, answer, stop, resume, restart, kill, and mail that wakes it. */
+/**
+ * The whole life of a real program under Tieline's own commands: spawn, answer, stop, resume, restart, kill, and mail
+ * that wakes it.
+ */
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +56,10 @@ async function spawned(program: AgentProgram, board: Switchboard, options: Bench
   });
 }
 
-/** A permission dialog is seen as such, shown word for word, answered by `tieline answer` only, and mail waits for its end. */
+/**
+ * A permission dialog is seen as such, shown word for word, answered by `tieline answer` only, and mail waits for its
+ * end.
+ */
 async function answered(board: Switchboard, bench: Bench): Promise<void> {
   const file = join(bench.place.project, "asked");
   bench.model.add({

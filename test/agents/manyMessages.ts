@@ -26,7 +26,10 @@ export interface Flood {
   readonly bob?: string;
 }
 
-/** Sends random messages, by the user and by an agent in turn, and asserts that the model got each whole, once, in order. */
+/**
+ * Sends random messages, by the user and by an agent in turn, and asserts that the model got each whole, once, in
+ * order.
+ */
 export async function expectAllInOrder(
   board: Switchboard,
   bench: Bench,

@@ -10,7 +10,9 @@ export interface Seat extends AsyncDisposable {
   readonly bench: Bench;
 }
 
-/** A real program with `tieline setup --mcp` in its own configuration; adopted as `ana` unless nobody should know it. */
+/**
+ * A real program with `tieline setup --mcp` in its own configuration; adopted as `ana` unless nobody should know it.
+ */
 export async function seated(
   program: AgentProgram,
   setup: string,

@@ -21,7 +21,8 @@ const untilAsked = (bench: Bench) =>
   );
 
 opencodeTest(
-  "idle: a message starts a turn in a conversation that the user sees, and the draft stays; an agent's says that no user wrote it",
+  "idle: a message starts a turn in a conversation that the user sees, and the draft stays; an agent's says " +
+    "that no user wrote it",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.spawned("opencode", { script: [say("heard"), say("heard too")] });
@@ -101,7 +102,8 @@ opencodeTest("--when tool, and the user interrupts: what the turn did not read c
 });
 
 opencodeTest(
-  "a permission dialog is open: nothing is typed or approved, `answer` presses what the user chose, and the mail comes after",
+  "a permission dialog is open: nothing is typed or approved, `answer` presses what the user chose, and the " +
+    "mail comes after",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.spawned("opencode");

@@ -32,7 +32,8 @@ outageSuite("Claude Code, adopted", {
 });
 
 claudeTest(
-  "Claude Code tries again while the model server is down: the receipt and a notice say so, and it is seen once that is up",
+  "Claude Code tries again while the model server is down: the receipt and a notice say so, and it is seen " +
+    "once that is up",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.claude({ settings: {}, env: { CLAUDE_CODE_MAX_RETRIES: "10" } });

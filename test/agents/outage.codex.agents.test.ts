@@ -35,7 +35,8 @@ const starts: [string, (board: Switchboard) => Promise<Bench>][] = [
   ["adopted", (board) => embedded(board)],
 ];
 codexTest.each(starts)(
-  "Codex, %s, tries again while the model server is down: the receipt and a notice say so, and it is seen once that is up",
+  "Codex, %s, tries again while the model server is down: the receipt and a notice say so, and it is seen " +
+    "once that is up",
   async (_, start) => {
     await using board = await Switchboard.start();
     await using bench = await start(board);

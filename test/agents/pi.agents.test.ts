@@ -54,7 +54,8 @@ piTest("--when tool, in a tool: the words come with the tool's result", async ()
 });
 
 piTest(
-  "--when interrupt, just before the calls: the whole batch is stopped, the words follow, and the next call is the model's own",
+  "--when interrupt, just before the calls: the whole batch is stopped, the words follow, and the next call " +
+    "is the model's own",
   async () => {
     await using board = await Switchboard.start();
     const gate = new Gate();

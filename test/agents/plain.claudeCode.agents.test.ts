@@ -1,4 +1,6 @@
-/** Claude Code in an environment that asks for no colours, adopted, without hooks: only its screen tells what it does. */
+/**
+ * Claude Code in an environment that asks for no colours, adopted, without hooks: only its screen tells what it does.
+ */
 import { expect } from "bun:test";
 import { batch, freshHas, freshTexts, Gate, say } from "../../fixtures/model-servers/server.ts";
 import { startBench } from "./bench.ts";

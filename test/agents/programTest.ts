@@ -6,7 +6,10 @@ export const deadlineMs = 300_000;
 
 export type ProgramTest = (name: string, body: () => Promise<void>, timeoutMs?: number) => void;
 
-/** How tests of a real program are declared. Where it can not be installed, or something else is lacking, they are skipped and say why. */
+/**
+ * How tests of a real program are declared. Where it can not be installed, or something else is lacking, they are
+ * skipped and say why.
+ */
 export async function programTest(
   program: AgentProgram,
   otherLack: Lack = null,

@@ -45,7 +45,8 @@ export function receiptSuite({
   };
 
   test(
-    `${title} without hooks: a send with --when says at once that it arrives with the turn's end, and how to have it earlier`,
+    `${title} without hooks: a send with --when says at once that it arrives with the turn's end, and how to ` +
+      "have it earlier",
     async () => {
       await using board = await Switchboard.start();
       await using bench = await start(board, { hooks: false, permissions: "allow" });
@@ -64,7 +65,9 @@ export function receiptSuite({
       const sent = [];
       for (const when of ["interrupt", "tool"]) {
         const { deliveries, tag } = await board.json<ReceiptView>("send", "ana", "--when", when, `as ${when}`);
-        const text = `--when ${when} works only as --when turn: no hook of ana calls Tieline; run \`tieline setup --hooks ${word}\`, then restart ana`;
+        const text =
+          `--when ${when} works only as --when turn: no hook of ana calls Tieline; run \`tieline setup --hooks ` +
+          `${word}\`, then restart ana`;
         expect(deliveries[0]).toMatchObject({ state: "queued", notes: [{ code: "degraded", text }] });
         const { stdout } = await board.tieline(["status", tag]);
         expect(stdout).toContain(text);
@@ -131,7 +134,8 @@ export function receiptSuite({
   );
 
   test(
-    `${title}, more than it takes beside a tool's result: delivered as a summary, and seen only after the agent fetched the text`,
+    `${title}, more than it takes beside a tool's result: delivered as a summary, and seen only after the ` +
+      "agent fetched the text",
     async () => {
       await using board = await Switchboard.start();
       await using bench = await start(board, { hooks: true, permissions: "allow" });

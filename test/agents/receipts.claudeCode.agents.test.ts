@@ -18,7 +18,8 @@ receiptSuite({
 });
 
 claudeTest(
-  "Claude Code's composer changes tabs, invisible marks and composed characters: the receipt says what arrived differently",
+  "Claude Code's composer changes tabs, invisible marks and composed characters: the receipt says what " +
+    "arrived differently",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.claude();
@@ -31,7 +32,9 @@ claudeTest(
     expect(deliveries[0]!.notes).toEqual([
       {
         code: "altered",
-        text: "changed on the way: CRLF became LF, zero-width and direction marks were removed, characters were composed (NFC), tabs became blanks",
+        text:
+          "changed on the way: CRLF became LF, zero-width and direction marks were removed, characters were " +
+          "composed (NFC), tabs became blanks",
       },
     ]);
     expect((await board.tieline(["status", tag])).stdout).toContain("changed on the way: ");

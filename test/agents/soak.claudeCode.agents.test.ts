@@ -28,7 +28,8 @@ function randomFrom(seed: number): (below: number) => number {
 }
 
 claudeTest(
-  "200 messages of random sizes and alphabets, in random states, over two kills of the daemon: whole, once each, and in order per sender and urgency",
+  "200 messages of random sizes and alphabets, in random states, over two kills of the daemon: whole, once " +
+    "each, and in order per sender and urgency",
   async () => {
     const random = randomFrom(20_261_115);
     await using board = await Switchboard.start({ guards: { perPairPerMinute: 1_000, perSenderPerMinute: 1_000 } });
@@ -72,7 +73,10 @@ claudeTest(
               "1000",
             )
           ).filter(({ deliveries: [one] }) => one!.state !== "seen");
-          return `all are seen; not yet: ${JSON.stringify(late.slice(0, 5), null, 1)}\n${readFileSync(join(board.home, "daemon.log"), "utf8").slice(-2_000)}`;
+          return (
+            "all are seen; not yet: " +
+            `${JSON.stringify(late.slice(0, 5), null, 1)}\n${readFileSync(join(board.home, "daemon.log"), "utf8").slice(-2_000)}`
+          );
         },
       },
     );

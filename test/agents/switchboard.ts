@@ -232,7 +232,8 @@ export class Switchboard implements AsyncDisposable {
     await until(async () => fits((story = await this.status(tag)).deliveries[0]!), {
       deadlineMs,
       what: async () =>
-        `${tag} fits; it is ${JSON.stringify(story, null, 1)}\n${readFileSync(join(this.home, "daemon.log"), "utf8").slice(-3_000)}`,
+        `${tag} fits; it is ` +
+        `${JSON.stringify(story, null, 1)}\n${readFileSync(join(this.home, "daemon.log"), "utf8").slice(-3_000)}`,
     });
     return story;
   }

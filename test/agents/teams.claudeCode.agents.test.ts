@@ -125,7 +125,8 @@ claudeTest(
     const tag = await board.send("bob", "tell carol\nhow the tests are");
     const request = await bench.model.next((one) => freshHas(one, tag));
     expect(freshTexts(request, "user").join("\n")).toContain(
-      `<teammate-message teammate_id="the-user" summary="tell carol">\n[${tag} from user]\ntell carol\nhow the tests are\n[end ${tag} · reply: SendMessage to "the-user"]\n</teammate-message>`,
+      `<teammate-message teammate_id="the-user" summary="tell carol">\n[${tag} from user]\ntell carol\nhow ` +
+        `the tests are\n[end ${tag} · reply: SendMessage to "the-user"]\n</teammate-message>`,
     );
     expect((await board.status(tag)).deliveries[0]).toMatchObject({
       state: "delivered",
@@ -324,7 +325,10 @@ function planning(...plans: string[]): Script {
   };
 }
 
-/** The turn is over in which it submitted a plan. An answer to its last moments the program keeps for the end of the next. */
+/**
+ * The turn is over in which it submitted a plan. An answer to its last moments the program keeps for the end of the
+ * next.
+ */
 async function untilDeliveredIn(bench: Bench): Promise<void> {
   const { index } = await bench.model.next((one) =>
     freshTexts(one, "tool").some((text) => text.startsWith("Your plan has been submitted")),

@@ -1,4 +1,7 @@
-/** Programs that give words inside of a prompt no meaning of their own, so that nothing in a message is written otherwise. */
+/**
+ * Programs that give words inside of a prompt no meaning of their own, so that nothing in a message is written
+ * otherwise.
+ */
 import { expect } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Claude Code attaches a file that a prompt names behind an @, wherever it is, and asks nobody: no agent may make it do that. */
+/**
+ * Claude Code attaches a file that a prompt names behind an @, wherever it is, and asks nobody: no agent may make it do
+ * that.
+ */
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

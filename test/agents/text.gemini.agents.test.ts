@@ -1,4 +1,6 @@
-/** Gemini CLI gives words of a prompt a meaning of its own: files behind an @, a shell behind a !, commands behind a /. */
+/**
+ * Gemini CLI gives words of a prompt a meaning of its own: files behind an @, a shell behind a !, commands behind a /.
+ */
 import { expect } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -18,7 +18,10 @@ async function inbox(bench: Bench): Promise<string> {
   return (await bench.untilStatus("idle")).messagingSocketPath!;
 }
 
-/** A hook that gives the same answer to every call, and notes its payloads in a file of the program's temporary directory. */
+/**
+ * A hook that gives the same answer to every call, and notes its payloads in a file of the program's temporary
+ * directory.
+ */
 const notingHook = (answer: Json) => ({
   type: "command",
   command: `{ cat; echo; } >>"$TMPDIR/calls"; echo '${JSON.stringify(answer)}'`,

@@ -1,6 +1,6 @@
 /**
- * The rules of the layout. Each names the files that break it in sentences, and comes with a sample that breaks it, so that
- * a rule that can no longer fail is found.
+ * The rules of the layout. Each names the files that break it in sentences, and comes with a sample that breaks it, so
+ * that a rule that can no longer fail is found.
  */
 import { cyclesIn, sourceOf, type Source } from "./sources.ts";
 
@@ -59,7 +59,10 @@ function driverOf(path: string): string | null {
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 
-/** Files that write to the terminal themselves: the writer, a protocol on stdout, the starter's line, the log's fallback. */
+/**
+ * Files that write to the terminal themselves: the writer, a protocol on stdout, the starter's line, the log's
+ * fallback.
+ */
 const printers = ["src/cli/terminal.ts", "src/cli/commands/mcp.ts", "src/daemon/main.ts", "src/daemon/log.ts"];
 /** Files that make text in which each line is their own. */
 const lineMakers = ["src/cli/reference.ts", "src/cli/completions.ts", "src/cli/fencedBlock.ts", "src/cli/tail.ts"];

@@ -1,4 +1,6 @@
-/** Run by inotify.attack.test.ts, where no directory can be watched: says why, and that mail arrived by every intake. */
+/**
+ * Run by inotify.attack.test.ts, where no directory can be watched: says why, and that mail arrived by every intake.
+ */
 import { watch } from "node:fs";
 import { startIntakes } from "./intakes.ts";
 

@@ -1,4 +1,7 @@
-/** Tieline as a user has it, with a browser that is signed in to its dashboard, and what an attacker on the machine can run. */
+/**
+ * Tieline as a user has it, with a browser that is signed in to its dashboard, and what an attacker on the machine can
+ * run.
+ */
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createClient, type Client } from "../../src/client/client.ts";

@@ -1,4 +1,7 @@
-/** An agent that writes frames of its own, to pass for the user: in a pane, line by line, on standard input, in files, in tools. */
+/**
+ * An agent that writes frames of its own, to pass for the user: in a pane, line by line, on standard input, in files,
+ * in tools.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

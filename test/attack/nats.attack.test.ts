@@ -32,7 +32,8 @@ describeUnless(lackUnless(canHaveNetwork, "a network namespace needs root, unsha
       const { connections, detail } = await serverOfAnother({});
       expect(connections).toBe(0);
       expect(detail).toBe(
-        "not configured, so nothing is published; a program of uid 65534 listens at localhost:4222, set nats.url in config.json to publish events to it",
+        "not configured, so nothing is published; a program of uid 65534 listens at localhost:4222, set " +
+          "nats.url in config.json to publish events to it",
       );
     });
 

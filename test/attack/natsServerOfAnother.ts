@@ -1,4 +1,7 @@
-/** Run by nats.attack.test.ts in a network of its own: prints what a server of another user at localhost:4222 saw, as JSON. */
+/**
+ * Run by nats.attack.test.ts in a network of its own: prints what a server of another user at localhost:4222 saw, as
+ * JSON.
+ */
 import { until } from "../../src/testing/until.ts";
 import { startWorld } from "../../src/testing/world.ts";
 

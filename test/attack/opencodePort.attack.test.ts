@@ -1,4 +1,6 @@
-/** Another user that listens at the port which was chosen for an opencode: it gets neither the password nor a message. */
+/**
+ * Another user that listens at the port which was chosen for an opencode: it gets neither the password nor a message.
+ */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

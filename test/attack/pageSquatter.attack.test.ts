@@ -17,8 +17,9 @@ import {
 } from "./browserWorld.ts";
 
 /**
- * A program that takes the daemon's port while the daemon is down. To the browser it is the same origin as the dashboard: its
- * scripts can use what is stored for that origin, and stay in open tabs, service workers and caches when the daemon is back.
+ * A program that takes the daemon's port while the daemon is down. To the browser it is the same origin as the
+ * dashboard: its scripts can use what is stored for that origin, and stay in open tabs, service workers and caches when
+ * the daemon is back.
  */
 describeUnless(lackOfChromium)("a program at the daemon's port while the daemon is down", () => {
   let place: BrowserWorld;
@@ -187,7 +188,8 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     // Every session is void, and the user is told.
     expect(await place.world.json<DeviceView[]>(["devices", "ls"])).toEqual([]);
     expect(readFileSync(join(home, "daemon.log"), "utf8")).toContain(
-      `port ${place.port} is taken by another program: this daemon is at port ${daemonPort}, and every browser is signed out`,
+      `port ${place.port} is taken by another program: this daemon is at port ${daemonPort}, and every ` +
+        "browser is signed out",
     );
     const checks = JSON.parse((await place.world.tieline(["doctor", "--json"])).stdout) as Check[];
     expect(checks.find(({ name }) => name === "port")).toMatchObject({
@@ -229,7 +231,10 @@ async function exportStored(): Promise<{ device: string; exported: string }> {
   return { device: getting.result.id, exported: String(exported) };
 }
 
-/** Runs in the squatter's page, which is still open when the daemon is back: signs with the stored key what the daemon could want. */
+/**
+ * Runs in the squatter's page, which is still open when the daemon is back: signs with the stored key what the daemon
+ * could want.
+ */
 async function signAnew(): Promise<{ openTab: number; asTab: number[] }> {
   const { id, key } = (window as unknown as { stolen: { id: string; key: CryptoKey } }).stolen;
   const encoded = (bytes: ArrayBuffer): string =>

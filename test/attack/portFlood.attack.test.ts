@@ -131,7 +131,8 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
     }
     expect((await world.tieline(["ls"])).code).toBe(0);
     console.log(
-      `flood: ${counts.opened} connections opened, ${counts.lost} closed by the daemon, at most ${fds} descriptors; send ${spread(times.sendMs)}, port ${spread(times.portMs)}`,
+      `flood: ${counts.opened} connections opened, ${counts.lost} closed by the daemon, at most ${fds} ` +
+        `descriptors; send ${spread(times.sendMs)}, port ${spread(times.portMs)}`,
     );
     expect(fds).toBeLessThan(400);
     flood.kill("SIGKILL");
@@ -156,7 +157,8 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
         await perl(
           "repeat",
           "4000",
-          "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: 1\\r\\n\\r\\n{",
+          "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: " +
+            "1\\r\\n\\r\\n{",
         ),
       ).toBe("401:4000");
       expect(logBytes() - before).toBeLessThan(2_000);
@@ -167,11 +169,13 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("another user that floods the po
     ["hooks", "POST /hooks/x HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nContent-Length: 1500000000\\r\\n\\r\\n"],
     [
       "an operation",
-      "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: 1500000000\\r\\n\\r\\n",
+      "POST /v1/send HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nContent-Length: " +
+        "1500000000\\r\\n\\r\\n",
     ],
     [
       "MCP, in pieces",
-      "POST /mcp HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n59682F00\\r\\n",
+      "POST /mcp HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nAuthorization: Bearer x\\r\\nTransfer-Encoding: " +
+        "chunked\\r\\n\\r\\n59682F00\\r\\n",
     ],
     [
       "the dashboard's sign-in",

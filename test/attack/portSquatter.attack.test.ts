@@ -90,7 +90,9 @@ describeUnless(lackOfOtherUser() ?? lackOfPerl)("a program of another user at th
       for (const event of ["PreToolUse", "PermissionRequest", "PostToolUse", "Stop"])
         expect(await hook(event)).toBe("");
       for (const [runtime, sdk] of sdks) {
-        const connects = `import { connect } from ${JSON.stringify(sdk)}; await connect().then(() => console.log("connected"), (error) => console.log(error.code));`;
+        const connects =
+          `import { connect } from ${JSON.stringify(sdk)}; await connect().then(() => ` +
+          `console.log("connected"), (error) => console.log(error.code));`;
         for (const more of [env, world.env])
           expect(await program([runtime, "--input-type=module", "-e", connects], "", more)).toBe(
             "DAEMON_UNAVAILABLE\n",

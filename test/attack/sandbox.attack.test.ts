@@ -59,7 +59,7 @@ agents:
   bot: { command: "./bot.sh --loop", autostart: false }
 objects: { one: { module: objects/deep/module.ts } }
 `,
-        "run.sh": `${script.replace("echo done >finished", `mkdir -p .outbox; for to in evil user; do printf '{"to":"%s","content":"hello"}' $to >.outbox/.d && mv .outbox/.d .outbox/$to.json; done; echo done >finished`)}`,
+        "run.sh": `${script.replace("echo done >finished", `mkdir -p .outbox; for to in evil user; do printf '{"to":"%s","content":"hello"}' $to >.outbox/.d && ` + "mv .outbox/.d .outbox/$to.json; done; echo done >finished")}`,
         "bot.sh": "exec cat\n",
         "objects/deep/module.ts": "export const onMessage = () => undefined;\n",
         ".git/hooks/.keep": "",

@@ -18,7 +18,10 @@ import { describeUnless } from "../../src/testing/needing.ts";
 import { lackOfMounts, smallDisk, type SmallDisk } from "../../src/testing/smallDisk.ts";
 import { until } from "../../src/testing/until.ts";
 
-/** The backups are on a disk of their own, and the space check is off, so that the disk fills up in the middle of a copy. */
+/**
+ * The backups are on a disk of their own, and the space check is off, so that the disk fills up in the middle of a
+ * copy.
+ */
 describeUnless(lackOfMounts())("an automatic backup to a full disk", () => {
   let disk: SmallDisk;
   let dir: string;
@@ -61,26 +64,29 @@ describeUnless(lackOfMounts())("an automatic backup to a full disk", () => {
     mailbox.accept(seal({ to: "bob", body }, user, { inReplyTo: null, hops: 1 }), [{ id: agentId("b"), name: "bob" }]);
   const names = (): string[] => readdirSync(join(disk.dir, "backups"));
 
-  test("fails alone: it is reported, the earlier backup stays whole, mail is accepted, and the next backup succeeds", async () => {
-    const first = await backups.make();
-    expect(statSync(first.file).mode & 0o777).toBe(0o600);
-    const content = readFileSync(first.file);
-    await send("after the first backup");
-    disk.fill();
-    backups.start();
-    await until(() => backups.fault !== null, "the failed backup");
-    expect(backups.fault).toMatchObject({
-      code: "STORE_UNAVAILABLE",
-      message: expect.stringContaining("disk is full"),
-    });
-    expect(reports).toEqual([expect.stringMatching(/^make a backup: .*disk is full/)]);
-    expect(readFileSync(first.file).equals(content)).toBe(true);
-    await send("while no backup can be made");
-    await until(() => names().length === 1, "no draft to be left");
+  test(
+    "fails alone: it is reported, the earlier backup stays whole, mail is accepted, and the next backup " + "succeeds",
+    async () => {
+      const first = await backups.make();
+      expect(statSync(first.file).mode & 0o777).toBe(0o600);
+      const content = readFileSync(first.file);
+      await send("after the first backup");
+      disk.fill();
+      backups.start();
+      await until(() => backups.fault !== null, "the failed backup");
+      expect(backups.fault).toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        message: expect.stringContaining("disk is full"),
+      });
+      expect(reports).toEqual([expect.stringMatching(/^make a backup: .*disk is full/)]);
+      expect(readFileSync(first.file).equals(content)).toBe(true);
+      await send("while no backup can be made");
+      await until(() => names().length === 1, "no draft to be left");
 
-    disk.empty();
-    await until(() => backups.fault === null, "the next backup");
-    const [newest] = backups.list();
-    expect(examine(newest!.file)).toMatchObject({ messages: 32, damage: null, altered: [] });
-  });
+      disk.empty();
+      await until(() => backups.fault === null, "the next backup");
+      const [newest] = backups.list();
+      expect(examine(newest!.file)).toMatchObject({ messages: 32, damage: null, altered: [] });
+    },
+  );
 });

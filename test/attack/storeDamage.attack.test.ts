@@ -110,7 +110,8 @@ describe("a damaged mailbox.db", () => {
         outcomes.delivered += delivered.size;
       }
       console.log(
-        `${damage}: ${outcomes.refused} refused at the start, ${outcomes.served} served; ${outcomes.steps} steps refused, ${outcomes.delivered} messages delivered`,
+        `${damage}: ${outcomes.refused} refused at the start, ${outcomes.served} served; ${outcomes.steps} ` +
+          `steps refused, ${outcomes.delivered} messages delivered`,
       );
       expect(outcomes.refused + outcomes.served).toBe(seeds);
     },

@@ -33,40 +33,45 @@ describe("a mailbox with a limit", () => {
   describe("of one megabyte, and 1.8 megabytes for an agent that is offline", () => {
     beforeEach(() => start(1));
 
-    test("keeps what was delivered a moment ago over a restart: it can be answered, and the newest sends were refused", async () => {
-      const reader = await registerReader("ana", world.env);
-      await registerReader("offline", world.env);
-      const { tag } = await world.json<ReceiptView>(["send", "ana", "please answer this"]);
-      await world.json<InboxView[]>(["inbox"], { env: { TIELINE_TOKEN: reader.token } });
-      const user = await clientOf();
-      const outcomes: unknown[] = [];
-      for (let at = 0; at < 18; at++)
-        outcomes.push(await refusal(user.call("send", { to: "offline", body: `${at} ${"x".repeat(100_000)}` })));
-      expect(outcomes.slice(0, 5)).toEqual([null, null, null, null, null]);
-      expect(outcomes.slice(-5)).toEqual(Array(5).fill("STORE_FULL"));
-      await world.tieline(["daemon", "stop"]);
+    test(
+      "keeps what was delivered a moment ago over a restart: it can be answered, and the newest sends were " +
+        "refused",
+      async () => {
+        const reader = await registerReader("ana", world.env);
+        await registerReader("offline", world.env);
+        const { tag } = await world.json<ReceiptView>(["send", "ana", "please answer this"]);
+        await world.json<InboxView[]>(["inbox"], { env: { TIELINE_TOKEN: reader.token } });
+        const user = await clientOf();
+        const outcomes: unknown[] = [];
+        for (let at = 0; at < 18; at++)
+          outcomes.push(await refusal(user.call("send", { to: "offline", body: `${at} ${"x".repeat(100_000)}` })));
+        expect(outcomes.slice(0, 5)).toEqual([null, null, null, null, null]);
+        expect(outcomes.slice(-5)).toEqual(Array(5).fill("STORE_FULL"));
+        await world.tieline(["daemon", "stop"]);
 
-      // The start sweeps; what it may remove is gone when the first command is answered, and none of this is.
-      expect((await world.status(tag)).deliveries[0]!.state).toBe("seen");
-      const waiting = await world.json<InboxView[]>(["inbox", "offline"]);
-      expect(waiting).toHaveLength(outcomes.filter((code) => code === null).length);
-      const full = await world.tieline(["send", "offline", "-"], { stdin: "x".repeat(500_000) });
-      expect([full.code, full.stderr]).toEqual([
-        5,
-        expect.stringMatching(
-          /^error STORE_FULL: the mailbox is full: [\d.]+ MB of [\d.]+ MB .*\n {2}.*tieline cancel TAG.*retention\.maxMegabytes/,
-        ),
-      ]);
+        // The start sweeps; what it may remove is gone when the first command is answered, and none of this is.
+        expect((await world.status(tag)).deliveries[0]!.state).toBe("seen");
+        const waiting = await world.json<InboxView[]>(["inbox", "offline"]);
+        expect(waiting).toHaveLength(outcomes.filter((code) => code === null).length);
+        const full = await world.tieline(["send", "offline", "-"], { stdin: "x".repeat(500_000) });
+        expect([full.code, full.stderr]).toEqual([
+          5,
+          expect.stringMatching(
+            /^error STORE_FULL: the mailbox is full: [\d.]+ MB of [\d.]+ MB .*\n {2}.*tieline cancel TAG.*retention\.maxMegabytes/,
+          ),
+        ]);
 
-      for (const { tag: queued } of waiting) await world.json(["cancel", queued]);
-      // Cancelled mail is the first to go.
-      const agent = await clientOf(reader.token);
-      await until(
-        async () => (await refusal(agent.call("reply", { tag, body: "y".repeat(200_000) }))) === null,
-        "room for the answer",
-      );
-      expect((await world.status(tag)).deliveries[0]!.state).toBe("answered");
-    }, 120_000);
+        for (const { tag: queued } of waiting) await world.json(["cancel", queued]);
+        // Cancelled mail is the first to go.
+        const agent = await clientOf(reader.token);
+        await until(
+          async () => (await refusal(agent.call("reply", { tag, body: "y".repeat(200_000) }))) === null,
+          "room for the answer",
+        );
+        expect((await world.status(tag)).deliveries[0]!.state).toBe("answered");
+      },
+      120_000,
+    );
   });
 
   describe("of 64 megabytes, and an agent that sends acks of a megabyte", () => {

@@ -99,37 +99,41 @@ describe("a home", () => {
     expect(await kept()).toBe(30);
   });
 
-  test("with an altered body does not deliver it: it fails with the reason, its sender is told, and the others arrive", async () => {
-    const tags: string[] = [];
-    for (const body of ["the first", "transfer 100 euros", "the third"])
-      tags.push((await world.json<ReceiptView>(["send", "ana", body])).tag);
-    await world.tieline(["daemon", "stop"]);
-    const bytes = readFileSync(mailbox);
-    const at = bytes.indexOf("transfer 100 euros");
-    expect(at).toBeGreaterThan(0);
-    bytes.write("transfer 900 euros", at);
-    writeFileSync(mailbox, bytes);
+  test(
+    "with an altered body does not deliver it: it fails with the reason, its sender is told, and the others " +
+      "arrive",
+    async () => {
+      const tags: string[] = [];
+      for (const body of ["the first", "transfer 100 euros", "the third"])
+        tags.push((await world.json<ReceiptView>(["send", "ana", body])).tag);
+      await world.tieline(["daemon", "stop"]);
+      const bytes = readFileSync(mailbox);
+      const at = bytes.indexOf("transfer 100 euros");
+      expect(at).toBeGreaterThan(0);
+      bytes.write("transfer 900 euros", at);
+      writeFileSync(mailbox, bytes);
 
-    const seen = await world.json<InboxView[]>(["inbox"], { env: { TIELINE_TOKEN: reader.token } });
-    expect(seen.map(({ state, body }) => [state, body])).toEqual([
-      ["claimed", "the first"],
-      ["claimed", "the third"],
-      ["failed", `(the stored text is damaged, so it is not shown: tieline status ${tags[1]})`],
-    ]);
-    const story = await world.status(tags[1]!);
-    expect(story.deliveries[0]).toMatchObject({
-      state: "failed",
-      reason: expect.stringContaining("does not match its checksum (STORE_CORRUPT)"),
-    });
-    const shown = await world.tieline(["show", tags[1]!]);
-    expect([shown.code, shown.stderr]).toEqual([
-      5,
-      expect.stringMatching(new RegExp(`^error STORE_CORRUPT: the stored text of ${tags[1]}`)),
-    ]);
-    const bounce = (await world.json<InboxView[]>(["inbox"])).find(({ answers }) => answers === tags[1]);
-    expect(bounce).toMatchObject({ kind: "bounce", body: expect.stringContaining("send it again") });
-    expect((await world.tieline(["export"])).stdout).toContain('"damaged":true');
-  });
+      const seen = await world.json<InboxView[]>(["inbox"], { env: { TIELINE_TOKEN: reader.token } });
+      expect(seen.map(({ state, body }) => [state, body])).toEqual([
+        ["claimed", "the first"],
+        ["claimed", "the third"],
+        ["failed", `(the stored text is damaged, so it is not shown: tieline status ${tags[1]})`],
+      ]);
+      const story = await world.status(tags[1]!);
+      expect(story.deliveries[0]).toMatchObject({
+        state: "failed",
+        reason: expect.stringContaining("does not match its checksum (STORE_CORRUPT)"),
+      });
+      const shown = await world.tieline(["show", tags[1]!]);
+      expect([shown.code, shown.stderr]).toEqual([
+        5,
+        expect.stringMatching(new RegExp(`^error STORE_CORRUPT: the stored text of ${tags[1]}`)),
+      ]);
+      const bounce = (await world.json<InboxView[]>(["inbox"])).find(({ answers }) => answers === tags[1]);
+      expect(bounce).toMatchObject({ kind: "bounce", body: expect.stringContaining("send it again") });
+      expect((await world.tieline(["export"])).stdout).toContain('"damaged":true');
+    },
+  );
 });
 
 /** How many changes the file holds by itself; null while it is being written. */

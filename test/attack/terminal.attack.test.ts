@@ -50,7 +50,8 @@ function expectSafe(output: string): void {
   const found = obeyed.exec(text);
   if (found)
     throw new Error(
-      `U+${found[0].codePointAt(0)!.toString(16)} at ${JSON.stringify(text.slice(Math.max(0, found.index - 60), found.index + 30))}`,
+      `U+${found[0].codePointAt(0)!.toString(16)} at ` +
+        `${JSON.stringify(text.slice(Math.max(0, found.index - 60), found.index + 30))}`,
     );
   const forged = text.split("\n").find((line) => line.startsWith("FORGED"));
   expect(forged).toBeUndefined();

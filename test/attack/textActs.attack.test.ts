@@ -1,6 +1,6 @@
 /**
- * Mail of an agent that would act where it is typed: as code in an interpreter, as a command in a shell, however that is
- * wrapped, as keys in a viewer or an editor. Real programs; each text would make a file, and none ever does.
+ * Mail of an agent that would act where it is typed: as code in an interpreter, as a command in a shell, however that
+ * is wrapped, as keys in a viewer or an editor. Real programs; each text would make a file, and none ever does.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -153,7 +153,8 @@ describe("a shell behind another program", () => {
         const pane = await paneWith(["PS1=shell$ ", ...command()], /[$#]$/m);
         for (const provider of [undefined, "generic", "repl"]) {
           const { code, name: agent } = await agentIn(pane, provider);
-          // A program with a shell on a terminal of its own may be what the user means; without a prompt of its own it gets nothing.
+          // A program with a shell on a terminal of its own may be what the user means; without a prompt of its own it
+          // gets nothing.
           if (code === 0) {
             expect([name, provider]).toEqual(["python3", "generic"]);
             const file = aFile();
@@ -291,7 +292,9 @@ describe("a program that takes keys", () => {
 });
 
 describe("a program that becomes something else while it is an agent", () => {
-  const bot = `printf '> '; while read -r line; do case $line in become*) eval "\${line#become }" ;; esac; printf '> '; done`;
+  const bot =
+    `printf '> '; while read -r line; do case $line in become*) eval "\${line#become }" ;; esac; printf '> '; ` +
+    "done";
   const becomes: readonly (readonly [name: string, what: string, prompt: RegExp, code: (file: string) => string])[] = [
     ["python3", "python3 -q", /^>>>$/m, (file) => `__import__('os').system('touch ${file}')`],
     ["node", "node", /^>$/m, (file) => `require('fs').writeFileSync('${file}','')`],

@@ -1,6 +1,6 @@
 /**
- * An agent that asks for more than its own: others' mail, screens and events, a way to those to whom it has no edge, programs of
- * its own choice, and floods past the limits.
+ * An agent that asks for more than its own: others' mail, screens and events, a way to those to whom it has no edge,
+ * programs of its own choice, and floods past the limits.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";

@@ -82,7 +82,8 @@ describe("a project that the user has not trusted", () => {
       }
       const listed = await world.tieline(["ls"]);
       expect(listed.stderr).toContain(
-        `note: ${join(world.project, "tieline.yaml")} is not trusted yet, so nothing is started from it; \`tieline trust ${world.project}\` shows what it can start and asks`,
+        `note: ${join(world.project, "tieline.yaml")} is not trusted yet, so nothing is started from it; ` +
+          `\`tieline trust ${world.project}\` shows what it can start and asks`,
       );
       expect((await world.tieline(["topology", "show"])).stdout).toContain("coder");
 
@@ -162,7 +163,9 @@ describe("a project that the user has not trusted", () => {
 
 describe("nobody but the user, on the command line", () => {
   const files = {
-    "tieline.yaml": `team: shop\nagents:\n  agent: { command: [sh, -c, 'tieline trust --yes >said 2>&1; echo $? >code; echo "$TIELINE_TOKEN" >token; exec cat'], may: [spawn, kill, topology] }\n`,
+    "tieline.yaml":
+      `team: shop\nagents:\n  agent: { command: [sh, -c, 'tieline trust --yes >said 2>&1; echo $? >code; echo ` +
+      `"$TIELINE_TOKEN" >token; exec cat'], may: [spawn, kill, topology] }\n`,
   };
 
   test("an agent cannot trust, by the command, by its token at the port, or by MCP", async () => {

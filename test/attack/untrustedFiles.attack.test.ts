@@ -158,7 +158,9 @@ describe("a FIFO blocks nothing", () => {
   });
 
   test("in an outbox, as a log, in an inbox", async () => {
-    const yaml = `team: files\nagents:\n  writer: { command: [sleep, "1000000"], workspace: room, input: files, logs: "logs/*.txt" }\n`;
+    const yaml =
+      `team: files\nagents:\n  writer: { command: [sleep, "1000000"], workspace: room, input: files, logs: ` +
+      `"logs/*.txt" }\n`;
     const world = await aWorld({ files: { "tieline.yaml": yaml, "logs/a.txt": "" } });
     expect(await world.tieline(["up"])).toMatchObject({ code: 0 });
     const room = join(world.project, "room");

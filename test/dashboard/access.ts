@@ -1,9 +1,12 @@
-/** Checks that run inside the page. Each is one function without anything around it, because it is sent there as text. */
+/**
+ * Checks that run inside the page. Each is one function without anything around it, because it is sent there as text.
+ */
 
 /** Things that a user can press or fill in, and that have no name for whoever does not see them. */
 export function nameless(): string[] {
   const controls = document.querySelectorAll<HTMLElement>(
-    "a, button, input, select, textarea, summary, [role=button], [role=switch], [role=dialog], [role=img], [tabindex='0']",
+    "a, button, input, select, textarea, summary, [role=button], [role=switch], [role=dialog], [role=img], " +
+      "[tabindex='0']",
   );
   const nameOf = (element: HTMLElement): string => {
     const labels =

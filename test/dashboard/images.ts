@@ -56,7 +56,10 @@ for (const { name, viewport, colorScheme } of looks) {
   await context.close();
 }
 
-/** A page that was loaded anew, at rest: the graph lays itself out, and pictures are made by hand, so a wait is fine here. */
+/**
+ * A page that was loaded anew, at rest: the graph lays itself out, and pictures are made by hand, so a wait is fine
+ * here.
+ */
 async function open(page: Page, hash: string): Promise<void> {
   await page.goto("about:blank");
   await page.goto(`${stage.origin}/${hash}`);

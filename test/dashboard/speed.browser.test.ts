@@ -4,8 +4,8 @@ import { until } from "../../src/testing/until.ts";
 import { onStage } from "./onStage.ts";
 
 /**
- * How quick the page is on this machine. The numbers are printed beside what is wanted. Machines are busy, so the best of
- * several rounds has to be good enough; a page that got slow is slow in each.
+ * How quick the page is on this machine. The numbers are printed beside what is wanted. Machines are busy, so the best
+ * of several rounds has to be good enough; a page that got slow is slow in each.
  */
 await onStage("the speed of the dashboard", ({ stage, page, card }) => {
   const names = Array.from({ length: 500 }, (_, at) => `agent${at}`);
@@ -64,7 +64,10 @@ await onStage("the speed of the dashboard", ({ stage, page, card }) => {
     expect(Math.min(...rounds.map((lags) => part(lags, 0.95)))).toBeLessThan(250);
   });
 
-  /** Sends for a few seconds; events a second. A send to an agent that fetches its mail makes three: routed, accepted, queued. */
+  /**
+   * Sends for a few seconds; events a second. A send to an agent that fetches its mail makes three: routed, accepted,
+   * queued.
+   */
   async function eventsAtARate(round: number): Promise<number> {
     const paceMs = 14;
     const before = (await stage.user.call("events", { limit: 0 })).last;
@@ -111,7 +114,8 @@ await onStage("the speed of the dashboard", ({ stage, page, card }) => {
       return { frames, most, rows: list.scrollHeight / 58 };
     }, total);
     console.log(
-      `scrolling ${result.rows.toLocaleString()} messages: ${spread(result.frames)} a frame, at most ${result.most} rows in the page`,
+      `scrolling ${result.rows.toLocaleString()} messages: ${spread(result.frames)} a frame, at most ` +
+        `${result.most} rows in the page`,
     );
     expect(result.rows).toBe(total);
     expect(result.most).toBeLessThan(80);
@@ -139,7 +143,8 @@ function part(those: readonly number[], share: number): number {
 }
 
 const spread = (those: readonly number[]): string =>
-  `median ${part(those, 0.5).toFixed(0)} ms, 95 % ${part(those, 0.95).toFixed(0)} ms, worst ${part(those, 1).toFixed(0)} ms`;
+  `median ${part(those, 0.5).toFixed(0)} ms, 95 % ${part(those, 0.95).toFixed(0)} ms, worst ` +
+  `${part(those, 1).toFixed(0)} ms`;
 
 function receipt(at: number): ReceiptView {
   const id = String(at).padStart(9, "0");

@@ -98,7 +98,10 @@ function merge(member: Agent, change: Pick<Agent, "name" | "team" | "endpoints">
   });
 }
 
-/** The program in the foreground. In a pane that just came there is none until its process has the terminal, and its arguments. */
+/**
+ * The program in the foreground. In a pane that just came there is none until its process has the terminal, and its
+ * arguments.
+ */
 async function programIn(pane: PaneFacts, parts: AdoptParts): Promise<ProcessFacts | undefined> {
   const { processes } = parts;
   const found = await lookFor(
@@ -120,7 +123,9 @@ async function programIn(pane: PaneFacts, parts: AdoptParts): Promise<ProcessFac
 
 const comingUpMs = 2_000;
 
-/** What a new pane's process is for a moment: a fork of tmux itself, then often `env`, which gives way to what it runs. */
+/**
+ * What a new pane's process is for a moment: a fork of tmux itself, then often `env`, which gives way to what it runs.
+ */
 const becomesAnother: ReadonlySet<string> = new Set(["tmux: server", "env"]);
 
 /** A shell that runs a script shares the terminal with what it runs. A program there that we know is the agent. */
@@ -131,7 +136,9 @@ async function behindShell(front: ProcessFacts, processes: Processes): Promise<P
   return front;
 }
 
-/** The cursor's line. A program that still computes and has drawn nothing there is waited for: its prompt is no draft. */
+/**
+ * The cursor's line. A program that still computes and has drawn nothing there is waited for: its prompt is no draft.
+ */
 async function lineAtRest(
   server: TmuxServer,
   pane: PaneFacts,
@@ -328,7 +335,8 @@ const severalPanes = (session: string, panes: readonly PaneFacts[]): TielineErro
 const nameIsLive = (agent: Agent): TielineError =>
   new TielineError(
     "CONFLICT",
-    `the agent ${agent.team}:${agent.name} is running elsewhere${isNativeOnly(agent) ? ", as a member of a Claude Code team" : ""}`,
+    `the agent ${agent.team}:${agent.name} is running ` +
+      `elsewhere${isNativeOnly(agent) ? ", as a member of a Claude Code team" : ""}`,
     {
       remedy: isNativeOnly(agent)
         ? "choose another name"

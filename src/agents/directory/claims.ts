@@ -95,7 +95,10 @@ export class Claims {
     return file !== null && existsSync(file) ? this.projects.load(file, team) : null;
   }
 
-  /** The team of a project: the one that stands for it, else what its file says, else the next free name after its directory. */
+  /**
+   * The team of a project: the one that stands for it, else what its file says, else the next free name after its
+   * directory.
+   */
   nameOf({ root, team, isTeamStated }: Project): string {
     const standsFor = this.directory.teams().filter((one) => one.fileTeam === team && one.root === root);
     const known = standsFor.find(({ name }) => name === team) ?? standsFor[0];
@@ -137,7 +140,8 @@ export class Claims {
     const own = this.freeName(cleanTeamName(`${team}-${basename(root)}`) ?? `${team}-2`, root);
     return new TielineError("CONFLICT", `team ${team} belongs to ${holder}, not to ${root}`, {
       remedy:
-        `\`tieline team create ${own}\` gives ${root} a team of its own; \`--team ${team}\` means the one of ${holder}; ` +
+        `\`tieline team create ${own}\` gives ${root} a team of its own; \`--team ${team}\` means the one of ` +
+        `${holder}; ` +
         `\`tieline team disband ${team}\` frees the name`,
       operands: { team, roots: [holder, root], own },
     });

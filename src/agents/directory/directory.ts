@@ -214,7 +214,10 @@ function lasting({ state: _s, stateReason: _r, stateAt: _a, draft: _d, lastActiv
   return JSON.stringify(rest);
 }
 
-/** After a restart nothing is known of what an agent does, until somebody looks. Who spawned it was not always written down. */
+/**
+ * After a restart nothing is known of what an agent does, until somebody looks. Who spawned it was not always written
+ * down.
+ */
 function remembered(agent: Agent): Agent {
   const offline = agent.endpoints.length === 0;
   return {

@@ -23,7 +23,8 @@ afterAll(() => rmSync(root, { recursive: true }));
 const projects = {
   web: parseProject(
     join(root, "web", "tieline.yaml"),
-    "team: web\nagents: { lead: , coder: }\ntopology: [lead <-> coder, lead -> api:lead]\naliases: { bosses: [lead, api:lead] }",
+    "team: web\nagents: { lead: , coder: }\ntopology: [lead <-> coder, lead -> api:lead]\naliases: { bosses: " +
+      "[lead, api:lead] }",
   ),
   api: parseProject(
     join(root, "api", "tieline.yaml"),

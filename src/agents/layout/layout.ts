@@ -1,7 +1,7 @@
 /**
  * All agents of a team in one view. Their panes move into the window of the lead, which stays top left, and each
- * remembers where it came from, so that it can be put back. In a session that would end with the pane a window stands in
- * for it.
+ * remembers where it came from, so that it can be put back. In a session that would end with the pane a window stands
+ * in for it.
  */
 import { oneLine } from "../../model/visible.ts";
 import { listPanes, type PaneFacts } from "../../tmux/pane.ts";

@@ -35,7 +35,10 @@ export function sessionOf(agent: Resident, config: Pick<HomeConfig, "session">):
   return independent.test(agent.name) ? `agent-${agent.name}` : `agent-${sessionName(agent.team)}-${agent.name}`;
 }
 
-/** The sessions in which a team can be seen, the best first; with one for each agent, those of its agents, the lead's first. */
+/**
+ * The sessions in which a team can be seen, the best first; with one for each agent, those of its agents, the lead's
+ * first.
+ */
 export function sessionsOf(team: string, agents: readonly Agent[], config: Pick<HomeConfig, "session">): string[] {
   if (config.session.naming === "window") return [teamSession(team, config)];
   return leadFirst(
@@ -69,7 +72,10 @@ export async function settleIn(
   return newWindow(server, { ...launch, session, name: window, select });
 }
 
-/** The team's session with its shell window, in that directory; without `autoCreate` it must be there already. Answers whether it is new. */
+/**
+ * The team's session with its shell window, in that directory; without `autoCreate` it must be there already. Answers
+ * whether it is new.
+ */
 async function ensureTeamSession(
   server: TmuxServer,
   session: string,
@@ -112,7 +118,8 @@ const ownerOption = "@tieline_owner";
 const unfitName = (name: string): TielineError =>
   new TielineError("NAME_INVALID", `${name} can not name a session of its own`, {
     remedy:
-      "with session.naming `session`, use small letters, digits and _, and for an instance - and its number: ana, ana-2",
+      "with session.naming `session`, use small letters, digits and _, and for an instance - and its number: " +
+      "ana, ana-2",
     operands: { name },
   });
 

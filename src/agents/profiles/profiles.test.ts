@@ -67,17 +67,22 @@ describe("profiles", () => {
     });
   });
 
-  test("a command makes a profile generic, also where it is an interpreter: how its text goes in is for the user to say", () => {
-    const here = project(
-      "agents:\n  a: { command: python3 }\n  b: { command: [psql, shop] }\n  c: { command: python3, args: [bot.py] }\n  d: { command: [node], provider: generic }",
-    );
-    expect(["a", "b", "c", "d"].map((name) => new Profiles(user).lookup(here, name)!.provider)).toEqual([
-      "generic",
-      "generic",
-      "generic",
-      "generic",
-    ]);
-  });
+  test(
+    "a command makes a profile generic, also where it is an interpreter: how its text goes in is for the user " +
+      "to say",
+    () => {
+      const here = project(
+        "agents:\n  a: { command: python3 }\n  b: { command: [psql, shop] }\n  c: { command: python3, args: " +
+          "[bot.py] }\n  d: { command: [node], provider: generic }",
+      );
+      expect(["a", "b", "c", "d"].map((name) => new Profiles(user).lookup(here, name)!.provider)).toEqual([
+        "generic",
+        "generic",
+        "generic",
+        "generic",
+      ]);
+    },
+  );
 
   test("an entry refines the profile of its name, or the one it names", () => {
     const here = project(

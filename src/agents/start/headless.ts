@@ -16,10 +16,10 @@ type Prints = NonNullable<LaunchPlan["prints"]>;
 
 /**
  * `$1` is the input, `$2` the output, `$3` what is printed, `$4` the limit of the output; the rest is the command. The
- * input gets its name when it is open, and loses it when nobody will read it any more: whoever finds it has a reader. The
- * third descriptor keeps it open when no writer is left. Text is shown in the pane, too, and printed to its end when the
- * program is interrupted. The shell stays in front of the program, which may end at once where it leads the terminal's
- * session itself; a job that was done at once is given the time to be seen as started.
+ * input gets its name when it is open, and loses it when nobody will read it any more: whoever finds it has a reader.
+ * The third descriptor keeps it open when no writer is left. Text is shown in the pane, too, and printed to its end
+ * when the program is interrupted. The shell stays in front of the program, which may end at once where it leads the
+ * terminal's session itself; a job that was done at once is given the time to be seen as started.
  *
  * What is printed is kept by `dd`, which takes a part of it and ends: between two parts nobody writes to the file, and
  * the rest waits in the pipe. Then what the readers of a text are through with is cut off: the rest begins a new file,

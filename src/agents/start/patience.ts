@@ -8,7 +8,10 @@ export interface Patience {
 const firstPauseMs = 5;
 const longestPauseMs = 200;
 
-/** Looks again and again for what nobody announces. Answers what the first look finds; undefined: nothing was found in time. */
+/**
+ * Looks again and again for what nobody announces. Answers what the first look finds; undefined: nothing was found in
+ * time.
+ */
 export async function lookFor<Found>(
   look: () => Promise<Found | undefined>,
   withinMs: number,

@@ -251,7 +251,10 @@ function checkLaunch(
     throw notInstalled(profile, provider, program);
 }
 
-/** What runs each line that it is given is started only where its profile says so, and its messages go in as what it does not run. */
+/**
+ * What runs each line that it is given is started only where its profile says so, and its messages go in as what it
+ * does not run.
+ */
 function checkReadsMessages(profile: Profile, { name: provider }: Provider, command: readonly string[]): void {
   const kind = kindInside(command);
   if (kind === null || kind.kind === "keys" || !["generic", "repl", "shell", "headless"].includes(provider)) return;
@@ -290,7 +293,8 @@ function runsText(profile: Profile, { kind, name }: ProgramKind, command: readon
   }[kind];
   return new TielineError(
     "SPAWN_FAILED",
-    `${profile.name} is ${words} (${wordsOf(command).join(" ")}); text typed there ${{ shell: "would run as commands", interpreter: "would run as code" }[kind as string] ?? "may run"}`,
+    `${profile.name} is ${words} (${wordsOf(command).join(" ")}); text typed there ` +
+      `${{ shell: "would run as commands", interpreter: "would run as code" }[kind as string] ?? "may run"}`,
     {
       remedy: `name the program in its \`command:\` in ${profile.source}, or say ${insist}`,
       operands: { profile: profile.name, program: name },
@@ -306,7 +310,9 @@ const noCommand = (profile: Profile): TielineError =>
 
 const notHeadless = ({ name, provider, source }: Profile): TielineError =>
   new TielineError("SPAWN_FAILED", `${name} is headless, but ${provider} takes no mail without a terminal`, {
-    remedy: `leave \`headless\` out in ${source}, or use \`provider: generic\` with a \`command:\` that reads its mail on its standard input`,
+    remedy:
+      `leave \`headless\` out in ${source}, or use \`provider: generic\` with a \`command:\` that reads its ` +
+      "mail on its standard input",
     operands: { profile: name, provider },
   });
 
@@ -318,6 +324,8 @@ const noDirectory = (profile: Profile, cwd: string): TielineError =>
 
 const notInstalled = (profile: Profile, { install }: Provider, program: string): TielineError =>
   new TielineError("SPAWN_FAILED", `${program} is not installed, or not on the PATH of Tieline's daemon`, {
-    remedy: `${install === null ? `install it, or change \`command:\` in ${profile.source}` : `\`${install}\` installs it`}; after a change of PATH, \`tieline daemon stop\` lets the next command start a new one`,
+    remedy:
+      `${install === null ? `install it, or change \`command:\` in ${profile.source}` : `\`${install}\` installs it`}; ` +
+      `after a change of PATH, \`tieline daemon stop\` lets the next command start a new one`,
     operands: { profile: profile.name, program },
   });

@@ -32,7 +32,10 @@ const defaultPausesMs = [1_000, 5_000, 15_000, 60_000];
 export class Spawner implements Disposable {
   private readonly starting = new Set<AgentId>();
   private readonly pauses = new Map<AgentId, { readonly timer: Timer; readonly why: string }>();
-  /** Agents whose project has to be trusted first. Their files are looked at again from time to time: they may be put back. */
+  /**
+   * Agents whose project has to be trusted first. Their files are looked at again from time to time: they may be put
+   * back.
+   */
   private readonly untrusted = new Map<AgentId, Timer>();
   private readonly failures = new Map<AgentId, number>();
   /** The last start of each agent, and whether it took any mail since. */

@@ -145,7 +145,10 @@ export class AgentStarter implements Disposable {
     });
   }
 
-  /** For as long as its end would be a failed start, its pane outlives it; then the pane closes with the program, as others do. */
+  /**
+   * For as long as its end would be a failed start, its pane outlives it; then the pane closes with the program, as
+   * others do.
+   */
   private follow(agent: Agent, begunAt: number): void {
     this.untilSettled(agent, begunAt).catch((fault: unknown) =>
       this.parts.report(`follow the start of ${agent.name}`, fault),
@@ -175,7 +178,9 @@ export class AgentStarter implements Disposable {
     if (isSame()) directory.update(agent.id, { launch });
   }
 
-  /** true: its program has ended, and its pane is closed. What was stopped on purpose in the meantime keeps its reason. */
+  /**
+   * true: its program has ended, and its pane is closed. What was stopped on purpose in the meantime keeps its reason.
+   */
   private async noteExit(agent: Agent, begunAt: number): Promise<boolean> {
     const { directory, courier } = this.parts;
     const exit = await this.exitOf(agent, begunAt);

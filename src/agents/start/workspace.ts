@@ -4,7 +4,9 @@ import type { Agent } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { isWithin, realPath } from "../../os/paths.ts";
 
-/** A file in an outbox speaks for the agent whose workspace it lies in, so that no two may share one, or a part of one. */
+/**
+ * A file in an outbox speaks for the agent whose workspace it lies in, so that no two may share one, or a part of one.
+ */
 export function claimWorkspace(
   workspace: string,
   owner: Pick<Agent, "name" | "team">,

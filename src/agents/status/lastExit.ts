@@ -1,4 +1,6 @@
-/** How a program ended that ended soon after its start: its exit code and its last lines, from the pane that tmux kept. */
+/**
+ * How a program ended that ended soon after its start: its exit code and its last lines, from the pane that tmux kept.
+ */
 import { exitIn, exitWords, type Exit } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import { shellWord } from "../../providers/provider.ts";

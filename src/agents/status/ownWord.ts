@@ -57,7 +57,9 @@ export function heeding<T extends Transport>(transport: T, word: OwnWord): T {
 
 type Observe = (agent: Agent, seen: Observation) => void;
 
-/** What is seen on the screen, in the program's own words where it has some. That it is gone the screen knows better. */
+/**
+ * What is seen on the screen, in the program's own words where it has some. That it is gone the screen knows better.
+ */
 export function inOwnWords(observe: Observe, word: OwnWord): Observe {
   return (agent, seen) => {
     const said = seen.state === "gone" || seen.state === "done" ? null : word(agent);

@@ -1,4 +1,6 @@
-/** The end of an agent's program: asked for, interrupted, or by taking its pane away. What it takes to go on is kept. */
+/**
+ * The end of an agent's program: asked for, interrupted, or by taking its pane away. What it takes to go on is kept.
+ */
 import type { Directory } from "../directory/directory.ts";
 import { endpointBy, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
@@ -43,7 +45,10 @@ export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   });
 }
 
-/** Takes its pane away, and ends what outlives that. Others in the same window stay. Throws when something still runs then. */
+/**
+ * Takes its pane away, and ends what outlives that. Others in the same window stay. Throws when something still runs
+ * then.
+ */
 export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
   const pane = paneOf(agent);
   const companions = await companionsOf(agent, parts);
@@ -78,8 +83,8 @@ function paneOf(agent: Agent): PaneLocator | null {
 }
 
 /**
- * What can be started again, or has a conversation, is suspended; anything else is gone. Its pane is not there any more even
- * when something that ran with it still does, which is told instead of the end.
+ * What can be started again, or has a conversation, is suspended; anything else is gone. Its pane is not there any more
+ * even when something that ran with it still does, which is told instead of the end.
  */
 async function ended(
   { id, name }: Agent,
@@ -126,7 +131,10 @@ async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<bo
 
 const holdReason = (readiness: Readiness): string | null => (readiness.kind === "held" ? readiness.hold.reason : null);
 
-/** Tells the program to end and, after it, a shell in front of it: a shell that ends first takes the terminal away from both. */
+/**
+ * Tells the program to end and, after it, a shell in front of it: a shell that ends first takes the terminal away from
+ * both.
+ */
 async function terminate(pane: PaneLocator, parts: EndParts): Promise<boolean> {
   const behind = await behindShell(pane, parts);
   for (const one of behind) await tellToEnd(one, parts);

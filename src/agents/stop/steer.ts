@@ -183,7 +183,8 @@ function choiceIn(choices: readonly Choice[], wanted: string, agent: Agent): Cho
   if (beginning.length === 1) return beginning[0]!;
   throw new TielineError(
     "USAGE",
-    `${JSON.stringify(wanted)} is ${beginning.length === 0 ? "none" : "more than one"} of the choices that ${agent.name} gives`,
+    `${JSON.stringify(wanted)} is ${beginning.length === 0 ? "none" : "more than one"} of the choices that ` +
+      `${agent.name} gives`,
     {
       remedy: `choose one of ${choices.map(({ place, label }) => `${place} (${label})`).join(", ")}`,
       operands: { agent: agent.name, choices: choices.map(({ place, label }) => ({ choice: place, label })) },

@@ -109,7 +109,8 @@ export class Trust {
   }
 
   /**
-   * The same right before a start. UNTRUSTED while a running sandbox could rewrite what is started after it was checked.
+   * The same right before a start. UNTRUSTED while a running sandbox could rewrite what is started after it was
+   * checked.
    */
   profileToStart(team: string, name: string): Profile | null {
     const { profiles, projectOf, writable = writableInSandbox } = this.parts;
@@ -240,7 +241,9 @@ export function untrusted(inspection: Inspection): TielineError {
   if (exposure !== null) return exposed(exposure, `so nothing is started from ${file}`, operands);
   const why = changeWords(inspection, changed);
   return new TielineError("UNTRUSTED", `${why}, so nothing is started from it`, {
-    remedy: `\`tieline trust ${shellWord(root)}\` shows ${state === "new" ? "what it can start" : "the difference"} and asks`,
+    remedy:
+      `\`tieline trust ${shellWord(root)}\` shows ${state === "new" ? "what it can start" : "the difference"} ` +
+      "and asks",
     operands,
   });
 }

@@ -149,7 +149,8 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
 const hasMail = (agent: Agent, pending: number): TielineError =>
   new TielineError(
     "CONFLICT",
-    `${pending === 1 ? "a message" : `${pending} messages`} for ${agent.name} ${pending === 1 ? "is" : "are"} not delivered yet`,
+    `${pending === 1 ? "a message" : `${pending} messages`} for ${agent.name} ` +
+      `${pending === 1 ? "is" : "are"} not delivered yet`,
     {
       remedy: `see \`tieline inbox ${agent.name} --pending\`; with --force they fail and their senders are told`,
       operands: { agent: agent.name, pending },

@@ -85,8 +85,8 @@ export function askingOperations(
   }
 
   /**
-   * The first reply of a recipient; acks and bounces are not replies. The author of the question gets any of them. Another
-   * recipient of the question gets only a reply that it may read.
+   * The first reply of a recipient; acks and bounces are not replies. The author of the question gets any of them.
+   * Another recipient of the question gets only a reply that it may read.
    */
   function replyTo(question: Message, reader: Sender): Message | null {
     const asked = new Set(mailbox.receipt(question.id)!.deliveries.map(({ agent }) => agent));

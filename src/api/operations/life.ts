@@ -196,7 +196,10 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
 /** Whether it was to differ from its profile. As declared, an agent that cannot start is listed with the reason. */
 const isChanged = (wishes: object): boolean => Object.values(wishes).some((wish) => wish !== undefined);
 
-/** An agent starts a profile as it was written down, under a name and a task of its choice; only the user may give it more. */
+/**
+ * An agent starts a profile as it was written down, under a name and a task of its choice; only the user may give it
+ * more.
+ */
 function checkWishes(from: Sender, wishes: Wishes & { readonly resume: string | undefined }): void {
   if (wishes.provider !== undefined) checkProvider(wishes.provider);
   const { task: _, ...more } = wishes;

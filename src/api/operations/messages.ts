@@ -197,7 +197,10 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     }
   }
 
-  /** A program with a model has it once the model has answered behind the result of its tool; for any other, fetching is reading. */
+  /**
+   * A program with a model has it once the model has answered behind the result of its tool; for any other, fetching is
+   * reading.
+   */
   function proofOfFetching(id: AgentId): Proof {
     const agent = directory.agent(id);
     return agent !== null && tieline.witness.canProve(agent) ? "submitted" : "tool";
@@ -222,7 +225,9 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     };
   }
 
-  /** The user may be in the wrong directory: what they wrote to does not run, and agents of that name in other teams do. */
+  /**
+   * The user may be in the wrong directory: what they wrote to does not run, and agents of that name in other teams do.
+   */
   function runningElsewhere({ message: { to, tag }, deliveries: [delivery] }: Receipt, from: Sender): string | null {
     const agent = delivery === undefined ? null : directory.agent(delivery.agent);
     if (from.id !== userId || agent === null || agent.kind !== "program" || to !== agent.name || isLive(agent))
@@ -235,7 +240,8 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     if (first === undefined) return null;
     const starts = canStart(agent) ? ", so this message starts it" : "";
     return (
-      `${agent.team}:${agent.name} is not running${starts}; ${others.map(({ team, name }) => `${team}:${name}`).join(", ")} is. ` +
+      `${agent.team}:${agent.name} is not running${starts}; ` +
+      `${others.map(({ team, name }) => `${team}:${name}`).join(", ")} is. ` +
       `\`tieline send ${first}\` reaches that one; \`tieline cancel ${tag}\` takes this message back`
     );
   }
@@ -292,7 +298,9 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     return { message, only: removed?.agent ?? agentCalled(address, from, tieline).id };
   }
 
-  /** Mail for a removed agent goes to the agent that has its name now. Where there is none, that delivery is refused. */
+  /**
+   * Mail for a removed agent goes to the agent that has its name now. Where there is none, that delivery is refused.
+   */
   function successors(message: Message, only: AgentId | undefined): (delivery: Delivery) => Recipient {
     const meant = mailbox
       .receipt(message.id)!

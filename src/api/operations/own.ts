@@ -64,7 +64,10 @@ export function ownOperations(
     },
   };
 
-  /** What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has gone. */
+  /**
+   * What waits for the agent; if nothing does, what comes while it is patient. Nothing is claimed for a caller who has
+   * gone.
+   */
   async function collected(
     agent: Agent,
     wanted: Pick<Collection, "limit" | "take" | "outOfOrder">,

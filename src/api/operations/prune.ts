@@ -34,7 +34,10 @@ export function pruneOperations(tieline: Switch, callers: Callers): Pick<Operati
   function whyKept({ id, name, launch, sessionId }: Agent): string | null {
     const pending = mailbox.pending(id);
     if (pending > 0)
-      return `${pending === 1 ? "a message waits" : `${pending} messages wait`} for it; see \`tieline inbox ${name} --pending\``;
+      return (
+        `${pending === 1 ? "a message waits" : `${pending} messages wait`} for it; see \`tieline inbox ${name} ` +
+        `--pending\``
+      );
     return launch !== null && sessionId !== null ? `\`tieline resume ${name}\` continues its conversation` : null;
   }
 

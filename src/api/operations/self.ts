@@ -120,7 +120,8 @@ export function selfOperations(
     const { port, moved } = loopback;
     if (moved === null) return ok(`http://127.0.0.1:${port}`);
     return warning(
-      `http://127.0.0.1:${port}, because ${moved.why}; every browser was signed out, and what names the old port does not reach Tieline`,
+      `http://127.0.0.1:${port}, because ${moved.why}; every browser was signed out, and what names the old ` +
+        "port does not reach Tieline",
       "run `tieline dash` for a new link; set http.port in config.json to choose the port yourself",
     );
   }
@@ -128,7 +129,9 @@ export function selfOperations(
   async function mailbox(): Promise<Finding> {
     const { altered, messages, open } = await tieline.checkMailbox();
     if (altered.length === 0) return ok(`${messages} messages, all intact; ${open} open deliveries`);
-    const detail = `${altered.length} of ${messages} messages were altered on the disk: ${altered.slice(0, 5).join(", ")}${altered.length > 5 ? ", …" : ""}`;
+    const detail =
+      `${altered.length} of ${messages} messages were altered on the disk: ` +
+      `${altered.slice(0, 5).join(", ")}${altered.length > 5 ? ", …" : ""}`;
     return warning(detail, "they are not delivered; ask for them to be sent again, and check the disk");
   }
 
@@ -159,7 +162,9 @@ export function selfOperations(
     if (tieline.nats === null || tieline.natsUrl === null) return unusedNats(tieline.config.nats.enabled);
     const { connection, published, dropped, waiting, error } = tieline.nats.state;
     const url = shownUrl(tieline.natsUrl);
-    const counts = `${published} events published, ${dropped} dropped${waiting === 0 ? "" : `, ${waiting} wait for the server`}`;
+    const counts =
+      `${published} events published, ${dropped} ` +
+      `dropped${waiting === 0 ? "" : `, ${waiting} wait for the server`}`;
     if (connection === "unused" || connection === "open") return ok(`${url}: ${counts}`);
     return warning(
       `${url}: ${error ?? "the connection is broken"}; ${counts}`,
@@ -178,7 +183,8 @@ export function selfOperations(
     if (agent.kind === "object" && agent.stateReason !== null) {
       return warning(
         agent.stateReason,
-        "fix its code, then `tieline trust` in its project; the next message loads it again. `tieline daemon logs` shows its errors",
+        "fix its code, then `tieline trust` in its project; the next message loads it again. `tieline daemon " +
+          "logs` shows its errors",
       );
     }
     const endpoint = endpointBy("tmux", agent);
@@ -201,7 +207,8 @@ function unusedNats(enabled: boolean): Finding {
   if (listener === undefined) return ok("not configured, so nothing is published");
   const owner = listener.uid === thisUser() ? "one of your programs" : `a program of uid ${listener.uid}`;
   return ok(
-    `not configured, so nothing is published; ${owner} listens at localhost:${natsPort}, set nats.url in config.json to publish events to it`,
+    `not configured, so nothing is published; ${owner} listens at localhost:${natsPort}, set nats.url in ` +
+      "config.json to publish events to it",
   );
 }
 

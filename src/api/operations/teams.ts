@@ -117,7 +117,10 @@ export function teamOperations(
     return { ...team, members, pending: members.reduce((sum, one) => sum + one.pending, 0) };
   }
 
-  /** Another team has other edges, so moving needs the right to change them; then an agent moves itself, the user anybody. */
+  /**
+   * Another team has other edges, so moving needs the right to change them; then an agent moves itself, the user
+   * anybody.
+   */
   function member(address: string | undefined, from: Sender, verb: string): Agent {
     const agent = address === undefined ? directory.agent(from.id) : agentCalled(address, from, tieline);
     if (agent === null || agent.kind !== "program") throw whoMoves(verb);

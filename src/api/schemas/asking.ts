@@ -3,7 +3,10 @@ import { flag, pollMs, reader, time } from "./fields.ts";
 
 export const askingSchemas = <Inbox extends z.ZodType>(inboxView: Inbox) =>
   ({
-    /** Resolves when the message is answered, when it never can be, when the caller is asked first, or after the timeout with none of these. */
+    /**
+     * Resolves when the message is answered, when it never can be, when the caller is asked first, or after the timeout
+     * with none of these.
+     */
     answer: {
       input: z.object({
         tag: z.string(),
@@ -37,7 +40,8 @@ export const askingSchemas = <Inbox extends z.ZodType>(inboxView: Inbox) =>
           .object({ tag: z.string(), from: z.string() })
           .nullable()
           .describe(
-            "without `questions`: the question to the caller that has to be answered first, because its asker waits for the caller",
+            "without `questions`: the question to the caller that has to be answered first, because its " +
+              "asker waits for the caller",
           ),
       }),
     },

@@ -36,7 +36,8 @@ export const pageSchemas = {
         .string()
         .optional()
         .describe(
-          "a directory: write a private file that leads to the link; it is removed once the link was used or has expired",
+          "a directory: write a private file that leads to the link; it is removed once the link was used or " +
+            "has expired",
         ),
     }),
     output: z.object({ url: z.string(), port: z.number().int(), file: z.string().nullable() }),

@@ -8,7 +8,8 @@ export const TrustView = z.object({
   state: z
     .enum(["trusted", "new", "changed", "exposed"])
     .describe(
-      "new: never trusted; changed: it can start other things than when it was trusted; exposed: other users could have written it",
+      "new: never trusted; changed: it can start other things than when it was trusted; exposed: other users " +
+        "could have written it",
     ),
   digest: z.string().describe("stands for what the files can start; trust is given to this"),
   files: z.array(z.string()).describe("what was read: tieline.yaml, profiles, modules"),

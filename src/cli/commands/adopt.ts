@@ -33,8 +33,12 @@ export default command({
   group: "Agents",
   summary: "make programs that run already agents",
   details: [
-    "The pane is a tmux pane such as %14; a session is named exactly and has one pane. A shell is adopted only with --provider shell, and an interpreter only with --provider repl, because they run what is written; what stands behind ssh or in a container needs the --provider of the program that runs there.",
-    "--all looks at the panes of your tmux server and at Claude Code's list of sessions in your home, shows what it found, how each can be reached and what can be proved there, and asks. Without a terminal it only lists; with --yes it adopts. It exits with 4 when one of them could not be adopted.",
+    "The pane is a tmux pane such as %14; a session is named exactly and has one pane. A shell is adopted " +
+      "only with --provider shell, and an interpreter only with --provider repl, because they run what is " +
+      "written; what stands behind ssh or in a container needs the --provider of the program that runs there.",
+    "--all looks at the panes of your tmux server and at Claude Code's list of sessions in your home, shows " +
+      "what it found, how each can be reached and what can be proved there, and asks. Without a terminal it " +
+      "only lists; with --yes it adopts. It exits with 4 when one of them could not be adopted.",
   ],
   args,
   flags,

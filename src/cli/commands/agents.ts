@@ -31,7 +31,9 @@ const agents = command({
   summary: "list, add, show, remove or edit the profiles that agents are started from",
   usage: ["agents [ls]", "agents add <name>", "agents show|edit|rm <name>"],
   details: [
-    "A profile is looked for in the project (tieline.yaml, then .tieline/agents), then in your own agents directory, then among those that are built in. `add` writes a Markdown file with front matter, and `rm` removes such a file; tieline.yaml is never changed.",
+    "A profile is looked for in the project (tieline.yaml, then .tieline/agents), then in your own agents " +
+      "directory, then among those that are built in. `add` writes a Markdown file with front matter, and `rm` " +
+      "removes such a file; tieline.yaml is never changed.",
     "`edit` opens the file with $VISUAL or $EDITOR on a terminal, and prints its path elsewhere.",
   ],
   args,

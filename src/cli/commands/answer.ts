@@ -10,8 +10,11 @@ export default command({
   summary: "answer the dialog that an agent shows",
   usage: ["answer <agent>", "answer <agent> <choice>"],
   details: [
-    "Shows what the agent asks: a permission, a question or another dialog. With a choice it takes that one, after you have confirmed it; where nobody can be asked, only with --yes. If the dialog changes in the meantime, nothing is pressed; if it still stands three seconds later, that is an error.",
-    "For the user, and for agents with `may: [answer]` in their profile. Nothing else in Tieline ever answers a dialog.",
+    "Shows what the agent asks: a permission, a question or another dialog. With a choice it takes that one, " +
+      "after you have confirmed it; where nobody can be asked, only with --yes. If the dialog changes in the " +
+      "meantime, nothing is pressed; if it still stands three seconds later, that is an error.",
+    "For the user, and for agents with `may: [answer]` in their profile. Nothing else in Tieline ever " +
+      "answers a dialog.",
   ],
   args: [
     { name: "agent", complete: "agent", summary: "which one" },

@@ -20,9 +20,16 @@ const ask = command({
   summary: "ask an agent a question and print its answer",
   usage: ["ask <to> [question…]", "ask --resume <tag>"],
   details: [
-    "Sends the question, tells the agent that an answer is expected, waits until it replies with `tieline reply`, and prints the text of the reply. An agent that is offline is started as by `send`. Without an answer in time it exits with 4; the question is not lost, and a late answer waits in your inbox.",
-    "An agent that is asked something itself while it waits gets that question at once, because two agents that ask each other would wait for each other: it is printed to stderr, and the command exits with 7 (QUESTION_WAITING). Answer it with `tieline reply`; your own question stays open, and `tieline ask --resume TAG` goes on waiting for its answer.",
-    "With --json it prints `{ok, result, error: {code, message, type}, timeout, correlationId, durationMs}`; type is permanent, transient or unknown, and says whether asking again may help. When you are asked first there is `questions` too, a list of `{tag, from, body}`.",
+    "Sends the question, tells the agent that an answer is expected, waits until it replies with `tieline " +
+      "reply`, and prints the text of the reply. An agent that is offline is started as by `send`. Without an " +
+      "answer in time it exits with 4; the question is not lost, and a late answer waits in your inbox.",
+    "An agent that is asked something itself while it waits gets that question at once, because two agents " +
+      "that ask each other would wait for each other: it is printed to stderr, and the command exits with 7 " +
+      "(QUESTION_WAITING). Answer it with `tieline reply`; your own question stays open, and `tieline ask " +
+      "--resume TAG` goes on waiting for its answer.",
+    "With --json it prints `{ok, result, error: {code, message, type}, timeout, correlationId, durationMs}`; " +
+      "type is permanent, transient or unknown, and says whether asking again may help. When you are asked " +
+      "first there is `questions` too, a list of `{tag, from, body}`.",
   ],
   args: [
     { name: "to", optional: true, complete: "agent", summary: "whom to ask; one agent" },

@@ -7,8 +7,11 @@ export default command({
   summary: "write to many agents at once",
   usage: ["broadcast <message…>", "broadcast --team <team> <message…>", "broadcast --all <message…>"],
   details: [
-    "One message, with a delivery of its own for each recipient. Without --team or --all it goes to everybody you have an edge to: in a team without a topology, the team. Members that are offline get it later; with --spawn they are started, and so are agents of tieline.yaml that were never started.",
-    "Agents of other teams are shown as team:name; with --all, --json lists all of them so. An agent that may not write to everyone is refused --all as a whole.",
+    "One message, with a delivery of its own for each recipient. Without --team or --all it goes to " +
+      "everybody you have an edge to: in a team without a topology, the team. Members that are offline get it " +
+      "later; with --spawn they are started, and so are agents of tieline.yaml that were never started.",
+    "Agents of other teams are shown as team:name; with --all, --json lists all of them so. An agent that " +
+      "may not write to everyone is refused --all as a whole.",
     "Exits with 6 when some recipients were refused.",
   ],
   args: [{ name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" }],

@@ -18,7 +18,8 @@ export default command({
   summary: "start, stop or look at the daemon",
   usage: ["daemon start|stop|status|logs"],
   details: [
-    "There is no need to start it: the first command that needs the daemon does. Stopping loses nothing; what waits is delivered after the next start.",
+    "There is no need to start it: the first command that needs the daemon does. Stopping loses nothing; " +
+      "what waits is delivered after the next start.",
   ],
   args,
   flags,
@@ -68,5 +69,8 @@ async function logs({ home, flags, terminal }: Running): Promise<number> {
 
 function facts({ pid, version, startedAt, agents, waiting, residentBytes }: DaemonStatus): string {
   const megabytes = Math.round(residentBytes / 1e6);
-  return `pid ${pid} · ${version} · for ${span(Date.now() - startedAt)} · ${agents} agent${agents === 1 ? "" : "s"} · ${waiting} message${waiting === 1 ? " waits" : "s wait"} · ${megabytes} MB`;
+  return (
+    `pid ${pid} · ${version} · for ${span(Date.now() - startedAt)} · ${agents} agent${agents === 1 ? "" : "s"} ` +
+    `· ${waiting} message${waiting === 1 ? " waits" : "s wait"} · ${megabytes} MB`
+  );
 }

@@ -10,7 +10,9 @@ export default command({
   summary: "open the dashboard: the whole team on one page",
   usage: ["dash [--port N] [--ip] [--no-open]"],
   details: [
-    "The daemon serves the page on this machine only. The link works once, within a minute, and signs the browser in until the daemon is restarted; tabs that are open then stay signed in. `tieline devices` lists the browsers and signs them out.",
+    "The daemon serves the page on this machine only. The link works once, within a minute, and signs the " +
+      "browser in until the daemon is restarted; tabs that are open then stay signed in. `tieline devices` " +
+      "lists the browsers and signs them out.",
     "Agents cannot open it: what is done on the page is done as the user.",
   ],
   args: [],
@@ -33,7 +35,8 @@ export default command({
     });
     if (flags.json) await terminal.json({ url, port });
     else await terminal.print(url);
-    // The link is printed already, so a browser that does not come up is no failure, and nothing waits until it is closed.
+    // The link is printed already, so a browser that does not come up is no failure, and nothing waits until it is
+    // closed.
     if (opener !== null && file !== null)
       Bun.spawn([opener, file], { stdin: "ignore", stdout: "ignore", stderr: "ignore" }).unref();
     return 0;
@@ -46,13 +49,19 @@ function portNumber(text: string, flag: string): number {
   throw new TielineError("USAGE", `${flag} takes a port, not ${text}`, { remedy: "use a number from 1 to 65535" });
 }
 
-/** What opens a file in the user's browser; null: there is no desktop here. It gets a file, so that the link is in no process list. */
+/**
+ * What opens a file in the user's browser; null: there is no desktop here. It gets a file, so that the link is in no
+ * process list.
+ */
 function openerIn(env: Environment): string | null {
   const isDesktop = process.platform === "darwin" || Boolean(env["DISPLAY"] ?? env["WAYLAND_DISPLAY"]);
   return isDesktop ? Bun.which(process.platform === "darwin" ? "open" : "xdg-open", { PATH: env["PATH"] ?? "" }) : null;
 }
 
-/** Chrome and Firefox find names below localhost by themselves; Safari asks the system, which on older versions of macOS does not. */
+/**
+ * Chrome and Firefox find names below localhost by themselves; Safari asks the system, which on older versions of macOS
+ * does not.
+ */
 async function findsNames(): Promise<boolean> {
   if (process.platform !== "darwin") return true;
   const { lookup } = await import("node:dns/promises");

@@ -9,8 +9,10 @@ export default command({
   summary: "list messages that could not be delivered",
   usage: ["dead"],
   details: [
-    "A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it again, with the same tag.",
-    "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as team:name unless all are of your team.",
+    "A message is dead when its delivery failed for good or its time ran out. `tieline retry <tag>` sends it " +
+      "again, with the same tag.",
+    "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as " +
+      "team:name unless all are of your team.",
   ],
   args: [],
   flags: { limit: { value: "N", parse: count, summary: "at most that many" } },

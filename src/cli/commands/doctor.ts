@@ -12,8 +12,12 @@ export default command({
   summary: "check everything that Tieline needs",
   usage: ["doctor [--repair]"],
   details: [
-    "tmux, versions, socket, clock, disk, the whole mailbox, backups, and a probe of every endpoint. Exits with 5 when something failed.",
-    "--repair is for a mailbox that is refused as STORE_CORRUPT. It stops the daemon, copies what is readable into a new mailbox, page by page, and keeps the damaged file. It lists what it saved and what is lost, as far as a trace of it is left. Messages that were not delivered yet become uncertain, as after `tieline restore`; your own mail keeps waiting.",
+    "tmux, versions, socket, clock, disk, the whole mailbox, backups, and a probe of every endpoint. Exits " +
+      "with 5 when something failed.",
+    "--repair is for a mailbox that is refused as STORE_CORRUPT. It stops the daemon, copies what is " +
+      "readable into a new mailbox, page by page, and keeps the damaged file. It lists what it saved and what " +
+      "is lost, as far as a trace of it is left. Messages that were not delivered yet become uncertain, as " +
+      "after `tieline restore`; your own mail keeps waiting.",
   ],
   args: [],
   flags: { repair: { summary: "save what is readable of a damaged mailbox" } },

@@ -16,7 +16,9 @@ export default command({
   summary: "show what happened, and what happens now",
   usage: ["events"],
   details: [
-    "Every step of every message, every change of an agent, of every team; with --team, what was sent in that team or names one of its agents. With --follow nothing is missed or repeated between what happened and what happens.",
+    "Every step of every message, every change of an agent, of every team; with --team, what was sent in " +
+      "that team or names one of its agents. With --follow nothing is missed or repeated between what happened " +
+      "and what happens.",
   ],
   args: [],
   flags: {
@@ -84,7 +86,8 @@ function typesIn(text: string): string[] {
     if (eventTypes.some((type) => isOfType(type, word))) continue;
     throw new TielineError(
       "USAGE",
-      `--type: there is no event ${JSON.stringify(word)}${didYouMean(nearNames(word, [...eventTypes, ...eventGroups]))}`,
+      "--type: there is no event " +
+        `${JSON.stringify(word)}${didYouMean(nearNames(word, [...eventTypes, ...eventGroups]))}`,
       {
         remedy: `the types are ${eventTypes.join(", ")}, or their first words`,
       },

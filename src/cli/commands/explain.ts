@@ -20,7 +20,8 @@ const explain = command({
   summary: "say what an agent's screen shows, and by which rule",
   usage: ["explain <agent>", "explain --provider <program> --screen <file>"],
   details: [
-    "With --screen the rules are tried on a file made by `tmux capture-pane -p -e` (- is stdin), without an agent and without the daemon. What is not said about the pane counts as not known.",
+    "With --screen the rules are tried on a file made by `tmux capture-pane -p -e` (- is stdin), without an " +
+      "agent and without the daemon. What is not said about the pane counts as not known.",
     "Your own rules in screens/<provider>.json of the home hold in both cases; docs/screens.md says how to write them.",
   ],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "whose pane to look at" }],

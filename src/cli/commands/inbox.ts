@@ -11,8 +11,10 @@ export default command({
   summary: "read the mail of an agent, or your own",
   usage: ["inbox [agent]"],
   details: [
-    "New mail comes first, in the order in which it came; then what was read before, newest first. Reading your own mail marks it as seen. --peek only looks.",
-    "Your own mail comes from every team; --team shows that team's alone. With an agent, --team says in which team it is looked up. Senders are shown as team:name unless all are of your team.",
+    "New mail comes first, in the order in which it came; then what was read before, newest first. Reading " +
+      "your own mail marks it as seen. --peek only looks.",
+    "Your own mail comes from every team; --team shows that team's alone. With an agent, --team says in " +
+      "which team it is looked up. Senders are shown as team:name unless all are of your team.",
   ],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "whose mail; yours when left out" }],
   flags: {

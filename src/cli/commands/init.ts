@@ -12,7 +12,9 @@ export default command({
   summary: "write a commented tieline.yaml to start from",
   usage: ["init [directory]"],
   details: [
-    "The team is named after the directory unless --team says otherwise, with a number where another project has that name. Never overwrites a file that is there. What it writes is trusted (see `tieline help trust`).",
+    "The team is named after the directory unless --team says otherwise, with a number where another project " +
+      "has that name. Never overwrites a file that is there. What it writes is trusted (see `tieline help " +
+      "trust`).",
   ],
   args: [
     { name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" },
@@ -40,7 +42,9 @@ export default command({
   },
 });
 
-/** Trusts the file that was written, and nothing else: the directory may have profiles already. Answers why it did not. */
+/**
+ * Trusts the file that was written, and nothing else: the directory may have profiles already. Answers why it did not.
+ */
 async function trustWritten(directory: string, text: string, daemon: Client): Promise<string | null> {
   try {
     const { files, fileDigest, digest, state, problem } = await daemon.call("trustShow", { directory });
@@ -54,7 +58,9 @@ async function trustWritten(directory: string, text: string, daemon: Client): Pr
   }
 }
 
-/** `app`, `app-2`, …: a name that no other project has. Without a daemon the first has to do; a conflict is told later. */
+/**
+ * `app`, `app-2`, …: a name that no other project has. Without a daemon the first has to do; a conflict is told later.
+ */
 async function freeName(wanted: string, directory: string, daemon: Client): Promise<string> {
   const teams = await daemon.call("teams", {}).catch(() => []);
   const taken = new Set(teams.flatMap(({ name, root }) => (root === null || root === directory ? [] : [name])));

@@ -7,7 +7,8 @@ export default command({
   summary: "stop what an agent does now",
   usage: ["interrupt <agent>"],
   details: [
-    "Presses the key by which a user stops the running turn of this program. Only while it works: elsewhere the same key would do something else. A dialog is not closed by it; `tieline answer` is for those.",
+    "Presses the key by which a user stops the running turn of this program. Only while it works: elsewhere " +
+      "the same key would do something else. A dialog is not closed by it; `tieline answer` is for those.",
   ],
   args: [{ name: "agent", complete: "agent", summary: "which one" }],
   flags: {},

@@ -6,7 +6,8 @@ export default command({
   summary: "show all agents of a team in one tmux window, or put them back",
   usage: ["layout mosaic|restore|<tmux layout> [team]"],
   details: [
-    "The lead stands top left, and the borders name everybody. `restore` puts each pane back into the window that it came from.",
+    "The lead stands top left, and the borders name everybody. `restore` puts each pane back into the window " +
+      "that it came from.",
   ],
   args: [
     {

@@ -10,7 +10,8 @@ export default command({
   summary: "list messages, newest last",
   usage: ["log [agent]"],
   details: [
-    "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as team:name unless all are of your team.",
+    "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as " +
+      "team:name unless all are of your team.",
   ],
   args: [{ name: "agent", optional: true, complete: "agent", summary: "only what it wrote or got" }],
   flags: {

@@ -8,7 +8,9 @@ export default command({
   summary: "speak MCP on stdin and stdout, for an agent program's configuration",
   usage: ["mcp"],
   details: [
-    "`tieline setup --mcp` writes the registration. Who calls is known by TIELINE_TOKEN, by the program's session or thread, by its process or its pane; a program that Tieline does not know is told how to become known.",
+    "`tieline setup --mcp` writes the registration. Who calls is known by TIELINE_TOKEN, by the program's " +
+      "session or thread, by its process or its pane; a program that Tieline does not know is told how to " +
+      "become known.",
   ],
   args: [],
   flags: {},

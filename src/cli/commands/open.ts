@@ -14,7 +14,8 @@ export default command({
   summary: "go to the team's tmux session, and start the team first if it is not there",
   usage: ["open"],
   details: [
-    "What `tieline` does when nothing follows it on a terminal. A session that is made by this opens on the team's lead. Agents that did not start are listed after you detach, and the command exits with 4 then.",
+    "What `tieline` does when nothing follows it on a terminal. A session that is made by this opens on the " +
+      "team's lead. Agents that did not start are listed after you detach, and the command exits with 4 then.",
     "Where there is no tieline.yaml and no team runs, it shows the agents of all teams until Ctrl-C.",
   ],
   args: [],
@@ -71,7 +72,10 @@ async function launched(context: Context): Promise<Entered | null> {
   }
 }
 
-/** The session covers what is printed before it, and tmux discards what the terminal has not read yet, so the reasons follow it. */
+/**
+ * The session covers what is printed before it, and tmux discards what the terminal has not read yet, so the reasons
+ * follow it.
+ */
 async function attached(context: Context, failed: readonly NotStarted[]): Promise<number> {
   const { terminal } = context;
   const code = await attach.run({ ...context, args: { agent: undefined } });

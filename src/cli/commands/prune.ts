@@ -10,8 +10,10 @@ export default command({
   summary: "forget the agents whose programs are gone",
   usage: ["prune"],
   details: [
-    "Removes agents whose pane was closed or whose program exited. Those that you stopped or killed are suspended and stay.",
-    "An agent with mail, or with a conversation that `tieline resume` can continue, is kept and listed with the reason; --force removes it too, and its mail goes back to the senders.",
+    "Removes agents whose pane was closed or whose program exited. Those that you stopped or killed are " +
+      "suspended and stay.",
+    "An agent with mail, or with a conversation that `tieline resume` can continue, is kept and listed with " +
+      "the reason; --force removes it too, and its mail goes back to the senders.",
   ],
   args: [],
   flags: {

@@ -7,7 +7,8 @@ export default command({
   summary: "answer a message",
   usage: ["reply <tag> [message…]"],
   details: [
-    "Goes to the sender of that message, and marks it as answered. An agent may reply to what it got, whatever the topology says.",
+    "Goes to the sender of that message, and marks it as answered. An agent may reply to what it got, " +
+      "whatever the topology says.",
   ],
   args: [
     { name: "tag", complete: "tag", summary: "the message to answer, such as MSG_USER_7f3a91c2" },

@@ -9,7 +9,8 @@ export default command({
   summary: "tell whom an address means, without writing to anybody",
   usage: ["resolve <address>"],
   details: [
-    "Answers as `send` would: the same rules in the same order, for your team, with your edges. When it means nobody it exits as `send` would.",
+    "Answers as `send` would: the same rules in the same order, for your team, with your edges. When it " +
+      "means nobody it exits as `send` would.",
   ],
   args: [{ name: "address", complete: "agent", summary: "a name, team:name, %pane, @all, @team, @alias, * or user" }],
   flags: { explain: { summary: "show each rule that was tried, and why it hit or missed" } },

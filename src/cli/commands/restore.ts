@@ -12,8 +12,13 @@ export default command({
   summary: "replace the mailbox with a backup",
   usage: ["restore <file|latest> [--yes]"],
   details: [
-    "Stops the daemon, replaces the mailbox with the backup, and keeps the replaced mailbox beside it under another name. The next command starts the daemon again.",
-    "Messages accepted after the backup are not in it; the command lists those that it finds in the replaced mailbox. Messages that were not delivered yet when the backup was made may have been delivered since, so they become uncertain. Tieline looks for each of them in the agent's pane and transcript, and marks those that it finds as delivered. It never sends one again by itself: use `retry` or `cancel`. Your own mail keeps waiting.",
+    "Stops the daemon, replaces the mailbox with the backup, and keeps the replaced mailbox beside it under " +
+      "another name. The next command starts the daemon again.",
+    "Messages accepted after the backup are not in it; the command lists those that it finds in the replaced " +
+      "mailbox. Messages that were not delivered yet when the backup was made may have been delivered since, " +
+      "so they become uncertain. Tieline looks for each of them in the agent's pane and transcript, and marks " +
+      "those that it finds as delivered. It never sends one again by itself: use `retry` or `cancel`. Your own " +
+      "mail keeps waiting.",
     "Refused: a damaged backup, a backup of a newer Tieline, and a backup of another mailbox.",
   ],
   args: [{ name: "file", complete: "file", summary: "a backup, or `latest` for the newest one in the home" }],

@@ -8,7 +8,8 @@ const resume = command({
   summary: "start agents again that ended",
   usage: ["resume <agent…>", "resume --all"],
   details: [
-    "The same conversation goes on, where the program can; else a new one begins. After a reboot or a restart of tmux, --all brings the whole team back.",
+    "The same conversation goes on, where the program can; else a new one begins. After a reboot or a " +
+      "restart of tmux, --all brings the whole team back.",
   ],
   args: [{ name: "agent", optional: true, many: true, complete: "agent", summary: "which ones" }],
   flags: { all: { summary: "every agent of the team that Tieline has started before" } },

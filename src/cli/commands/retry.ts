@@ -8,7 +8,8 @@ export default command({
   usage: ["retry <tag>"],
   details: [
     "It keeps its tag and text. An uncertain message may have arrived already; look before you retry it.",
-    "If its recipient was removed, it goes to the agent that has that name now, or that a profile of that name starts. Without either, retry is refused.",
+    "If its recipient was removed, it goes to the agent that has that name now, or that a profile of that " +
+      "name starts. Without either, retry is refused.",
   ],
   args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
   flags: { agent: { value: "NAME", complete: "agent", summary: "only its delivery to this agent" } },

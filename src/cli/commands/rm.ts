@@ -7,7 +7,8 @@ export default command({
   summary: "forget an agent; its program keeps running",
   usage: ["rm <agent>"],
   details: [
-    "Mail that still waits for it cannot be delivered any more and goes back to its senders. With mail waiting, --force is needed.",
+    "Mail that still waits for it cannot be delivered any more and goes back to its senders. With mail " +
+      "waiting, --force is needed.",
   ],
   args: [{ name: "agent", complete: "agent", summary: "which one" }],
   flags: { force: { summary: "also when mail still waits for it" } },

@@ -7,8 +7,10 @@ const send = command({
   summary: "write to an agent by name",
   usage: ["send <to> [message…]", "send <message> --to <name>"],
   details: [
-    "Returns as soon as the message is on disk; nothing can lose it from then on. With --wait it returns when the agent has got it, and shows every change until then.",
-    "An address is a name, role or id (engineer), a name in another team (web:engineer), a pane (%14), @all, a team or alias (@reviewers), * for every live agent, or user.",
+    "Returns as soon as the message is on disk; nothing can lose it from then on. With --wait it returns " +
+      "when the agent has got it, and shows every change until then.",
+    "An address is a name, role or id (engineer), a name in another team (web:engineer), a pane (%14), @all, " +
+      "a team or alias (@reviewers), * for every live agent, or user.",
     "Words after -- are text, whatever they look like.",
   ],
   args: [

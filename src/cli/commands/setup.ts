@@ -15,8 +15,10 @@ const setup = command({
     "setup --shortcuts [--undo]",
   ],
   details: [
-    "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool call. Other settings in the file stay as they are, and --undo brings back the file as it was.",
-    "With MCP, the program has tools to send, ask, reply and read. Only our own entry is added to its file; --undo takes it out as if it had never been there.",
+    "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool " +
+      "call. Other settings in the file stay as they are, and --undo brings back the file as it was.",
+    "With MCP, the program has tools to send, ask, reply and read. Only our own entry is added to its file; " +
+      "--undo takes it out as if it had never been there.",
     "Agents that Tieline starts get their hooks at the start and need none of this.",
   ],
   args: [],

@@ -9,7 +9,9 @@ export default command({
   summary: "tmux keys for Tieline: prefix G opens it, prefix g shows a quick status",
   usage: ["shortcuts install|uninstall|show [--alias NAME]"],
   details: [
-    "One block of lines between two marks goes into your tmux.conf, and with --alias another into the file that your shell reads at its start. Uninstalling takes out exactly these blocks; every other byte stays as it is.",
+    "One block of lines between two marks goes into your tmux.conf, and with --alias another into the file " +
+      "that your shell reads at its start. Uninstalling takes out exactly these blocks; every other byte stays " +
+      "as it is.",
   ],
   args: [
     { name: "what", choices: ["install", "uninstall", "show"], summary: "put them in, take them out, or print them" },

@@ -12,7 +12,8 @@ export default command({
   summary: "start an agent from a profile",
   usage: ["spawn <profile> [--name <name>]"],
   details: [
-    "The agent gets a window of its own in the tmux session of its team. When an agent of the profile runs already, the next one is an instance: ana, ana-2, ana-3.",
+    "The agent gets a window of its own in the tmux session of its team. When an agent of the profile runs " +
+      "already, the next one is an instance: ana, ana-2, ana-3.",
     "What is said here is kept: mail, `tieline resume` and `tieline restart` start the agent again in the same way.",
   ],
   args: [
@@ -20,7 +21,8 @@ export default command({
       name: "profile",
       complete: "profile",
       summary:
-        "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, researcher, docs",
+        "a profile of the project, of yours, or a built-in one: team-lead, engineer, reviewer, qa, fixer, " +
+        "researcher, docs",
     },
   ],
   flags: {

@@ -7,8 +7,11 @@ export default command({
   summary: "end an agent's program, gently",
   usage: ["stop <agent…>"],
   details: [
-    "The program is asked to end in its own words when it waits for input; a running turn is interrupted first. If that does not help, or it has no such words, it gets the signal to end. It is never killed: `tieline kill` does that.",
-    "The agent stays known, with its conversation, its mail and what it takes to start it again. It is suspended: `tieline resume` or mail goes on with it.",
+    "The program is asked to end in its own words when it waits for input; a running turn is interrupted " +
+      "first. If that does not help, or it has no such words, it gets the signal to end. It is never killed: " +
+      "`tieline kill` does that.",
+    "The agent stays known, with its conversation, its mail and what it takes to start it again. It is " +
+      "suspended: `tieline resume` or mail goes on with it.",
   ],
   args: [{ name: "agent", many: true, complete: "agent", summary: "which ones" }],
   flags: {},

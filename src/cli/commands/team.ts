@@ -34,8 +34,12 @@ const team = command({
     "team disband <team>",
   ],
   details: [
-    "A team is the namespace in which names are unique and a topology holds. It belongs to one project directory. In a second clone or worktree, `team create` with another name gives that directory a team of its own. `leave` puts an agent into the team `default`. Moving needs the user, or for itself an agent with `may: [topology]`, because another team has other edges.",
-    "`shutdown` stops the agents that Tieline started and keeps everything else; `disband` forgets the team and its agents.",
+    "A team is the namespace in which names are unique and a topology holds. It belongs to one project " +
+      "directory. In a second clone or worktree, `team create` with another name gives that directory a team " +
+      "of its own. `leave` puts an agent into the team `default`. Moving needs the user, or for itself an " +
+      "agent with `may: [topology]`, because another team has other edges.",
+    "`shutdown` stops the agents that Tieline started and keeps everything else; `disband` forgets the team " +
+      "and its agents.",
   ],
   args,
   flags,
@@ -100,7 +104,8 @@ async function disband(context: Running): Promise<number> {
   const failed = result.failedDeliveries === 0 ? "" : `, ${result.failedDeliveries} messages failed`;
   return present(
     result,
-    `${terminal.paint("green", "✓")} team ${result.name} is gone: ${result.removed.join(", ") || "it had no agents"}${failed}`,
+    `${terminal.paint("green", "✓")} team ${result.name} is gone: ` +
+      `${result.removed.join(", ") || "it had no agents"}${failed}`,
     { flags, terminal },
   );
 }
@@ -134,7 +139,8 @@ function portrait({ name, root, members, edges, aliases }: TeamView, { paint, wi
     { text: member.reason ?? "" },
   ]);
   return [
-    `${paint("bold", name)}   ${root ?? "no project"}   ${edges === null ? "no topology: everyone may write to everyone" : `${edges} edges`}`,
+    `${paint("bold", name)}   ${root ?? "no project"}   ` +
+      `${edges === null ? "no topology: everyone may write to everyone" : `${edges} edges`}`,
     ...Object.entries(aliases).map(([alias, of]) => `  @${alias}: ${of.join(", ")}`),
     ...(members.length === 0
       ? [paint("dim", "  no agents yet")]

@@ -24,10 +24,13 @@ const topology = command({
   summary: "show, check or change who may write to whom",
   usage: ["topology show|check", 'topology add|rm "<from> -> <to>"', "topology export"],
   details: [
-    "Edges stand in tieline.yaml, which is never changed. What you add or take away at run time is kept beside it and shown as such. Changing needs the user, or a profile with `may: [topology]`.",
-    "A team without a topology lets every agent write to every other. Its first edge changes that for all of them, so `add` refuses it without --close. Removing the last run-time edge opens such a team again.",
+    "Edges stand in tieline.yaml, which is never changed. What you add or take away at run time is kept " +
+      "beside it and shown as such. Changing needs the user, or a profile with `may: [topology]`.",
+    "A team without a topology lets every agent write to every other. Its first edge changes that for all of " +
+      "them, so `add` refuses it without --close. Removing the last run-time edge opens such a team again.",
     "An edge of tieline.yaml that you remove stays listed as removed; `add` brings it back.",
-    "`check` names every end of an edge that nobody stands behind, with its place in the file, and exits with 2 when there is one.",
+    "`check` names every end of an edge that nobody stands behind, with its place in the file, and exits " +
+      "with 2 when there is one.",
   ],
   args,
   flags,

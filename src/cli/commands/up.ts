@@ -9,8 +9,10 @@ export default command({
   summary: "start the agents of this project's tieline.yaml",
   usage: ["up [agent…]"],
   details: [
-    "Without names, the whole team is started, and the names in its topology are checked first. An agent that can not be started does not keep the others from it; the command exits with 4 then.",
-    "A project that is new, or that can start other things than before, has to be trusted first (see `tieline help trust`): on a terminal you are asked, elsewhere nothing is started.",
+    "Without names, the whole team is started, and the names in its topology are checked first. An agent " +
+      "that can not be started does not keep the others from it; the command exits with 4 then.",
+    "A project that is new, or that can start other things than before, has to be trusted first (see " +
+      "`tieline help trust`): on a terminal you are asked, elsewhere nothing is started.",
   ],
   args: [{ name: "agent", optional: true, many: true, summary: "only these" }],
   flags: {},

@@ -13,7 +13,8 @@ export default command({
     const me = await daemon.call("whoami", {});
     return present(
       me,
-      `${me.name} in team ${me.team}${me.role === null ? "" : ` (${me.role})`}   ${terminal.paint("dim", `known by ${me.knownBy}`)}`,
+      `${me.name} in team ${me.team}${me.role === null ? "" : ` (${me.role})`}   ` +
+        `${terminal.paint("dim", `known by ${me.knownBy}`)}`,
       { flags, terminal },
     );
   },

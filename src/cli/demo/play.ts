@@ -134,7 +134,8 @@ async function narrate(
         delivered.push(tookMs(receipt, event.agentName));
         const how = `(${event.transport}, proof: ${event.proof})`;
         await print(
-          `  ${paint("green", "✓")} ${event.tag} → ${event.agentName}   delivered after ${span(delivered.at(-1)!)}   ${paint("dim", how)}`,
+          `  ${paint("green", "✓")} ${event.tag} → ${event.agentName}   delivered after ` +
+            `${span(delivered.at(-1)!)}   ${paint("dim", how)}`,
         );
         break;
       }
@@ -151,12 +152,16 @@ function tookMs(receipt: ReceiptView, agent: string): number {
 }
 
 async function summary({ delivered, refused }: Seen, { print, paint }: Terminal): Promise<void> {
-  const text = `${delivered.length} messages delivered into panes, 1 waits for you, ${refused} refused with the reason, 1 agent started by its mail`;
+  const text =
+    `${delivered.length} messages delivered into panes, 1 waits for you, ${refused} refused with the reason, 1 ` +
+    "agent started by its mail";
   await print(["", paint("bold", text)]);
 }
 
 async function whatNext(attach: string, { env, home }: Stage, { print, paint }: Terminal): Promise<void> {
-  const tieline = `TIELINE_HOME=${home.root} TIELINE_TMUX_SOCKET=${String(env["TIELINE_TMUX_SOCKET"])} TIELINE_TEAM=demo bin/tieline`;
+  const tieline =
+    `TIELINE_HOME=${home.root} TIELINE_TMUX_SOCKET=${String(env["TIELINE_TMUX_SOCKET"])} TIELINE_TEAM=demo ` +
+    "bin/tieline";
   const lines = [
     "The team is still there. Look at it:",
     `  ${attach}`,

@@ -5,7 +5,9 @@ import { stopRunning } from "../runningDaemon.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Ends the demo's own daemon and its own tmux server; both are addressed by their own sockets. Answers whether it ran. */
+/**
+ * Ends the demo's own daemon and its own tmux server; both are addressed by their own sockets. Answers whether it ran.
+ */
 export async function end(home: Home, env: Environment, tmuxName: string): Promise<boolean> {
   const ran = await stopRunning(connectToRunning(home, env));
   const definedEnv = Object.fromEntries(

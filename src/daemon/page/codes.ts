@@ -35,7 +35,10 @@ export class LoginCodes {
     this.#lifeMs = lifeMs;
   }
 
-  /** `over` is called once the code is worth nothing any more: used, expired, tried too often or pushed out by newer ones. */
+  /**
+   * `over` is called once the code is worth nothing any more: used, expired, tried too often or pushed out by newer
+   * ones.
+   */
   create(origin: string, over: () => void = () => undefined): LoginCode {
     if (this.#issued.size >= mostIssued) this.#drop(this.#issued.keys().next().value!);
     const id = randomBytes(9).toString("base64url");

@@ -1,7 +1,8 @@
 /**
- * The browsers that are signed in. A device is a key in the storage of a browser; it may open tabs only in the boot of the
- * daemon that it signed in to, because any program that has the port while the daemon is down can use what is stored for
- * the page's origin. A tab is a key in the memory of one open page, which no other page can use: it outlives the daemon.
+ * The browsers that are signed in. A device is a key in the storage of a browser; it may open tabs only in the boot of
+ * the daemon that it signed in to, because any program that has the port while the daemon is down can use what is
+ * stored for the page's origin. A tab is a key in the memory of one open page, which no other page can use: it outlives
+ * the daemon.
  */
 import { createHash, randomBytes, type KeyObject } from "node:crypto";
 import { z } from "zod";

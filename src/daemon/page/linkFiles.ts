@@ -22,7 +22,10 @@ export class LinkFiles {
         operands: { directory },
       });
     const file = join(directory, `open-${randomBytes(8).toString("hex")}.html`);
-    const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tieline</title><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}"><p><a href="${url}">Open the dashboard</a></p></html>\n`;
+    const page =
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tieline</title><meta name="referrer" ` +
+      `content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}"><p><a href="${url}">Open the ` +
+      `dashboard</a></p></html>\n`;
     try {
       writeFileSync(file, page, { mode: 0o600, flag: "wx" });
     } catch (cause) {

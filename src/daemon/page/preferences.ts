@@ -1,6 +1,6 @@
 /**
- * What the dashboard remembers for the user: theme, filters, what was read, a draft. It is kept here because the page has
- * a new origin, with an empty storage, after every restart of the daemon.
+ * What the dashboard remembers for the user: theme, filters, what was read, a draft. It is kept here because the page
+ * has a new origin, with an empty storage, after every restart of the daemon.
  */
 import { z } from "zod";
 import { TielineError } from "../../model/errors.ts";

@@ -1,4 +1,7 @@
-/** Which numbers of a tab's requests were used. Numbers come nearly in order, so only the newest are remembered one by one. */
+/**
+ * Which numbers of a tab's requests were used. Numbers come nearly in order, so only the newest are remembered one by
+ * one.
+ */
 export class ReplayWindow {
   readonly #width: number;
   readonly #seen = new Set<number>();

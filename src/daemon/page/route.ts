@@ -100,7 +100,9 @@ export function pageRoute(sessions: PageSessions, { report, bundle = bundlePage 
 }
 
 const icon =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='4' cy='8' r='3' fill='%232f9e6e'/%3E%3Ccircle cx='12' cy='8' r='3' fill='%234c6ef5'/%3E%3Cpath d='M4 8h8' stroke='%23888' stroke-width='1.5'/%3E%3C/svg%3E";
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='4' " +
+  "cy='8' r='3' fill='%232f9e6e'/%3E%3Ccircle cx='12' cy='8' r='3' fill='%234c6ef5'/%3E%3Cpath d='M4 8h8' " +
+  "stroke='%23888' stroke-width='1.5'/%3E%3C/svg%3E";
 
 const policy = {
   "default-src": "'none'",

@@ -63,8 +63,8 @@ export class PageSessions {
   readonly boot = randomBytes(16).toString("base64url");
   /**
    * A host name below `localhost` that is new with every boot. A program that has the port while the daemon is down can
-   * leave service workers, cached pages and open tabs behind for the origin it was visited at; nothing can have been left
-   * for a name that did not exist yet.
+   * leave service workers, cached pages and open tabs behind for the origin it was visited at; nothing can have been
+   * left for a name that did not exist yet.
    */
   readonly host = `tieline-${randomBytes(10).toString("hex")}.localhost`;
   readonly devices: Devices;

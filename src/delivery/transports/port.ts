@@ -14,10 +14,16 @@ export interface Transport {
   /** Whose word this message counts as there, where that is not the same for all. */
   authorityOf?(message: Message): Authority;
 
-  /** What goes out there for a message, so that its receipt can say what is missing in it; left out: an outcome's notes say it. */
+  /**
+   * What goes out there for a message, so that its receipt can say what is missing in it; left out: an outcome's notes
+   * say it.
+   */
   envelopeOf?(message: Message, agent: Agent): Envelope;
 
-  /** The earliest moment of a turn at which it reaches this agent; null: the agent does not have it. Left out: the end of the turn. */
+  /**
+   * The earliest moment of a turn at which it reaches this agent; null: the agent does not have it. Left out: the end
+   * of the turn.
+   */
   earliest?(agent: Agent): When | null;
 
   /**
@@ -27,8 +33,8 @@ export interface Transport {
   ready(errand: Errand): Promise<Readiness>;
 
   /**
-   * A message for this agent is on its way to the disk, and `ready` is likely to be asked in a moment: what takes time to
-   * see may be looked at meanwhile. Reads only, and must not throw.
+   * A message for this agent is on its way to the disk, and `ready` is likely to be asked in a moment: what takes time
+   * to see may be looked at meanwhile. Reads only, and must not throw.
    */
   foresee?(agent: Agent, endpoint: Endpoint): void;
 

@@ -142,7 +142,8 @@ resolver_preload: { ${account.getPublicKey()}: ${accountToken} }`),
     const seed = new TextDecoder().decode(user.getSeed());
     const credentialsFile = inFile(
       "creds",
-      `-----BEGIN NATS USER JWT-----\n${userToken}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n${seed}\n------END USER NKEY SEED------\n`,
+      `-----BEGIN NATS USER JWT-----\n${userToken}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY ` +
+        `SEED-----\n${seed}\n------END USER NKEY SEED------\n`,
     );
     const publisher = publisherTo(server.url, {}, { credentialsFile });
     publisher.offer(prompt(1));
@@ -233,20 +234,24 @@ describe("no NATS server", () => {
     await until(() => publisher.state.dropped === 3);
   });
 
-  test("somebody listens and never answers: offering goes on, the queue stays bounded, and the end does not wait for it", async () => {
-    const hole = await blackHole();
-    const publisher = publisherTo(
-      `nats://127.0.0.1:${(hole.address() as AddressInfo).port}`,
-      { capacity: 10 },
-      {},
-      200,
-    );
-    for (let seq = 1; seq <= 100; seq++) publisher.offer(prompt(seq));
-    expect(publisher.state.dropped).toBe(90);
-    await until(() => publisher.state.dropped === 100);
-    expect(publisher.state.connection).toBe("failed");
-    hole.close();
-  });
+  test(
+    "somebody listens and never answers: offering goes on, the queue stays bounded, and the end does not wait " +
+      "for it",
+    async () => {
+      const hole = await blackHole();
+      const publisher = publisherTo(
+        `nats://127.0.0.1:${(hole.address() as AddressInfo).port}`,
+        { capacity: 10 },
+        {},
+        200,
+      );
+      for (let seq = 1; seq <= 100; seq++) publisher.offer(prompt(seq));
+      expect(publisher.state.dropped).toBe(90);
+      await until(() => publisher.state.dropped === 100);
+      expect(publisher.state.connection).toBe("failed");
+      hole.close();
+    },
+  );
 });
 
 async function blackHole(): Promise<Server> {

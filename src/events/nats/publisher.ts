@@ -103,7 +103,9 @@ export class NatsPublisher implements AsyncDisposable {
     if (this.#running) await within(closeMs, this.#running);
   }
 
-  /** Whoever emits goes on first; then everything in the queue is said, and the connection closed when it stays empty. */
+  /**
+   * Whoever emits goes on first; then everything in the queue is said, and the connection closed when it stays empty.
+   */
   async #run(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, gatherMs));
     if (this.#idle) clearTimeout(this.#idle);

@@ -10,7 +10,10 @@ export interface Publication {
 /** Longer texts are cut: a server takes no more than a megabyte at once. */
 const maxTextLength = 256 * 1024;
 
-/** The publications of an event; none for those that have no subject. `contentOf` gives a message's text, if it is still there. */
+/**
+ * The publications of an event; none for those that have no subject. `contentOf` gives a message's text, if it is still
+ * there.
+ */
 export function publicationsOf(
   event: Event,
   prefix: string,
@@ -78,7 +81,10 @@ function said(subject: string, from: string, to: string, content: string, more: 
 
 const cut = (text: string): string => (text.length <= maxTextLength ? text : text.slice(0, maxTextLength));
 
-/** Any text as one token of a subject: what is no letter, digit, `_` or `-` becomes `~` and the hexadecimal of its bytes. */
+/**
+ * Any text as one token of a subject: what is no letter, digit, `_` or `-` becomes `~` and the hexadecimal of its
+ * bytes.
+ */
 export function subjectToken(text: string): string {
   if (text === "") return "~";
   const bytes = new TextEncoder();

@@ -80,7 +80,9 @@ async function ask(handler: HookHandler, call: HookCall, agent: Agent, report: R
     report(`hook handler ${handler.name}, ${call.event}`, fault);
     if (handler.kind !== "guard") return undefined;
     return {
-      refusal: `Tieline could not check this call (${fault instanceof Error ? fault.message : String(fault)}); try it again`,
+      refusal:
+        `Tieline could not check this call (${fault instanceof Error ? fault.message : String(fault)}); try it ` +
+        "again",
     };
   }
 }

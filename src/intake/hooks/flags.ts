@@ -20,9 +20,9 @@ export interface HookFlagParts {
 }
 
 /**
- * Keeps a file per session with the events at which its hooks have to ask the daemon, because there may be an answer. At
- * every other event the hook script need not ask. A file that names too much costs one vain question, after which it is
- * corrected; one that names too little would let a tool call pass.
+ * Keeps a file per session with the events at which its hooks have to ask the daemon, because there may be an answer.
+ * At every other event the hook script need not ask. A file that names too much costs one vain question, after which it
+ * is corrected; one that names too little would let a tool call pass.
  */
 export class HookFlags implements Disposable {
   private readonly raised = new Map<AgentId, { readonly session: string; readonly events: string }>();

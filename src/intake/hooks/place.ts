@@ -64,7 +64,10 @@ function programText(script: string, { root }: HookPlace, { socket, bun }: Surro
 /** Session ids become file names. */
 export const isPlainSessionId = (sessionId: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(sessionId);
 
-/** Tells the hooks of a session at which events they have to ask; none: no file. Whole at every moment, because hooks read it. */
+/**
+ * Tells the hooks of a session at which events they have to ask; none: no file. Whole at every moment, because hooks
+ * read it.
+ */
 export function flagEvents(place: HookPlace, sessionId: string, events: readonly string[]): void {
   if (!isPlainSessionId(sessionId)) return;
   const flag = join(place.mail, sessionId);

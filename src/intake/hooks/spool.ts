@@ -53,7 +53,9 @@ export class Spool {
     watcher?.close();
   }
 
-  /** Resolves when every call that had ended before is handled. Never rejects: what cannot be read now is read later. */
+  /**
+   * Resolves when every call that had ended before is handled. Never rejects: what cannot be read now is read later.
+   */
   async drain(): Promise<void> {
     await this.inTurn().catch((fault: unknown) => this.parts.report("spooled hook calls", fault));
   }
@@ -65,8 +67,8 @@ export class Spool {
   }
 
   /**
-   * The call of a hook that waits for its answer; null: it was handled before. Throws when it cannot be read. One that the
-   * system cannot read for now (NotNow) is left for later.
+   * The call of a hook that waits for its answer; null: it was handled before. Throws when it cannot be read. One that
+   * the system cannot read for now (NotNow) is left for later.
    */
   claim(name: string): SpooledCall | null {
     const { folder } = this.parts;
@@ -110,7 +112,10 @@ class NotNow extends Error {
   }
 }
 
-/** In the order in which the hooks ended: a Stop that overtook the tool before it would leave the agent at work for ever. */
+/**
+ * In the order in which the hooks ended: a Stop that overtook the tool before it would leave the agent at work for
+ * ever.
+ */
 function finishedIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".done"))

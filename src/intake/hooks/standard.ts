@@ -20,7 +20,10 @@ export interface StandardHookParts {
   /** A session's hooks call us: it can be reached through them. */
   readonly joined: (agent: Agent, call: HookCall) => void;
   readonly observed: (agent: Agent, state: AgentState, call: HookCall) => void;
-  /** For programs that do not say when a batch of calls is over: has the model been asked again since a call was refused? */
+  /**
+   * For programs that do not say when a batch of calls is over: has the model been asked again since a call was
+   * refused?
+   */
   readonly hasReadRefusal?: (agent: Agent, call: HookCall, refused: Refused) => Promise<boolean>;
   /** By which word an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;

@@ -1,12 +1,12 @@
 /**
  * One log file of an agent, and the messages in it.
  *
- * What is remembered of a file is the start of its last entry and how far the messages of that entry were accepted. It is
- * written only after `onMessages` resolved. So a block that arrives in two reads, or before and after a restart, is read as
- * a whole, and after a crash the same messages come again under the same keys.
+ * What is remembered of a file is the start of its last entry and how far the messages of that entry were accepted. It
+ * is written only after `onMessages` resolved. So a block that arrives in two reads, or before and after a restart, is
+ * read as a whole, and after a crash the same messages come again under the same keys.
  *
- * A message that cannot be accepted for now is kept, and nothing more is read before it is: what is held in memory is what
- * one piece of the file contains.
+ * A message that cannot be accepted for now is kept, and nothing more is read before it is: what is held in memory is
+ * what one piece of the file contains.
  */
 import { basename } from "node:path";
 import { elapsedFor, type Clock } from "../../model/ids.ts";
@@ -38,7 +38,10 @@ export interface LoggedMessage extends ParsedMessage {
 export interface FileTailOptions {
   /** The files are what a program printed, without entries: a pause ends a turn. A file's name is never used again. */
   plain?: boolean;
-  /** Plain: which stream a file has the rest of, and how many bytes of it were cut off. Positions are those of the stream. */
+  /**
+   * Plain: which stream a file has the rest of, and how many bytes of it were cut off. Positions are those of the
+   * stream.
+   */
   partOf?: (path: string) => { stream: string; before: number };
   /** Which files are read, wherever links lead that the agent made. */
   rules?: FileRules;
@@ -122,7 +125,10 @@ export class FileTail {
     return this.quiet;
   }
 
-  /** Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended, 0 when there is more. */
+  /**
+   * Reads what is new. Returns in how many milliseconds the last entry is due to be taken as ended, 0 when there is
+   * more.
+   */
   async read(): Promise<number> {
     this.quiet = false;
     await this.deliver([]);

@@ -62,7 +62,10 @@ interface Followed {
   readonly read: Map<string, FileMark>;
 }
 
-/** An agent may make as many logs as it likes. Those that are read to their end and quiet are closed when others need the room. */
+/**
+ * An agent may make as many logs as it likes. Those that are read to their end and quiet are closed when others need
+ * the room.
+ */
 const mostOpen = 64;
 
 /** How long a message that was refused for now waits. */

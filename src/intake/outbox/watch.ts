@@ -4,9 +4,9 @@
  *     .outbox/0001_coder.json → .outbox/.taken/<key> → accept(entry, key) → removed
  *                             ↘ .outbox/.rejected/0001_coder.json, and 0001_coder.json.reason.txt beside it
  *
- * The name under which a file was taken is its key. It is new for every file, because writers use names again, and it is
- * on disk before `accept` is called. After a crash what lies in `.taken` is accepted again under the same key, which an
- * idempotent `accept` turns into nothing.
+ * The name under which a file was taken is its key. It is new for every file, because writers use names again, and it
+ * is on disk before `accept` is called. After a crash what lies in `.taken` is accepted again under the same key, which
+ * an idempotent `accept` turns into nothing.
  *
  * A burst of files costs the same per file as a single one: one pass at a time, each file read by itself, other work in
  * between. When `accept` refuses for now, everything behind that file waits where it is.
@@ -41,8 +41,8 @@ export interface RejectedFile {
 export interface OutboxOptions {
   workspace: string;
   /**
-   * Resolves when the message is durable; the same key means the same message. A permanent TielineError moves the file to
-   * `.rejected`; after any other error the file is offered again.
+   * Resolves when the message is durable; the same key means the same message. A permanent TielineError moves the file
+   * to `.rejected`; after any other error the file is offered again.
    */
   accept: (entry: OutboxEntry, key: string) => Promise<unknown>;
   onRejected?: (rejected: RejectedFile) => void;
@@ -320,8 +320,8 @@ const unfit = ({ why, detail }: Refusal) =>
 
 /**
  * The first of the wanted names, with none missing before a name that is there. A listing may miss a file that is made
- * meanwhile and have one that is made after it. So what one listing has at most is listed again: whatever was made before
- * those is there by then.
+ * meanwhile and have one that is made after it. So what one listing has at most is listed again: whatever was made
+ * before those is there by then.
  */
 async function namesInOrder(
   directory: Directory,

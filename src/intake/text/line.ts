@@ -69,7 +69,9 @@ export function addressOf(name: string): string {
   return name === "all" ? "@all" : name;
 }
 
-/** Where an address may be the first thing of the line, and its list marker before it; null: Markdown reads it as code. */
+/**
+ * Where an address may be the first thing of the line, and its list marker before it; null: Markdown reads it as code.
+ */
 function bodyOf(line: string): { readonly from: number; readonly at: number } | null {
   const speaking = speaker.exec(line)?.[0].length;
   const from = speaking ?? indent.exec(line)![0].length;

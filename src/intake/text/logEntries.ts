@@ -1,7 +1,7 @@
 /**
- * Splits a growing log file into entries. An entry begins at a line `[YYYY-MM-DD HH:MM:SS] KIND: text` and lasts to the next
- * such line. Only the text of `RES` entries is passed on, and each of them is one turn. It works on bytes, because the
- * place of an entry in its file must be exact.
+ * Splits a growing log file into entries. An entry begins at a line `[YYYY-MM-DD HH:MM:SS] KIND: text` and lasts to the
+ * next such line. Only the text of `RES` entries is passed on, and each of them is one turn. It works on bytes, because
+ * the place of an entry in its file must be exact.
  */
 export type LogPiece =
   | { kind: "entry"; offset: number; /** "2026-01-31 09:00:00" */ loggedAt: string; isResponse: boolean }

@@ -65,7 +65,8 @@ const cases: Record<string, [text: string, messages: [string, string][]]> = {
     ],
   ],
   "coloured markers, titles and links": [
-    "\x1b]0;title\x07\x1b[32m<<SWARM_MSG:TO=a:START>>\x1b[0mread \x1b]8;;http://x\x1b\\this\x1b]8;;\x1b\\\x1b[0m<<SWARM_MSG:END>>",
+    "\x1b]0;title\x07\x1b[32m<<SWARM_MSG:TO=a:START>>\x1b[0mread " +
+      "\x1b]8;;http://x\x1b\\this\x1b]8;;\x1b\\\x1b[0m<<SWARM_MSG:END>>",
     [["a", "read this"]],
   ],
   "escape sequences that are broken or never end": [

@@ -7,16 +7,16 @@
  *     name     = [A-Za-z_][A-Za-z0-9_-]*
  *
  * An address counts at the start of a line (at most three spaces before it), after "ASST:", and after a sentence. Its
- * message runs to the next address or block, to a turn marker ("USER:", "[2026-01-31 09:00:00]" …) after a blank line, or
- * to the end of the turn. A block counts anywhere in a line; everything up to its END is content, unless another START
- * stands at the start of a line: then the first block was never ended. Neither counts inside a code fence, a quoted line,
- * inline code or a quotation on one line; an e-mail address is none because its "@" follows a letter. Content is trimmed.
- * Terminal escape sequences (colours) are removed before anything is looked at.
+ * message runs to the next address or block, to a turn marker ("USER:", "[2026-01-31 09:00:00]" …) after a blank line,
+ * or to the end of the turn. A block counts anywhere in a line; everything up to its END is content, unless another
+ * START stands at the start of a line: then the first block was never ended. Neither counts inside a code fence, a
+ * quoted line, inline code or a quotation on one line; an e-mail address is none because its "@" follows a letter.
+ * Content is trimmed. Terminal escape sequences (colours) are removed before anything is looked at.
  * docs/text-protocol.md says the same with examples.
  *
  * The result does not depend on how the text was cut into chunks: a line is looked at only when it is complete, and a
- * marker only when all of it is there. What is held back is bounded by `maxContent`: addresses are looked for in the first
- * `maxContent` + 1024 characters of a line, and a longer message is dropped and reported, not kept.
+ * marker only when all of it is there. What is held back is bounded by `maxContent`: addresses are looked for in the
+ * first `maxContent` + 1024 characters of a line, and a longer message is dropped and reported, not kept.
  */
 import { brokenOffAt, mayHoldEscapes, withoutEscapes } from "../../model/escapes.ts";
 import { addressOf, closesFence, type Fence, isTurnMarker, marksOf, opensFence } from "./line.ts";
@@ -48,7 +48,9 @@ export interface TextParserOptions {
 export interface TextParser {
   /** The messages that this chunk completed, in order. */
   push(chunk: string): ParsedMessage[];
-  /** The turn is over: the messages that its end completed. An unterminated block is rejected. Then a new turn begins. */
+  /**
+   * The turn is over: the messages that its end completed. An unterminated block is rejected. Then a new turn begins.
+   */
   end(): ParsedMessage[];
   /** What `end` would return now. Changes and reports nothing. */
   peekEnd(): ParsedMessage[];

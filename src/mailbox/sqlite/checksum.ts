@@ -1,6 +1,6 @@
 /**
- * SQLite notices a page that is out of order, and not a letter that has changed in it. So each message carries a checksum of
- * all that was stored of it. It finds accidents: whoever can write the database can write a checksum, too.
+ * SQLite notices a page that is out of order, and not a letter that has changed in it. So each message carries a
+ * checksum of all that was stored of it. It finds accidents: whoever can write the database can write a checksum, too.
  */
 import type { Database } from "bun:sqlite";
 import type { MessageRow } from "./rows.ts";

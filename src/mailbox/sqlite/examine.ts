@@ -28,7 +28,9 @@ export const openImmutable = (path: string): Database =>
 
 const openReadonly = (path: string): Database => new Database(path, { readonly: true });
 
-/** Reads all of a file and changes nothing. Throws STORE_CORRUPT for a file that is no mailbox, or too damaged to tell. */
+/**
+ * Reads all of a file and changes nothing. Throws STORE_CORRUPT for a file that is no mailbox, or too damaged to tell.
+ */
 export function examine(path: string, { open = openReadonly } = {}): Examination {
   let database: Database | null = null;
   try {

@@ -116,7 +116,8 @@ export function refuseLoss(path: string, signsOfUse: readonly string[]): void {
   if (lost > 0) {
     throw corrupt(
       path,
-      `its last ${lost === 1 ? "change is" : `${lost} changes are`} lost (it has ${found.changes} of ${mark!.changes}): ${path}-wal is missing or damaged, or an older copy was put there`,
+      `its last ${lost === 1 ? "change is" : `${lost} changes are`} lost (it has ${found.changes} of ` +
+        `${mark!.changes}): ${path}-wal is missing or damaged, or an older copy was put there`,
     );
   }
   const missing = missingPages(path);
@@ -128,7 +129,10 @@ interface Content {
   readonly changes: number;
 }
 
-/** Read-only, so that neither the database nor its log is changed, not even when it is closed. A missing log is made, empty. */
+/**
+ * Read-only, so that neither the database nor its log is changed, not even when it is closed. A missing log is made,
+ * empty.
+ */
 function contentOf(path: string): Content {
   try {
     return contentBy(() => new Database(path, { readonly: true }));

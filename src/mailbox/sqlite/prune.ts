@@ -19,7 +19,9 @@ const stays = `EXISTS (
     OR (m.accepted_at >= $olderThan AND m.expects_reply = 1 AND d.state IN ('delivered', 'seen') AND d.answered_at IS NULL)))`;
 
 /** Of a message that was for nobody, only its age tells whether it is fresh. */
-const mayGo = `CASE WHEN $crowded THEN m.accepted_at < $freshSince OR EXISTS (SELECT 1 FROM deliveries WHERE message = m.seq) ELSE m.accepted_at < $olderThan END`;
+const mayGo =
+  "CASE WHEN $crowded THEN m.accepted_at < $freshSince OR EXISTS (SELECT 1 FROM deliveries WHERE message = " +
+  "m.seq) ELSE m.accepted_at < $olderThan END";
 
 interface Looked {
   readonly seq: number;
@@ -35,7 +37,8 @@ export function prune(
   const { statement } = connection;
   const crowded = usedBytes(connection) > maxBytes;
   const look = statement(
-    `SELECT m.seq, m.accepted_at, (${mayGo}) AND NOT ${stays} AS goes FROM messages m WHERE m.seq > $after ORDER BY m.seq LIMIT $batch`,
+    `SELECT m.seq, m.accepted_at, (${mayGo}) AND NOT ${stays} AS goes FROM messages m WHERE m.seq > $after ` +
+      "ORDER BY m.seq LIMIT $batch",
   );
   const looked = look.all({ crowded: Number(crowded), olderThan, freshSince, after, batch }) as Looked[];
   const going = looked.filter(({ goes }) => goes === 1);

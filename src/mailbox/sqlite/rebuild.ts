@@ -73,9 +73,11 @@ export function rebuild(damagedFile: string, into: Connection): Rebuilt {
  */
 function withoutDelivery({ statement }: Connection, lost: readonly number[]): string[] {
   const bare =
-    "SELECT seq, tag, to_text AS address FROM messages m WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE message = m.seq) ORDER BY seq";
+    "SELECT seq, tag, to_text AS address FROM messages m WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE " +
+    "message = m.seq) ORDER BY seq";
   const around = statement(
-    "SELECT (SELECT max(id) FROM deliveries WHERE message < $seq) AS before, (SELECT min(id) FROM deliveries WHERE message > $seq) AS after",
+    "SELECT (SELECT max(id) FROM deliveries WHERE message < $seq) AS before, (SELECT min(id) FROM deliveries " +
+      "WHERE message > $seq) AS after",
   );
   const hadSome = (seq: number): boolean => {
     const { before, after } = around.get({ seq } as never) as { before: number | null; after: number | null };
@@ -194,7 +196,8 @@ function putDelivery(into: Connection, row: Row): boolean {
 /** False: the current schema refuses the row, or has it already. */
 function insert({ statement }: Connection, table: Table, row: Row): boolean {
   const names = Object.keys(row);
-  const sql = `INSERT OR IGNORE INTO ${table} (${names.join(", ")}) VALUES (${names.map((name) => `$${name}`).join(", ")})`;
+  const sql =
+    `INSERT OR IGNORE INTO ${table} (${names.join(", ")}) VALUES ` + `(${names.map((name) => `$${name}`).join(", ")})`;
   try {
     return statement(sql).run(row as never).changes > 0;
   } catch (thrown) {

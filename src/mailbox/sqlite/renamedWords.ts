@@ -24,8 +24,8 @@ export function presentWord<T>(column: string, value: T): T | string {
 const batch = 1_000;
 
 /**
- * Replaces the words in all rows. The words are part of the constraints of `deliveries` and `history`, so both tables are made
- * again from their own definitions. Safe to run twice.
+ * Replaces the words in all rows. The words are part of the constraints of `deliveries` and `history`, so both tables
+ * are made again from their own definitions. Safe to run twice.
  */
 export function replaceRenamedWords(database: Database): void {
   renameIdentityProofs(database);

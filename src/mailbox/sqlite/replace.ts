@@ -51,7 +51,10 @@ export interface Prepared {
   readonly uncertain: readonly string[];
 }
 
-/** Brings a draft up to date: current schema, what may have been delivered uncertain, and numbers that were never used before. */
+/**
+ * Brings a draft up to date: current schema, what may have been delivered uncertain, and numbers that were never used
+ * before.
+ */
 export async function prepareDraft(
   mailbox: string,
   { migrations, now, why, fetches, fill }: Preparation,
@@ -83,8 +86,8 @@ export async function prepareDraft(
 }
 
 /**
- * Replaces the mailbox with the draft, and keeps the mailbox under another name. A kill in between leaves a home without a
- * mailbox, which is refused and can be restored again.
+ * Replaces the mailbox with the draft, and keeps the mailbox under another name. A kill in between leaves a home
+ * without a mailbox, which is refused and can be restored again.
  */
 export function replaceByDraft(
   mailbox: string,

@@ -76,7 +76,10 @@ describe("a snapshot of an open mailbox", () => {
     expect(found).toMatchObject({ messages: 200, damage: null, altered: [] });
     expect(sent).toBeGreaterThan(200);
     expect(mailbox.log({ limit: 100_000 })).toHaveLength(sent);
-    const script = `import { Database } from "bun:sqlite"; try { new Database(${JSON.stringify(path)}, { readonly: true }).query("SELECT 1 FROM messages").get(); console.log("read"); } catch (error) { console.log(error.code); }`;
+    const script =
+      `import { Database } from "bun:sqlite"; try { new Database(${JSON.stringify(path)}, { readonly: true ` +
+      `}).query("SELECT 1 FROM messages").get(); console.log("read"); } catch (error) { ` +
+      "console.log(error.code); }";
     expect(Bun.spawnSync([process.execPath, "-e", script]).stdout.toString().trim()).toBe("SQLITE_BUSY");
   });
 
@@ -84,7 +87,9 @@ describe("a snapshot of an open mailbox", () => {
     for (let at = 0; at < 300; at++) await send(`message ${at}`);
     file.checkpoints.now();
     // As a disk does it, behind the back of this process.
-    const script = `import { openSync, writeSync } from "node:fs"; writeSync(openSync(${JSON.stringify(path)}, "r+"), new Uint8Array(4096), 0, 4096, 20 * 4096);`;
+    const script =
+      `import { openSync, writeSync } from "node:fs"; writeSync(openSync(${JSON.stringify(path)}, "r+"), new ` +
+      "Uint8Array(4096), 0, 4096, 20 * 4096);";
     Bun.spawnSync([process.execPath, "-e", script]);
     expect(await snapshots.take(join(directory, "copy.db")).catch((error: unknown) => error)).toMatchObject({
       code: "STORE_CORRUPT",
@@ -101,7 +106,9 @@ describe("a snapshot of an open mailbox", () => {
     await send("another");
     file.checkpoints.now();
     const at = readFileSync(path).indexOf("transfer 100");
-    const script = `import { openSync, writeSync } from "node:fs"; writeSync(openSync(${JSON.stringify(path)}, "r+"), "transfer 900", ${at});`;
+    const script =
+      `import { openSync, writeSync } from "node:fs"; writeSync(openSync(${JSON.stringify(path)}, "r+"), ` +
+      `"transfer 900", ${at});`;
     Bun.spawnSync([process.execPath, "-e", script]);
     expect(await snapshots.take(join(directory, "copy.db"))).toMatchObject({
       messages: 2,

@@ -135,7 +135,8 @@ export function sqliteStore(connection: Connection): Store {
 
     counts: () =>
       all<{ agent: AgentId; queued: number; open: number }>(
-        `SELECT agent, sum(state = 'queued') AS queued, count(*) AS open FROM deliveries WHERE state IN (${quoted(openStates)}) GROUP BY agent`,
+        "SELECT agent, sum(state = 'queued') AS queued, count(*) AS open FROM deliveries WHERE state IN " +
+          `(${quoted(openStates)}) GROUP BY agent`,
       ),
 
     nextDueAt() {
@@ -169,7 +170,8 @@ export function sqliteStore(connection: Connection): Store {
 
     expiring: (now) =>
       all<DeliveryRow>(
-        `SELECT ${deliveryColumns} WHERE d.state = 'queued' AND d.expires_at IS NOT NULL AND d.expires_at <= ? ORDER BY d.id`,
+        `SELECT ${deliveryColumns} WHERE d.state = 'queued' AND d.expires_at IS NOT NULL AND d.expires_at <= ` +
+          "? ORDER BY d.id",
         now,
       ).map(rowToDelivery),
 
@@ -195,7 +197,9 @@ export function sqliteStore(connection: Connection): Store {
       if (wakes !== undefined) conditions.push(`d.wakes = ${Number(wakes)}`);
       if (team !== undefined) conditions.push("(SELECT team FROM messages WHERE seq = d.message) = ?");
       const index = pending ? "INDEXED BY deliveries_pending" : "";
-      const chosen = `SELECT d.id FROM deliveries d ${index} WHERE ${conditions.join(" AND ")} ORDER BY d.id ${oldest ? "ASC" : "DESC"} LIMIT ?`;
+      const chosen =
+        `SELECT d.id FROM deliveries d ${index} WHERE ${conditions.join(" AND ")} ORDER BY d.id ` +
+        `${oldest ? "ASC" : "DESC"} LIMIT ?`;
       const ids = all<{ id: number }>(chosen, agent, ...(team === undefined ? [] : [team]), limit).toSorted(
         (a, b) => a.id - b.id,
       );
@@ -221,7 +225,8 @@ export function sqliteStore(connection: Connection): Store {
         to === null
           ? get<{ n: number }>(`SELECT count(*) AS n FROM messages m WHERE ${counted}`, from, since)
           : get<{ n: number }>(
-              `SELECT count(*) AS n FROM messages m JOIN deliveries d ON d.message = m.seq WHERE ${counted} AND d.agent = ?`,
+              `SELECT count(*) AS n FROM messages m JOIN deliveries d ON d.message = m.seq WHERE ${counted} ` +
+                "AND d.agent = ?",
               from,
               since,
               to,
@@ -334,7 +339,8 @@ function logQuery(
   }
   if (since !== undefined) where("accepted_at >= ?", since);
   if (before !== undefined) where("seq < (SELECT seq FROM messages WHERE id = ?)", before);
-  // Ids tell the time, which can be set back; the order of acceptance is that of the numbers. What was removed has none.
+  // Ids tell the time, which can be set back; the order of acceptance is that of the numbers. What was removed has
+  // none.
   if (after !== undefined)
     where(
       "seq > coalesce((SELECT seq FROM messages WHERE id = ?), (SELECT max(seq) FROM messages WHERE id < ?), 0)",

@@ -56,7 +56,8 @@ export function containing(
   if (phrases.length === 0) return { condition: "instr(body, ?) > 0", parameters: [query] };
   return {
     condition:
-      "(seq IN (SELECT rowid FROM message_words WHERE message_words MATCH ?) OR seq IN (SELECT value FROM json_each(?)))",
+      "(seq IN (SELECT rowid FROM message_words WHERE message_words MATCH ?) OR seq IN (SELECT value FROM " +
+      "json_each(?)))",
     parameters: [matchOf(phrases), JSON.stringify(notIndexedYet(connection, phrases))],
   };
 }

@@ -115,7 +115,9 @@ export function gateway({ root, clock = systemClock }: BuiltinParts): Gateway {
     return same(request.headers.get("authorization") ?? "", `Bearer ${secret}`);
   }
 
-  /** Until the far side took it. The message's id is the same at each try, so that the far side can tell a repetition. */
+  /**
+   * Until the far side took it. The message's id is the same at each try, so that the far side can tell a repetition.
+   */
   async function deliver(url: string, message: ReceivedMessage): Promise<void> {
     const body = JSON.stringify({ ...message, team: api.team });
     let trouble = "";
@@ -161,7 +163,9 @@ function secretOf({ secret, secretFile }: Options, root: string): string {
   return text;
 }
 
-/** JSON as documented; any other text is the content itself. Many send JSON without a word about it, or call it a form. */
+/**
+ * JSON as documented; any other text is the content itself. Many send JSON without a word about it, or call it a form.
+ */
 function incomingOf(text: string, request: Request): z.output<typeof Incoming> | null {
   const type = request.headers.get("content-type") ?? "";
   const parsed = type.startsWith("text/") ? undefined : jsonIncoming(text);

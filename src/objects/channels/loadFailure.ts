@@ -9,7 +9,9 @@ export function loadFailure(thrown: unknown, { path, text }: { readonly path: st
   return `${place}: ${message}`;
 }
 
-/** What Bun throws: messages of its parser and resolver, several of them at once, or whatever the module itself throws. */
+/**
+ * What Bun throws: messages of its parser and resolver, several of them at once, or whatever the module itself throws.
+ */
 interface LoadError {
   readonly message: string;
   readonly stack?: string;

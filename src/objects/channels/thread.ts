@@ -31,7 +31,9 @@ async function open(channel: number, module: ModuleText): Promise<(message: ToOb
   }
 }
 
-/** Runs the text that was trusted, whatever the file says by now. What it imports is found from the file's own place. */
+/**
+ * Runs the text that was trusted, whatever the file says by now. What it imports is found from the file's own place.
+ */
 async function load({ path, text }: ModuleText): Promise<Record<string, unknown>> {
   if (text === null) throw new Error(`${path} does not exist`);
   const contents = text;

@@ -85,7 +85,9 @@ class Thread {
     else events.noted("not a message of the protocol");
   }
 
-  /** A handler that only waits for something can be forgotten; one that does not let its thread answer takes it along. */
+  /**
+   * A handler that only waits for something can be forgotten; one that does not let its thread answer takes it along.
+   */
   private drop(channel: number, reason: string): void {
     if (!this.channels.has(channel)) return;
     this.post({ channel, drop: reason });

@@ -14,8 +14,8 @@ export interface CheckpointOptions {
 const automaticPages = 1_000;
 
 /**
- * Moves what is in the log into the database as soon as nothing else is going on, so that the database does not live in its
- * log alone. SQLite by itself does so after four megabytes, in the middle of a transaction.
+ * Moves what is in the log into the database as soon as nothing else is going on, so that the database does not live in
+ * its log alone. SQLite by itself does so after four megabytes, in the middle of a transaction.
  */
 export class Checkpoints implements Disposable {
   #timer: Timer | null = null;

@@ -6,8 +6,8 @@ import { corrupt, DatabaseTaken, isCorrupt, persistent, translate, unreadableAt,
 import { damageIn, Soundness } from "./soundness.ts";
 
 /**
- * Numbered migrations per component, applied in order. A published one never changes. One that is a function does its own
- * transactions, and may be run again after a crash.
+ * Numbered migrations per component, applied in order. A published one never changes. One that is a function does its
+ * own transactions, and may be run again after a crash.
  */
 export type Migrations = Readonly<Record<string, readonly Migration[]>>;
 export type Migration = string | ((database: Database) => void);
@@ -216,8 +216,8 @@ function createPrivately(path: string): void {
 const logBytes = 4 * 1024 * 1024;
 
 /**
- * Makes the log as long as it gets. While it grows, the file system writes its new length with every commit, which takes
- * half as long again. Zeros behind its last entry are nothing to SQLite, and the lock keeps everybody else away.
+ * Makes the log as long as it gets. While it grows, the file system writes its new length with every commit, which
+ * takes half as long again. Zeros behind its last entry are nothing to SQLite, and the lock keeps everybody else away.
  */
 function layOutLog(log: string): void {
   const { bavail, bsize } = statfsSync(dirname(log));

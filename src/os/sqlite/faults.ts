@@ -51,7 +51,8 @@ export function corrupt(path: string, what: string, cause?: unknown): TielineErr
 }
 
 export const repairRemedy =
-  "nothing was changed. `tieline doctor --repair` saves what can be read and keeps the damaged file; `tieline restore latest` goes back to the newest backup";
+  "nothing was changed. `tieline doctor --repair` saves what can be read and keeps the damaged file; " +
+  "`tieline restore latest` goes back to the newest backup";
 
 const passing = (path: string, cause: unknown): TielineError =>
   new TielineError("STORE_UNAVAILABLE", `a read from ${path} failed, but the file is not damaged`, {
@@ -76,7 +77,10 @@ export function unusable(path: string, code: string, cause: Error): TielineError
   });
 }
 
-/** Where a file cannot be read at all, as after a bad sector; null: every byte can. Only for files that no connection has open. */
+/**
+ * Where a file cannot be read at all, as after a bad sector; null: every byte can. Only for files that no connection
+ * has open.
+ */
 export function unreadableAt(path: string): { readonly offset: number; readonly cause: Error } | null {
   const chunk = Buffer.allocUnsafe(1024 * 1024);
   const fd = openSync(path, "r");

@@ -1,6 +1,7 @@
 /**
- * SQLite's write-ahead log, read without SQLite: which pages it holds, up to its last complete transaction. Entries behind a
- * damaged one are nothing to SQLite, and so they are nothing here. https://sqlite.org/fileformat2.html#the_write_ahead_log
+ * SQLite's write-ahead log, read without SQLite: which pages it holds, up to its last complete transaction. Entries
+ * behind a damaged one are nothing to SQLite, and so they are nothing here.
+ * https://sqlite.org/fileformat2.html#the_write_ahead_log
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 

@@ -3,8 +3,8 @@
  * its log was removed or damaged, or an older copy was put in its place.
  *
  * The mark is written a few milliseconds after a transaction, without waiting for the disk: it delays no sender and
- * survives the death of the process. It reaches the disk with the next checkpoint. So after a kill or a power cut it may
- * be behind, and it is never ahead.
+ * survives the death of the process. It reaches the disk with the next checkpoint. So after a kill or a power cut it
+ * may be behind, and it is never ahead.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { atomicWrite } from "../atomicWrite.ts";

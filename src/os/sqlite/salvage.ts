@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a damaged database page by page, without its schema, so that a damaged page costs only its own rows.
- * https://sqlite.org/fileformat2.html
+ * Reads the rows of a damaged database page by page, without its schema, so that a damaged page costs only its own
+ * rows. https://sqlite.org/fileformat2.html
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { readLog, type LogContent } from "./logFile.ts";

@@ -12,8 +12,8 @@ export type Condition =
 const sound: Condition = { kind: "sound" };
 
 /**
- * The condition of an open database, by looking at the whole file. That takes seconds for a gigabyte, so it is asked only
- * after something went wrong, and an answer holds for a while. Damage counts only when it is there at every look.
+ * The condition of an open database, by looking at the whole file. That takes seconds for a gigabyte, so it is asked
+ * only after something went wrong, and an answer holds for a while. Damage counts only when it is there at every look.
  */
 export class Soundness {
   #last: Condition = sound;

@@ -24,7 +24,8 @@ export const claudeHooks: HookedProgram = {
       : []),
     ...(wish !== undefined && wish !== "accept"
       ? [
-          `"crossSessionInbound" is "${String(wish)}" and stays so; messages reach idle sessions through a waiting hook or the terminal`,
+          `"crossSessionInbound" is "${String(wish)}" and stays so; messages reach idle sessions through a ` +
+            "waiting hook or the terminal",
         ]
       : []),
   ],

@@ -115,7 +115,9 @@ export class ClaudeSessions {
     return join(pid === null ? this.options.configDir : this.configDirOf(pid), "projects");
   }
 
-  /** A hook told where the transcript is, perhaps before it is there; it is believed only where transcripts are kept. */
+  /**
+   * A hook told where the transcript is, perhaps before it is there; it is believed only where transcripts are kept.
+   */
   learnTranscript(agent: Agent, sessionId: string, path: string): void {
     if (leadsInto(path, this.transcriptFolder(agent))) this.transcripts.set(sessionId, path);
   }

@@ -1,4 +1,7 @@
-/** Claude Code's transcript of a session: a user's line stands there before the model is asked, the answer's lines behind it. */
+/**
+ * Claude Code's transcript of a session: a user's line stands there before the model is asked, the answer's lines
+ * behind it.
+ */
 import { mayNameMessage, parsedLine, type LineReader, type Sign, type TranscriptLine } from "../transcripts/port.ts";
 
 interface Block {
@@ -38,8 +41,8 @@ interface Reading {
 const mostPrompts = 1_000;
 
 /**
- * A prompt that follows the same line as an earlier one stands in that one's place. That a line is not the last one proves
- * nothing: results and attachments of calls that ran side by side are written as branches.
+ * A prompt that follows the same line as an earlier one stands in that one's place. That a line is not the last one
+ * proves nothing: results and attachments of calls that ran side by side are written as branches.
  */
 function replacedPrompts(): Reading["replaced"] {
   const promptAfter = new Map<string | null, string>();

@@ -23,8 +23,10 @@ export const codexHooks: HookedProgram = {
 function notesFor({ hook }: HookSetup): string[] {
   const events = Object.keys(hookEvents);
   return [
-    `Codex runs them only after you have trusted them: at its next start it says "Hooks need review" and names ${events.length} of ours`,
-    `each of them runs \`${hook} codex <event>\`, for ${events.join(", ")}; review them there and trust them, or go on without`,
+    `Codex runs them only after you have trusted them: at its next start it says "Hooks need review" and ` +
+      `names ${events.length} of ours`,
+    `each of them runs \`${hook} codex <event>\`, for ${events.join(", ")}; review them there and trust ` +
+      "them, or go on without",
     "until then messages wait for the end of a turn, and urgent ones can not stop a tool call",
     "the file names paths of this machine; keep it out of a shared repository",
   ];

@@ -94,11 +94,11 @@ const isCodex = ({ command }: Profile): boolean => command === null || command[0
 export const keeperPath = (socket: string): string => `${socket}.keeper`;
 
 /**
- * Starts the app server beside the program in the pane, and ends it with that, however that ends and whether a daemon runs
- * or not: the program holds a FIFO open from which the server's keeper reads. The server may be behind a launcher, and asked
- * to end it would first finish its turn, so the keeper stops it with all that it runs, each before its children are looked
- * for, and kills them. The next start waits for the keeper, because a thread has one writer at a time. Without a server the
- * program runs alone, and leaves word of it.
+ * Starts the app server beside the program in the pane, and ends it with that, however that ends and whether a daemon
+ * runs or not: the program holds a FIFO open from which the server's keeper reads. The server may be behind a launcher,
+ * and asked to end it would first finish its turn, so the keeper stops it with all that it runs, each before its
+ * children are looked for, and kills them. The next start waits for the keeper, because a thread has one writer at a
+ * time. Without a server the program runs alone, and leaves word of it.
  */
 function besideItsServer(
   socket: string,

@@ -41,8 +41,9 @@ export class CodexLink implements Disposable {
   }
 
   /**
-   * The user began or opened another conversation; the agent is in that one now. At a server that others share it may be
-   * theirs: where it cannot be told apart by its directory, the agent is typed to from now on, and known by what it reads.
+   * The user began or opened another conversation; the agent is in that one now. At a server that others share it may
+   * be theirs: where it cannot be told apart by its directory, the agent is typed to from now on, and known by what it
+   * reads.
    */
   private enter(id: AgentId, thread: Thread): void {
     const { directory, threads } = this.parts;

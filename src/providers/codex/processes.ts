@@ -4,14 +4,17 @@ import { join } from "node:path";
 import { codexFolder } from "../folders.ts";
 import { entriesOf, environOf, openFilesOf, textOf } from "../processFiles.ts";
 
-/** The threads that it writes. Ids tell the time of birth, so that the last in order is the newest: after `/new` both locks are held. */
+/**
+ * The threads that it writes. Ids tell the time of birth, so that the last in order is the newest: after `/new` both
+ * locks are held.
+ */
 export function heldThreads(pid: number): string[] {
   return openFilesOf(pid).flatMap((file) => /\/thread-writer-locks\/([0-9a-f-]{36})\.lock$/.exec(file)?.[1] ?? []);
 }
 
 /**
- * The thread that a program in a pane is in: the one that we know it by, while it has that, or else its newest. The real
- * Codex may be behind a launcher, or behind a shell and that; what its tools run is in groups of their own.
+ * The thread that a program in a pane is in: the one that we know it by, while it has that, or else its newest. The
+ * real Codex may be behind a launcher, or behind a shell and that; what its tools run is in groups of their own.
  */
 export function threadHeldBy(
   pid: number,

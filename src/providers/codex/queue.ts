@@ -1,4 +1,7 @@
-/** The queue of a Codex on its own: another process of the same program may put something in, and it takes it out at rest. */
+/**
+ * The queue of a Codex on its own: another process of the same program may put something in, and it takes it out at
+ * rest.
+ */
 import { existsSync } from "node:fs";
 import type { Agent } from "../../model/agent.ts";
 import { environOf, linkOf } from "../processFiles.ts";
@@ -12,7 +15,10 @@ export interface CodexQueue {
   add(text: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** Null: the agent is in no thread of its own that has begun, or in one of several, of which nothing tells the one in front. */
+/**
+ * Null: the agent is in no thread of its own that has begun, or in one of several, of which nothing tells the one in
+ * front.
+ */
 export function codexQueueOf({ endpoints }: Agent): CodexQueue | null {
   const pane = endpoints.find(({ transport }) => transport === "tmux");
   if (pane === undefined) return null;

@@ -47,17 +47,23 @@ test.each([
   expect(newsOf(recorded(`codex/${name}`), "MSG_USER_00000001")).toEqual(news);
 });
 
-test("what a hook adds during an answer is proved by the next answer, not by the rest of that one or its count of tokens", () => {
-  const lines = recorded("codex/hooks");
-  const tags = [...lines.join().matchAll(/MSG_BOB_\d+/g)].map(([tag]) => tag);
-  expect(tags).toHaveLength(4);
-  for (const tag of tags) {
-    const held = lines.findIndex((text) => text.includes(tag));
-    const next = lines.findIndex((text, at) => at > held && text.includes('"done"') && text.includes('"AgentMessage"'));
-    expect(newsOf(lines.slice(0, next), tag)).toEqual(["held"]);
-    expect(newsOf(lines, tag)).toEqual(["held", "answered"]);
-  }
-});
+test(
+  "what a hook adds during an answer is proved by the next answer, not by the rest of that one or its count of " +
+    "tokens",
+  () => {
+    const lines = recorded("codex/hooks");
+    const tags = [...lines.join().matchAll(/MSG_BOB_\d+/g)].map(([tag]) => tag);
+    expect(tags).toHaveLength(4);
+    for (const tag of tags) {
+      const held = lines.findIndex((text) => text.includes(tag));
+      const next = lines.findIndex(
+        (text, at) => at > held && text.includes('"done"') && text.includes('"AgentMessage"'),
+      );
+      expect(newsOf(lines.slice(0, next), tag)).toEqual(["held"]);
+      expect(newsOf(lines, tag)).toEqual(["held", "answered"]);
+    }
+  },
+);
 
 test("items that were written before an answer ended, behind what a hook added, are no answer to it", () => {
   const context = said("developer", `[${message.tag} from bob]`);

@@ -26,8 +26,9 @@ const isToolOutput = (type = ""): boolean => type.endsWith("_call_output");
 const isToolCall = (type = ""): boolean => type.endsWith("_call");
 
 /**
- * The message's first line in something that the model is given, or our id on what the user said. Items of an answer carry
- * no name of it, so answers are counted: one ends when its use of tokens is written down, or a tool's result, or the turn.
+ * The message's first line in something that the model is given, or our id on what the user said. Items of an answer
+ * carry no name of it, so answers are counted: one ends when its use of tokens is written down, or a tool's result, or
+ * the turn.
  */
 export function rolloutLines(): LineReader {
   let answers = 0;

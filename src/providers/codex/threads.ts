@@ -134,7 +134,8 @@ export class CodexThreads implements AsyncDisposable {
 
   /**
    * The records that the agent's conversation may be in. A server tells which; a program on its own keeps every
-   * conversation open that it was in, and one at a shared server shows nothing, so that any that was written since counts.
+   * conversation open that it was in, and one at a shared server shows nothing, so that any that was written since
+   * counts.
    */
   transcriptsOf(agent: Agent, since: number): Pick<Transcript, "files" | "below"> {
     const thread = codexServerOf(agent)?.shared ? null : this.known(agent);

@@ -57,15 +57,19 @@ describe("a Gemini CLI that goes on with a conversation", () => {
   );
 });
 
-test("a prompt in the queue is begun with before another can be typed, although nothing spins and the title says Ready", () => {
-  const { screen } = labelledScreens().find(({ file }) => file === "gemini/queued-while-busy.ansi.txt")!;
-  const atRest = {
-    ...screen,
-    title: "◇  Ready (project)",
-    lines: screen.lines.map((line) => (line.includes("Thinking...") ? "" : line)),
-  };
-  expect(classify(manifest, atRest)).toMatchObject({ state: "working", rule: "queued" });
-  expect(
-    classify(manifest, { ...atRest, lines: atRest.lines.map((line) => (line.includes("Queued") ? "" : line)) }),
-  ).toMatchObject({ state: "idle" });
-});
+test(
+  "a prompt in the queue is begun with before another can be typed, although nothing spins and the title says " +
+    "Ready",
+  () => {
+    const { screen } = labelledScreens().find(({ file }) => file === "gemini/queued-while-busy.ansi.txt")!;
+    const atRest = {
+      ...screen,
+      title: "◇  Ready (project)",
+      lines: screen.lines.map((line) => (line.includes("Thinking...") ? "" : line)),
+    };
+    expect(classify(manifest, atRest)).toMatchObject({ state: "working", rule: "queued" });
+    expect(
+      classify(manifest, { ...atRest, lines: atRest.lines.map((line) => (line.includes("Queued") ? "" : line)) }),
+    ).toMatchObject({ state: "idle" });
+  },
+);

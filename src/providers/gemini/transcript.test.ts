@@ -23,18 +23,21 @@ test("only what was said to the model is in the conversation", () => {
   expect(newsOf(line("user", [{ text: words }]).slice(0, -5))).toEqual([]);
 });
 
-test("an answer behind it proves that the model has read it; an error names what failed, and the next answer has it", () => {
-  const asked = line("user", [{ text: words }]);
-  const answer = JSON.stringify({ id: "2", type: "gemini", content: "ok", tokens: { input: 10 } });
-  expect(newsOf(asked, answer)).toEqual(["held", "answered"]);
-  const failed = line("error", '[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"quota"}}]');
-  expect(newsOf(asked, failed, line("user", [{ text: "go on" }]), answer)).toEqual([
-    "held",
-    "failed: 429 quota",
-    "answered",
-  ]);
-  expect(newsOf(asked, line("error", "[API Error: fetch failed]"))).toEqual(["held", "failed: fetch failed"]);
-});
+test(
+  "an answer behind it proves that the model has read it; an error names what failed, and the next answer has " + "it",
+  () => {
+    const asked = line("user", [{ text: words }]);
+    const answer = JSON.stringify({ id: "2", type: "gemini", content: "ok", tokens: { input: 10 } });
+    expect(newsOf(asked, answer)).toEqual(["held", "answered"]);
+    const failed = line("error", '[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"quota"}}]');
+    expect(newsOf(asked, failed, line("user", [{ text: "go on" }]), answer)).toEqual([
+      "held",
+      "failed: 429 quota",
+      "answered",
+    ]);
+    expect(newsOf(asked, line("error", "[API Error: fetch failed]"))).toEqual(["held", "failed: fetch failed"]);
+  },
+);
 
 test("a refusal is read once it went back as a result, and a session is found by its whole id", async () => {
   const home = mkdtempSync(join(tmpdir(), "tl-gemini-"));

@@ -1,4 +1,6 @@
-/** Gemini CLI's own record of a session: what is said to the model is written down as it is sent, and then the answer. */
+/**
+ * Gemini CLI's own record of a session: what is said to the model is written down as it is sent, and then the answer.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../../model/agent.ts";

@@ -34,19 +34,23 @@ describe("programs without rules of their own", () => {
     expect(classify(manifest, { lines, cursor: { x: 10, y: 1 }, cursorHidden: true, height: 3 }).state).toBe("unknown");
   });
 
-  test("programs that have rules are not free to type into without them where they are not with them, cursor hidden or not", () => {
-    // That a program ended is told by its process.
-    const others = labelledScreens().filter(({ state, draft }) => state !== "done" && (state !== "idle" || draft));
-    expect(others.length).toBeGreaterThan(100);
-    // Menus that a program shows only with its cursor hidden.
-    const hiding = ["gemini/login.ansi.txt", "gemini/login-wide200.ansi.txt"];
-    for (const { file, screen } of others) {
-      for (const cursorHidden of hiding.includes(file) ? [true] : [true, false]) {
-        const { state, draft, rule } = classify(manifest, { ...screen, cursorHidden });
-        expect([file, rule, state === "idle" && !draft]).toEqual([file, rule, false]);
+  test(
+    "programs that have rules are not free to type into without them where they are not with them, cursor " +
+      "hidden or not",
+    () => {
+      // That a program ended is told by its process.
+      const others = labelledScreens().filter(({ state, draft }) => state !== "done" && (state !== "idle" || draft));
+      expect(others.length).toBeGreaterThan(100);
+      // Menus that a program shows only with its cursor hidden.
+      const hiding = ["gemini/login.ansi.txt", "gemini/login-wide200.ansi.txt"];
+      for (const { file, screen } of others) {
+        for (const cursorHidden of hiding.includes(file) ? [true] : [true, false]) {
+          const { state, draft, rule } = classify(manifest, { ...screen, cursorHidden });
+          expect([file, rule, state === "idle" && !draft]).toEqual([file, rule, false]);
+        }
       }
-    }
-  });
+    },
+  );
 
   test.each(["Press any key to continue...", "Press Enter to continue", "(Use arrow keys, Enter to select)"])(
     "%j waits for a key",
@@ -86,7 +90,8 @@ describe("programs without rules of their own", () => {
 
 describe("our own text in a frame", () => {
   const text =
-    "[MSG_USER_7f3a91c2 from user]\nplease look at the login test\n[end MSG_USER_7f3a91c2 · reply: tieline reply MSG_USER_7f3a91c2]";
+    "[MSG_USER_7f3a91c2 from user]\nplease look at the login test\n[end MSG_USER_7f3a91c2 · reply: tieline " +
+    "reply MSG_USER_7f3a91c2]";
   const lines = Array.from({ length: 28 }, (_, at) => `line number ${at + 1} of the text`);
   const long = [
     "[MSG_USER_7f3a91c2 from user]",

@@ -2,7 +2,9 @@
 export interface HookDialect {
   /** The program's own words for events, and the common ones. */
   readonly events: Readonly<Record<string, string>>;
-  /** A hook's text stands above the user's own words or among them, so that its header has to say that no user wrote it. */
+  /**
+   * A hook's text stands above the user's own words or among them, so that its header has to say that no user wrote it.
+   */
   readonly besideTheUser: boolean;
   /** A call that is about to be made may be the next chance to say something. */
   readonly speaksBeforeTools: boolean;
@@ -20,7 +22,10 @@ export interface HookDialect {
 /** The JSON that a hook prints. */
 export type HookAnswer = Readonly<Record<string, unknown>>;
 
-/** Claude Code puts a longer context into a file, and shows its model the beginning. It cuts no reason, whatever its length. */
+/**
+ * Claude Code puts a longer context into a file, and shows its model the beginning. It cuts no reason, whatever its
+ * length.
+ */
 const contextCharacters = 10_000;
 const wholeLimit = 900_000;
 /** Events at which the reason of a block is text for the model, and stops nothing. */

@@ -14,7 +14,10 @@ export interface OpencodeEvent {
 }
 
 export interface OpencodeServer {
-  /** Before every request, the listener of the port is checked. Throws with the operand `refused` when the server answered, and said no, or is another user's. */
+  /**
+   * Before every request, the listener of the port is checked. Throws with the operand `refused` when the server
+   * answered, and said no, or is another user's.
+   */
   request<Result>(
     method: string,
     path: string,
@@ -72,8 +75,8 @@ export function opencodeServer({ port, password }: OpencodeAddress): OpencodeSer
 }
 
 /**
- * The port is visible in the arguments of the process, and another user can listen there before opencode does or after it
- * exited. Such a program gets neither the password nor a message.
+ * The port is visible in the arguments of the process, and another user can listen there before opencode does or after
+ * it exited. Such a program gets neither the password nor a message.
  */
 function checkOwner(port: number, path: string): void {
   const owner = ownerAtLoopback(port, thisUser());

@@ -1,4 +1,6 @@
-/** What the extensions inside of our pis say, and what they are told. One connection per pi, while somebody watches it. */
+/**
+ * What the extensions inside of our pis say, and what they are told. One connection per pi, while somebody watches it.
+ */
 import type { Socket } from "bun";
 import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";

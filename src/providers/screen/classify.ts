@@ -16,7 +16,10 @@ export interface Reading {
   retrying?: string;
 }
 
-/** The first rule that holds names the state. Pure; copy mode is the caller's to judge, the screen beneath reads the same. */
+/**
+ * The first rule that holds names the state. Pure; copy mode is the caller's to judge, the screen beneath reads the
+ * same.
+ */
 export function classify(manifest: ScreenManifest, screen: Screen): Reading {
   const rows = visibleRows(screen);
   const composer = manifest.composer && findComposer(manifest.composer, rows, screen);

@@ -223,12 +223,16 @@ function sizeMatches({ lines, chars, units }: Record<string, string | undefined>
 }
 
 /**
- * Characters of which a cell may hold several, or none. Of what is longer than a cell can hold, tmux keeps the beginning,
- * and where program and terminal count their width differently, cells of an earlier picture stay between them.
+ * Characters of which a cell may hold several, or none. Of what is longer than a cell can hold, tmux keeps the
+ * beginning, and where program and terminal count their width differently, cells of an earlier picture stay between
+ * them.
  */
 const clustered = /[\p{Cf}\p{M}\p{Extended_Pictographic}\p{Regional_Indicator}\u1100-\u11ff\ud7b0-\ud7ff]/gu;
 
-/** Whether a screen surely shows each character of a text, and nothing between them. Where a tab ends, programs disagree. */
+/**
+ * Whether a screen surely shows each character of a text, and nothing between them. Where a tab ends, programs
+ * disagree.
+ */
 export const showsPlainly = (text: string): boolean => text.search(clustered) === -1 && !text.includes("\t");
 
 /** What is compared: without white space and without the characters that a screen may not show as they are. */

@@ -111,20 +111,23 @@ describe("programs without captures", () => {
     expect(classify(screenManifest("shell"), screen).state).toBe("unknown");
   });
 
-  test("a generic program is idle with the cursor on its last line, and with its prompt where the profile gives one", () => {
-    const generic = screenManifest("generic");
-    const at = (y: number, line: string) => ({
-      lines: ["banner", line, "", ""],
-      cursor: { x: line.length, y },
-      height: 4,
-      command: "aider",
-    });
-    expect(classify(generic, at(1, "aider> "))).toMatchObject({ state: "idle", draft: false });
-    expect(classify(generic, at(3, "aider> ")).state).toBe("unknown");
-    expect(classify(generic, { lines: ["aider> "] }).state).toBe("unknown");
-    const prompted = withPrompt(generic, "^aider> ");
-    expect(classify(prompted, at(1, "aider> "))).toMatchObject({ state: "idle", draft: false });
-    expect(classify(prompted, at(1, "aider> hm"))).toMatchObject({ state: "idle", draft: true });
-    expect(classify(prompted, at(1, "Thinking")).state).toBe("unknown");
-  });
+  test(
+    "a generic program is idle with the cursor on its last line, and with its prompt where the profile gives " + "one",
+    () => {
+      const generic = screenManifest("generic");
+      const at = (y: number, line: string) => ({
+        lines: ["banner", line, "", ""],
+        cursor: { x: line.length, y },
+        height: 4,
+        command: "aider",
+      });
+      expect(classify(generic, at(1, "aider> "))).toMatchObject({ state: "idle", draft: false });
+      expect(classify(generic, at(3, "aider> ")).state).toBe("unknown");
+      expect(classify(generic, { lines: ["aider> "] }).state).toBe("unknown");
+      const prompted = withPrompt(generic, "^aider> ");
+      expect(classify(prompted, at(1, "aider> "))).toMatchObject({ state: "idle", draft: false });
+      expect(classify(prompted, at(1, "aider> hm"))).toMatchObject({ state: "idle", draft: true });
+      expect(classify(prompted, at(1, "Thinking")).state).toBe("unknown");
+    },
+  );
 });

@@ -16,8 +16,8 @@
  *                    (or the bottom); `style` is asked of the group named `at`, or else of the first visible character;
  *                    `whole` is asked of every visible character of the row
  *
- * Regions: `screen`, `bottom` (default), `above` and `below` the composer, `paragraph` (above it, up to a blank row) and
- * `composer`. Without a composer, `above`, `below`, `paragraph` and `composer` are empty.
+ * Regions: `screen`, `bottom` (default), `above` and `below` the composer, `paragraph` (above it, up to a blank row)
+ * and `composer`. Without a composer, `above`, `below`, `paragraph` and `composer` are empty.
  */
 import { z } from "zod";
 import { TielineError } from "../../model/errors.ts";
@@ -45,8 +45,8 @@ const pattern = z.string().transform((source, context) => {
 
 const style = z.strictObject({
   /**
-   * `frame` is the colour of the border above the composer; `other` is anything but the default; `accent` is the same, but
-   * means nothing on a screen without any colour.
+   * `frame` is the colour of the border above the composer; `other` is anything but the default; `accent` is the same,
+   * but means nothing on a screen without any colour.
    */
   fg: z.enum(["default", "other", "accent", "grey", "colour", "frame"]).optional(),
   bg: z.enum(["default", "other"]).optional(),
@@ -107,7 +107,10 @@ const oneComposer = z.strictObject({
   /** Hint text that is not dim in this program, and what it looks like where words alone do not tell. */
   placeholder: pattern.optional(),
   placeholderStyle: style.optional(),
-  /** What the program shows instead of a long paste, with its size in a group named `lines`, `chars` or `units` (of UTF-16). */
+  /**
+   * What the program shows instead of a long paste, with its size in a group named `lines`, `chars` or `units` (of
+   * UTF-16).
+   */
   paste: pattern.optional(),
   /** It may show the lines of a paste side by side: what counts is that it shows all its characters, and no others. */
   anyOrder: z.boolean().optional(),

@@ -55,7 +55,8 @@ function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, comp
   if (wanted === "drawn")
     return screen.cursorHidden !== false && drawsCursor(rows.slice(composer?.from ?? 0, composer?.to ?? 0));
   if (!screen.cursor) return wanted === "composer";
-  // Programs that draw a cursor of their own hide the real one and leave it in their composer. Elsewhere it proves nothing.
+  // Programs that draw a cursor of their own hide the real one and leave it in their composer. Elsewhere it proves
+  // nothing.
   if (screen.cursorHidden && wanted === "last") return false;
   const [from, to] = wanted === "last" ? [rows.length - 1, rows.length] : [composer?.from ?? 0, composer?.to ?? 0];
   const shift = Math.max(screen.lines.length - (screen.height ?? screen.lines.length), 0);
@@ -66,7 +67,10 @@ function cursorIs(wanted: NonNullable<Condition["cursor"]>, { screen, rows, comp
   return row >= from - slack && row < to;
 }
 
-/** One cell. tmux leaves blanks at the end of a row out, so that it may have no text; its style then ends in the next row. */
+/**
+ * One cell. tmux leaves blanks at the end of a row out, so that it may have no text; its style then ends in the next
+ * row.
+ */
 function drawsCursor(rows: readonly Row[]): boolean {
   const reversed = rows.flatMap(({ text, spans }) =>
     spans.flatMap(({ from, style }, at) => {

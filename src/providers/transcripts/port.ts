@@ -5,7 +5,10 @@ export interface Transcript {
   readonly conversation: string | null;
   /** The files that it may be in; none while nothing was said in it. */
   readonly files: readonly TranscriptFile[];
-  /** The directories in which the program keeps its transcripts. A file elsewhere proves nothing, nor one of another user. */
+  /**
+   * The directories in which the program keeps its transcripts. A file elsewhere proves nothing, nor one of another
+   * user.
+   */
   readonly below: readonly string[];
   /** Reads the lines of one file in their order, from anywhere in it. */
   reader(): LineReader;

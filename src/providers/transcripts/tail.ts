@@ -5,7 +5,9 @@ import type { LineReader } from "./port.ts";
 
 /** How far back a file is read that was not looked at before. */
 const lookBackBytes = 4 * 1024 * 1024;
-/** Lines of which a message may still be looked for after they were read: it is settled a moment after it was written. */
+/**
+ * Lines of which a message may still be looked for after they were read: it is settled a moment after it was written.
+ */
 const keptEntries = 2_000;
 
 /** The entries of a growing file. One that shrank or was replaced is read from its beginning. */

@@ -4,7 +4,9 @@ import { ambiguous, notFound } from "./refusal.ts";
 import type { Explanation, Resolution, Step } from "./resolution.ts";
 import { type Asker, type Finding, type Lookups, type Rule, rules, type SingleAddress } from "./rules.ts";
 
-/** Text to agents: the one resolver behind every command. Throws ADDRESS_UNKNOWN, ADDRESS_AMBIGUOUS or TARGET_NOT_FOUND. */
+/**
+ * Text to agents: the one resolver behind every command. Throws ADDRESS_UNKNOWN, ADDRESS_AMBIGUOUS or TARGET_NOT_FOUND.
+ */
 export function resolve(text: string, asker: Asker, lookups: Lookups, options: ResolveOptions = {}): Resolution {
   const { resolution, error } = resolveAddress(parseAddress(text), asker, lookups, options);
   if (error) throw error;

@@ -11,7 +11,9 @@ export type KnownLabels = (team: string) => ReadonlySet<string>;
 /** Each costs a search for similar names, and correcting these shows the next. */
 const maxProblems = 20;
 
-/** One error for each unknown end of an edge, with its place in the file: the first 20 of them, or of those in one team. */
+/**
+ * One error for each unknown end of an edge, with its place in the file: the first 20 of them, or of those in one team.
+ */
 export function checkEdges(topology: Topology, knownLabels: KnownLabels, only?: string): TielineError[] {
   const problems: TielineError[] = [];
   const reported = new Set<string>();

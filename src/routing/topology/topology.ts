@@ -120,7 +120,10 @@ export function outEdges(topology: Topology, from: Party): readonly Edge[] | nul
   return positions.toSorted((a, b) => a - b).map((position) => topology.edges![position]!);
 }
 
-/** Whom a sender may write to, for people: labels in order, `*` for anyone, and always the user. Asked for every message. */
+/**
+ * Whom a sender may write to, for people: labels in order, `*` for anyone, and always the user. Asked for every
+ * message.
+ */
 export function allowedTargets(topology: Topology, from: Party): string[] {
   if (isUnbound(from) || topology.edges === null) return [anyone];
   const labels = outEdges(topology, from)!.map((edge) => edge.to);

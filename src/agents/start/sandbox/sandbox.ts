@@ -323,7 +323,8 @@ function checkPrograms({
   throw noSandbox(
     profile,
     `\`network: internet\` needs ${program}, which is not installed`,
-    `${installAdvice(pack, isThere)}; or say \`network: none\`, or \`network: host\` to share the network of this machine`,
+    `${installAdvice(pack, isThere)}; or say \`network: none\`, or \`network: host\` to share the network of ` +
+      "this machine",
   );
 }
 

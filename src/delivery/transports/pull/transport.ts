@@ -1,6 +1,9 @@
 import type { Transport } from "../port.ts";
 
-/** For agents that ask: programs with the SDK, and whoever reads its mail by MCP or `tieline inbox`. Nothing is ever written to them. */
+/**
+ * For agents that ask: programs with the SDK, and whoever reads its mail by MCP or `tieline inbox`. Nothing is ever
+ * written to them.
+ */
 export const pullTransport: Transport = {
   name: "pull",
   traits: { bestProof: "tool", authority: "peer" },

@@ -53,19 +53,23 @@ test("a REPL, which runs each line that it is given, gets one line, which is a c
   ]);
 });
 
-test("a terminal that cuts long lines off, and reads each line by itself, gets a short line that tells how to read the rest", async () => {
-  const { pane } = await stage.cast("cat", ["cat"], { provider: "generic" });
-  for (const body of [`first words ${"x".repeat(5_000)}`, "first words\nsecond line"]) {
-    const receipt = await stage.send("cat", body);
-    expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
-    const screen = (await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane))
-      .split("\n")
-      .filter((line) => line.includes(receipt.message.tag));
-    // As it was typed, and as cat repeats it.
-    expect(screen).toEqual([expect.stringContaining(`tieline show ${receipt.message.tag}`), screen[0]!]);
-    expect(screen[0]!.length).toBeLessThan(500);
-  }
-});
+test(
+  "a terminal that cuts long lines off, and reads each line by itself, gets a short line that tells how to " +
+    "read the rest",
+  async () => {
+    const { pane } = await stage.cast("cat", ["cat"], { provider: "generic" });
+    for (const body of [`first words ${"x".repeat(5_000)}`, "first words\nsecond line"]) {
+      const receipt = await stage.send("cat", body);
+      expect(await stage.delivered(receipt)).toMatchObject({ state: "delivered" });
+      const screen = (await stage.tmux.tmux("capture-pane", "-p", "-J", "-t", pane))
+        .split("\n")
+        .filter((line) => line.includes(receipt.message.tag));
+      // As it was typed, and as cat repeats it.
+      expect(screen).toEqual([expect.stringContaining(`tieline show ${receipt.message.tag}`), screen[0]!]);
+      expect(screen[0]!.length).toBeLessThan(500);
+    }
+  },
+);
 
 test("what a program proposes in its empty composer is no draft, and is never submitted", async () => {
   const ana = await stage.scripted("ana");

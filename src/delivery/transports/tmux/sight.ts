@@ -15,7 +15,10 @@ import { claimedAt } from "./marks.ts";
 
 /** What was found where an agent should be. */
 export type Sight =
-  /** `done`: the program ended. `gone`: its pane ended, or is not its own any more. `silent`: only tmux itself does not answer. */
+  /**
+   * `done`: the program ended. `gone`: its pane ended, or is not its own any more. `silent`: only tmux itself does not
+   * answer.
+   */
   | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string; readonly silent?: true }
   | {
       readonly kind: "there";
@@ -97,7 +100,10 @@ export async function recognise(
   return { kind: "there", look: seen, screen, reading, computing, acting };
 }
 
-/** The name of the bare shell that this process is, or null. It may become another program between two looks: `sh -c "exec cat"`. */
+/**
+ * The name of the bare shell that this process is, or null. It may become another program between two looks: `sh -c
+ * "exec cat"`.
+ */
 async function bareShell({ pid, command }: ProcessFacts, processes: Processes): Promise<string | null> {
   while (isShell({ command }) && isBareShell({ command }, await processes.argv(pid))) {
     const now = await processes.read(pid);
@@ -118,7 +124,9 @@ export function whyNotItsPane(
   return pane.pid === locator.panePid ? null : `another program was started in ${locator.pane}`;
 }
 
-/** A program that is a shell script, or is started by one, looks like a shell to tmux; its process tells that it is not. */
+/**
+ * A program that is a shell script, or is started by one, looks like a shell to tmux; its process tells that it is not.
+ */
 function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
   const { title, cursor, cursorVisible, currentCommand, alternateOn, inMode, width, height } = pane;
   const command = commandIsKnown ? {} : { command: currentCommand };
@@ -198,7 +206,8 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: A
   if (pane.inMode && (traits.copyMode === "hold" || isVisible(pane, clients))) {
     return held("copy-mode", `${pane.id} is in copy mode`);
   }
-  // Silence says little of a program whose screen tells nothing: one that has not come to its first line is silent, too.
+  // Silence says little of a program whose screen tells nothing: one that has not come to its first line is silent,
+  // too.
   if (traits.quietMs > 0 && seen.computing)
     return held("busy", `the program in ${pane.id} is computing`, computingAgainMs);
   if (quietInMs > 0) return held("busy", `the program in ${pane.id} printed something just now`, quietInMs);
@@ -227,7 +236,10 @@ export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
   return seen.reading.draft || (seen.reading.state === "idle" && exceedsRest(seen, traits));
 }
 
-/** Text is typed only where nothing acts on it: into a shell or an interpreter as what it does not run, if the user wants that. */
+/**
+ * Text is typed only where nothing acts on it: into a shell or an interpreter as what it does not run, if the user
+ * wants that.
+ */
 export function whyNotTyped(
   { acting, reading, look: { pane } }: There,
   { shell, interpreter, trusted }: TerminalTraits,
@@ -257,7 +269,9 @@ function exceedsRest({ look: seen, reading }: There, { restingLine, prompt }: Te
   return line.length > restingLine.length && line.startsWith(restingLine);
 }
 
-/** A sign and a blank in front of the cursor: drawn by a program that had not come to its prompt when it was adopted. */
+/**
+ * A sign and a blank in front of the cursor: drawn by a program that had not come to its prompt when it was adopted.
+ */
 function looksLikePrompt(line: string, cursorX: number): boolean {
   return cursorX > line.length && /[^\p{L}\p{N}\s]$/u.test(line);
 }

@@ -8,7 +8,8 @@ test("five minutes and 500 messages: all arrive once, no dialog is answered, no 
     seed: 42,
   });
   console.log(
-    `${arrivals.length} messages, ${told.drafts} drafts typed and taken back, ${told.swallowed} pastes swallowed by a dialog, states ${JSON.stringify(told.states)}`,
+    `${arrivals.length} messages, ${told.drafts} drafts typed and taken back, ${told.swallowed} pastes ` +
+      `swallowed by a dialog, states ${JSON.stringify(told.states)}`,
   );
   expect(deliveries.filter(({ state }) => state !== "delivered")).toEqual([]);
   expect(arrivals).toEqual(arrivals.map(() => 1));

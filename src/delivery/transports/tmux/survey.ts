@@ -125,7 +125,9 @@ export class Survey {
     }
   }
 
-  /** What the list alone tells is told at once: a pane that is not there, or not the agent's any more, needs no reading. */
+  /**
+   * What the list alone tells is told at once: a pane that is not there, or not the agent's any more, needs no reading.
+   */
   private staleness(agent: Agent, locator: PaneLocator, listed: Listed): Stale | null {
     const glance = "unavailable" in listed ? undefined : listed.get(locator.pane);
     const gone = "unavailable" in listed ? listed.unavailable : whyGone(locator, glance);

@@ -17,7 +17,9 @@ export interface Taking {
   readonly collapsesFrom?: number | undefined;
   /** What begins a line that an interpreter does not run. */
   readonly comment?: string | null;
-  /** Whether a shell is known to read quotes as POSIX has them; others, and those that cannot be seen, get none to read. */
+  /**
+   * Whether a shell is known to read quotes as POSIX has them; others, and those that cannot be seen, get none to read.
+   */
   readonly posix?: boolean;
   /** By which word the reader runs `tieline`. */
   readonly command?: string | undefined;
@@ -50,7 +52,10 @@ export function paneText(
 /** A composer may grow to at least this part of the pane before it scrolls. */
 const composerShare = 1 / 3;
 
-/** What a screen might show wrongly, or not whole, is filled up with blanks: the mark of its size can be checked anywhere. */
+/**
+ * What a screen might show wrongly, or not whole, is filled up with blanks: the mark of its size can be checked
+ * anywhere.
+ */
 function collapsible(form: Envelope, above: number, room: Taking["room"]): Envelope {
   const missing = above + 1 - [...form.text].length;
   const shows =
@@ -77,7 +82,10 @@ function rowsOf(text: string, paneColumns: number): number {
   return text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
 }
 
-/** One line that the interpreter leaves alone. Some separators end a line for JavaScript; a tab would ask for a completion. */
+/**
+ * One line that the interpreter leaves alone. Some separators end a line for JavaScript; a tab would ask for a
+ * completion.
+ */
 function commentText(
   message: Message,
   { comment, inlineLimit }: Taking & { inlineLimit: number },
@@ -99,7 +107,8 @@ function commentText(
 
 /**
  * `: '…'` does nothing and shows everything; inside single quotes a POSIX shell leaves all text alone. Others see an
- * escape in a backslash, and an earlier command in an exclamation mark: there these three look alike and are not the same.
+ * escape in a backslash, and an earlier command in an exclamation mark: there these three look alike and are not the
+ * same.
  */
 function shellText(message: Message, traits: Taking & { inlineLimit: number }): Envelope {
   const harmless: Readonly<Record<string, string>> = { "'": "’", "\\": "＼", "!": "！" };

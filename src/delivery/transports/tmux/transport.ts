@@ -183,8 +183,8 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   };
 
   /**
-   * What the marks do not tell, an empty prompt and the program's own record do: a text that is in neither, long after it
-   * would have shown, was never taken.
+   * What the marks do not tell, an empty prompt and the program's own record do: a text that is in neither, long after
+   * it would have shown, was never taken.
    */
   async function inConversation({ agent, message }: Errand, { access, mark, sight, told }: Marked): Promise<Outcome> {
     const atRest =

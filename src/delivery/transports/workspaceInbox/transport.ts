@@ -11,7 +11,9 @@ export interface InboxWriter {
   wrote(agent: Agent, message: Message): boolean;
 }
 
-/** For agents that have nothing but their files. What is written there can be read at any time, so it is always ready. */
+/**
+ * For agents that have nothing but their files. What is written there can be read at any time, so it is always ready.
+ */
 export function workspaceInboxTransport(writer: InboxWriter): Transport {
   return {
     name: filesTransport,

@@ -1,10 +1,10 @@
 /**
  * Writes what an agent receives to `{workspace}/.inbox/{seq}_{from}.json`, for agents that have only files.
  *
- * Names sort in the order of `seq`, both as text and as numbers: four digits up to 9998, then 9999 followed by ten digits
- * (…, 9998, 99990000009999, 99990000010000, …). The number lives on in `.inbox/.seq`, so that an agent that removes what
- * it has read does not make it start again. Beside it stand the ids of the last messages: a file that is not there was
- * never written, or it was and the agent has removed it, and only this tells which.
+ * Names sort in the order of `seq`, both as text and as numbers: four digits up to 9998, then 9999 followed by ten
+ * digits (…, 9998, 99990000009999, 99990000010000, …). The number lives on in `.inbox/.seq`, so that an agent that
+ * removes what it has read does not make it start again. Beside it stand the ids of the last messages: a file that is
+ * not there was never written, or it was and the agent has removed it, and only this tells which.
  */
 import { fsync } from "node:fs";
 import { lstat, open, rename, unlink } from "node:fs/promises";
@@ -40,7 +40,9 @@ export interface Written {
 export interface WorkspaceInbox {
   /** Resolves when the file is there, complete and on disk. Calls are served in order. */
   write(message: InboxMessage): Promise<Written>;
-  /** Was a message with this id written, be its file still there or not? Right for the last messages only. Never slow. */
+  /**
+   * Was a message with this id written, be its file still there or not? Right for the last messages only. Never slow.
+   */
   wrote(id: string): boolean;
   /** Replaces the list that `swarm-msg list` prints. */
   writeAgents(names: readonly string[]): Promise<void>;
@@ -209,7 +211,10 @@ async function writeDraft(inbox: Directory, name: string, text: string): Promise
   return draft;
 }
 
-/** Removes what an interrupted write left. A directory is the agent's, however deep it is: it stays, and the write fails. */
+/**
+ * Removes what an interrupted write left. A directory is the agent's, however deep it is: it stays, and the write
+ * fails.
+ */
 async function removeDraft(draft: string, name: string): Promise<void> {
   try {
     const isDirectory = (await lstat(draft)).isDirectory();

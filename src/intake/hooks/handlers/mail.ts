@@ -12,7 +12,9 @@ export interface MailParts {
   readonly text: HookText;
 }
 
-/** What the model reads of a message in a hook's answer: all of it, or a summary where that is more than so many bytes. */
+/**
+ * What the model reads of a message in a hook's answer: all of it, or a summary where that is more than so many bytes.
+ */
 export type HookText = (message: Message, call: HookCall, agent: Agent, limit: number) => Envelope;
 
 /** Which mail goes out at which moment. */
@@ -54,7 +56,8 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
           if (!goesHere(message, agent)) return false;
           const envelope = text(message, call, agent, limit);
           const bytes = Buffer.byteLength(envelope.text) + 2;
-          // Another event of the turn takes it whole, or another transport at its end; and here is more room the next time.
+          // Another event of the turn takes it whole, or another transport at its end; and here is more room the next
+          // time.
           const elsewhere = !envelope.inline && (message.when === "turn" || text(message, call, agent, most).inline);
           if (elsewhere || bytes > room) return false;
           room -= bytes;

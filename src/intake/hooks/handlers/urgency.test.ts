@@ -137,30 +137,34 @@ test("Codex, which says nothing after a command that goes on in the background, 
   expect([next.refusal, next.context, tooled.state()]).toEqual([null, tooled.text, "delivered"]);
 });
 
-test("a text that the program would cut waits for a transport that takes it whole; an urgent one is summed up, and said to be", async () => {
-  const session = aSession();
-  const [long, tool] = [
-    await session.mail("x".repeat(20_000), "turn", "bob"),
-    await session.mail("w".repeat(20_000), "tool", "bob"),
-  ];
-  const longer = await session.mail("y".repeat(1_000_000), "tool", "user");
-  const prompt = await session.call({ event: "UserPromptSubmit" });
-  expect(prompt.context).toBe(`[${longer.tag}] rings`);
-  await prompt.written();
-  expect([long.state(), tool.state(), longer.state(), longer.notes()]).toEqual([
-    "queued",
-    "queued",
-    "delivered",
-    ["summary-only"],
-  ]);
-  const result = await session.call({ event: "PostToolUse" });
-  expect(result.context).toBe(tool.text);
-  await result.written();
-  const stop = await session.call({ event: "Stop" });
-  expect(stop.context).toBe(long.text);
-  await stop.written();
-  expect([long.notes(), tool.notes()]).toEqual([[], []]);
-});
+test(
+  "a text that the program would cut waits for a transport that takes it whole; an urgent one is summed up, " +
+    "and said to be",
+  async () => {
+    const session = aSession();
+    const [long, tool] = [
+      await session.mail("x".repeat(20_000), "turn", "bob"),
+      await session.mail("w".repeat(20_000), "tool", "bob"),
+    ];
+    const longer = await session.mail("y".repeat(1_000_000), "tool", "user");
+    const prompt = await session.call({ event: "UserPromptSubmit" });
+    expect(prompt.context).toBe(`[${longer.tag}] rings`);
+    await prompt.written();
+    expect([long.state(), tool.state(), longer.state(), longer.notes()]).toEqual([
+      "queued",
+      "queued",
+      "delivered",
+      ["summary-only"],
+    ]);
+    const result = await session.call({ event: "PostToolUse" });
+    expect(result.context).toBe(tool.text);
+    await result.written();
+    const stop = await session.call({ event: "Stop" });
+    expect(stop.context).toBe(long.text);
+    await stop.written();
+    expect([long.notes(), tool.notes()]).toEqual([[], []]);
+  },
+);
 
 test("of a long urgent message only the first call of a batch carries the text", async () => {
   const session = aSession();

@@ -110,7 +110,9 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     );
     if (underway)
       return {
-        refusal: `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to reach you. Read it before you go on.`,
+        refusal:
+          `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to reach ` +
+          "you. Read it before you go on.",
       };
     return undefined;
   }

@@ -97,7 +97,9 @@ export class NativeIntake {
   /** Somebody who is in no team, or has a name that is no address: it is not lost. */
   private async fromStranger(mail: NativeMail): Promise<void> {
     if (mail.kind === "idle_notification") return;
-    const body = `${JSON.stringify(mail.from)}, whom nobody can answer, wrote to ${mail.to} in the Claude Code team ${mail.team.title}:\n${mail.body}`;
+    const body =
+      `${JSON.stringify(mail.from)}, whom nobody can answer, wrote to ${mail.to} in the Claude Code team ` +
+      `${mail.team.title}:\n${mail.body}`;
     await this.asSwitch(mail, this.parts.directory.roster.user, body);
   }
 

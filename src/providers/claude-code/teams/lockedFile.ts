@@ -1,4 +1,6 @@
-/** Changes to a JSON file that several programs write, under the lock that Claude Code itself takes: a folder beside it. */
+/**
+ * Changes to a JSON file that several programs write, under the lock that Claude Code itself takes: a folder beside it.
+ */
 import { mkdirSync, renameSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { TielineError } from "../../../model/errors.ts";
@@ -15,7 +17,10 @@ const lockTries = 20;
 const maxBytes = 16 << 20;
 const staleLockMs = 10_000;
 
-/** Replaces the file as a whole by what `change` makes of its text; null leaves it as it is. A file that is missing is empty. */
+/**
+ * Replaces the file as a whole by what `change` makes of its text; null leaves it as it is. A file that is missing is
+ * empty.
+ */
 export async function changeFile(
   file: string,
   change: (text: string) => string | null,

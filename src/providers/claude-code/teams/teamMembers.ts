@@ -21,7 +21,10 @@ type Fields = Readonly<Record<string, unknown>>;
 const backendType = "tieline";
 const colors = ["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
 
-/** Makes the records of one home what is wanted. Writes only when something differs; a file that is broken is left alone. */
+/**
+ * Makes the records of one home what is wanted. Writes only when something differs; a file that is broken is left
+ * alone.
+ */
 export async function registerMembers(
   folder: string,
   home: string,

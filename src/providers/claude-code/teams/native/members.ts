@@ -167,7 +167,10 @@ export class NativeMembers {
     return nativeTeams(this.parts.configDir);
   }
 
-  /** Agents of ours and the user are no members of theirs; a name that means something else here, or nothing, is no address. */
+  /**
+   * Agents of ours and the user are no members of theirs; a name that means something else here, or nothing, is no
+   * address.
+   */
   private membersOf({ members }: NativeTeam): readonly NativeMember[] {
     return members.filter(
       ({ name, registered }) =>
@@ -218,7 +221,10 @@ export class NativeMembers {
     return this.leading(team)?.id === id || team.members.some(({ inbox }) => this.agentAt(inbox)?.id === id);
   }
 
-  /** The team of ours that a Claude Code team belongs to: by its name, its lead, or the directory that the lead works in. */
+  /**
+   * The team of ours that a Claude Code team belongs to: by its name, its lead, or the directory that the lead works
+   * in.
+   */
   private homeOf(team: NativeTeam): string {
     const { directory } = this.parts;
     const isOurs = (name: string): boolean =>

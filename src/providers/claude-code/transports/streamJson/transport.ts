@@ -29,7 +29,9 @@ export interface StreamJsonParts {
 const inlineLimit = 900_000;
 /** The program says that it has begun with a message within this time, if it was idle. */
 const beginMs = 3_000;
-/** Of changes that follow each other within a millisecond only the first is announced: what comes then is looked for. */
+/**
+ * Of changes that follow each other within a millisecond only the first is announced: what comes then is looked for.
+ */
 const sweepMs = 50;
 
 export function streamJsonTransport({

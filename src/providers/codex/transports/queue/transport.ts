@@ -1,7 +1,7 @@
 /**
- * Codex's own durable queue, for a Codex on its own whose prompt is not free: what stands there is left as it is, and the
- * words run as a turn of their own within some ten seconds. In a turn nothing is queued: an interrupt would leave it in
- * the queue until the user's next turn, while mail that waits with us comes when the prompt is free.
+ * Codex's own durable queue, for a Codex on its own whose prompt is not free: what stands there is left as it is, and
+ * the words run as a turn of their own within some ten seconds. In a turn nothing is queued: an interrupt would leave
+ * it in the queue until the user's next turn, while mail that waits with us comes when the prompt is free.
  */
 import type { Agent } from "../../../../model/agent.ts";
 import type { HoldReason, Outcome } from "../../../../model/delivery.ts";
@@ -26,7 +26,9 @@ export interface CodexQueueParts {
 const inTheWay: ReadonlySet<HoldReason> = new Set(["draft", "copy-mode"]);
 /** A command line takes 128 KiB. */
 const inlineLimit = 100_000;
-/** Codex looks into its queue every ten seconds; what it has not taken by then, it will not take before the next turn. */
+/**
+ * Codex looks into its queue every ten seconds; what it has not taken by then, it will not take before the next turn.
+ */
 const takenMs = 15_000;
 
 export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clock }: CodexQueueParts): Transport {
