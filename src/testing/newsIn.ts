@@ -28,7 +28,8 @@ export function newsIn(
   return found;
 }
 
-const entriesOf = (line: TranscriptLine | null, entries: Entries): readonly Entry[] => (line === null ? [] : entries.of(line));
+const entriesOf = (line: TranscriptLine | null, entries: Entries): readonly Entry[] =>
+  line === null ? [] : entries.of(line);
 
 /** The lines that a real program wrote; see fixtures/transcripts. */
 export const recorded = (name: string): readonly string[] =>

@@ -84,6 +84,7 @@ codexTest("adopted, behind a shell that shares its terminal: the agent is the pr
   await using bench = prepared;
   const line =
     `${[...command, ...bench.recipe.args(bench.place, launch)].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")}; ` +
+    "" +
     "exec cat";
   await bench.open(["sh", "-c", line], 120, 40);
   await bench.untilReady();

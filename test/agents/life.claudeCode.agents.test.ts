@@ -20,31 +20,37 @@ olderTest(`a Claude Code ${version}, which knows other flags, has the same life`
   wholeLife("claude-code", { version }),
 );
 
-olderTest(`a Claude Code ${version} is told by its hooks in a turn, and its transcript proves what it has read`, async () => {
-  await using board = await Switchboard.start();
-  await using bench = await board.spawned("claude-code", { version, permissions: "allow" });
-  const first = await board.send("ana", "--wait", "seen", "hello");
-  await bench.untilStatus("idle");
-  const tool = await inPausedTool(bench);
-  const second = await board.send("ana", "--when", "tool", "look at this");
-  await tool.release();
-  await bench.model.next((one) => freshHas(one, second));
-  const story = await board.reached(second, ({ state }) => state === "seen");
-  expect(story.deliveries[0]).toMatchObject({ transport: "hook" });
-  neverEarly(bench, [await board.status(first), story]);
-});
-
-olderTest(`mail for a Claude Code ${version} that was stopped and resumed reaches the program that runs now`, async () => {
-  await using board = await Switchboard.start();
-  await using bench = await board.spawned("claude-code", { version });
-  await board.send("ana", "--wait", "seen", "hello");
-  await bench.untilStatus("idle");
-  for (const end of ["stop", "kill"]) {
-    await board.run(end, "ana");
-    await board.run("resume", "ana");
-    await board.enter(bench);
-    await bench.untilReady();
-    await board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", `after ${end}`);
+olderTest(
+  `a Claude Code ${version} is told by its hooks in a turn, and its transcript proves what it has read`,
+  async () => {
+    await using board = await Switchboard.start();
+    await using bench = await board.spawned("claude-code", { version, permissions: "allow" });
+    const first = await board.send("ana", "--wait", "seen", "hello");
     await bench.untilStatus("idle");
-  }
-});
+    const tool = await inPausedTool(bench);
+    const second = await board.send("ana", "--when", "tool", "look at this");
+    await tool.release();
+    await bench.model.next((one) => freshHas(one, second));
+    const story = await board.reached(second, ({ state }) => state === "seen");
+    expect(story.deliveries[0]).toMatchObject({ transport: "hook" });
+    neverEarly(bench, [await board.status(first), story]);
+  },
+);
+
+olderTest(
+  `mail for a Claude Code ${version} that was stopped and resumed reaches the program that runs now`,
+  async () => {
+    await using board = await Switchboard.start();
+    await using bench = await board.spawned("claude-code", { version });
+    await board.send("ana", "--wait", "seen", "hello");
+    await bench.untilStatus("idle");
+    for (const end of ["stop", "kill"]) {
+      await board.run(end, "ana");
+      await board.run("resume", "ana");
+      await board.enter(bench);
+      await bench.untilReady();
+      await board.sendAs(await board.bobsToken(), "ana", "--wait", "seen", `after ${end}`);
+      await bench.untilStatus("idle");
+    }
+  },
+);

@@ -78,7 +78,9 @@ async function answered(board: Switchboard, bench: Bench): Promise<void> {
   expect(dialog.text).toContain("touch asked");
   expect(existsSync(file)).toBe(false);
   await board.run("answer", "ana", String(dialog.choices[0]!.choice), "--yes");
-  await until(() => existsSync(file), { what: async () => `the file is there; the screen shows ${(await bench.capture()).text}` });
+  await until(() => existsSync(file), {
+    what: async () => `the file is there; the screen shows ${(await bench.capture()).text}`,
+  });
   await board.reached(tag, ({ state }) => state === "seen");
 }
 

@@ -89,7 +89,9 @@ describe("a user's hand on an agent", () => {
     expect((await dialogOf(ana.agent, stage.tieline)).mark).toBe(mark);
     await ana.direct({ deaf: true });
     const pressed = answered().length;
-    expect(await refusal(choose(ana.agent, "1", mark, stage.tieline))).toStartWith("NOT_IN_TIME: ana was given 1 (Yes)");
+    expect(await refusal(choose(ana.agent, "1", mark, stage.tieline))).toStartWith(
+      "NOT_IN_TIME: ana was given 1 (Yes)",
+    );
     expect(answered()).toHaveLength(pressed + 1);
     await ana.direct({ deaf: false });
     expect(await choose(ana.agent, "1", mark, stage.tieline)).toEqual({ place: 1, label: "Yes" });

@@ -34,7 +34,10 @@ export interface Dialog {
 const dialogStates: readonly Agent["state"][] = ["permission", "question", "dialog"];
 /** Rows above the first choice that are taken for part of the dialog. */
 const rowsAbove = 20;
-/** Claude Code 2.1.325 ignores keys for up to 200 ms after a dialog appears, so that a user who is typing answers nothing. */
+/**
+ * Claude Code 2.1.325 ignores keys for up to 200 ms after a dialog appears, so that a user who is typing answers
+ * nothing.
+ */
 const opensMs = 400;
 /** A title that blinks can change between the look and the key so many times. */
 const mostPresses = 5;
@@ -75,7 +78,9 @@ async function dialogUnder(mark: string, agent: Agent, parts: SteerParts): Promi
   return open;
 }
 
-/** Whether the dialog that was read under this mark gives way to something else, another dialog perhaps, before long. */
+/**
+ * Whether the dialog that was read under this mark gives way to something else, another dialog perhaps, before long.
+ */
 async function hasLeft(agent: Agent, mark: string, parts: SteerParts): Promise<boolean> {
   const over = AbortSignal.timeout(takenMs);
   let changed = Promise.withResolvers<void>();
@@ -144,7 +149,12 @@ async function openDialog(agent: Agent, parts: SteerParts): Promise<OpenDialog> 
   if (choices.length === 0) throw unknownKeys(agent);
   const rows = seen.plain.slice(Math.max(0, choices[0]!.row - rowsAbove)).map((row) => row.trimEnd());
   const text = rows.join("\n").trim();
-  const dialog = { state, text, choices: choices.map(({ place, label }) => ({ place, label })), mark: digest(rows.map(withoutLights).join("\n").trim()) };
+  const dialog = {
+    state,
+    text,
+    choices: choices.map(({ place, label }) => ({ place, label })),
+    mark: digest(rows.map(withoutLights).join("\n").trim()),
+  };
   return { dialog, keys, seen, locator };
 }
 
@@ -169,10 +179,15 @@ function endpointOf(agent: Agent): Endpoint {
  * Claude Code blinks the bullet of a call that waits for permission, and its logo. A symbol before the first word is no
  * part of what was read; a blank takes its place.
  */
-const withoutLights = (row: string): string => row.replace(/^[\s\p{So}]+/u, (lead) => " ".repeat(lead.length)).trimEnd();
+const withoutLights = (row: string): string =>
+  row.replace(/^[\s\p{So}]+/u, (lead) => " ".repeat(lead.length)).trimEnd();
 
-const pressIn = ({ socket, pane, panePid }: PaneLocator, keys: readonly string[], guards: Guards, { servers }: SteerParts): Promise<Written> =>
-  pressGuarded(servers.at(socket), { pane, panePid, keys, guards });
+const pressIn = (
+  { socket, pane, panePid }: PaneLocator,
+  keys: readonly string[],
+  guards: Guards,
+  { servers }: SteerParts,
+): Promise<Written> => pressGuarded(servers.at(socket), { pane, panePid, keys, guards });
 
 /** A number, the whole label, or the beginning of one label only. */
 function choiceIn(choices: readonly Choice[], wanted: string, agent: Agent): Choice {

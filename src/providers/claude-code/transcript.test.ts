@@ -52,17 +52,32 @@ describe("an answer that was written before its prompt", () => {
   });
 
   const prompt = { type: "user", uuid: "1", parentUuid: null, message: { content: text } };
-  const told = (...lines: readonly object[]): string[] => newsOf(lines.map((line) => JSON.stringify(line)), { tag });
+  const told = (...lines: readonly object[]): string[] =>
+    newsOf(
+      lines.map((line) => JSON.stringify(line)),
+      { tag },
+    );
 
   test("so does a failure", () => {
-    const failure = { type: "assistant", uuid: "2", parentUuid: "1", isApiErrorMessage: true, message: { content: "API Error: 529 busy" } };
+    const failure = {
+      type: "assistant",
+      uuid: "2",
+      parentUuid: "1",
+      isApiErrorMessage: true,
+      message: { content: "API Error: 529 busy" },
+    };
     expect(told(failure, prompt)).toEqual(["held", "failed: 529 busy"]);
   });
 
   test("proves nothing that it does not follow", () => {
     const answer = { type: "assistant", uuid: "3", parentUuid: "2", message: { id: "a" } };
     const elsewhere = { type: "user", uuid: "2", parentUuid: null, message: { content: "something else" } };
-    const attached = { type: "attachment", uuid: "4", parentUuid: "3", attachment: { type: "hook_additional_context", content: [text] } };
+    const attached = {
+      type: "attachment",
+      uuid: "4",
+      parentUuid: "3",
+      attachment: { type: "hook_additional_context", content: [text] },
+    };
     expect(told(answer, attached, elsewhere)).toEqual(["held"]);
     expect(told(answer, prompt)).toEqual(["held"]);
   });

@@ -33,7 +33,9 @@ export class Entries {
   }
 
   private isEarly({ sign, follows }: TranscriptLine): boolean {
-    return (sign?.kind === "answer" || sign?.kind === "failure") && typeof follows === "string" && !this.read.has(follows);
+    return (
+      (sign?.kind === "answer" || sign?.kind === "failure") && typeof follows === "string" && !this.read.has(follows)
+    );
   }
 }
 

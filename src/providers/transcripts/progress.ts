@@ -42,7 +42,14 @@ export class Progress {
         if (entry.id !== null) this.held.since.add(entry.id);
         return null;
       }
-      this.held = { file, id: entry.id, answerBefore: entry.answerBefore, since: idsOf(entry), behind: idsOf(entry), turns: 0 };
+      this.held = {
+        file,
+        id: entry.id,
+        answerBefore: entry.answerBefore,
+        since: idsOf(entry),
+        behind: idsOf(entry),
+        turns: 0,
+      };
       return { kind: "held" };
     }
     if (this.held === null) return entry.queued?.includes(this.message.tag) ? { kind: "queued" } : null;

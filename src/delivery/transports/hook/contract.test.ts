@@ -95,26 +95,48 @@ test("mail that its waiter leaves is taken back, also when the attempt was calle
   expect(readdirSync(session.bells).filter((file) => file.includes(".mail."))).toEqual([]);
 });
 
-test("the waiter of a program that was killed, which named no process, gives way to the one that resumes the session", async () => {
-  await using session = claudeSession("s-1", hookEndpoint("s-1"));
-  const place = hookPlaceIn(session.folder);
-  layHookPlace(place, { socket: join(session.folder, "daemon.sock"), bun: process.execPath });
-  const { sessions, agent, traceOf } = session;
-  const transport = hookTransport({ bells: place.bells, said: (one) => sessions.said(one), watchState: (one, changed) => sessions.watch(one, changed), traceOf, pause: async () => undefined });
-  const message = seal({ to: agent.name, body: "to the resumed one" }, person, { inReplyTo: null, hops: 0 });
-  const errand: Errand = { message, delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" }, agent, endpoint: hookEndpoint("s-1"), mark: "m" };
-  const waiter = (): string => (existsSync(join(place.bells, "s-1.pid")) ? readFileSync(join(place.bells, "s-1.pid"), "utf8") : "");
-  /** As Claude Code 2.1.197 does it: by a shell, and without CLAUDE_PID. */
-  const program = () => Bun.spawn(["sh", "-c", 'sh -c "$1"; exit $?', "sh", place.wait], { env: { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1" }, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-  const killed = program();
-  await until(async () => waiter() !== "" && (await transport.ready(errand)).kind === "ready", "the first waiter");
-  const left = waiter();
-  killed.kill("SIGKILL");
-  await killed.exited;
-  const resumed = program();
-  await until(() => !["", left].includes(waiter()), "the second waiter");
-  expect(await transport.deliver(errand, AbortSignal.timeout(20_000))).toMatchObject({ kind: "handed" });
-  expect(await resumed.exited).toBe(2);
-  expect(await new Response(resumed.stderr).text()).toContain("to the resumed one");
-  await untilGone(Number(left.split(" ")[0]));
-});
+test(
+  "the waiter of a program that was killed, which named no process, gives way to the one that resumes the " + "session",
+  async () => {
+    await using session = claudeSession("s-1", hookEndpoint("s-1"));
+    const place = hookPlaceIn(session.folder);
+    layHookPlace(place, { socket: join(session.folder, "daemon.sock"), bun: process.execPath });
+    const { sessions, agent, traceOf } = session;
+    const transport = hookTransport({
+      bells: place.bells,
+      said: (one) => sessions.said(one),
+      watchState: (one, changed) => sessions.watch(one, changed),
+      traceOf,
+      pause: async () => undefined,
+    });
+    const message = seal({ to: agent.name, body: "to the resumed one" }, user, { inReplyTo: null, hops: 0 });
+    const errand: Errand = {
+      message,
+      delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" },
+      agent,
+      endpoint: hookEndpoint("s-1"),
+      mark: "m",
+    };
+    const waiter = (): string =>
+      existsSync(join(place.bells, "s-1.pid")) ? readFileSync(join(place.bells, "s-1.pid"), "utf8") : "";
+    /** As Claude Code 2.1.197 does it: by a shell, and without CLAUDE_PID. */
+    const program = () =>
+      Bun.spawn(["sh", "-c", 'sh -c "$1"; exit $?', "sh", place.wait], {
+        env: { PATH: process.env["PATH"]!, CLAUDE_CODE_SESSION_ID: "s-1" },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+    const killed = program();
+    await until(async () => waiter() !== "" && (await transport.ready(errand)).kind === "ready", "the first waiter");
+    const left = waiter();
+    killed.kill("SIGKILL");
+    await killed.exited;
+    const resumed = program();
+    await until(() => !["", left].includes(waiter()), "the second waiter");
+    expect(await transport.deliver(errand, AbortSignal.timeout(20_000))).toMatchObject({ kind: "delivered" });
+    expect(await resumed.exited).toBe(2);
+    expect(await new Response(resumed.stderr).text()).toContain("to the resumed one");
+    await untilGone(Number(left.split(" ")[0]));
+  },
+);
