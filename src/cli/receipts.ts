@@ -87,14 +87,13 @@ export function progress(receipt: ReceiptView, delivery: DeliveryView, now: numb
   }
 }
 
-/** How we know: `(tmux, delivered: screen, seen: transcript, as the user's word)`. */
+/** How we know: `(tmux, delivered: screen, seen: transcript, as user)`. */
 function evidence(receipt: ReceiptView | StoryView, delivery: DeliveryView): string {
   if (delivery.proof === null) return "";
   const proved = "history" in receipt ? provedSteps(receipt, delivery.agentId) : [];
   const steps = proved.length > 0 ? proved : [`${delivery.state}: ${delivery.proof}`];
-  const word =
-    delivery.authority === null ? [] : [`as ${delivery.authority === "user" ? "the user's" : "a peer's"} word`];
-  return `(${[delivery.transport, ...steps, ...word].filter(Boolean).join(", ")})`;
+  const readAs = delivery.authority === null ? [] : [`as ${delivery.authority}`];
+  return `(${[delivery.transport, ...steps, ...readAs].filter(Boolean).join(", ")})`;
 }
 
 /** Every proof once, with the state that it proved, in the order in which they came. */

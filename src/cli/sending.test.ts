@@ -142,12 +142,12 @@ describe("what is printed", () => {
     );
   });
 
-  test("for people: how we know", async () => {
+  test("prints the proof of each delivery", async () => {
     daemon.answers.send = () => receipt({ deliveries: [delivered()], notice: "interrupt became tool" });
     const { stdout } = await tieline.run(["send", "engineer", "x"]);
     expect(stdout).toBe(
-      "✓ MSG_USER_7f3a91c2 → engineer   delivered after 0.3 s   (tmux, delivered: screen, as the user's " +
-        "word)\n  interrupt became tool\n",
+      "✓ MSG_USER_7f3a91c2 → engineer   delivered after 0.3 s   (tmux, delivered: screen, as user)\n" +
+        "  interrupt became tool\n",
     );
   });
 
