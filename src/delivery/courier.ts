@@ -7,15 +7,7 @@
  * is `collect`: the agent asks, and gets what is there.
  */
 import { notRunningWords, type Agent, type Endpoint } from "../model/agent.ts";
-import {
-  isSummaryOnly,
-  proofOfSummary,
-  provesSeen,
-  type Authority,
-  type Delivery,
-  type Hold,
-  type Outcome,
-} from "../model/delivery.ts";
+import type { Authority, Delivery, Hold, Outcome } from "../model/delivery.ts";
 import { asTielineError } from "../model/errors.ts";
 import { systemClock, type AgentId, type Clock, type DeliveryId } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
@@ -23,10 +15,11 @@ import type { Mailbox } from "../mailbox/port.ts";
 import { Ages } from "../os/ages.ts";
 import { Backoff } from "./backoff.ts";
 import { collectMail, hasFailed, type Collected, type Collection } from "./collect.ts";
-import { Doubts, type Found } from "./doubts.ts";
+import { Doubts } from "./doubts.ts";
+import { createInspector } from "./inspector.ts";
 import { Order } from "./order.ts";
 import { Lateness } from "./lateness.ts";
-import { modelFailed, type ModelWatch } from "./outages.ts";
+import type { ModelWatch } from "./outages.ts";
 import { noticesFor } from "./notices.ts";
 import { withNotes } from "./notes.ts";
 import { Rounds } from "./rounds.ts";
@@ -84,7 +77,6 @@ export function createCourier(parts: CourierParts): Courier {
     mailbox,
     transports,
     report,
-    model,
     clock = systemClock,
     timeoutMs = 5_000,
     retryMs = 200,
@@ -97,6 +89,8 @@ export function createCourier(parts: CourierParts): Courier {
   const watches = new Watches(transportOf, rounds.ask.bind(rounds));
   const backoff = new Backoff(retryMs, clock);
   const lateness = new Lateness({ mailbox, transportOf });
+  const inspector = createInspector({ ...parts, transportOf, markOf });
+  const { inspect, lookFor, uncertainOf, finishedOwnDraft } = inspector;
   const doubts = new Doubts({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
@@ -309,71 +303,6 @@ export function createCourier(parts: CourierParts): Courier {
         backoff.ended(agent.id, transport);
         return outcome;
     }
-  }
-
-  /** A look that fails tells nothing: the attempt stays in doubt. */
-  async function lookFor(errand: Errand): Promise<Outcome> {
-    try {
-      return await transportOf(errand.endpoint.transport).inspect(errand);
-    } catch (thrown) {
-      report(`look for ${errand.message.tag} by ${errand.endpoint.transport}`, thrown);
-      return { kind: "unknown", detail: asTielineError(thrown).message, unseen: true };
-    }
-  }
-
-  /** The draft may be our own text, left there by an attempt that could not end: then Enter is all that is missing. */
-  async function finishedOwnDraft(id: AgentId): Promise<boolean> {
-    const uncertain = uncertainOf(id);
-    for (const delivery of uncertain) await inspect(delivery);
-    return uncertain.some(
-      ({ id: own, messageId }) =>
-        mailbox.receipt(messageId)?.deliveries.find(({ id }) => id === own)?.state !== "uncertain",
-    );
-  }
-
-  function uncertainOf(id: AgentId): readonly Delivery[] {
-    return mailbox.deliveriesIn(["uncertain"]).filter(({ agent }) => agent === id);
-  }
-
-  /** After a crash, or after the mailbox was restored: look before anything is repeated. */
-  async function inspect(delivery: Delivery | null): Promise<Found> {
-    const agent = delivery && parts.agent(delivery.agent);
-    const message = delivery && mailbox.message(delivery.messageId);
-    if (!delivery || !agent || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
-    // After a restore neither endpoint nor time of the attempt is known: all are looked at, and one without a trace
-    // proves nothing.
-    const isRestored = delivery.transport === null;
-    const mark = markOf(isRestored ? { ...delivery, claimedAt: null } : delivery);
-    let found = "decided" as Found;
-    for (const endpoint of agent.endpoints.filter(({ transport }) => isRestored || transport === delivery.transport)) {
-      const outcome = await lookFor({ message, delivery, agent, endpoint, mark });
-      if (outcome.kind === "delivered") {
-        await raise(delivery, outcome, { agent, message, endpoint });
-        return "decided";
-      }
-      if (outcome.kind === "unknown") found = outcome.unseen || found === "unseen" ? "unseen" : "undecided";
-      else if (outcome.kind === "absent" && delivery.state !== "delivered" && !isRestored)
-        await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
-    }
-    return found;
-  }
-
-  async function raise(
-    { id, state, warning }: Delivery,
-    found: Extract<Outcome, { kind: "delivered" }>,
-    errand: Pick<Errand, "agent" | "message" | "endpoint">,
-  ): Promise<void> {
-    const { agent, message, endpoint } = errand;
-    const { proof: offered, detail, failure, notes = [] } = withNotes(found, transportOf(endpoint.transport), errand);
-    // Of what was in doubt it is not written down yet how it went out.
-    const isNew = state === "uncertain";
-    const proof = isNew && isSummaryOnly({ notes }) ? proofOfSummary(offered) : offered;
-    await mailbox.confirm(id, proof, detail);
-    if (isNew) for (const { code, text } of notes) await mailbox.note(id, code, text);
-    if (provesSeen(proof)) model?.answered(agent.id);
-    if (failure === undefined || warning !== null) return;
-    await mailbox.warn(id, modelFailed(failure));
-    model?.failed(agent, failure, message);
   }
 
   /**

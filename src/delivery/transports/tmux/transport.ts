@@ -4,16 +4,14 @@
  */
 import type { Agent, Endpoint } from "../../../model/agent.ts";
 import type { Outcome } from "../../../model/delivery.ts";
-import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import { Ages } from "../../../os/ages.ts";
 import { asTielineError } from "../../../model/errors.ts";
 import { elapsedFor, systemClock, type AgentId, type Clock } from "../../../model/ids.ts";
 import { processExists, type Processes } from "../../../os/processes.ts";
 import { ttyModes, type ReadTtyMode } from "../../../os/tty.ts";
 import { look, lookAtMany, type Look } from "../../../tmux/pane.ts";
-import { isPosixShell } from "../../../os/shell.ts";
 import { endPause, preparePause } from "../../../tmux/pauseKeys.ts";
-import { leaveMode, pasteGuarded } from "../../../tmux/write.ts";
+import { pasteGuarded } from "../../../tmux/write.ts";
 import type { Explanation, Eyes } from "../../../agents/status/port.ts";
 import { paneLocator } from "../paneLocator.ts";
 import type { Errand, ProbingTransport, Readiness } from "../port.ts";
@@ -21,6 +19,8 @@ import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { claimedAt, markOfAttempt } from "./marks.ts";
 import { Foresight } from "./foresight.ts";
+import { changed, leaveCopyMode, tooSmall, unanswered, unmarked, withNotes } from "./outcomes.ts";
+import { textFor } from "./paneInput.ts";
 import {
   holdsDraft,
   judge,
@@ -38,7 +38,6 @@ import {
 import { Settling } from "./settling.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
 import { Survey } from "./survey.ts";
-import { canonicalLimit, paneText, type Taking } from "./text.ts";
 import { hasComposer, standing } from "./verify.ts";
 import type { PaneWatch } from "./watch.ts";
 
@@ -78,7 +77,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     pause = Bun.sleep,
   } = parts;
   const { timeoutMs = 5_000, readyTimeoutMs = 30_000, pollIntervalMs = 200 } = parts;
-  const ttyMode = parts.ttyMode ?? ttyModes(platform);
+  const input = { ...parts, platform, ttyMode: parts.ttyMode ?? ttyModes(platform) };
   const accessTo = accessOver(parts);
   const elapsed = elapsedFor(clock);
   const ages = new Ages(clock);
@@ -113,7 +112,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       const verdict = verdictOn(access, sight);
       if (verdict.kind === "held") return verdict;
       if (verdict.leaveMode) return leaveCopyMode(access, sight);
-      const sent = await textFor(errand, access, sight);
+      const sent = await textFor(errand, access, sight, input);
       if (sent === null) return tooSmall(sight);
       const { text } = sent;
       const { mark } = errand;
@@ -148,7 +147,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
           ? inConversation(errand, { access, mark, sight, told })
           : told;
       }
-      const sent = await textFor(errand, access, sight);
+      const sent = await textFor(errand, access, sight, input);
       const text = sent?.text ?? null;
       const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
       if (entered === mark && isDialog(sight))
@@ -308,40 +307,7 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     else observed(agent, stateOf(sight, traits));
     return sight;
   }
-
-  /** Null: the pane is so small that not even a doorbell could be checked in it. */
-  async function textFor({ message, agent }: Errand, access: Access, sight: There): Promise<Envelope | null> {
-    const taking = { ...(await takingOf(access, sight)), ...actingTraits(sight), command: parts.command?.(agent) };
-    return paneText(message, access.traits, taking, "user");
-  }
-
-  /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
-  async function takingOf({ traits, locator, manifest }: Access, { look: { pane }, reading }: There): Promise<Taking> {
-    const framed =
-      reading.composer !== undefined && (manifest.composer?.top !== undefined || manifest.composer?.side !== undefined);
-    const checked = traits.collapsesAbove !== null || framed;
-    const room = checked ? { columns: pane.width, rows: pane.height } : null;
-    const { bracketedPaste } = traits;
-    const asked =
-      bracketedPaste === "always" ||
-      (pane.bracketedPaste ?? watches.bracketedPaste(locator.socket, pane.id) ?? bracketedPaste);
-    const collapsesFrom = manifest.composer?.pasteLines;
-    if (asked === true) return { multiline: true, lineLimit: null, room, collapsesFrom };
-    const canonical = (await ttyMode(pane.tty)) === "canonical";
-    return {
-      multiline: asked ?? !canonical,
-      lineLimit: canonical ? canonicalLimit(platform) : null,
-      room,
-      collapsesFrom,
-    };
-  }
 }
-
-/** How text is written so that it does not run: as a comment, or quoted. */
-const actingTraits = ({ acting }: There): Pick<Taking, "comment" | "posix"> => ({
-  comment: acting?.comment ?? null,
-  posix: acting?.kind === "shell" && isPosixShell(acting.name),
-});
 
 /** What nothing is typed into is not idle, whatever its screen looks like. */
 function stateOf(sight: There, traits: Access["traits"]): Parameters<Observed>[1] {
@@ -386,47 +352,4 @@ function explanationOf({ look: { pane }, reading }: There, draft: boolean, hold:
     composer: composer?.text ?? null,
   };
   return { pane: pane.id, state, draft, rule, why, hold, retrying, known };
-}
-
-const unanswered = (detail: string) => ({ kind: "held", hold: { reason: "error", detail } }) as const;
-
-/** Leaving copy mode redraws the pane; the next look decides about typing. */
-async function leaveCopyMode({ server, locator }: Access, sight: There): Promise<Outcome> {
-  await leaveMode(server, { pane: locator.pane, panePid: sight.look.pane.pid });
-  return { kind: "held", hold: { reason: "copy-mode", detail: `${locator.pane} was in copy mode and nobody looked` } };
-}
-
-function changed({ locator }: Access, failed: readonly string[]): Outcome {
-  return {
-    kind: "held",
-    hold: { reason: "busy", detail: `${locator.pane} changed just before the paste (${failed.join(", ")})` },
-  };
-}
-
-/**
- * Each paste replaces the mark of the one before: under a later one nothing is known of an earlier attempt. Nor does a
- * pane that the agent came to afterwards know anything of it.
- */
-function unmarked(mark: string, pasted: string, since = 0): Outcome {
-  if (claimedAt(mark) < since)
-    return { kind: "unknown", detail: "the program that it was typed into is not there any more" };
-  if (claimedAt(pasted) > claimedAt(mark)) return { kind: "unknown", detail: "another message was typed there since" };
-  return { kind: "absent", detail: "nothing was typed" };
-}
-
-/** How the text that was pasted differs from the message. */
-function withNotes(outcome: Outcome, sent: Envelope | null): Outcome {
-  return sent && (outcome.kind === "delivered" || outcome.kind === "unknown")
-    ? { ...outcome, notes: notesOn(sent) }
-    : outcome;
-}
-
-function tooSmall({ look: { pane } }: There): Outcome {
-  return {
-    kind: "held",
-    hold: {
-      reason: "unreadable",
-      detail: `${pane.id} is too small to check what is typed there (${pane.width} × ${pane.height})`,
-    },
-  };
 }
