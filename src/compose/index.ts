@@ -1,115 +1,55 @@
 /**
- * The switch, put together. Only this file and the folder beside it name concrete drivers: `compose/programs.ts` those
- * of agent programs, `compose/transports.ts` the ways in, `compose/audience.ts` those who listen to events.
+ * The switch, put together from one file per area. Only this folder names concrete drivers: `programs.ts` those of
+ * agent programs, `transports.ts` the transports.
  */
 import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { reachableNames } from "../routing/addresses/reach.ts";
-import type { Lookups } from "../routing/addresses/rules.ts";
-import { audienceOf, type Audience } from "./audience.ts";
-import { agentPrograms, linksTo, retryReasonOf, type Programs } from "./programs.ts";
-import { allTransports } from "./transports.ts";
-import { loadHomeConfig, type HomeConfig } from "../config/home.ts";
-import { Projects } from "../config/projects.ts";
-import { createCourier, type Courier } from "../delivery/courier.ts";
-import { Directory } from "../agents/directory/directory.ts";
-import { documentMigrations, sqliteDocuments } from "../agents/directory/documents/sqlite.ts";
-import { lookupsOver } from "../agents/directory/lookups.ts";
-import { Profiles } from "../agents/profiles/profiles.ts";
-import { teamsOver, type Teams } from "../agents/teams.ts";
-import { openEventStore } from "../events/sqlite.ts";
-import { Spine } from "../events/spine.ts";
-import { loopGuard } from "../routing/loopGuard.ts";
-import { copyistCommand } from "../os/install.ts";
-import { ClaudeReplies } from "../providers/claude-code/replies.ts";
-import { serveNativeTeams } from "../providers/claude-code/teams/serve.ts";
-import type { HookChain } from "../intake/hooks/chain.ts";
-import { HookFlags } from "../intake/hooks/flags.ts";
-import { emitters } from "../intake/hooks/handlers/emitters.ts";
-import { nativeSend } from "../intake/hooks/handlers/nativeSend.ts";
-import { turnText } from "../intake/hooks/handlers/turnText.ts";
-import { hookPlaceIn, type HookPlace } from "../intake/hooks/place.ts";
-import { standardHooks } from "../intake/hooks/standard.ts";
-import { outputsOf } from "../intake/outputs.ts";
-import { Submissions } from "../intake/submissions.ts";
-import { Workspaces } from "../intake/workspaces.ts";
+import { join } from "node:path";
 import type { AdoptParts } from "../agents/adopt/adopt.ts";
-import { NativeMembers } from "../providers/claude-code/teams/native/members.ts";
-import { sessionOf } from "../agents/layout/place.ts";
-import { TmuxServers } from "../agents/layout/servers.ts";
-import type { SandboxSurroundings } from "../agents/start/prepare.ts";
-import { Spawner } from "../agents/start/spawner.ts";
-import { AgentStarter } from "../agents/start/starter.ts";
-import { Backups } from "../mailbox/backups.ts";
-import { Indexing } from "../mailbox/indexing.ts";
-import { openMailbox } from "../mailbox/mailbox.ts";
+import type { Directory } from "../agents/directory/directory.ts";
+import type { TmuxServers } from "../agents/layout/servers.ts";
+import type { Profiles } from "../agents/profiles/profiles.ts";
+import type { AgentStarter } from "../agents/start/starter.ts";
+import type { Sensing } from "../agents/status/sensing.ts";
+import type { Teams } from "../agents/teams.ts";
+import type { Trust } from "../agents/trust/trust.ts";
+import { loadHomeConfig, type HomeConfig } from "../config/home.ts";
+import type { Projects } from "../config/projects.ts";
+import type { Courier } from "../delivery/courier.ts";
+import { followClock, moveBackDeadlines } from "../delivery/setClock.ts";
+import type { Witness } from "../delivery/transcriptWatcher.ts";
+import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
+import { getsNotices } from "../delivery/transportSelection.ts";
+import type { Spine } from "../events/spine.ts";
+import type { HookChain } from "../intake/hooks/chain.ts";
+import { hookPlaceIn, type HookPlace } from "../intake/hooks/place.ts";
+import type { Workspaces } from "../intake/workspaces.ts";
+import type { Backups } from "../mailbox/backups.ts";
 import type { Mailbox } from "../mailbox/port.ts";
-import { daysMs, Retention } from "../mailbox/retention.ts";
-import { openMailboxFile } from "../mailbox/sqlite/file.ts";
-import { mailboxMigrations } from "../mailbox/sqlite/schema.ts";
-import { Snapshots } from "../mailbox/sqlite/snapshots.ts";
-import { sqliteStore } from "../mailbox/sqlite/store.ts";
-import { endpointBy, type Agent } from "../model/agent.ts";
-import type { AgentId, Clock } from "../model/ids.ts";
-import type { Profile } from "../model/profile.ts";
-import { Objects } from "../objects/objects.ts";
+import type { Snapshots } from "../mailbox/sqlite/snapshots.ts";
+import type { Clock } from "../model/ids.ts";
+import type { Objects } from "../objects/objects.ts";
+import type { Processes } from "../os/processes.ts";
+import { SteadyClock } from "../os/steadyClock.ts";
 import { readRegistry, type RegisteredSession } from "../providers/claude-code/registry.ts";
-import { isClaude } from "../providers/claude-code/sessions.ts";
+import type { NativeMembers } from "../providers/claude-code/teams/native/members.ts";
+import { serveNativeTeams } from "../providers/claude-code/teams/serve.ts";
+import { followUpInboxes } from "../providers/claude-code/transports/inbox/followUp.ts";
+import { claudeInboxEndpoint } from "../providers/claude-code/transports/inbox/transport.ts";
 import { runningCodex } from "../providers/codex/running.ts";
 import { runningOpencode } from "../providers/opencode/running.ts";
-import { ProgramAnswers } from "../providers/programAnswers.ts";
 import { tielineCommand } from "../providers/tielineCommand.ts";
-import { UserScreens } from "../providers/userScreens.ts";
-import { createRouter, type Router, type RouterParts } from "../routing/router.ts";
-import { routes } from "../routing/directoryRouting.ts";
-import { SteadyClock } from "../os/steadyClock.ts";
-import { ageingClock, followClock, moveBackDeadlines } from "../delivery/setClock.ts";
-import { Borders } from "../agents/layout/borders.ts";
-import { Viewers } from "../agents/layout/viewers.ts";
-import { observing } from "../agents/status/observing.ts";
-import { inOwnWords } from "../agents/status/ownWord.ts";
-import { Sensing } from "../agents/status/sensing.ts";
-import { Outages } from "../delivery/outages.ts";
-import { UncertainNotices } from "../delivery/uncertain.ts";
-import { Retries } from "../delivery/retries.ts";
-import { systemProcesses, type Processes } from "../os/processes.ts";
-import { claudeInboxEndpoint } from "../providers/claude-code/transports/inbox/transport.ts";
-import { followUpInboxes } from "../providers/claude-code/transports/inbox/followUp.ts";
-import { hookEndpoint } from "../delivery/transports/hook/transport.ts";
-import { objectEndpoint } from "../delivery/transports/object/transport.ts";
-import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
-import { tmuxTransport } from "../delivery/transports/tmux/transport.ts";
-import { PaneWatch } from "../delivery/transports/tmux/watch.ts";
-import { openWorkspaceInbox } from "../delivery/transports/workspaceInbox/write.ts";
-import { getsNotices } from "../delivery/transportSelection.ts";
-import { Trust } from "../agents/trust/trust.ts";
-import { Witness } from "../delivery/transcriptWatcher.ts";
-
-export interface SwitchOptions {
-  readonly root: string;
-  readonly mailboxPath: string;
-  /** Where copies of the mailbox are kept. */
-  readonly backupsDirectory: string;
-  readonly configPath: string;
-  readonly profilesDirectory: string;
-  readonly screensDirectory: string;
-  /** Where programs of agents that we start may listen; short enough for the path of a socket. */
-  readonly socketsDirectory: string;
-  /** The tmux server for agents that we start, unless somebody says otherwise. */
-  readonly tmuxSocket: string;
-  /** The environment of tmux processes, and so of a tmux server that we start. */
-  readonly env: Record<string, string>;
-  /** Where the `tieline` command is, for agents that we start. */
-  readonly binDirectory: string;
-  readonly report: (context: string, fault: unknown) => void;
-  /** Told every tmux command and its answer; null: nobody wants to know. */
-  readonly debug?: ((line: string) => void) | null;
-  /** The NATS server that the environment names; null: the one of the settings. */
-  readonly natsUrl?: string | null;
-  /** For the log: something that is no fault. */
-  readonly note?: (text: string) => void;
-  readonly clock?: Clock;
-}
+import type { Lookups } from "../routing/addresses/rules.ts";
+import type { Router, RouterParts } from "../routing/router.ts";
+import { agentsOf } from "./agents.ts";
+import { audienceOf, type Audience } from "./audience.ts";
+import { deliveryOf } from "./delivery.ts";
+import { hooksOf } from "./hooks.ts";
+import { intakeOf } from "./intake.ts";
+import type { ComposeOptions } from "./options.ts";
+import { panesOf } from "./panes.ts";
+import { agentPrograms, linksTo, type Programs } from "./programs.ts";
+import { startingOf } from "./starting.ts";
+import { openStorage } from "./storage.ts";
 
 export interface Switch extends AsyncDisposable {
   readonly config: HomeConfig;
@@ -158,292 +98,45 @@ export interface Switch extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-const mebibyte = 1024 * 1024;
-
-/** By which a program could act as the user: tmux, keys, agents for keys, the session's own services. */
-function secretsOf({ env, tmuxSocket }: Pick<SwitchOptions, "env" | "tmuxSocket">): string[] {
-  const { HOME, SSH_AUTH_SOCK, XDG_RUNTIME_DIR } = env;
-  return [
-    dirname(tmuxSocket),
-    SSH_AUTH_SOCK,
-    XDG_RUNTIME_DIR,
-    HOME && join(HOME, ".ssh"),
-    HOME && join(HOME, ".gnupg"),
-  ].filter((path): path is string => Boolean(path));
-}
-
 /** Throws DatabaseTaken when another process serves this home. */
-export function compose(options: SwitchOptions): Switch {
+export function compose(options: ComposeOptions): Switch {
   const steady = new SteadyClock();
   const { report, clock = steady.now, env, note = () => undefined } = options;
   mkdirSync(options.root, { recursive: true, mode: 0o700 });
   const config = loadHomeConfig(options.configPath);
-  const { maxAgeDays, maxMegabytes, eventsMegabytes } = config.retention;
-  const maxAgeMs = daysMs(maxAgeDays);
-
-  // What is kept: mail, agents, what happened.
-  const eventsPath = join(options.root, "events.db");
-  const { connection, checkpoints, changes } = openMailboxFile(
-    options.mailboxPath,
-    { mailbox: mailboxMigrations, documents: documentMigrations },
-    { report, signsOfUse: [eventsPath, join(options.root, "user.token")] },
-  );
-  const pruneClock: Clock =
-    options.clock ?? ageingClock(steady, () => mailbox.log({ limit: 1 })[0]?.message.acceptedAt ?? null, maxAgeMs);
-  const events = new Spine(openEventStore(eventsPath, report, clock), {
-    report,
-    clock,
-    pruneClock,
-    maxAgeMs,
-    maxBytes: eventsMegabytes * mebibyte,
-  });
-  const { emit, onEvent } = events;
-  const mailbox = openMailbox(sqliteStore(connection), {
-    clock,
-    maxAttempts: config.delivery.retries + 1,
-    maxBytes: maxMegabytes * mebibyte,
-  });
-  const documents = sqliteDocuments(connection);
-  const directory = new Directory(documents, emit, clock);
-  const agentOf = (id: AgentId): Agent | null => directory.agent(id);
-  const projects = new Projects();
-  const profiles = new Profiles(options.profilesDirectory);
-  const teams = teamsOver(directory, projects, documents);
-  const programs = agentPrograms(env, clock, report);
   const command = tielineCommand({ home: options.root, program: join(options.root, "bin", "tieline") });
+  const foundation = { options, config, clock, report, command };
 
-  // Who may write to whom.
-  const native = new NativeMembers({
-    ...{
-      configDir: programs.claudeConfig,
-      home: mailbox.id,
-      directory,
-      mailbox,
-      endpoint: claudeInboxEndpoint,
-      rootsOf: () => teams.claims.roots(),
-    },
-    isDeclared: (team, name) => lookups.profile(team, name)?.origin === "project",
-    changed: (agent) => courier.wake(agent),
+  const storage = openStorage(foundation, steady);
+  const { mailbox, documents, events, snapshots, backups, retention, indexing } = storage;
+  const programs = agentPrograms(env, clock, report);
+  const agents = agentsOf({
+    ...{ ...foundation, mailbox, documents, events, claudeConfig: programs.claudeConfig },
+    wake: (agent) => courier.wake(agent),
   });
-  const lookups = lookupsOver({
-    roster: directory.roster,
-    profiles,
-    projectOf: teams.projectOf,
-    overlayOf: teams.overlayOf,
-    foundedTeams: teams.founded,
-    nativeMembers: (asker, team, name) => native.find(asker, team, name),
-    nativeNames: () => native.names(),
-  });
-  const reachable = (agent: Agent): readonly string[] => reachableNames(agent, lookups);
-  const profileOf = ({ team, profile }: Agent): Profile | null =>
-    profile === null ? null : lookups.profile(team, profile);
-  const trust = new Trust({
-    documents,
-    profiles,
-    projectOf: teams.projectOf,
-    path: env["PATH"] ?? "",
-    binDirectory: options.binDirectory,
-    clock,
-  });
-  /** Which files are read as an agent's output is for trusted files to say. */
-  const loggedProfileOf = (agent: Agent): Profile | null => {
-    const seen = profileOf(agent);
-    return seen === null || seen.project === null || seen.logs.length === 0
-      ? seen
-      : trust.profileIfTrusted(agent.team, seen.name);
-  };
-  const profileToStart = (team: string, name: string): Profile | null => trust.profileToStart(team, name);
-  const ways = routes(directory, lookups, () => trust.profiles(), emit);
-  const router = createRouter({ mailbox, guard: loopGuard(mailbox, config.guards, clock), emit, clock, ...ways });
-
-  // Panes: written to, looked at, shown.
-  const processes = systemProcesses();
-  const servers = new TmuxServers({ env, timeoutMs: config.terminal.execTimeout }, options.debug ?? null, (socket) =>
-    viewers.moved(socket),
-  );
-  const serverAt = servers.at.bind(servers);
-  const watches = new PaneWatch(report, clock);
+  const { directory, agentOf, projects, profiles, teams, trust, native, lookups, ways, router } = agents;
   const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
-  const tmux = tmuxTransport({
-    ...{ processes, watches, clock, report, command, traceOf, server: serverAt, agent: agentOf },
-    enterRepeats: config.delivery.retries,
-    defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
-    screens: new UserScreens(options.screensDirectory),
-    timeoutMs: config.delivery.timeoutMs,
-    readyTimeoutMs: config.delivery.readyTimeoutMs,
-    pollIntervalMs: config.delivery.pollIntervalMs,
-    observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), programs.said),
+  const panes = panesOf({ ...foundation, mailbox, events, directory, agentOf, said: programs.said, traceOf });
+  const { processes, servers, watches, tmux, sensing, borders, viewers } = panes;
+  const { submissions, workspaces, objects, replies } = intakeOf({
+    ...{ ...foundation, mailbox, documents, events, agents, claude: programs.claude },
+    getsNotices: (agent) => getsNotices(agent, (name) => transports.get(name)!),
   });
-  const sensing = new Sensing({ eyes: tmux, directory, onEvent, report });
-  const borders = new Borders({
-    server: serverAt,
-    agent: agentOf,
-    pending: (id) => mailbox.pending(id),
-    onEvent,
-    report,
-  });
-  const viewers: Viewers = new Viewers({
-    ...{ server: serverAt, report },
-    agents: () => directory.agents(),
-    sessionOf: (agent) => sessionOf(agent, config),
-    attend: (wanted) => sensing.attend(wanted),
-  });
-
-  // Mail that does not come by command, and those who are no programs.
-  const submissions = new Submissions({
-    mailbox,
-    router,
-    report,
-    getsNotices: (agent) => getsNotices(directory.agent(agent.id) ?? agent, (name) => transports.get(name)!),
-  });
-  const workspaces = new Workspaces({
-    ...{ mailbox, documents, report, reachable, submissions, clock },
-    agents: () => directory.agents(),
-    openInbox: openWorkspaceInbox,
-    outputsOf: (agent) => outputsOf(agent, loggedProfileOf(agent)),
-  });
-  onEvent((event) => {
-    if (
-      event.type === "agent.registered" ||
-      event.type === "agent.removed" ||
-      (event.type === "agent.changed" && event.state === "starting")
-    )
-      workspaces.refresh();
-  });
-  const objects = new Objects({
-    directory,
-    mailbox,
-    router,
-    documents,
-    report,
-    clock,
-    projectOf: teams.projectOf,
-    trusted: (root) => trust.objectsOf(root),
-    env,
-    endpoint: objectEndpoint,
-  });
-  const replies = new ClaudeReplies({
-    ...{ router, mailbox, report },
-    agentAt: (path) =>
-      directory.agents().find((agent) => isClaude(agent) && programs.claude.of(agent)?.messagingSocketPath === path) ??
-      null,
-  });
-
-  // Delivery, and its proof.
   const hookPlace = hookPlaceIn(options.root);
-  const outages = new Outages({ mailbox, report });
-  const witness: Witness = new Witness({
-    ...{ mailbox, clock, report, agent: agentOf },
-    transcript: (agent, since) => programs.transcripts.of(agent, since),
-    found(agent, sessionId) {
-      if (agent.provider === "codex" && directory.agent(agent.id)?.sessionId !== sessionId)
-        directory.update(agent.id, { sessionId });
-    },
-    detailOf: (delivery) => hooks.urgency.stoppedBy(delivery),
-    model: outages,
+  const delivery = deliveryOf({
+    ...{ ...foundation, mailbox, directory, agentOf, tmux, workspaces, objects, replies, programs, hookPlace },
+    detailOf: (id) => hooks.urgency.stoppedBy(id),
   });
-  const retries = new Retries({
-    mailbox,
-    agent: agentOf,
-    retrying: retryReasonOf(programs, tmux),
-    model: outages,
-    report,
+  const { courier, transports, retries, uncertain } = delivery;
+  const witness: Witness = delivery.witness;
+  const hooks = hooksOf({
+    ...{ ...foundation, mailbox, events, directory, agentOf, router, profileOf: agents.profileOf },
+    ...{ courier, submissions, programs, place: hookPlace },
   });
-  const uncertain = new UncertainNotices({ mailbox, agent: agentOf, report });
-  const transports = allTransports({
-    config,
-    root: options.root,
-    tmux,
-    programs,
-    replies,
-    objects,
-    workspaces,
-    hookPlace,
-    traceOf,
-    command,
-    clock,
-  });
-  const courier = createCourier({
-    mailbox,
-    transports,
-    report,
-    clock,
-    model: outages,
-    timeoutMs: config.delivery.timeoutMs,
-    retryMs: config.delivery.pollIntervalMs,
-    agent: agentOf,
-  });
-  const hooks = standardHooks({
-    ...{ directory, mailbox, courier, report, clock },
-    joined(agent, { sessionId, transcriptPath }) {
-      if (transcriptPath !== null) programs.transcripts.learn(agent, sessionId, transcriptPath);
-      const known = endpointBy("hook", agent);
-      if (known?.locator["sessionId"] === sessionId) return;
-      directory.update(agent.id, {
-        endpoints: [...agent.endpoints.filter((one) => one !== known), hookEndpoint(sessionId)],
-      });
-      courier.wake(agent.id);
-    },
-    observed(agent, state) {
-      if (isClaude(agent)) programs.claude.heard(agent, state);
-    },
-    command,
-    hasReadRefusal: (agent, call, refused) => programs.transcripts.hasReadRefusal(agent, call, refused),
-    more: [
-      ...nativeSend({ router, knownNatively: (name, agent) => programs.claude.knows(name, agent) }),
-      turnText(
-        submissions,
-        (agent) => profileOf(agent)?.markers ?? false,
-        (agent, path) => programs.transcripts.lengthAt(agent, path),
-      ),
-      ...emitters(emit),
-    ],
-  });
-  const flags = new HookFlags({
-    mailbox,
-    agentOf,
-    place: hookPlace,
-    isRefusing: (id) => hooks.urgency.isRefusing(id),
-    report,
-    clock,
-  });
+  const { flags } = hooks;
   const links = linksTo(programs, { directory, mailbox, courier, events, report });
-
-  // Agents that are started, by command or by their mail.
-  const surroundings = (): SandboxSurroundings => ({
-    ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])),
-    secrets: secretsOf(options),
-  });
-  const answers = new ProgramAnswers();
-  const starter = new AgentStarter({
-    ...{
-      surroundings,
-      directory,
-      profileToStart,
-      servers,
-      processes,
-      config,
-      courier,
-      mailbox,
-      tmux,
-      reachable,
-      options,
-    },
-    directoryOf: (team) => teams.projectOf(team)?.root ?? null,
-    hooks: { hook: hookPlace.hook, wait: hookPlace.wait },
-    ask: (asked) => answers.of(asked),
-    command,
-    report,
-  });
-  const spawner = new Spawner({
-    ...{ mailbox, clock, report, agent: agentOf, mayStart: ways.mayStart },
-    perMinute: config.spawn.perMinute,
-    start: async (agent) => void (await starter.start(agent)),
-    explain: (agent, why) => {
-      directory.observe(agent.id, "gone", why);
-      courier.wake(agent.id);
-    },
-  });
+  const starting = startingOf({ ...foundation, mailbox, servers, processes, tmux, courier, agents, hookPlace });
+  const { starter, spawner } = starting;
 
   const trustChanged = (root: string): void => {
     for (const team of teams.claims.teamsAt(root)) {
@@ -457,22 +150,9 @@ export function compose(options: SwitchOptions): Switch {
 
   const natsUrl = options.natsUrl ?? config.nats.url;
   const { activities, metrics, nats } = audienceOf({
-    events,
-    mailbox,
-    directory,
+    ...{ events, mailbox, directory, clock },
     nats: { ...config.nats, url: natsUrl },
-    clock,
   });
-  const copyistEnv = { ...env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
-  const snapshots = new Snapshots({ path: options.mailboxPath, checkpoints, command: copyistCommand, env: copyistEnv });
-  const backups = new Backups({
-    ...{ report, clock, changes, directory: options.backupsDirectory, keep: config.backup.keep },
-    everyMs: config.backup.everyHours * 3_600_000,
-    maxBytes: config.backup.maxMegabytes * mebibyte,
-    copy: (to) => snapshots.take(to),
-  });
-  const retention = new Retention(mailbox, { maxAgeMs, maxBytes: maxMegabytes * mebibyte, report, clock: pruneClock });
-  const indexing = new Indexing({ mailbox, report });
 
   /** Claude Code's own teams, until told to stop. */
   function serveTeams(signal: AbortSignal): Promise<unknown> {
@@ -540,7 +220,7 @@ export function compose(options: SwitchOptions): Switch {
     },
     native,
     witness,
-    hooks: flags.follow(hooks.chain),
+    hooks: hooks.chain,
     hookPlace,
     tmuxSocket: options.tmuxSocket,
     resolve: ways.resolve,

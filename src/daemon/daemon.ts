@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import type { Home } from "../client/home.ts";
 import { pathOf, socketOnly } from "../api/operations.ts";
 import type { Caller, OperationName } from "../api/schema.ts";
-import { compose, type SwitchOptions } from "../compose/index.ts";
+import { compose } from "../compose/index.ts";
+import type { ComposeOptions } from "../compose/options.ts";
 import { configChange } from "../config/changed.ts";
 import { loadHomeConfig } from "../config/home.ts";
 import { refuseDuringMaintenance } from "../config/maintenance.ts";
@@ -94,7 +95,7 @@ export async function startDaemon({
   for (const note of tightened) log.info(note);
   await refuseDuringMaintenance(home.root);
   let loopback: Loopback | null = null;
-  const options: SwitchOptions = {
+  const options: ComposeOptions = {
     root: home.root,
     mailboxPath: home.mailbox,
     backupsDirectory: home.backups,
@@ -251,7 +252,7 @@ export async function startDaemon({
 }
 
 /** Only a command that gets no answer reads it, so a full disk must not keep the daemon from starting. */
-function writePid(file: string, startMark: string, report: SwitchOptions["report"]): void {
+function writePid(file: string, startMark: string, report: ComposeOptions["report"]): void {
   try {
     atomicWrite(file, `${process.pid} ${startMark}\n`);
   } catch (fault) {
@@ -271,7 +272,7 @@ function mcpWhenAsked(door: McpDoor): Handle {
 function listen(
   socket: string,
   fetch: (request: Request) => Promise<Response>,
-  report: SwitchOptions["report"],
+  report: ComposeOptions["report"],
 ): Bun.Server<undefined> {
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   const birthplace = join(dirname(socket), `.${process.pid}`);

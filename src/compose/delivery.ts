@@ -1,0 +1,69 @@
+/** The second half of a message's path: transports, the courier, and proof. */
+import { createCourier, type Courier } from "../delivery/courier.ts";
+import { Outages } from "../delivery/outages.ts";
+import { Retries } from "../delivery/retries.ts";
+import { Witness } from "../delivery/transcriptWatcher.ts";
+import type { Transport } from "../delivery/transports/port.ts";
+import { UncertainNotices } from "../delivery/uncertain.ts";
+import type { HookPlace } from "../intake/hooks/place.ts";
+import type { DeliveryId } from "../model/ids.ts";
+import type { Agents } from "./agents.ts";
+import type { Intake } from "./intake.ts";
+import type { Foundation } from "./options.ts";
+import type { Panes } from "./panes.ts";
+import { retryReasonOf, type Programs } from "./programs.ts";
+import type { Storage } from "./storage.ts";
+import { allTransports } from "./transports.ts";
+
+export interface DeliveryArea {
+  readonly transports: ReadonlyMap<string, Transport>;
+  readonly courier: Courier;
+  readonly witness: Witness;
+  readonly retries: Retries;
+  readonly uncertain: UncertainNotices;
+}
+
+export interface DeliveryParts
+  extends
+    Foundation,
+    Pick<Storage, "mailbox">,
+    Pick<Agents, "directory" | "agentOf">,
+    Pick<Panes, "tmux">,
+    Pick<Intake, "workspaces" | "objects" | "replies"> {
+  readonly programs: Programs;
+  readonly hookPlace: HookPlace;
+  /** Which refusal of a hook stopped a delivery. */
+  readonly detailOf: (delivery: DeliveryId) => Promise<string | undefined>;
+}
+
+export function deliveryOf(parts: DeliveryParts): DeliveryArea {
+  const { options, config, clock, report, command, mailbox, directory, agentOf, tmux, programs, detailOf } = parts;
+  const { replies, objects, workspaces, hookPlace } = parts;
+  const outages = new Outages({ mailbox, report });
+  const witness: Witness = new Witness({
+    ...{ mailbox, clock, report, agent: agentOf, detailOf },
+    transcript: (agent, since) => programs.transcripts.of(agent, since),
+    found(agent, sessionId) {
+      if (agent.provider === "codex" && directory.agent(agent.id)?.sessionId !== sessionId)
+        directory.update(agent.id, { sessionId });
+    },
+    model: outages,
+  });
+  const transports = allTransports({
+    ...{ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, command, clock },
+    traceOf: (agent, message) => witness.traceOf(agent, message),
+  });
+  const courier = createCourier({
+    ...{ mailbox, transports, report, clock, model: outages, agent: agentOf },
+    timeoutMs: config.delivery.timeoutMs,
+    retryMs: config.delivery.pollIntervalMs,
+  });
+  const retrying = retryReasonOf(programs, tmux);
+  return {
+    transports,
+    courier,
+    witness,
+    retries: new Retries({ mailbox, agent: agentOf, retrying, model: outages, report }),
+    uncertain: new UncertainNotices({ mailbox, agent: agentOf, report }),
+  };
+}

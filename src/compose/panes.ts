@@ -1,0 +1,65 @@
+/** tmux panes: written to, read, shown. */
+import { Borders } from "../agents/layout/borders.ts";
+import { sessionOf } from "../agents/layout/place.ts";
+import { TmuxServers } from "../agents/layout/servers.ts";
+import { Viewers } from "../agents/layout/viewers.ts";
+import { observing } from "../agents/status/observing.ts";
+import { inOwnWords } from "../agents/status/ownWord.ts";
+import { Sensing } from "../agents/status/sensing.ts";
+import type { Witness } from "../delivery/transcriptWatcher.ts";
+import { tmuxTransport } from "../delivery/transports/tmux/transport.ts";
+import { PaneWatch } from "../delivery/transports/tmux/watch.ts";
+import { systemProcesses, type Processes } from "../os/processes.ts";
+import { UserScreens } from "../providers/userScreens.ts";
+import type { Agents } from "./agents.ts";
+import type { Foundation } from "./options.ts";
+import type { Programs } from "./programs.ts";
+import type { Storage } from "./storage.ts";
+
+export interface Panes {
+  readonly processes: Processes;
+  readonly servers: TmuxServers;
+  readonly watches: PaneWatch;
+  readonly tmux: ReturnType<typeof tmuxTransport>;
+  readonly sensing: Sensing;
+  readonly borders: Borders;
+  readonly viewers: Viewers;
+}
+
+export interface PanesParts
+  extends Foundation, Pick<Storage, "mailbox" | "events">, Pick<Agents, "directory" | "agentOf"> {
+  readonly said: Programs["said"];
+  readonly traceOf: Witness["traceOf"];
+}
+
+export function panesOf(parts: PanesParts): Panes {
+  const { options, config, clock, report, command, mailbox, directory, agentOf, said, traceOf } = parts;
+  const { onEvent } = parts.events;
+  const processes = systemProcesses();
+  const servers = new TmuxServers(
+    { env: options.env, timeoutMs: config.terminal.execTimeout },
+    options.debug ?? null,
+    (socket) => viewers.moved(socket),
+  );
+  const server = servers.at.bind(servers);
+  const watches = new PaneWatch(report, clock);
+  const tmux = tmuxTransport({
+    ...{ processes, watches, clock, report, command, traceOf, server, agent: agentOf },
+    enterRepeats: config.delivery.retries,
+    defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
+    screens: new UserScreens(options.screensDirectory),
+    timeoutMs: config.delivery.timeoutMs,
+    readyTimeoutMs: config.delivery.readyTimeoutMs,
+    pollIntervalMs: config.delivery.pollIntervalMs,
+    observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), said),
+  });
+  const sensing = new Sensing({ eyes: tmux, directory, onEvent, report });
+  const borders = new Borders({ server, agent: agentOf, pending: (id) => mailbox.pending(id), onEvent, report });
+  const viewers: Viewers = new Viewers({
+    ...{ server, report },
+    agents: () => directory.agents(),
+    sessionOf: (agent) => sessionOf(agent, config),
+    attend: (wanted) => sensing.attend(wanted),
+  });
+  return { processes, servers, watches, tmux, sensing, borders, viewers };
+}
