@@ -1,21 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine, type CommandLine } from "../testing/commandLine.ts";
-import { fakeDaemon, type FakeDaemon } from "../testing/fakeDaemon.ts";
+import { commandLineWithDaemon } from "../testing/commandLineWithDaemon.ts";
 import { registry } from "./registry.ts";
 import { agent } from "./views.fixture.ts";
 
-let tieline: CommandLine;
-let daemon: FakeDaemon;
-beforeEach(() => {
-  tieline = commandLine();
-  daemon = fakeDaemon(tieline.home.socket);
-});
-afterEach(async () => {
-  await daemon[Symbol.asyncDispose]();
-  tieline[Symbol.dispose]();
-});
+const tieline = commandLineWithDaemon();
 
 describe("completions", () => {
   test.each([
@@ -35,7 +25,7 @@ describe("completions", () => {
   });
 
   test("the completions for bash complete", async () => {
-    daemon.answers.ls = () => [agent(), agent({ name: "enoch" })];
+    tieline.daemon.answers.ls = () => [agent(), agent({ name: "enoch" })];
     const { stdout } = await tieline.run(["completions", "bash"]);
     const complete = (...words: string[]): string[] => {
       const script =

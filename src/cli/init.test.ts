@@ -1,21 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TrustView } from "../api/schemas/trust.ts";
 import { parseProject, teamNamedAfter } from "../config/project.ts";
-import { commandLine, type CommandLine } from "../testing/commandLine.ts";
-import { fakeDaemon, type FakeDaemon } from "../testing/fakeDaemon.ts";
+import { commandLineWithDaemon } from "../testing/commandLineWithDaemon.ts";
 
-let tieline: CommandLine;
-let daemon: FakeDaemon;
-beforeEach(() => {
-  tieline = commandLine();
-  daemon = fakeDaemon(tieline.home.socket);
-});
-afterEach(async () => {
-  await daemon[Symbol.asyncDispose]();
-  tieline[Symbol.dispose]();
-});
+const tieline = commandLineWithDaemon();
 
 describe("init", () => {
   const path = (): string => join(tieline.dir, "tieline.yaml");
@@ -40,10 +30,10 @@ describe("init", () => {
   });
 
   test("trusts what it has written, by the digest that stands for it", async () => {
-    daemon.answers.trustShow = () => seen();
-    daemon.answers.trust = () => seen({ state: "trusted" });
+    tieline.daemon.answers.trustShow = () => seen();
+    tieline.daemon.answers.trust = () => seen({ state: "trusted" });
     expect(await tieline.run(["init"])).toMatchObject({ code: 0, stderr: "" });
-    expect(daemon.calls.map(({ name, input }) => [name, input])).toEqual([
+    expect(tieline.daemon.calls.map(({ name, input }) => [name, input])).toEqual([
       ["teams", {}],
       ["trustShow", { directory: tieline.dir }],
       ["trust", { directory: tieline.dir, digest: "d1" }],
@@ -67,10 +57,10 @@ describe("init", () => {
       "/x belongs to mallory (uid 1)",
     ],
   ])("does not trust %s", async (_, more, why) => {
-    daemon.answers.trustShow = () => seen(more);
+    tieline.daemon.answers.trustShow = () => seen(more);
     const { code, stderr } = await tieline.run(["init"]);
     expect([code, stderr]).toEqual([0, `note: ${path()} is not trusted yet: ${why}\n`]);
-    expect(daemon.calls.map(({ name }) => name)).toEqual(["teams", "trustShow"]);
+    expect(tieline.daemon.calls.map(({ name }) => name)).toEqual(["teams", "trustShow"]);
   });
 
   test("writes tieline.yaml once and never again", async () => {
@@ -99,7 +89,7 @@ describe("init", () => {
 
   test("leaves a name that another project has to that one", async () => {
     const team = { createdAt: 1, members: [], pending: 0, edges: null, aliases: {} };
-    daemon.answers.teams = () => [
+    tieline.daemon.answers.teams = () => [
       { ...team, name: "app", root: "/elsewhere/app" },
       { ...team, name: "app-2", root: join(tieline.dir, "app") },
     ];

@@ -1,23 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
-import { commandLine, type CommandLine } from "../testing/commandLine.ts";
-import { fakeDaemon, type FakeDaemon } from "../testing/fakeDaemon.ts";
+import { commandLineWithDaemon } from "../testing/commandLineWithDaemon.ts";
 import { acceptedAt, delivery, delivered, receipt, story } from "./views.fixture.ts";
 
-let tieline: CommandLine;
-let daemon: FakeDaemon;
-beforeEach(() => {
-  tieline = commandLine();
-  daemon = fakeDaemon(tieline.home.socket, { send: ({ to }) => receipt({ to }), reply: () => receipt() });
-});
-afterEach(async () => {
-  await daemon[Symbol.asyncDispose]();
-  tieline[Symbol.dispose]();
-});
+const tieline = commandLineWithDaemon({ send: ({ to }) => receipt({ to }), reply: () => receipt() });
 
-const sent = () => daemon.calls.map(({ input }) => input);
+const sent = () => tieline.daemon.calls.map(({ input }) => input);
 
 describe("what is sent", () => {
   const forms: [string, string[], object][] = [
@@ -126,13 +116,13 @@ describe("what is refused before anything is sent", () => {
   test.each(refusals)("%s", async (_name, args, stdin, message) => {
     const { code, stdout, stderr } = await tieline.run(args, { stdin });
     expect(stderr).toMatch(message);
-    expect({ code, stdout, calls: daemon.calls.length }).toEqual({ code: 2, stdout: "", calls: 0 });
+    expect({ code, stdout, calls: tieline.daemon.calls.length }).toEqual({ code: 2, stdout: "", calls: 0 });
   });
 });
 
 describe("what is printed", () => {
   test("for people: how far it is, and why", async () => {
-    daemon.answers.send = () =>
+    tieline.daemon.answers.send = () =>
       receipt({
         deliveries: [delivery({ reason: "a permission dialog is open in %14", updatedAt: Date.now() - 12_000 })],
       });
@@ -143,7 +133,7 @@ describe("what is printed", () => {
   });
 
   test("prints the proof of each delivery", async () => {
-    daemon.answers.send = () => receipt({ deliveries: [delivered()], notice: "interrupt became tool" });
+    tieline.daemon.answers.send = () => receipt({ deliveries: [delivered()], notice: "interrupt became tool" });
     const { stdout } = await tieline.run(["send", "engineer", "x"]);
     expect(stdout).toBe(
       "✓ MSG_USER_7f3a91c2 → engineer   delivered after 0.3 s   (tmux, delivered: screen, as user)\n" +
@@ -173,7 +163,7 @@ describe("what is printed", () => {
   });
 
   test("an error of the daemon: on stderr for people, as an object for scripts", async () => {
-    daemon.answers.send = () => {
+    tieline.daemon.answers.send = () => {
       throw new TielineError("ADDRESS_UNKNOWN", 'no agent "enginer" in team default; did you mean "engineer"?', {
         remedy: "`tieline ls` lists them",
       });
@@ -200,7 +190,7 @@ describe("what is printed", () => {
     ["all", [], 3],
   ])("a broadcast that %s were refused", async (_name, successful, expected) => {
     const failed = [{ agent: "bob", code: "ROUTE_DENIED", message: "no edge from user to bob" }];
-    daemon.answers.send = () =>
+    tieline.daemon.answers.send = () =>
       receipt({ to: "@all", deliveries: successful.map((name) => delivery({ agent: name })), successful, failed });
     const { code, stdout } = await tieline.run(["broadcast", "x"]);
     expect(code).toBe(expected);
@@ -212,7 +202,7 @@ describe("--wait", () => {
   /** Each poll gets the next state, as a daemon would tell of a change. */
   function unfolding(...states: ReturnType<typeof delivery>[]): void {
     const left = [...states];
-    daemon.answers.wait = () => story({ deliveries: [left.length > 1 ? left.shift()! : left[0]!] });
+    tieline.daemon.answers.wait = () => story({ deliveries: [left.length > 1 ? left.shift()! : left[0]!] });
   }
 
   test("shows each change on a line of its own and ends when it is there", async () => {
@@ -291,7 +281,7 @@ describe("--wait", () => {
   });
 
   test("a proof that can never come is refused by the daemon", async () => {
-    daemon.answers.send = () => {
+    tieline.daemon.answers.send = () => {
       throw new TielineError("PROOF_UNAVAILABLE", "engineer cannot prove seen", { remedy: "wait for delivered" });
     };
     expect((await tieline.run(["send", "engineer", "x", "--wait", "seen"])).code).toBe(4);
