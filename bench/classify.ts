@@ -1,10 +1,11 @@
 /** Reading one screen: every captured one, against a plain search through its text. Target: 1 ms for the slowest. */
-import { classify, screenManifest } from "../src/providers/screen.ts";
+import { classify } from "../src/providers/screen.ts";
 import { labelledScreens } from "../src/testing/screens.ts";
+import { providers } from "../src/compose/providers.ts";
 
 const rounds = 40;
 const targetMs = 1;
-const screens = labelledScreens().map((one) => ({ ...one, manifest: screenManifest(one.provider) }));
+const screens = labelledScreens().map((one) => ({ ...one, manifest: providers.screen(one.provider) }));
 
 const floor = microsecondsPer(screens, ({ screen }) => screen.lines.join("\n").includes("no such text"));
 const each = screens

@@ -10,7 +10,7 @@ import { answerText, letterText, messageText } from "../src/mcp/words.ts";
 import { envelope } from "../src/model/envelope.ts";
 import { agentId } from "../src/model/ids.ts";
 import { seal, type Message, type Sender } from "../src/model/message.ts";
-import { terminalTraits } from "../src/providers/traits.ts";
+import { providers } from "../src/compose/providers.ts";
 import { rowOf } from "../src/providers/claude-code/transports/inbox/transport.ts";
 import { turnWith } from "../src/providers/codex/transports/server/transport.ts";
 import { envelopeOf as openCodeText } from "../src/providers/opencode/transports/server/transport.ts";
@@ -26,14 +26,15 @@ const tieline: Sender = { id: agentId("tieline"), name: "tieline", team: "web", 
 /** What each transport gives the model, as one text. */
 const transports: Readonly<Record<string, (message: Message) => string>> = {
   "a pane, framed": (message) =>
-    paneText(message, terminalTraits("claude-code"), { multiline: true, lineLimit: null, room: null }, "user")!.text,
+    paneText(message, providers.terminal("claude-code"), { multiline: true, lineLimit: null, room: null }, "user")!
+      .text,
   "a pane, line by line": (message) =>
-    paneText(message, terminalTraits("generic"), { multiline: false, lineLimit: 4_000, room: null }, "user")!.text,
+    paneText(message, providers.terminal("generic"), { multiline: false, lineLimit: 4_000, room: null }, "user")!.text,
   "a pane, as a doorbell": (message) => envelope(message, { multiline: true, inlineLimit: 0 }, "user").text,
   "Gemini CLI's pane": (message) =>
-    paneText(message, terminalTraits("gemini"), { multiline: true, lineLimit: null, room: null }, "user")!.text,
+    paneText(message, providers.terminal("gemini"), { multiline: true, lineLimit: null, room: null }, "user")!.text,
   "Codex's pane": (message) =>
-    paneText(message, terminalTraits("codex"), { multiline: true, lineLimit: null, room: null }, "user")!.text,
+    paneText(message, providers.terminal("codex"), { multiline: true, lineLimit: null, room: null }, "user")!.text,
   "standard input": stdinText,
   "stream-json": (message) =>
     streamLines(message)
@@ -43,8 +44,8 @@ const transports: Readonly<Record<string, (message: Message) => string>> = {
       .join("\n"),
   "Claude Code's inbox socket": (message) => envelope(message, { multiline: true, inlineLimit: 1 << 20 }, "peer").text,
   "Claude Code's team inbox": (message) => rowOf(message, null).text,
-  "hooks of Claude Code": (message) => hookText(message, { provider: "claude-code" }, 10_000).text,
-  "hooks of Codex": (message) => hookText(message, { provider: "codex" }, 10_000).text,
+  "hooks of Claude Code": (message) => hookText(message, { dialect: providers.dialect("claude-code") }, 10_000).text,
+  "hooks of Codex": (message) => hookText(message, { dialect: providers.dialect("codex") }, 10_000).text,
   "Codex's app server": (message) => {
     const { input, additionalContext } = turnWith(message);
     // The frame of the context stands inside of an element of its own, above the line that says whose words they are.

@@ -2,11 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLine } from "../testing/commandLine.ts";
-import { classify, screenManifest } from "../providers/screen.ts";
+import { classify } from "../providers/screen.ts";
 import { parse } from "./args.ts";
 import explain from "./commands/explain.ts";
 import { plain, type Terminal } from "./terminal.ts";
 import { labelledScreens, type LabelledScreen } from "../testing/screens.ts";
+import { providers } from "../compose/providers.ts";
 
 const fixtures = join(import.meta.dir, "../../fixtures/screens");
 const screens = labelledScreens();
@@ -54,7 +55,7 @@ describe("tieline explain --screen", () => {
         typeof explain.run
       >[0]);
       const { state, draft } = labelled;
-      const { rule } = classify(screenManifest(labelled.provider), labelled.screen);
+      const { rule } = classify(providers.screen(labelled.provider), labelled.screen);
       if (!Bun.deepMatch({ state, draft, rule }, told))
         wrong.push(`${labelled.file}: ${JSON.stringify(told)}, not ${state}, draft ${draft}, by ${rule}`);
     }

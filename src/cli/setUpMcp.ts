@@ -8,26 +8,29 @@ interface Setup extends Pick<Context, "env" | "home" | "terminal"> {
 }
 
 export async function setUpMcp(name: string, { undo, json, env, home, terminal }: Setup): Promise<number> {
-  const [{ mcpPrograms }, { register, unregister }] = await Promise.all([
-    import("../mcp/programs.ts"),
+  const [{ providers }, { register, unregister }] = await Promise.all([
+    import("../compose/providers.ts"),
     import("../mcp/registration.ts"),
   ]);
-  const program = Object.hasOwn(mcpPrograms, name) ? mcpPrograms[name]! : undefined;
-  if (program === undefined) throw unknownProgram(name, Object.keys(mcpPrograms));
+  const known = providers.all.filter(({ mcp }) => mcp !== undefined);
+  const program = known.find((one) => one.program === name);
+  if (program === undefined)
+    throw unknownProgram(
+      name,
+      known.map((one) => one.program!),
+    );
   const memory = `${home.root}/mcp.json`;
-  const { file, changed } = undo ? unregister(program, env, memory) : register(program, env, launcher, memory);
+  const { file, changed } = undo ? unregister(program.mcp!, env, memory) : register(program, env, launcher, memory);
   if (json) await terminal.json({ file, changed });
-  else await terminal.print(told(program.title, program.note, { file, changed, undo }));
+  else await terminal.print(told(program.title, { file, changed, undo }));
   return 0;
 }
 
-function told(
-  title: string,
-  note: string,
-  { file, changed, undo }: { file: string; changed: boolean; undo: boolean },
-): string[] {
+const restarted = "sessions that run already see it when they are started again";
+
+function told(title: string, { file, changed, undo }: { file: string; changed: boolean; undo: boolean }): string[] {
   if (!changed) return [`${title}: nothing to change in ${file}`];
-  return [`${title}: tieline is ${undo ? "no longer" : "now"} an MCP server in ${file}`, `  ${note}`];
+  return [`${title}: tieline is ${undo ? "no longer" : "now"} an MCP server in ${file}`, `  ${restarted}`];
 }
 
 const unknownProgram = (name: string, known: readonly string[]): TielineError =>

@@ -16,6 +16,7 @@ import { routes } from "../routing/directoryRouting.ts";
 import { loopGuard } from "../routing/loopGuard.ts";
 import { createRouter, type Router } from "../routing/router.ts";
 import type { Foundation } from "./options.ts";
+import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
 
 export interface Agents {
@@ -71,6 +72,7 @@ export function agentsOf(parts: AgentsParts): Agents {
   const profileOf = ({ team, profile }: Agent): Profile | null =>
     profile === null ? null : lookups.profile(team, profile);
   const trust = new Trust({
+    providers,
     documents,
     profiles,
     projectOf: teams.projectOf,

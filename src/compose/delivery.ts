@@ -13,6 +13,7 @@ import type { Foundation } from "./options.ts";
 import type { Panes } from "./panes.ts";
 import { retryReasonOf, type Programs } from "./programs.ts";
 import type { Storage } from "./storage.ts";
+import { providers } from "./providers.ts";
 import { allTransports } from "./transports.ts";
 
 export interface DeliveryArea {
@@ -57,6 +58,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
     ...{ mailbox, transports, report, clock, model: outages, agent: agentOf },
     timeoutMs: config.delivery.timeoutMs,
     retryMs: config.delivery.pollIntervalMs,
+    remedyFor: (provider) => providers.hooksCommand(provider),
   });
   const retrying = retryReasonOf(programs, tmux);
   return {

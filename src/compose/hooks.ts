@@ -14,6 +14,7 @@ import type { DeliveryArea } from "./delivery.ts";
 import type { Intake } from "./intake.ts";
 import type { Foundation } from "./options.ts";
 import type { Programs } from "./programs.ts";
+import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
 
 export interface Hooks {
@@ -64,6 +65,6 @@ export function hooksOf(parts: HooksParts): Hooks {
   });
   const { urgency } = hooks;
   const isRefusing: typeof urgency.isRefusing = (id) => urgency.isRefusing(id);
-  const flags = new HookFlags({ mailbox, agentOf, place, isRefusing, report, clock });
+  const flags = new HookFlags({ mailbox, providers, agentOf, place, isRefusing, report, clock });
   return { chain: flags.follow(hooks.chain), flags, urgency };
 }

@@ -37,6 +37,7 @@ import { followUpInboxes } from "../providers/claude-code/transports/inbox/follo
 import { claudeInboxEndpoint } from "../providers/claude-code/transports/inbox/transport.ts";
 import { runningCodex } from "../providers/codex/running.ts";
 import { runningOpencode } from "../providers/opencode/running.ts";
+import type { Providers } from "../providers/providers.ts";
 import { tielineCommand } from "../providers/tielineCommand.ts";
 import type { Lookups } from "../routing/addresses/rules.ts";
 import type { Router, RouterParts } from "../routing/router.ts";
@@ -48,6 +49,7 @@ import { intakeOf } from "./intake.ts";
 import type { ComposeOptions } from "./options.ts";
 import { panesOf } from "./panes.ts";
 import { agentPrograms, linksTo, type Programs } from "./programs.ts";
+import { providers } from "./providers.ts";
 import { startingOf } from "./starting.ts";
 import { openStorage } from "./storage.ts";
 
@@ -67,6 +69,7 @@ export interface Switch extends AsyncDisposable {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly servers: TmuxServers;
   readonly processes: Processes;
+  readonly providers: Providers;
   /** The sessions that Claude Code has registered for the user. */
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
   readonly starter: AgentStarter;
@@ -104,7 +107,7 @@ export function compose(options: ComposeOptions): Switch {
   const { report, clock = steady.now, env, note = () => undefined } = options;
   mkdirSync(options.root, { recursive: true, mode: 0o700 });
   const config = loadHomeConfig(options.configPath);
-  const command = tielineCommand({ home: options.root, program: join(options.root, "bin", "tieline") });
+  const command = tielineCommand({ home: options.root, program: join(options.root, "bin", "tieline"), providers });
   const foundation = { options, config, clock, report, command };
 
   const storage = openStorage(foundation, steady);
@@ -205,6 +208,7 @@ export function compose(options: ComposeOptions): Switch {
     transports,
     servers,
     processes,
+    providers,
     claudeSessions: async () => (await readRegistry(programs.claudeConfig)).sessions,
     starter,
     trustChanged,

@@ -14,6 +14,7 @@ import { UserScreens } from "../providers/userScreens.ts";
 import type { Agents } from "./agents.ts";
 import type { Foundation } from "./options.ts";
 import type { Programs } from "./programs.ts";
+import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
 
 export interface Panes {
@@ -44,10 +45,10 @@ export function panesOf(parts: PanesParts): Panes {
   const server = servers.at.bind(servers);
   const watches = new PaneWatch(report, clock);
   const tmux = tmuxTransport({
-    ...{ processes, watches, clock, report, command, traceOf, server, agent: agentOf },
+    ...{ providers, processes, watches, clock, report, command, traceOf, server, agent: agentOf },
     enterRepeats: config.delivery.retries,
     defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
-    screens: new UserScreens(options.screensDirectory),
+    screens: new UserScreens(options.screensDirectory, providers),
     timeoutMs: config.delivery.timeoutMs,
     readyTimeoutMs: config.delivery.readyTimeoutMs,
     pollIntervalMs: config.delivery.pollIntervalMs,

@@ -9,6 +9,7 @@ import type { Agents } from "./agents.ts";
 import type { DeliveryArea } from "./delivery.ts";
 import type { ComposeOptions, Foundation } from "./options.ts";
 import type { Panes } from "./panes.ts";
+import { providers } from "./providers.ts";
 import type { Storage } from "./storage.ts";
 
 export interface Starting {
@@ -31,7 +32,20 @@ export function startingOf(parts: StartingParts): Starting {
   const { directory, agentOf, teams, trust, ways, reachable } = parts.agents;
   const answers = new ProgramAnswers();
   const starter = new AgentStarter({
-    ...{ directory, servers, processes, config, courier, mailbox, tmux, reachable, options, command, report },
+    ...{
+      providers,
+      directory,
+      servers,
+      processes,
+      config,
+      courier,
+      mailbox,
+      tmux,
+      reachable,
+      options,
+      command,
+      report,
+    },
     surroundings: (): SandboxSurroundings => ({
       ...trust.around(directory.teams().flatMap(({ root }) => root ?? [])),
       secrets: secretsOf(options),

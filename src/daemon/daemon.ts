@@ -142,6 +142,7 @@ export async function startDaemon({
   const standstill = watchStandstill();
   const door = new HookDoor({
     chain: tieline.hooks,
+    providers: tieline.providers,
     place: tieline.hookPlace,
     agentOf: (call, caller) => callers.ofHook(call, caller),
     report: options.report,

@@ -6,6 +6,7 @@ import { Spool, type SpooledCall } from "../intake/hooks/spool.ts";
 import { answerFor } from "../intake/hooks/wire.ts";
 import type { Agent } from "../model/agent.ts";
 import type { HookAnswer } from "../providers/hooks/hookDialect.ts";
+import type { Providers } from "../providers/providers.ts";
 import type { Operations } from "./http.ts";
 
 /** What a call brings along that tells whose it is. */
@@ -18,6 +19,7 @@ export interface HookCaller {
 
 export interface HookDoorParts {
   readonly chain: HookChain;
+  readonly providers: Pick<Providers, "dialect">;
   readonly place: HookPlace;
   /** The agent that a call belongs to; null for sessions that we do not know. */
   readonly agentOf: (call: HookCall, caller: HookCaller) => Promise<Agent | null>;
@@ -72,9 +74,9 @@ export class HookDoor {
     return this.spool.watch(signal);
   }
 
-  private async observe({ provider, payload, takesAll, caller }: SpooledCall): Promise<void> {
-    const call = readHookCall(provider, payload, takesAll);
-    const agent = call && (await this.parts.agentOf(call, caller));
+  private async observe(spooled: SpooledCall): Promise<void> {
+    const call = this.callIn(spooled);
+    const agent = call && (await this.parts.agentOf(call, spooled.caller));
     if (agent) await this.parts.chain.observe(call, agent);
   }
 
@@ -84,9 +86,13 @@ export class HookDoor {
       await this.observe(spooled);
       return null;
     }
-    const call = readHookCall(spooled.provider, spooled.payload, spooled.takesAll);
+    const call = this.callIn(spooled);
     const agent = call && (await this.parts.agentOf(call, { ...spooled.caller, token }));
     const verdict = agent && (await this.parts.chain.run(call, agent));
     return verdict && { ...verdict, answer: answerFor(call, verdict) };
+  }
+
+  private callIn({ provider, payload, takesAll }: SpooledCall): HookCall | null {
+    return readHookCall({ provider, dialect: this.parts.providers.dialect(provider) }, payload, takesAll);
   }
 }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import swarmMsg from "../../bin/swarm-msg" with { type: "text" };
 import { isSingleFile, launcher } from "../os/install.ts";
 import { atomicUpdate } from "../os/atomicWrite.ts";
-import { shellWord } from "../providers/provider.ts";
+import { shellWord } from "../os/shell.ts";
 
 /**
  * Where `tieline` and `swarm-msg` are, for agents and hooks. The single file has no directory, so it gets one in the

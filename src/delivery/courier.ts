@@ -65,6 +65,8 @@ export interface CourierParts {
   readonly retryMs?: number;
   /** Signals can be missed; everything that waits is looked at again this often. */
   readonly sweepMs?: number;
+  /** The command that lets Tieline reach agents of a provider during a turn; null: none. */
+  readonly remedyFor?: (provider: string) => string | null;
 }
 
 /** How long a round that failed waits for the next. */
@@ -81,6 +83,7 @@ export function createCourier(parts: CourierParts): Courier {
     timeoutMs = 5_000,
     retryMs = 200,
     sweepMs = 30_000,
+    remedyFor = () => null,
   } = parts;
   const rounds = new Rounds(serve, report, (id) => timers.later(id, failedMs, () => rounds.ask(id)));
   const order = new Order({ mailbox, bestProof: (name) => transports.get(name)?.traits.bestProof ?? null, clock });
@@ -88,7 +91,7 @@ export function createCourier(parts: CourierParts): Courier {
   const ages = new Ages(clock);
   const watches = new Watches(transportOf, rounds.ask.bind(rounds));
   const backoff = new Backoff(retryMs, clock);
-  const lateness = new Lateness({ mailbox, transportOf });
+  const lateness = new Lateness({ mailbox, transportOf, remedyFor });
   const inspector = createInspector({ ...parts, transportOf, markOf });
   const { inspect, lookFor, uncertainOf, finishedOwnDraft } = inspector;
   const doubts = new Doubts({ inspect: (id) => inspect(mailbox.delivery(id)), clock });

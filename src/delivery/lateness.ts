@@ -3,7 +3,6 @@ import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent, AgentState } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { rankOf, type Message, type When } from "../model/message.ts";
-import { hooksCommandFor } from "../providers/hooks/hookedPrograms.ts";
 import type { Transport } from "./transports/port.ts";
 import { waysFor } from "./transportSelection.ts";
 
@@ -11,7 +10,7 @@ export interface LatenessParts {
   readonly mailbox: Pick<Mailbox, "note">;
   readonly transportOf: (name: string) => Transport;
   /** The command that lets Tieline reach agents of a provider in mid-turn; null: there is none. */
-  readonly remedyFor?: (provider: string) => string | null;
+  readonly remedyFor: (provider: string) => string | null;
 }
 
 /** In these the program does not wait for a prompt, so that urgency makes a difference. */
@@ -39,7 +38,7 @@ export class Lateness {
   }
 
   private textFor(agent: Agent, message: Message): string | null {
-    const { transportOf, remedyFor = hooksCommandFor } = this.parts;
+    const { transportOf, remedyFor } = this.parts;
     if (message.when === "turn") return null;
     const moments = waysFor(agent, message, transportOf).flatMap(
       ({ endpoint }) => momentAt(transportOf(endpoint.transport), agent) ?? [],

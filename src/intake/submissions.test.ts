@@ -3,6 +3,7 @@ import { objectTeam, type ObjectTeam } from "../testing/objectTeam.ts";
 import { turnText } from "./hooks/handlers/turnText.ts";
 import { readHookCall } from "./hooks/call.ts";
 import { ownIdOf, Submissions } from "./submissions.ts";
+import { speaking } from "../testing/hookCalls.ts";
 
 const teams: ObjectTeam[] = [];
 afterEach(async () => {
@@ -114,17 +115,17 @@ describe("submissions", () => {
       submissions,
       () => false,
       () => 7,
-    ).handle(readHookCall("claude-code", said)!, writer);
+    ).handle(readHookCall(speaking("claude-code"), said)!, writer);
     await turnText(
       submissions,
       () => true,
       () => 7,
-    ).handle(readHookCall("claude-code", { ...said, agent_id: "sub" })!, writer);
+    ).handle(readHookCall(speaking("claude-code"), { ...said, agent_id: "sub" })!, writer);
     await turnText(
       submissions,
       () => true,
       () => 7,
-    ).handle(readHookCall("claude-code", said)!, writer);
+    ).handle(readHookCall(speaking("claude-code"), said)!, writer);
     expect((await inbox(coder, 1)).map(({ body }) => body)).toEqual(["please look\n```\n@coder: not this\n```"]);
   });
 });

@@ -12,16 +12,19 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { mcpPrograms } from "./programs.ts";
+import { providers } from "../compose/providers.ts";
 import { register, unregister } from "./registration.ts";
+
+const programs = providers.all.filter(({ mcp }) => mcp !== undefined);
+const named = (name: string) => programs.find(({ program }) => program === name)!;
 
 const command = "/opt/tieline/bin/tieline";
 
 function place(name: string, text?: string) {
   const home = mkdtempSync(join(tmpdir(), "tl-mcp-"));
-  const program = mcpPrograms[name]!;
+  const program = named(name);
   const env = { HOME: home };
-  const file = program.file(env);
+  const file = program.mcp!.file(env);
   mkdirSync(dirname(file), { recursive: true });
   if (text !== undefined) writeFileSync(file, text);
   const memory = join(home, "tieline", "mcp.json");
@@ -30,9 +33,9 @@ function place(name: string, text?: string) {
     text: () => readFileSync(file, "utf8"),
     write: (changed: string) => writeFileSync(file, changed),
     register: (by = command) => register(program, env, by, memory),
-    undo: () => unregister(program, env, memory),
-    entry: () => program.registry.read(readFileSync(file, "utf8")),
-    wanted: program.entry(command),
+    undo: () => unregister(program.mcp!, env, memory),
+    entry: () => program.mcp!.registry.read(readFileSync(file, "utf8")),
+    wanted: program.mcp!.entry(command),
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
   };
 }
@@ -90,7 +93,7 @@ describe.each(files)("%s: %s", (program, _, text) => {
   });
 });
 
-test.each(Object.keys(mcpPrograms))("%s: a file that was not there goes away again", (program) => {
+test.each(programs.map(({ program }) => program!))("%s: a file that was not there goes away again", (program) => {
   using there = place(program);
   there.register();
   expect(there.entry()).toEqual(there.wanted);
@@ -99,7 +102,7 @@ test.each(Object.keys(mcpPrograms))("%s: a file that was not there goes away aga
   expect(existsSync(there.file)).toBeFalse();
 });
 
-test.each(Object.keys(mcpPrograms))("%s: what somebody else changed meanwhile stays", (program) => {
+test.each(programs.map(({ program }) => program!))("%s: what somebody else changed meanwhile stays", (program) => {
   using there = place(program, program === "codex" ? 'model = "a"\n' : '{\n  "model": "a"\n}\n');
   there.register();
   const reformatted = there.text().replace('"a"', '"b"').replaceAll("\n", "\n ").trimEnd() + "\n";
@@ -128,5 +131,5 @@ test.each([
   ["codex", "CODEX_HOME", "/elsewhere/config.toml"],
   ["gemini", "GEMINI_CLI_HOME", "/elsewhere/.gemini/settings.json"],
 ])("%s keeps its settings where %s says", (program, variable, file) => {
-  expect(mcpPrograms[program]!.file({ HOME: "/home/dev", [variable]: "/elsewhere" })).toBe(file);
+  expect(named(program).mcp!.file({ HOME: "/home/dev", [variable]: "/elsewhere" })).toBe(file);
 });

@@ -2,7 +2,8 @@
 import { remember, remembered } from "../config/memory.ts";
 import { rewrite } from "../config/rewrite.ts";
 import { TielineError } from "../model/errors.ts";
-import type { McpProgram } from "./programs.ts";
+import type { McpSettings } from "../providers/mcpSettings.ts";
+import type { Provider } from "../providers/port.ts";
 
 export interface Registered {
   readonly file: string;
@@ -18,11 +19,12 @@ interface Splice {
 }
 
 export function register(
-  { file: fileIn, registry, entry, title }: McpProgram,
+  { mcp, title }: Pick<Provider, "mcp" | "title">,
   env: Readonly<Record<string, string | undefined>>,
   command: string,
   memory: string,
 ): Registered {
+  const { file: fileIn, registry, entry } = mcp!;
   const file = fileIn(env);
   const wanted = entry(command);
   let splice: Splice | null = null;
@@ -42,7 +44,7 @@ export function register(
 }
 
 export function unregister(
-  { file: fileIn, registry }: McpProgram,
+  { file: fileIn, registry }: McpSettings,
   env: Readonly<Record<string, string | undefined>>,
   memory: string,
 ): Registered {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { wordsOf } from "../mailbox/words.ts";
-import { numberedChoices } from "../providers/provider.ts";
+import { numberedChoices } from "../providers/port.ts";
 import { bareText } from "../providers/screen/composer.ts";
 import { tellingLine } from "./agent.ts";
 import { sanitise } from "./envelope.ts";

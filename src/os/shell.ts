@@ -20,6 +20,10 @@ const shells = new Set([
   "busybox",
 ]);
 
+/** Quotes a word for a POSIX shell. */
+export const shellWord = (word: string): string =>
+  /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
 /** A login shell has a dash before its name. */
 export const isShell = ({ command }: Pick<ProcessFacts, "command">): boolean => shells.has(command.replace(/^-/, ""));
 

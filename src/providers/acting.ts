@@ -1,7 +1,7 @@
 /** What would act on text that is typed into a pane: the program in front, or what it has put there. */
 import { descendants, type ProcessFacts, type Processes } from "../os/processes.ts";
 import { kindOf, type ProgramKind } from "./programKinds.ts";
-import { providerOfProgram } from "./providers.ts";
+import type { Providers } from "./providers.ts";
 
 export interface Acting {
   readonly kind: Exclude<ProgramKind["kind"], "wrapper">;
@@ -16,13 +16,17 @@ export interface Acting {
 }
 
 /** Null: nothing that is known to act on text. */
-export async function actingIn(front: ProcessFacts, processes: Processes): Promise<Acting | null> {
+export async function actingIn(
+  front: ProcessFacts,
+  processes: Processes,
+  providers: Pick<Providers, "ofProgram">,
+): Promise<Acting | null> {
   const kind = kindOf(await argvOf(front, processes));
   if (kind && kind.kind !== "wrapper") return actingAs(kind, null, false);
   for (const one of await descendants(processes, front.pid)) {
     if (one.processGroup !== one.foregroundGroup) continue;
     const argv = await argvOf(one, processes);
-    if (providerOfProgram(one.command, argv) !== null) return null;
+    if (providers.ofProgram(one.command, argv) !== null) return null;
     const below = kindOf(argv);
     if (below === null || below.kind === "wrapper") continue;
     // Viewers read keys from the terminal whatever their input is; the others read their input.
@@ -33,11 +37,15 @@ export async function actingIn(front: ProcessFacts, processes: Processes): Promi
 }
 
 /** The agent program that a wrapper has put into its terminal; null: none that is known. */
-export async function agentProgramBehind(front: ProcessFacts, processes: Processes): Promise<string | null> {
+export async function agentProgramBehind(
+  front: ProcessFacts,
+  processes: Processes,
+  providers: Pick<Providers, "ofProgram">,
+): Promise<string | null> {
   if (kindOf(await argvOf(front, processes))?.kind !== "wrapper") return null;
   for (const one of await descendants(processes, front.pid)) {
     if (one.processGroup === one.foregroundGroup) {
-      const provider = providerOfProgram(one.command, await argvOf(one, processes));
+      const provider = providers.ofProgram(one.command, await argvOf(one, processes));
       if (provider !== null) return provider;
     }
   }

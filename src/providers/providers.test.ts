@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Profile } from "../model/profile.ts";
 import { aProfile } from "../testing/profiles.ts";
-import type { LaunchOptions } from "./provider.ts";
-import { numberedChoices, withArguments } from "./provider.ts";
-import { headlessProviderOf, providerOf, providerOfProgram } from "./providers.ts";
+import type { LaunchOptions } from "./port.ts";
+import { numberedChoices, withArguments } from "./port.ts";
+import { providers } from "../compose/providers.ts";
 
 const plain: LaunchOptions = { sessionId: null, resume: false, prompt: null, permissions: "ask", model: null };
 const prompt = { text: 'You are "ana".\nBe brief.', file: "/home/p/prompts/ana.md" };
 const session = "7b1e9d1e-5a55-4b0e-9c06-0a1b2c3d4e5f";
 
 function launch(provider: string, options: Partial<LaunchOptions>, profile: Partial<Profile> = {}) {
-  return providerOf(provider).launchCommand(aProfile({ name: "ana", provider, command: null, ...profile }), {
+  return providers.of(provider).launchCommand(aProfile({ name: "ana", provider, command: null, ...profile }), {
     ...plain,
     ...options,
   });
@@ -94,7 +94,7 @@ describe("how each program is started", () => {
     ["codex", undefined],
     ["gemini", undefined],
   ])("without a terminal %s is run as %s", (name, headless) => {
-    expect(headlessProviderOf(name)?.name).toBe(headless);
+    expect(providers.headless(name)?.name).toBe(headless);
   });
 
   test("the suggestions of Claude Code, which look like drafts, are off", () => {
@@ -129,7 +129,7 @@ describe("how each program is started", () => {
 test("Claude Code can resume only a conversation of which it has a transcript", async () => {
   const home = mkdtempSync(join(tmpdir(), "tl-claude-"));
   try {
-    const { hasConversation } = providerOf("claude-code");
+    const { hasConversation } = providers.of("claude-code");
     expect(await hasConversation!(session, { HOME: home })).toBeFalse();
     mkdirSync(join(home, ".claude/projects/-work-web"), { recursive: true });
     writeFileSync(join(home, `.claude/projects/-work-web/${session}.jsonl`), "{}\n");
@@ -150,7 +150,7 @@ test.each([
   ["vim", ["vim", "claude.md"], null],
   ["bash", ["-bash"], null],
 ])("%s %j is %s", (command, argv, provider) => {
-  expect(providerOfProgram(command, argv)).toBe(provider);
+  expect(providers.ofProgram(command, argv)).toBe(provider);
 });
 
 test.each([

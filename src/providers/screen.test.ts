@@ -1,15 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { labelledScreens, type LabelledScreen } from "../testing/screens.ts";
-import {
-  classify,
-  explainScreen,
-  screenManifest,
-  screenProviders,
-  type Screen,
-  type ScreenManifest,
-} from "./screen.ts";
+import { classify, explainScreen, type Screen, type ScreenManifest } from "./screen.ts";
+import { providers } from "../compose/providers.ts";
 
-const manifests = new Map<string, ScreenManifest>(screenProviders.map((name) => [name, screenManifest(name)]));
+const manifests = new Map<string, ScreenManifest>(providers.names.map((name) => [name, providers.screen(name)]));
 const screens = labelledScreens();
 const waiting = new Set(["permission", "question", "dialog", "limited"]);
 

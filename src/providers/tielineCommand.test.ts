@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { anAgent } from "../testing/agents.ts";
 import { tielineCommand } from "./tielineCommand.ts";
+import { providers } from "../compose/providers.ts";
 
 test("an agent is told a command that its own shell finds, and that reaches the home it belongs to", () => {
   const folder = mkdtempSync(join(tmpdir(), "tl-command-"));
@@ -15,7 +16,7 @@ test("an agent is told a command that its own shell finds, and that reaches the 
     const home = join(folder, ".tieline");
     const found = { HOME: folder, PATH: `/usr/bin:${bin}` };
     const of = (env: Record<string, string>) =>
-      tielineCommand({ home, program: `${home}/bin/tieline`, environ: () => env });
+      tielineCommand({ home, providers, program: `${home}/bin/tieline`, environ: () => env });
     const whole = `${home}/bin/tieline`;
     const adopted = anAgent({ name: "ana", provider: "claude-code", launch: null });
     expect(of(found)(adopted)).toBe("tieline");
@@ -26,9 +27,9 @@ test("an agent is told a command that its own shell finds, and that reaches the 
     expect(of({})(adopted)).toBe(whole);
     expect(of({})({ ...adopted, launch: {} })).toBe("tieline");
     expect(of(found)({ ...adopted, provider: "codex", launch: {} })).toBe(whole);
-    expect(tielineCommand({ home, program: "/with blank/bin/tieline" })({ ...adopted, provider: "codex" })).toBe(
-      "'/with blank/bin/tieline'",
-    );
+    expect(
+      tielineCommand({ home, providers, program: "/with blank/bin/tieline" })({ ...adopted, provider: "codex" }),
+    ).toBe("'/with blank/bin/tieline'");
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -3,23 +3,27 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../model/agent.ts";
 import { environOf } from "./processFiles.ts";
-import { shellWord } from "./provider.ts";
+import type { Providers } from "./providers.ts";
+import { shellWord } from "../os/shell.ts";
 
 export interface TielineCommandParts {
   readonly home: string;
   /** The same program under a path that stays: `bin/tieline` in the home. */
   readonly program: string;
+  readonly providers: Pick<Providers, "of">;
   readonly environ?: (pid: number) => Readonly<Record<string, string>>;
 }
 
-/** Their commands run in login shells, which set PATH anew. */
-const loginShells: ReadonlySet<string> = new Set(["codex"]);
-
 /** Just `tieline` where the agent's shell finds it and it reaches this home; else the path that works everywhere. */
-export function tielineCommand({ home, program, environ = environOf }: TielineCommandParts): (agent: Agent) => string {
+export function tielineCommand({
+  home,
+  program,
+  providers,
+  environ = environOf,
+}: TielineCommandParts): (agent: Agent) => string {
   const whole = shellWord(program);
   return (agent) => {
-    if (loginShells.has(agent.provider)) return whole;
+    if (providers.of(agent.provider).usesLoginShells) return whole;
     if (agent.launch !== null) return "tieline";
     const env = environ(pidOf(agent));
     const reaches = realPath(env["TIELINE_HOME"] ?? join(env["HOME"] ?? "/", ".tieline")) === realPath(home);

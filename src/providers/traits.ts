@@ -54,16 +54,6 @@ export interface TerminalTraits {
   readonly prompt: string | null;
 }
 
-/** Claude Code attaches a file that is named behind an @, wherever that is, and asks nobody. */
-export const claudeFiles: Escaped = { as: { "@": "\\@" }, from: "agents" };
-/** Gemini CLI also one whose name only begins so, and it writes the whole name into the text. */
-const geminiFiles: Escaped = { as: { "@": "\\@" }, from: "anyone" };
-/**
- * Codex adds the skill that is named right behind a $, wherever that is and whatever stands before it, and the plugin
- * of a link that begins with an @.
- */
-export const codexMentions: Escaped = { as: { $: "$\\", "[@": "[@\\" }, from: "agents" };
-
 const program: TerminalTraits = {
   bracketedPaste: true,
   pasteLimit: 64 * 1024,
@@ -85,41 +75,19 @@ const program: TerminalTraits = {
   prompt: null,
 };
 
-const byProvider: Readonly<Record<string, Partial<TerminalTraits>>> = {
-  "claude-code": { pasteLimit: 1_000_000, stripInvisible: true, expandsTabs: true, escaped: claudeFiles },
-  "claude-headless": {},
-  headless: {},
-  codex: { pasteLimit: 1_000_000, collapsesAbove: 1_000, settleMs: 1_000, escaped: codexMentions },
-  // What is submitted while a turn is ending, although its prompt is free again, it drops without a word.
-  gemini: {
-    quietMs: 300,
-    bracketedPaste: "always",
-    collapsesAbove: 500,
-    enterGapMs: 100,
-    redrawMs: 100,
-    stripInvisible: true,
-    escaped: geminiFiles,
-  },
-  opencode: {},
-  pi: { expandsTabs: true },
-  // It runs each line that it is given, unless it is known to take a paste as one.
-  repl: { bracketedPaste: false, interpreter: true, mayAct: true },
-  shell: { bracketedPaste: null, shell: true, mayAct: true },
-  generic: { bracketedPaste: null, quietMs: 300, mayAct: true },
-};
-
 export interface HomeTraits {
   readonly copyMode?: "hold" | "leave";
   /** How long programs that can only be judged by their silence must be silent. */
   readonly quietMs?: number;
 }
 
+/** What a program's provider says, below the settings of the home and those of its profile. */
 export function terminalTraits(
-  provider: string,
+  provider: Partial<TerminalTraits>,
   profile: Partial<TerminalTraits> = {},
   home: HomeTraits = {},
 ): TerminalTraits {
-  const own = { ...program, ...byProvider[provider] };
+  const own = { ...program, ...provider };
   const copyMode = home.copyMode ?? own.copyMode;
   const quietMs = own.quietMs === 0 ? 0 : (home.quietMs ?? own.quietMs);
   return { ...own, copyMode, quietMs, ...profile };

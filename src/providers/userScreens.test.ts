@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { screenManifest } from "./screen.ts";
 import { UserScreens } from "./userScreens.ts";
+import { providers } from "../compose/providers.ts";
 
 test(
   "the built-in rules without a file, the user's from the moment it is there, and the built-in ones again when " +
@@ -11,9 +11,9 @@ test(
   () => {
     const directory = mkdtempSync(join(tmpdir(), "tl-screens-"));
     const file = join(directory, "codex.json");
-    const screens = new UserScreens(directory);
+    const screens = new UserScreens(directory, providers);
     const names = (): string[] => screens.manifest("codex").rules.map(({ name }) => name);
-    const builtIn = screenManifest("codex").rules.map(({ name }) => name);
+    const builtIn = providers.screen("codex").rules.map(({ name }) => name);
 
     expect(names()).toEqual(builtIn);
     writeFileSync(

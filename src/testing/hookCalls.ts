@@ -5,6 +5,7 @@ import type { Home } from "../client/home.ts";
 import type { Output } from "../api/schema.ts";
 import type { HookCall } from "../intake/hooks/call.ts";
 import { hookPlaceIn } from "../intake/hooks/place.ts";
+import { providers } from "../compose/providers.ts";
 
 let asked = 0;
 
@@ -15,10 +16,16 @@ export async function askHook(home: Home, token: string, payload: object): Promi
   return createClient({ socket: home.socket }, { token }).call("hook", { call });
 }
 
+/** A provider, and how its hooks speak. */
+export const speaking = (provider: string): Pick<HookCall, "provider" | "dialect"> => ({
+  provider,
+  dialect: providers.dialect(provider),
+});
+
 export function hookCall(change: Partial<HookCall> = {}): HookCall {
   const event = change.event ?? "PreToolUse";
   return {
-    provider: "claude-code",
+    ...speaking(change.provider ?? "claude-code"),
     event,
     sessionId: "s-1",
     subagent: null,

@@ -22,6 +22,7 @@ import { createRouter, type Router, type Sent } from "../routing/router.ts";
 import { routes } from "../routing/directoryRouting.ts";
 import { connect } from "../os/sqlite/connection.ts";
 import { objectEndpoint, objectTransport } from "../delivery/transports/object/transport.ts";
+import { providers } from "../compose/providers.ts";
 
 /** A project with objects, and everything behind them but a tmux and a daemon: a real mailbox, router and courier. */
 export interface ObjectTeam extends AsyncDisposable {
@@ -65,6 +66,7 @@ export async function objectTeam(given?: string): Promise<ObjectTeam> {
     overlayOf: teams.overlayOf,
   });
   const trust = new Trust({
+    providers,
     documents,
     profiles,
     projectOf: teams.projectOf,

@@ -1,11 +1,11 @@
 /** The captured screens of real programs, with what is true of each. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Screen, ScreenProvider, ScreenState } from "../providers/screen.ts";
+import type { Screen, ScreenState } from "../providers/screen.ts";
 
 export interface LabelledScreen {
   file: string;
-  provider: ScreenProvider;
+  provider: string;
   state: ScreenState;
   draft: boolean;
   screen: Screen;
@@ -15,7 +15,7 @@ export interface LabelledScreen {
 
 interface Label {
   file: string;
-  provider: ScreenProvider;
+  provider: string;
   state: ScreenState;
   draft: boolean;
   title?: string | null;

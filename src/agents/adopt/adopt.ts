@@ -3,10 +3,9 @@ import { TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import type { Directory } from "../directory/directory.ts";
 import type { RegisteredSession } from "../../providers/claude-code/registry.ts";
-import type { ProgramProcess, RunningProgram } from "../../providers/provider.ts";
-import { providerOfProgram } from "../../providers/providers.ts";
+import type { ProgramProcess, RunningProgram } from "../../providers/port.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { actingIn, actingWords, agentProgramBehind, type Acting } from "../../providers/acting.ts";
-import { screenProviders } from "../../providers/screen.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 import { cursorLine, listPanes, look, type PaneFacts } from "../../tmux/pane.ts";
 import { foreground, isSameProcess, type ProcessFacts, type Processes } from "../../os/processes.ts";
@@ -30,6 +29,7 @@ export interface Adoption {
 }
 
 export interface AdoptParts extends Patience {
+  readonly providers: Providers;
   readonly directory: Directory;
   readonly processes: Processes;
   /** Claude Code's own list, which knows each session's id. */
@@ -42,21 +42,21 @@ export interface AdoptParts extends Patience {
 
 /** Makes a program that already runs in a pane reachable under a name. */
 export async function adopt(server: TmuxServer, adoption: Adoption, parts: AdoptParts): Promise<Agent> {
-  const { directory, processes, claudeSessions } = parts;
+  const { directory, processes, providers, claudeSessions } = parts;
   checkAgentName(adoption.name);
   const pane = await findPane(server, adoption.target);
   const front = pane.dead ? undefined : await programIn(pane, parts);
   if (front === undefined) throw nothingRuns(pane);
-  const program = adoption.provider === "shell" ? front : await behindShell(front, processes);
+  const program = adoption.provider === "shell" ? front : await behindShell(front, parts);
   if (isTmux(program)) throw showsAnotherTmux(pane);
   const argv = await processes.argv(program.pid);
-  const provider = await chooseProvider(adoption.provider, program, argv, pane, processes);
+  const provider = await chooseProvider(adoption.provider, program, argv, pane, parts);
   checkPaneIsFree(directory, adoption, pane, server.socketPath);
   const restingLine = await lineAtRest(server, pane, program, parts);
   const found = await findOut(provider, program, argv, adoption, parts);
   const endpoints = [
     ...endpointsInPane(
-      provider,
+      providers.of(provider),
       locatorOf(
         server,
         pane,
@@ -129,10 +129,10 @@ const comingUpMs = 2_000;
 const becomesAnother: ReadonlySet<string> = new Set(["tmux: server", "env"]);
 
 /** A shell that runs a script shares the terminal with what it runs. A program there that we know is the agent. */
-async function behindShell(front: ProcessFacts, processes: Processes): Promise<ProcessFacts> {
+async function behindShell(front: ProcessFacts, { processes, providers }: AdoptParts): Promise<ProcessFacts> {
   if (!isShell(front)) return front;
   for (const one of await groupBelow(front, processes))
-    if (providerOfProgram(one.command, await processes.argv(one.pid)) !== null) return one;
+    if (providers.ofProgram(one.command, await processes.argv(one.pid)) !== null) return one;
   return front;
 }
 
@@ -219,9 +219,9 @@ async function chooseProvider(
   program: ProcessFacts,
   argv: readonly string[],
   pane: PaneFacts,
-  processes: Processes,
+  { processes, providers }: AdoptParts,
 ): Promise<string> {
-  if (wanted !== undefined) checkProvider(wanted);
+  if (wanted !== undefined) checkProvider(wanted, providers);
   if (isBareShell(program, argv) && wanted !== "shell") {
     throw new TielineError(
       "CONFLICT",
@@ -233,10 +233,13 @@ async function chooseProvider(
     );
   }
   const provider =
-    wanted ?? providerOfProgram(program.command, argv) ?? (await agentProgramBehind(program, processes)) ?? "generic";
+    wanted ??
+    providers.ofProgram(program.command, argv) ??
+    (await agentProgramBehind(program, processes, providers)) ??
+    "generic";
   if (!typesByItself.has(provider)) return provider;
-  const acting = await actingIn(program, processes);
-  if (acting !== null && !isMeant(acting, provider, wanted === "generic")) throw wouldRun(pane, acting);
+  const acting = await actingIn(program, processes, providers);
+  if (acting !== null && !isMeant(acting, provider, wanted === "generic")) throw wouldRun(pane, acting, providers);
   if (provider === "repl" && acting?.kind !== "interpreter") throw noInterpreter(pane, program);
   return provider;
 }
@@ -251,10 +254,10 @@ function isMeant({ kind, behind, apart, comment }: Acting, provider: string, ins
   return provider === "repl" && kind === "interpreter" && behind === null && comment !== null;
 }
 
-export function checkProvider(provider: string): void {
-  if ((screenProviders as readonly string[]).includes(provider)) return;
+export function checkProvider(provider: string, { names }: Pick<Providers, "names">): void {
+  if (names.includes(provider)) return;
   throw new TielineError("USAGE", `there is no provider ${provider}`, {
-    remedy: `use one of ${screenProviders.join(", ")}`,
+    remedy: `use one of ${names.join(", ")}`,
     operands: { provider },
   });
 }
@@ -303,15 +306,16 @@ const showsAnotherTmux = (pane: PaneFacts): TielineError =>
     },
   );
 
-const wouldRun = (pane: PaneFacts, acting: Acting): TielineError =>
+const wouldRun = (pane: PaneFacts, acting: Acting, providers: Providers): TielineError =>
   new TielineError("CONFLICT", `${pane.id}: ${actingWords(acting)}`, {
-    remedy: howToInsist(acting),
+    remedy: howToInsist(acting, providers),
     operands: { pane: pane.id, program: acting.name, kind: acting.kind },
   });
 
-function howToInsist({ kind, behind, apart, comment, name }: Acting): string {
+function howToInsist({ kind, behind, apart, comment, name }: Acting, { all }: Pick<Providers, "all">): string {
   if (apart) return `adopt it with --provider generic if ${behind} reads the text itself and shows a prompt for it`;
-  const agent = "name the agent program that runs there: --provider claude-code, codex, gemini, opencode or pi";
+  const known = all.filter((one) => one.program !== null && one.dialogs !== null).map((one) => one.name);
+  const agent = `name the agent program that runs there: --provider ${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
   if (kind === "remote") return `run Tieline where that program runs, or ${agent}; --provider shell if it is a shell`;
   if (kind === "shell")
     return "start the agent program in it first, or adopt it with --provider shell if a shell is really meant";

@@ -2,7 +2,7 @@
 import type { Directory } from "../directory/directory.ts";
 import { isLive, isReservedName, namePattern, type Agent } from "../../model/agent.ts";
 import type { RegisteredSession } from "../../providers/claude-code/registry.ts";
-import { providerOf, providerOfProgram } from "../../providers/providers.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { listPanes, type PaneFacts } from "../../tmux/pane.ts";
 import type { ProcessFacts, Processes } from "../../os/processes.ts";
 import { sessionName } from "../../tmux/session.ts";
@@ -28,6 +28,7 @@ export interface Found {
 }
 
 export interface DiscoverParts {
+  readonly providers: Pick<Providers, "of" | "ofProgram">;
   readonly directory: Directory;
   readonly processes: Processes;
   readonly claudeSessions: () => Promise<readonly RegisteredSession[]>;
@@ -38,7 +39,7 @@ export interface DiscoverParts {
 export async function discover(
   server: TmuxServer,
   team: string,
-  { directory, processes, claudeSessions, native }: DiscoverParts,
+  { directory, processes, providers, claudeSessions, native }: DiscoverParts,
 ): Promise<Found[]> {
   if (!(await server.alive())) return [];
   const [panes, running, sessions] = await Promise.all([listPanes(server), processes.all(), claudeSessions()]);
@@ -62,7 +63,7 @@ export async function discover(
         signs.agentId?.split("@")[0],
         signs.registered?.name,
         nameInSession(pane.sessionName, team),
-        providerOf(signs.provider).program,
+        providers.of(signs.provider).program,
         program.command,
       );
     found.push({
@@ -83,7 +84,7 @@ export async function discover(
     group: readonly ProcessFacts[],
     all: readonly RegisteredSession[],
   ) {
-    const provider = await providerIn([program, ...group], processes);
+    const provider = await providerIn([program, ...group], processes, providers);
     const registered = all.find((session) => session.alive && group.some(({ pid }) => pid === session.pid));
     const argv = await processes.argv(program.pid);
     const named = pane.sessionName.startsWith(sessionPrefix) && !isBareShell(program, argv);
@@ -102,9 +103,13 @@ export async function discover(
 }
 
 /** The first program of the terminal's foreground that we know: a launcher script stands in front of many. */
-export async function providerIn(group: readonly ProcessFacts[], processes: Processes): Promise<string | null> {
+export async function providerIn(
+  group: readonly ProcessFacts[],
+  processes: Processes,
+  providers: Pick<Providers, "ofProgram">,
+): Promise<string | null> {
   for (const { pid, command } of group) {
-    const provider = providerOfProgram(command, await processes.argv(pid));
+    const provider = providers.ofProgram(command, await processes.argv(pid));
     if (provider !== null) return provider;
   }
   return null;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Endpoint } from "../../model/agent.ts";
 import type { AgentId } from "../../model/ids.ts";
-import type { LaunchPlan } from "../../providers/provider.ts";
+import type { LaunchPlan } from "../../providers/port.ts";
 import {
   outputLimit,
   stdinEndpoint,

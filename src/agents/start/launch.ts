@@ -2,7 +2,7 @@
 import type { Agent, LaunchData } from "../../model/agent.ts";
 import type { PermissionMode, Profile, Sandbox } from "../../model/profile.ts";
 import { TielineError } from "../../model/errors.ts";
-import type { Provider } from "../../providers/provider.ts";
+import type { Provider } from "../../providers/port.ts";
 import { teaching } from "./teaching.ts";
 
 /** Kept as the agent's launch data, so that whoever starts it again gets the same agent. */

@@ -6,9 +6,9 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import { systemClock, type Clock } from "../../model/ids.ts";
 import type { Profile } from "../../model/profile.ts";
-import type { HookSetup, LaunchPlan, Provider } from "../../providers/provider.ts";
+import type { HookSetup, LaunchPlan, Provider } from "../../providers/port.ts";
 import type { ProgramAnswers } from "../../providers/programAnswers.ts";
-import { headlessProviderOf, providerOf } from "../../providers/providers.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { kindOf, wordsOf, type ProgramKind } from "../../providers/programKinds.ts";
 import type { Launch } from "../../tmux/session.ts";
 import { onStreams } from "./headless.ts";
@@ -18,6 +18,7 @@ import { realPath } from "../../os/paths.ts";
 import { sandboxedLaunch } from "./sandbox/sandbox.ts";
 
 export interface PrepareParts {
+  readonly providers: Providers;
   /** What a started agent needs to find us: the home, and where the `tieline` command is. */
   readonly home: string;
   readonly binDirectory: string;
@@ -107,7 +108,7 @@ export async function prepare(start: Preparation, parts: PrepareParts): Promise<
     });
   return {
     launch: {
-      command: scrubbed(streaming?.command ?? walled.command, walled.env),
+      command: scrubbed(streaming?.command ?? walled.command, walled.env, parts.providers),
       env: walled.env,
       ...(walled.cwd !== null && { cwd: walled.cwd }),
       keepsDead: true,
@@ -130,9 +131,9 @@ function surroundingsOf({ agent, profile, otherWorkspaces }: Preparation, { surr
 
 const isSandboxed = ({ sandbox }: Profile): boolean => sandbox !== "none";
 
-export function providerFor(profile: Profile): Provider {
-  if (!profile.headless) return providerOf(profile.provider);
-  const provider = headlessProviderOf(profile.provider);
+export function providerFor(profile: Profile, providers: Providers): Provider {
+  if (!profile.headless) return providers.of(profile.provider);
+  const provider = providers.headless(profile.provider);
   if (provider === null) throw notHeadless(profile);
   return provider;
 }
@@ -180,32 +181,17 @@ function environmentOf(
   };
 }
 
-/** Variables by which agent programs, and we, tell children whose they are; a new agent is nobody's child. */
-const nestedVariables = [
-  "CLAUDECODE",
-  "CLAUDE_CODE_SESSION_ID",
-  "CLAUDE_CODE_ENTRYPOINT",
-  "CLAUDE_CODE_MESSAGING_SOCKET",
-  "CLAUDE_CODE_MESSAGING_TOKEN",
-  "CLAUDE_ENV_FILE",
-  "CLAUDE_PID",
-  "CLAUDE_PROJECT_DIR",
-  "CODEX_THREAD_ID",
-  "CODEX_SESSION_ID",
-  "CODEX_TOOL_CALL_ID",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "GEMINI_CLI",
-  "OPENCODE",
-  "TIELINE_TOKEN",
-  "TIELINE_HOME",
-  "TIELINE_TEAM",
-  "TIELINE_SANDBOX",
-  "SWARM_WORKSPACE",
-];
+/** Variables by which Tieline tells child processes which agent they belong to. */
+const ownVariables = ["TIELINE_TOKEN", "TIELINE_HOME", "TIELINE_TEAM", "TIELINE_SANDBOX", "SWARM_WORKSPACE"];
 
-function scrubbed(command: readonly string[], env: Readonly<Record<string, string>>): readonly string[] {
-  return ["env", ...nestedVariables.filter((name) => !(name in env)).flatMap((name) => ["-u", name]), ...command];
+/** A new agent inherits no variable that says whose child process it is. */
+function scrubbed(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { all }: Pick<Providers, "all">,
+): readonly string[] {
+  const names = new Set([...all.flatMap(({ childVariables = [] }) => childVariables), ...ownVariables]);
+  return ["env", ...[...names].filter((name) => !(name in env)).flatMap((name) => ["-u", name]), ...command];
 }
 
 /** Where a program of this agent may listen. */

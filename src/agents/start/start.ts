@@ -36,7 +36,7 @@ export async function start(
   const wished = wishedProfile(base, agent.launch);
   const profile = { ...wished, workspace: wished.workspace && claimWorkspace(wished.workspace, agent, directory) };
   const { role, may, workspace } = profile;
-  const provider = providerFor(profile);
+  const provider = providerFor(profile, parts.providers);
   const spoken = await conversationOf(agent, provider, conversation, { ...parts.env, ...profile.env });
   const { launch, words, endpoints, output, openToPeers, tokenDigest } = await prepare(
     { agent, profile, provider, conversation: spoken, otherWorkspaces: otherWorkspaces(agent, directory) },
@@ -70,7 +70,7 @@ export async function start(
     lastExit: null,
     endpoints: [
       ...(profile.input === "files" ? [filesEndpoint] : []),
-      ...endpointsInPane(provider.name, locator),
+      ...endpointsInPane(provider, locator),
       ...endpoints,
     ],
     state: "starting",

@@ -6,9 +6,9 @@ import { endpointBy, exitIn, exitWords, type Agent, type Endpoint, type Exit } f
 import type { HoldReason } from "../../model/delivery.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
-import type { HookSetup } from "../../providers/provider.ts";
+import type { HookSetup } from "../../providers/port.ts";
 import { systemElapsed, type Elapsed } from "../../model/ids.ts";
-import { terminalTraits } from "../../providers/traits.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { cursorLine, look } from "../../tmux/pane.ts";
 import type { Processes } from "../../os/processes.ts";
 import { readsFiles } from "../../delivery/transports/filesEndpoint.ts";
@@ -37,6 +37,7 @@ export interface AgentStarterParts {
   readonly reachable: (agent: Agent) => readonly string[];
   /** What is around its sandbox. */
   readonly surroundings: (agent: Agent) => SandboxSurroundings;
+  readonly providers: Providers;
   readonly ask: StartParts["ask"];
   readonly command: StartParts["command"];
   readonly hooks: HookSetup;
@@ -222,9 +223,9 @@ export class AgentStarter implements Disposable {
    * programs whose screen tells nothing: the rules of the others find the composer.
    */
   private async learnRest({ id }: Agent, { transport, locator }: Endpoint): Promise<null> {
-    const { directory, servers } = this.parts;
+    const { directory, servers, providers } = this.parts;
     const agent = directory.agent(id);
-    if (agent === null || transport !== "tmux" || terminalTraits(agent.provider).quietMs === 0) return null;
+    if (agent === null || transport !== "tmux" || providers.terminal(agent.provider).quietMs === 0) return null;
     const { socket, pane, terminal } = paneLocator({ transport, locator });
     const restingLine = cursorLine(await look(servers.at(socket), pane));
     const endpoints = agent.endpoints.map((one) =>

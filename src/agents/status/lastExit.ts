@@ -3,7 +3,7 @@
  */
 import { exitIn, exitWords, type Exit } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
-import { shellWord } from "../../providers/provider.ts";
+import { shellWord } from "../../os/shell.ts";
 import { killPaneOf } from "../../tmux/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { lookFor } from "../start/patience.ts";

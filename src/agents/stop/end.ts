@@ -4,7 +4,7 @@
 import type { Directory } from "../directory/directory.ts";
 import { endpointBy, type Agent } from "../../model/agent.ts";
 import { asTielineError, TielineError } from "../../model/errors.ts";
-import { providerOf } from "../../providers/providers.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { isSameProcess, type ProcessFacts, type Processes } from "../../os/processes.ts";
 import { closeWithProgram, killPaneOf } from "../../tmux/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
@@ -15,6 +15,7 @@ import type { ProbingTransport, Readiness } from "../../delivery/transports/port
 import { lookFor, type Patience } from "../start/patience.ts";
 
 export interface EndParts extends Patience {
+  readonly providers: Pick<Providers, "of">;
   readonly directory: Directory;
   readonly servers: { at(socket: string): TmuxServer };
   readonly tmux: Pick<ProbingTransport, "probe">;
@@ -71,8 +72,8 @@ async function letPaneClose({ socket, pane }: PaneLocator, { servers }: EndParts
 }
 
 /** What Tieline itself runs beside the program in its pane. */
-async function companionsOf(agent: Agent, { processes }: EndParts): Promise<readonly KnownProcess[]> {
-  const pid = providerOf(agent.provider).companionOf?.(agent) ?? null;
+async function companionsOf(agent: Agent, { processes, providers }: EndParts): Promise<readonly KnownProcess[]> {
+  const pid = providers.of(agent.provider).companionOf?.(agent) ?? null;
   const companion = pid === null ? undefined : await processes.read(pid);
   return companion ? [companion] : [];
 }
@@ -115,7 +116,7 @@ async function ended(
 
 /** Types the program's own words for leaving, at an idle prompt only. A running turn is interrupted first. */
 async function ask(agent: Agent, pane: PaneLocator, parts: EndParts): Promise<boolean> {
-  const { exitWords, interruptKeys } = providerOf(agent.provider);
+  const { exitWords, interruptKeys } = parts.providers.of(agent.provider);
   if (exitWords === null) return false;
   const server = parts.servers.at(pane.socket);
   const write = { pane: pane.pane, panePid: pane.panePid, guards: { serverPid: pane.serverPid } };

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TielineError } from "../../model/errors.ts";
-import { providerOf } from "../../providers/providers.ts";
 import { openStage, type ScriptedCast, type Stage } from "../../testing/stage.ts";
 import { logOf, type ScriptedState } from "../../testing/scriptedAgent.ts";
 import { until } from "../../testing/until.ts";
 import { choicesOn, choose, dialogOf, interrupt } from "./steer.ts";
+import { providers } from "../../compose/providers.ts";
 
 /** What was refused, and with which words. */
 async function refusal(attempt: Promise<unknown>): Promise<string> {
@@ -135,7 +135,7 @@ test.each([
   ["gemini/approval-shell-wide200", ["Allow once", "Allow for this session", "No, suggest changes (esc)"]],
   ["opencode/approval-shell-wide200", ["Allow once", "Allow always", "Reject"]],
 ])("the choices of %s", (file, labels) => {
-  const keys = providerOf(file.split("/")[0]!).dialogs!;
+  const keys = providers.of(file.split("/")[0]!).dialogs!;
   const choices = choicesOn(shown(file), keys);
   expect(choices.map(({ place }) => place)).toEqual(choices.map((_, at) => at + 1));
   const found = choices.map(({ label }) => label);
@@ -143,6 +143,6 @@ test.each([
 });
 
 test("the keys of a choice", () => {
-  expect(providerOf("claude-code").dialogs!.keys(2)).toEqual(["2"]);
-  expect(providerOf("opencode").dialogs!.keys(3)).toEqual(["Right", "Right", "Enter"]);
+  expect(providers.of("claude-code").dialogs!.keys(2)).toEqual(["2"]);
+  expect(providers.of("opencode").dialogs!.keys(3)).toEqual(["Right", "Right", "Enter"]);
 });

@@ -2,8 +2,8 @@
 import type { Directory } from "../directory/directory.ts";
 import { endpointBy, notRunningWords, type Agent, type Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
-import type { DialogKeys, Provider } from "../../providers/provider.ts";
-import { providerOf } from "../../providers/providers.ts";
+import type { DialogKeys, Provider } from "../../providers/port.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { look, type Look } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { pressGuarded, type Guards, type Written } from "../../tmux/write.ts";
@@ -11,6 +11,7 @@ import { paneLocator, type PaneLocator } from "../../delivery/transports/paneLoc
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 
 export interface SteerParts {
+  readonly providers: Pick<Providers, "of">;
   readonly directory: Pick<Directory, "agent">;
   readonly servers: { at(socket: string): TmuxServer };
   readonly tmux: Pick<ProbingTransport, "probe" | "watch">;
@@ -102,7 +103,7 @@ async function hasLeft(agent: Agent, mark: string, parts: SteerParts): Promise<b
 /** Stops the running turn, as the user's own key would. */
 export async function interrupt(agent: Agent, parts: SteerParts): Promise<void> {
   const { locator, state } = await there(agent, parts);
-  const provider = providerOf(agent.provider);
+  const provider = parts.providers.of(agent.provider);
   if (dialogStates.includes(state)) throw asksSomething(agent, state);
   if (isAtRest(provider, state, locator)) throw nothingToStop(agent, state);
   const written = await pressIn(locator, provider.interruptKeys, { serverPid: locator.serverPid }, parts);
@@ -142,7 +143,7 @@ interface OpenDialog {
 async function openDialog(agent: Agent, parts: SteerParts): Promise<OpenDialog> {
   const { locator, state } = await there(agent, parts);
   if (!dialogStates.includes(state)) throw noDialog(agent, state);
-  const keys = providerOf(agent.provider).dialogs;
+  const keys = parts.providers.of(agent.provider).dialogs;
   if (keys === null) throw unknownKeys(agent);
   const seen = await look(parts.servers.at(locator.socket), locator.pane);
   const choices = choicesOn(seen.plain, keys);

@@ -8,7 +8,6 @@ import type { Profile } from "../../model/profile.ts";
 import { follow, isWithin, realPath } from "../../os/paths.ts";
 import { programPath } from "../../os/programPath.ts";
 import { openUntrusted, readUntrusted, refusalError } from "../../os/untrustedFile.ts";
-import { providerOf } from "../../providers/providers.ts";
 import type { ProgramPlaces } from "./powers.ts";
 
 export interface Named {
@@ -27,12 +26,12 @@ const searchVariable = /(PATH|LIB)$/;
 const loaderVariable = /^(PATH|ENV|BASH_ENV|GCONV_PATH|LOCPATH|LD_[A-Z_]+)$/;
 
 /** What an agent's settings name and what is run or read outside of a sandbox when it starts. */
-export function namedByAgent(profile: Profile, root: string, { path, binDirectory }: ProgramPlaces): Named {
+export function namedByAgent(profile: Profile, root: string, { path, binDirectory, providers }: ProgramPlaces): Named {
   const { cwd, workspace, sandbox, command, args, sandboxCommand, env, provider } = profile;
   const walled = sandbox === "bwrap";
   const variables = Object.entries(env).filter(([name]) => !walled || loaderVariable.test(name));
   const wrapper = (sandboxCommand ?? []).map((word) => word.replaceAll("{workspace}", workspace ?? ""));
-  const programs = command ?? [providerOf(provider).program ?? ""];
+  const programs = command ?? [providers.of(provider).program ?? ""];
   return named({
     words: walled ? [] : [...programs, ...args, ...wrapper],
     programs: walled ? [] : [programs[0]!, ...wrapper.slice(0, 1)],

@@ -6,7 +6,7 @@
 import type { ObjectFields } from "../../config/project.ts";
 import type { Profile } from "../../model/profile.ts";
 import { programPath, type Search } from "../../os/programPath.ts";
-import { providerOf } from "../../providers/providers.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { contentOf, namedByAgent, namedByObject, reachOf, type Named } from "./namedFiles.ts";
 import { sha256, type Snapshot } from "./snapshot.ts";
 
@@ -28,6 +28,7 @@ export interface PowerParts {
 export interface ProgramPlaces {
   readonly path: string;
   readonly binDirectory: string;
+  readonly providers: Pick<Providers, "of">;
 }
 
 type Find = typeof programPath;
@@ -58,7 +59,7 @@ export function powersOf(snapshot: Snapshot, { profiles, places }: PowerParts): 
       profiles.map((profile) => [
         profile.name,
         {
-          ...agentPowers(absolute(profile, root, places, find)),
+          ...agentPowers(absolute(profile, root, places, find), places.providers),
           ...files(() => namedByAgent(profile, root, places)),
         },
       ]),
@@ -102,7 +103,7 @@ export function settingsIn({ agents, objects }: Powers): Powers {
 export function absolute(
   profile: Profile,
   root: string,
-  { path, binDirectory }: ProgramPlaces,
+  { path, binDirectory }: Pick<ProgramPlaces, "path" | "binDirectory">,
   find: Find = programPath,
 ): Profile {
   const search = { cwd: profile.cwd ?? root, path: `${binDirectory}:${profile.env["PATH"] ?? path}` };
@@ -122,7 +123,7 @@ export function absoluteCommand(
   return [find(program, search) ?? program, ...args];
 }
 
-function agentPowers(profile: Profile): Record<string, Value> {
+function agentPowers(profile: Profile, providers: Pick<Providers, "of">): Record<string, Value> {
   const {
     provider,
     command,
@@ -144,7 +145,7 @@ function agentPowers(profile: Profile): Record<string, Value> {
     skill,
     autostart,
   } = profile;
-  const free = asks(profile);
+  const free = asks(profile, providers);
   return {
     provider,
     ...(free && { asks: true }),
@@ -169,8 +170,8 @@ function agentPowers(profile: Profile): Record<string, Value> {
 }
 
 /** Only of a program that runs as its maker ships it can this be known. */
-export function asks({ permissions, command, args, env, provider }: Profile): boolean {
-  const { program, neverAsks = false } = providerOf(provider);
+function asks({ permissions, command, args, env, provider }: Profile, providers: Pick<Providers, "of">): boolean {
+  const { program, neverAsks = false } = providers.of(provider);
   return (
     permissions === "ask" &&
     command === null &&

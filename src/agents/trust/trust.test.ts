@@ -17,6 +17,7 @@ import type { Documents } from "../directory/documents/port.ts";
 import { Profiles } from "../profiles/profiles.ts";
 import { Trust, changesIn } from "./trust.ts";
 import { difference, linesOf } from "./words.ts";
+import { providers } from "../../compose/providers.ts";
 
 let root: string;
 let home: string;
@@ -33,6 +34,7 @@ afterEach(() => rmSync(dirname(root), { recursive: true, force: true }));
 function open(path = "/usr/bin:/bin"): Trust {
   const projects = new Projects();
   return new Trust({
+    providers,
     documents,
     profiles: new Profiles(join(home, "agents")),
     projectOf: () => projects.load(join(root, "tieline.yaml")),

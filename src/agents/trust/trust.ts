@@ -14,7 +14,8 @@ import type { Profile } from "../../model/profile.ts";
 import type { TrustedProject } from "../../objects/objects.ts";
 import { exposureOf, type Exposure } from "../../os/exposure.ts";
 import { realPath } from "../../os/paths.ts";
-import { shellWord } from "../../providers/provider.ts";
+import { shellWord } from "../../os/shell.ts";
+import type { Providers } from "../../providers/providers.ts";
 import { namedByAgent, namedByObject } from "./namedFiles.ts";
 import { absolute, absoluteCommand, changedFiles, digestOf, powersOf, settingsIn, type Powers } from "./powers.ts";
 import { writableInSandbox, type WritablePath } from "./runningSandboxes.ts";
@@ -27,6 +28,7 @@ export interface TrustParts {
   /** Where the daemon looks for programs, and where those are that every agent finds first. */
   readonly path: string;
   readonly binDirectory: string;
+  readonly providers: Pick<Providers, "of">;
   readonly projectOf: (team: string) => Project | null;
   readonly clock?: Clock;
   readonly writable?: typeof writableInSandbox;

@@ -1,5 +1,5 @@
 /** Powers as lines that people read before they say yes, and what is different between two of them. */
-import { shellWord } from "../../providers/provider.ts";
+import { shellWord } from "../../os/shell.ts";
 import type { Powers, Value } from "./powers.ts";
 
 /** What the digest cannot speak for, said wherever the user is asked. */

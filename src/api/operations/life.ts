@@ -36,7 +36,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
   return {
     async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
       const from = await callers.allow(caller, "spawn");
-      checkWishes(from, { ...wishes, resume: sessionId });
+      checkWishes(from, { ...wishes, resume: sessionId }, tieline.providers);
       tieline.profiles.mustFind(tieline.teams.projectOf(from.team), profileName);
       const profile = tieline.trust.profile(from.team, profileName)!;
       await Promise.all(
@@ -134,7 +134,10 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
           foundBy: [...foundBy],
           agent: agent && `${agent.team}:${agent.name}`,
         },
-        waysIn: waysInView(endpointsInPane(provider, locatorOf(server, pane, program, {})), tieline.transports),
+        waysIn: waysInView(
+          endpointsInPane(tieline.providers.of(provider), locatorOf(server, pane, program, {})),
+          tieline.transports,
+        ),
       }));
     },
 
@@ -200,8 +203,12 @@ const isChanged = (wishes: object): boolean => Object.values(wishes).some((wish)
  * An agent starts a profile as it was written down, under a name and a task of its choice; only the user may give it
  * more.
  */
-function checkWishes(from: Sender, wishes: Wishes & { readonly resume: string | undefined }): void {
-  if (wishes.provider !== undefined) checkProvider(wishes.provider);
+function checkWishes(
+  from: Sender,
+  wishes: Wishes & { readonly resume: string | undefined },
+  providers: Switch["providers"],
+): void {
+  if (wishes.provider !== undefined) checkProvider(wishes.provider, providers);
   const { task: _, ...more } = wishes;
   const chosen = Object.entries(more).flatMap(([wish, value]) => (value === undefined ? [] : [wish]));
   if (from.id === userId || chosen.length === 0) return;

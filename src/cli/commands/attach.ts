@@ -1,6 +1,7 @@
 import { TielineError } from "../../model/errors.ts";
 import type { Output } from "../../api/schema.ts";
 import { command } from "../args.ts";
+import { shellWord } from "../../os/shell.ts";
 import { canAsk } from "../confirm.ts";
 
 export default command({
@@ -46,9 +47,6 @@ function attaching(place: Place): string[] {
 function moving(place: Place): string[] {
   return [...tmux(place), "switch-client", "-t", place.pane ?? exactly(place)];
 }
-
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 const otherServer = (place: Place): TielineError =>
   new TielineError(

@@ -79,12 +79,13 @@ async function explainCapture(
   terminal: Terminal,
   json: boolean,
 ): Promise<number> {
-  const [{ explainScreen }, { UserScreens }] = await Promise.all([
+  const [{ explainScreen }, { UserScreens }, { providers }] = await Promise.all([
     import("../../providers/screen.ts"),
     import("../../providers/userScreens.ts"),
+    import("../../compose/providers.ts"),
   ]);
   const { state, draft, rule, why } = explainScreen(
-    new UserScreens(home.screens).manifest(provider),
+    new UserScreens(home.screens, providers).manifest(provider),
     await readCapture(screen),
     known,
   );

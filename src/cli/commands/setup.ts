@@ -1,5 +1,5 @@
 import { TielineError } from "../../model/errors.ts";
-import type { HookedProgram } from "../../providers/hooks/hookInstaller.ts";
+import type { Provider } from "../../providers/port.ts";
 import { command, usage } from "../args.ts";
 import type { Context } from "../command.ts";
 import { setUpMcp } from "../setUpMcp.ts";
@@ -53,20 +53,31 @@ const setup = command({
       throw usage(setup, "say --hooks PROGRAM or --mcp PROGRAM");
     if (flags.hooks === undefined)
       return setUpMcp(flags.mcp!, { undo: flags.undo ?? false, json: flags.json ?? false, env, home, terminal });
-    const [{ hookedPrograms }, { installHooks, removeHooks }] = await Promise.all([
-      import("../../providers/hooks/hookedPrograms.ts"),
+    const [{ providers }, { installHooks, removeHooks }] = await Promise.all([
+      import("../../compose/providers.ts"),
       import("../../providers/hooks/hookInstaller.ts"),
     ]);
-    const program = Object.hasOwn(hookedPrograms, flags.hooks) ? hookedPrograms[flags.hooks] : undefined;
-    if (program === undefined) throw unknownProgram(flags.hooks, Object.keys(hookedPrograms));
+    const known = providers.all.filter(({ hooks }) => hooks !== undefined);
+    const provider = known.find(({ program }) => program === flags.hooks);
+    if (provider === undefined)
+      throw unknownProgram(
+        flags.hooks,
+        known.map(({ program }) => program!),
+      );
+    const { settings } = provider.hooks!;
     if (flags.user && flags.project)
       throw new TielineError("USAGE", "--user and --project at once", { remedy: "use one of them" });
-    const file = program.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
+    const file = settings.file(flags.project ? "project" : "user", { cwd: process.cwd(), env });
     const memory = `${home.root}/hooks/found.json`;
     const done = flags.undo
-      ? removeHooks(program, file, memory)
-      : installHooks(program, file, { ...(await setupOf(home, daemon)), answer: await answerOf(program, env) }, memory);
-    return present(done, told(done, program.title, flags.undo ?? false), { flags, terminal });
+      ? removeHooks(settings, file, memory)
+      : installHooks(
+          settings,
+          file,
+          { ...(await setupOf(home, daemon)), answer: await answerOf(provider, env) },
+          memory,
+        );
+    return present(done, told(done, provider.title, flags.undo ?? false), { flags, terminal });
   },
 });
 
@@ -81,14 +92,15 @@ async function setupOf(home: Context["home"], daemon: Context["daemon"]) {
 }
 
 /** What the installed program says about itself, where the hooks depend on it. */
-async function answerOf({ asks }: HookedProgram, env: Context["env"]): Promise<string | null> {
-  const path = asks && Bun.which(asks.program, { PATH: env["PATH"] ?? "" });
-  if (!asks || !path) return null;
+async function answerOf({ program, hooks }: Provider, env: Context["env"]): Promise<string | null> {
+  const question = hooks?.settings.asks;
+  const path = question && Bun.which(program!, { PATH: env["PATH"] ?? "" });
+  if (!question || !path) return null;
   const { ProgramAnswers } = await import("../../providers/programAnswers.ts");
   const given = Object.fromEntries(
     Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
-  return new ProgramAnswers().of({ path, question: asks.question, env: given });
+  return new ProgramAnswers().of({ path, question, env: given });
 }
 
 function told(

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../model/agent.ts";
+import type { Provider } from "../../providers/port.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
 
 /**
@@ -25,16 +26,12 @@ export function paneEndpoint(locator: PaneLocator): Endpoint {
   return { transport: "tmux", locator: { ...locator } };
 }
 
-/** Ways in that come with the program itself; each finds out for itself whether it is open. */
-const waysOfProviders: Readonly<Record<string, readonly string[]>> = {
-  "claude-code": ["claude-socket", "hook"],
-  "claude-headless": ["stream-json", "claude-socket", "hook"],
-  codex: ["codex-queue"],
-};
-
-/** Every way into a program in a pane that is known without asking it. */
-export function endpointsInPane(provider: string, locator: PaneLocator): readonly Endpoint[] {
-  const own = (waysOfProviders[provider] ?? []).map((transport) => ({ transport, locator: {} }));
+/** Every endpoint of a program in a pane that is known without asking the program. */
+export function endpointsInPane(
+  { transportsInPane = [] }: Pick<Provider, "transportsInPane">,
+  locator: PaneLocator,
+): readonly Endpoint[] {
+  const own = transportsInPane.map((transport) => ({ transport, locator: {} }));
   return [paneEndpoint(locator), ...own];
 }
 

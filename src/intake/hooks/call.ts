@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonName } from "../../providers/hooks/hookDialects.ts";
+import type { HookDialect } from "../../providers/hooks/hookDialect.ts";
 
 /**
  * One hook call of an agent program: it is about to do something, or has done it, and asks whether we have a word to
@@ -7,6 +7,8 @@ import { commonName } from "../../providers/hooks/hookDialects.ts";
  */
 export interface HookCall {
   readonly provider: string;
+  /** How the program's hooks speak. */
+  readonly dialect: HookDialect;
   /** By its common name. */
   readonly event: string;
   readonly sessionId: string;
@@ -41,7 +43,11 @@ const Payload = z.looseObject({
 });
 
 /** The call that a payload describes; null when it is none that we understand. */
-export function readHookCall(provider: string, payload: unknown, takesAll = false): HookCall | null {
+export function readHookCall(
+  { provider, dialect }: Pick<HookCall, "provider" | "dialect">,
+  payload: unknown,
+  takesAll = false,
+): HookCall | null {
   const parsed = Payload.safeParse(payload);
   if (!parsed.success) return null;
   const {
@@ -54,7 +60,8 @@ export function readHookCall(provider: string, payload: unknown, takesAll = fals
   } = parsed.data;
   return {
     provider,
-    event: commonName(provider, event),
+    dialect,
+    event: dialect.commonName(event),
     sessionId,
     subagent: subagent ?? null,
     cwd: cwd ?? null,

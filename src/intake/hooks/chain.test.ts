@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { anAgent } from "../../testing/agents.ts";
-import { hookCall } from "../../testing/hookCalls.ts";
+import { hookCall, speaking } from "../../testing/hookCalls.ts";
 import { describeTool, readHookCall } from "./call.ts";
 import { createHookChain, type Answer, type HandlerKind, type HookHandler } from "./chain.ts";
 import { answerFor } from "./wire.ts";
@@ -84,7 +84,7 @@ test("a call that nobody waits for reaches the observers only", async () => {
 
 test("verdicts in the words of the programs", () => {
   const context = { refusal: null, context: "news" };
-  const at = (event: string, provider = "claude-code") => ({ event, provider });
+  const at = (event: string, provider = "claude-code") => ({ event, ...speaking(provider) });
   expect(answerFor(at("PreToolUse"), { refusal: "stop", context: null })).toEqual({
     hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: "stop" },
   });
@@ -115,13 +115,15 @@ test("a payload is read with its tool, and one that makes no sense is none", () 
     tool_input: { file_path: "src/auth.ts" },
     tool_use_id: "t",
   };
-  const call = readHookCall("claude-code", payload)!;
+  const call = readHookCall(speaking("claude-code"), payload)!;
   expect(call).toMatchObject({ event: "PreToolUse", sessionId: "s", subagent: "a7", tool: { name: "Edit", id: "t" } });
   expect(describeTool(call.tool!)).toBe("Edit src/auth.ts");
-  expect(readHookCall("claude-code", { ...payload, session_id: 7 })).toBeNull();
-  expect(readHookCall("claude-code", "text")).toBeNull();
-  expect(readHookCall("gemini", { ...payload, hook_event_name: "BeforeTool" })).toMatchObject({ event: "PreToolUse" });
+  expect(readHookCall(speaking("claude-code"), { ...payload, session_id: 7 })).toBeNull();
+  expect(readHookCall(speaking("claude-code"), "text")).toBeNull();
+  expect(readHookCall(speaking("gemini"), { ...payload, hook_event_name: "BeforeTool" })).toMatchObject({
+    event: "PreToolUse",
+  });
   expect(
-    readHookCall("codex", { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: "hello" }),
+    readHookCall(speaking("codex"), { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: "hello" }),
   ).toMatchObject({ tool: null, prompt: "hello", subagent: null });
 });

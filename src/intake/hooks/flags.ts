@@ -3,7 +3,7 @@ import type { Mailbox } from "../../mailbox/port.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Delivery } from "../../model/delivery.ts";
 import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../../model/ids.ts";
-import { allNames } from "../../providers/hooks/hookDialects.ts";
+import type { Providers } from "../../providers/providers.ts";
 import type { HookChain } from "./chain.ts";
 import { eventsWithMail } from "./handlers/mail.ts";
 import { underwayMs } from "./handlers/urgency.ts";
@@ -13,6 +13,7 @@ export interface HookFlagParts {
   readonly mailbox: Pick<Mailbox, "onTransitions" | "waiting" | "heads">;
   readonly agentOf: (id: AgentId) => Agent | null;
   readonly place: HookPlace;
+  readonly providers: Pick<Providers, "dialect" | "eventNames">;
   /** Whether an urgent message still refuses the agent's tool calls. */
   readonly isRefusing: (id: AgentId) => boolean;
   readonly report: (context: string, fault: unknown) => void;
@@ -78,13 +79,16 @@ export class HookFlags implements Disposable {
   }
 
   private eventsOf(agent: Agent): string[] {
-    const { mailbox, isRefusing } = this.parts;
+    const { mailbox, isRefusing, providers } = this.parts;
     const whens = new Set(mailbox.heads(agent.id, Number.MAX_SAFE_INTEGER).map(({ when }) => when));
     // Mail that does not wake anybody goes out at the ends of a turn, too.
     if (mailbox.waiting().includes(agent.id)) whens.add("turn");
     const mayRefuse = whens.has("interrupt") || isRefusing(agent.id) || this.hasUnread(agent.id);
-    const events = new Set([...eventsWithMail(whens, agent), ...(mayRefuse ? ["PreToolUse"] : [])]);
-    return [...events].flatMap(allNames).toSorted();
+    const events = new Set([
+      ...eventsWithMail(whens, agent, providers.dialect(agent.provider)),
+      ...(mayRefuse ? ["PreToolUse"] : []),
+    ]);
+    return [...events].flatMap((event) => providers.eventNames(event)).toSorted();
   }
 
   private hasUnread(agent: AgentId): boolean {

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { atomicUpdate } from "../../os/atomicWrite.ts";
-import { shellWord } from "../../providers/provider.ts";
+import { shellWord } from "../../os/shell.ts";
 import askProgram from "./scripts/ask.mjs" with { type: "text" };
 import hookScript from "./scripts/hook.sh" with { type: "text" };
 import waitScript from "./scripts/wait.sh" with { type: "text" };

@@ -6,7 +6,6 @@ import type { Agent, AgentState } from "../../model/agent.ts";
 import { envelope, type Envelope } from "../../model/envelope.ts";
 import type { Clock } from "../../model/ids.ts";
 import type { Message } from "../../model/message.ts";
-import { dialectOf } from "../../providers/hooks/hookDialects.ts";
 import type { HookCall } from "./call.ts";
 import { createHookChain, type HookChain, type HookHandler, type Report } from "./chain.ts";
 import { mailAtBoundaries, type HookText } from "./handlers/mail.ts";
@@ -41,17 +40,16 @@ export interface StandardHooks {
 
 export const textOf = (
   message: Message,
-  { provider }: Pick<HookCall, "provider">,
+  { dialect }: Pick<HookCall, "dialect">,
   inlineLimit: number,
   command?: string,
-): Envelope =>
-  envelope(message, { multiline: true, inlineLimit, command }, dialectOf(provider).besideTheUser ? "user" : "peer");
+): Envelope => envelope(message, { multiline: true, inlineLimit, command }, dialect.besideTheUser ? "user" : "peer");
 
 /** As the program has to be given a context for its model to read what was meant, which may take more room. */
 const asContext =
   (text: HookText): HookText =>
   (message, call, agent, limit) => {
-    const { written } = dialectOf(call.provider);
+    const { written } = call.dialect;
     const whole = text(message, call, agent, limit);
     const sent = Buffer.byteLength(written(whole.text)) <= limit ? whole : text(message, call, agent, 0);
     return { ...sent, text: written(sent.text) };

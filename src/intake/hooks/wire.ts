@@ -1,18 +1,16 @@
 import type { HookAnswer } from "../../providers/hooks/hookDialect.ts";
-import { dialectOf, ownName } from "../../providers/hooks/hookDialects.ts";
 import type { HookCall } from "./call.ts";
 import type { Verdict } from "./chain.ts";
 
 /** Events that stop something when they are answered with a refusal. Elsewhere there is nothing left to refuse. */
 const refusable: ReadonlySet<string> = new Set(["PreToolUse"]);
 
-/** The JSON that tells a program a verdict; null: no word, go on. */
+/** The JSON that tells a program a verdict; null: nothing to say, the program continues. */
 export function answerFor(
-  { provider, event }: Pick<HookCall, "provider" | "event">,
+  { dialect, event }: Pick<HookCall, "dialect" | "event">,
   { refusal, context }: Pick<Verdict, "refusal" | "context">,
 ): HookAnswer | null {
-  const dialect = dialectOf(provider);
-  const name = ownName(provider, event);
+  const name = dialect.ownName(event);
   if (refusal !== null) return refusable.has(event) ? dialect.refusal(name, refusal) : null;
   return context === null ? null : dialect.context(name, context);
 }

@@ -1,6 +1,6 @@
 /** Claude Code without a screen: it reads one JSON object per line and answers in the same way. */
-import { flags, withArguments, type Provider } from "../provider.ts";
-import { claudeCode } from "./launch.ts";
+import { flags, withArguments, type Launching } from "../port.ts";
+import { launching } from "./launch.ts";
 
 const streaming = [
   "-p",
@@ -12,12 +12,11 @@ const streaming = [
   "--replay-user-messages",
 ];
 
-export const claudeHeadless: Provider = {
-  ...claudeCode,
-  name: "claude-headless",
+export const headlessLaunching: Launching = {
+  ...launching,
 
   launchCommand(profile, options) {
-    const plan = claudeCode.launchCommand({ ...profile, command: profile.command ?? ["claude"] }, options);
+    const plan = launching.launchCommand({ ...profile, command: profile.command ?? ["claude"] }, options);
     return { ...plan, command: withArguments(plan.command, flags(streaming)), prints: "records" };
   },
 

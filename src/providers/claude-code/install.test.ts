@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
-import { claudeHooks } from "./install.ts";
+import { settingsWithHooks } from "./install.ts";
 
-const { with: withHooks, without: withoutHooks } = claudeHooks;
+const { with: withHooks, without: withoutHooks } = settingsWithHooks;
 
 const setup = { hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
 
@@ -99,58 +99,60 @@ test("a file keeps its mode, its indentation and its link, and is back to the le
   writeFileSync(real, before);
   chmodSync(real, 0o640);
   symlinkSync(real, here.file);
-  expect(installHooks(claudeHooks, here.file, setup, here.memory).changed).toBe(true);
-  expect(installHooks(claudeHooks, here.file, setup, here.memory).changed).toBe(false);
+  expect(installHooks(settingsWithHooks, here.file, setup, here.memory).changed).toBe(true);
+  expect(installHooks(settingsWithHooks, here.file, setup, here.memory).changed).toBe(false);
   expect(lstatSync(here.file).isSymbolicLink()).toBe(true);
   expect(statSync(real).mode & 0o777).toBe(0o640);
   expect(readFileSync(real, "utf8")).toStartWith('{\n    "model": "opus"');
-  expect(removeHooks(claudeHooks, here.file, here.memory).changed).toBe(true);
+  expect(removeHooks(settingsWithHooks, here.file, here.memory).changed).toBe(true);
   expect(readFileSync(real, "utf8")).toBe(before);
   expect(statSync(real).mode & 0o777).toBe(0o640);
-  expect(removeHooks(claudeHooks, here.file, here.memory).changed).toBe(false);
+  expect(removeHooks(settingsWithHooks, here.file, here.memory).changed).toBe(false);
   expect(readdirSync(here.path).sort()).toEqual(["dotfiles.json", "memory.json", "settings.json"]);
 });
 
 test("a file that was not there is gone again, unless somebody has written into it", () => {
   using here = folder();
-  installHooks(claudeHooks, here.file, setup, here.memory);
-  installHooks(claudeHooks, here.file, elsewhere, here.memory);
-  removeHooks(claudeHooks, here.file, here.memory);
+  installHooks(settingsWithHooks, here.file, setup, here.memory);
+  installHooks(settingsWithHooks, here.file, elsewhere, here.memory);
+  removeHooks(settingsWithHooks, here.file, here.memory);
   expect(existsSync(here.file)).toBe(false);
-  installHooks(claudeHooks, here.file, setup, here.memory);
+  installHooks(settingsWithHooks, here.file, setup, here.memory);
   writeFileSync(
     here.file,
     JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), theme: "dark" }),
   );
-  removeHooks(claudeHooks, here.file, here.memory);
+  removeHooks(settingsWithHooks, here.file, here.memory);
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ theme: "dark" });
 });
 
 test("what the user changed while our hooks were in stays changed", () => {
   using here = folder();
   writeFileSync(here.file, JSON.stringify(own));
-  installHooks(claudeHooks, here.file, setup, here.memory);
+  installHooks(settingsWithHooks, here.file, setup, here.memory);
   writeFileSync(
     here.file,
     JSON.stringify({ ...(JSON.parse(readFileSync(here.file, "utf8")) as object), model: "sonnet" }),
   );
-  installHooks(claudeHooks, here.file, elsewhere, here.memory);
-  removeHooks(claudeHooks, here.file, here.memory);
+  installHooks(settingsWithHooks, here.file, elsewhere, here.memory);
+  removeHooks(settingsWithHooks, here.file, here.memory);
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ ...own, model: "sonnet" });
 });
 
 test("hooks of ours that another home has put there go, too; what they opened stays open", () => {
   using here = folder();
-  installHooks(claudeHooks, here.file, setup, here.memory);
+  installHooks(settingsWithHooks, here.file, setup, here.memory);
   rmSync(here.memory);
-  removeHooks(claudeHooks, here.file, here.memory);
+  removeHooks(settingsWithHooks, here.file, here.memory);
   expect(JSON.parse(readFileSync(here.file, "utf8"))).toEqual({ crossSessionInbound: "accept" });
 });
 
 test("broken JSON is left alone, and the error names the file", () => {
   using here = folder();
   writeFileSync(here.file, '{"hooks": ');
-  expect(() => installHooks(claudeHooks, here.file, setup, here.memory)).toThrow(/settings\.json is not valid JSON/);
+  expect(() => installHooks(settingsWithHooks, here.file, setup, here.memory)).toThrow(
+    /settings\.json is not valid JSON/,
+  );
   expect(readFileSync(here.file, "utf8")).toBe('{"hooks": ');
 });
 
@@ -159,7 +161,7 @@ test("what another program writes in between is not lost", () => {
   writeFileSync(here.file, "{}");
   let first = true;
   const slow = {
-    ...claudeHooks,
+    ...settingsWithHooks,
     with(...args: Parameters<typeof withHooks>) {
       if (first) writeFileSync(here.file, JSON.stringify({ theme: "dark" }));
       first = false;
@@ -170,6 +172,6 @@ test("what another program writes in between is not lost", () => {
   const after = JSON.parse(readFileSync(here.file, "utf8")) as Record<string, unknown>;
   expect(after["theme"]).toBe("dark");
   expect(after["hooks"]).toHaveProperty("SessionStart");
-  removeHooks(claudeHooks, here.file, here.memory);
+  removeHooks(settingsWithHooks, here.file, here.memory);
   expect(readFileSync(here.file, "utf8")).toBe(JSON.stringify({ theme: "dark" }));
 });

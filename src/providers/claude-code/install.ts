@@ -1,16 +1,13 @@
 /** Our hooks in a settings file of Claude Code. What is ours is known by the paths that only we use. */
 import { join } from "node:path";
-import { claudeFolder } from "../folders.ts";
+import { claudeFolder } from "./folder.ts";
 import { runsHookOf } from "../hooks/hookCommand.ts";
-import type { HookedProgram } from "../hooks/hookInstaller.ts";
-import type { HookSetup } from "../provider.ts";
+import type { HookSettings } from "../hooks/hookInstaller.ts";
+import type { HookSetup } from "../port.ts";
 import { hooksWithout, settingsWithout, type Settings } from "../settingsFile.ts";
 import { hookSettings } from "./settings.ts";
 
-export const claudeHooks: HookedProgram = {
-  title: "Claude Code",
-  provider: "claude-code",
-
+export const settingsWithHooks: HookSettings = {
   // A project's settings are shared with others; what names a path of this machine goes into its local ones.
   file: (scope, { cwd, env }) =>
     scope === "project" ? join(cwd, ".claude", "settings.local.json") : join(claudeFolder(env), "settings.json"),

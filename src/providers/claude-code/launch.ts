@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { PermissionMode } from "../../model/profile.ts";
-import { claudeFolder } from "../folders.ts";
-import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
+import { claudeFolder } from "./folder.ts";
+import { flags, numberedChoices, withArguments, type Launching } from "../port.ts";
 import { launchSettings } from "./settings.ts";
 
 /** By what each version calls it, the newest name first. */
@@ -19,9 +19,7 @@ function permissionMode(mode: PermissionMode, help: string | null): string {
   return permissionModes[mode].find((name) => choices?.includes(`"${name}"`)) ?? newest!;
 }
 
-export const claudeCode: Provider = {
-  name: "claude-code",
-  program: "claude",
+export const launching: Launching = {
   asks: "--help",
   install: "npm install -g @anthropic-ai/claude-code",
   takesSessionId: true,

@@ -7,7 +7,7 @@ import { entriesIn } from "../../os/entries.ts";
 import { leadsInto, settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { renewWatcher } from "../../os/watchFolder.ts";
 import type { Said } from "../../agents/status/ownWord.ts";
-import { claudeFolder } from "../folders.ts";
+import { claudeFolder } from "./folder.ts";
 import { environOf } from "../processFiles.ts";
 import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
 

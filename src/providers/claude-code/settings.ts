@@ -1,6 +1,7 @@
 /** What we ask Claude Code to do in its settings: to tell us of its steps, and to let other sessions write to it. */
 import { hookCommand } from "../hooks/hookCommand.ts";
-import { shellWord, type HookSetup } from "../provider.ts";
+import { shellWord } from "../../os/shell.ts";
+import type { HookSetup } from "../port.ts";
 import type { HookGroup } from "../settingsFile.ts";
 
 const events = [

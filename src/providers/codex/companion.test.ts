@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { codex, keeperPath } from "./launch.ts";
+import { codex } from "./index.ts";
+import { keeperPath } from "./launch.ts";
 import { codexServerEndpoint } from "./threads.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tl-keeper-"));

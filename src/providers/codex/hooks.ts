@@ -1,7 +1,8 @@
 /** The hooks by which Codex tells us of its steps, and the trust that Codex wants to see before it runs any. */
 import { commonDialect, type HookDialect } from "../hooks/hookDialect.ts";
 import { hookCommand, runsHookOf } from "../hooks/hookCommand.ts";
-import type { HookSetup } from "../provider.ts";
+import type { HookSetup } from "../port.ts";
+import { codexServerOf } from "./threads.ts";
 
 /** The events that we listen to, and what Codex calls them in its book of trust. */
 export const hookEvents: Readonly<Record<string, string>> = {
@@ -26,6 +27,7 @@ export const codexDialect: HookDialect = {
   refusalLimit: 47_000,
   // It calls nobody after a command that runs on in the background.
   speaksBeforeTools: true,
+  takesMailAtIdle: (agent) => codexServerOf(agent) !== null,
   // The turn goes on with the reason of a block. Claude Code goes on with a context as well, and shows such a reason
   // twice.
   context: (event, text) =>

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
 import { hookEvents, trustHash } from "./hooks.ts";
-import { codexHooks } from "./install.ts";
+import { settingsWithHooks } from "./install.ts";
 
 const setup = { hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
 const foreign = { matcher: "Bash", hooks: [{ type: "command", command: "/x/lint", timeout: 20 }] };
@@ -26,32 +26,32 @@ test("ours come behind those of others, once however often, and go without a tra
   inFolder((file) => {
     const before = `${JSON.stringify({ note: "mine", hooks: { PreToolUse: [foreign] } }, null, 4)}\n`;
     writeFileSync(file, before);
-    expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(true);
+    expect(installHooks(settingsWithHooks, file, setup, memoryOf(file)).changed).toBe(true);
     const { hooks, note } = read(file);
     expect([note, Object.keys(hooks).toSorted()]).toEqual(["mine", Object.keys(hookEvents).toSorted()]);
     expect(hooks["PreToolUse"]).toEqual([
       foreign,
       { hooks: [{ type: "command", command: "/home/ana/.tieline/hooks/hook codex PreToolUse", timeout: 10 }] },
     ]);
-    expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(false);
-    expect(removeHooks(codexHooks, file, memoryOf(file)).changed).toBe(true);
+    expect(installHooks(settingsWithHooks, file, setup, memoryOf(file)).changed).toBe(false);
+    expect(removeHooks(settingsWithHooks, file, memoryOf(file)).changed).toBe(true);
     expect(readFileSync(file, "utf8")).toBe(before);
   }));
 
 test("what others put behind ours keeps its place, by which Codex trusts it", () =>
   inFolder((file) => {
-    installHooks(codexHooks, file, setup, memoryOf(file));
+    installHooks(settingsWithHooks, file, setup, memoryOf(file));
     const settings = read(file);
     settings.hooks["Stop"]!.push(foreign);
     writeFileSync(file, JSON.stringify(settings));
-    expect(installHooks(codexHooks, file, setup, memoryOf(file)).changed).toBe(false);
+    expect(installHooks(settingsWithHooks, file, setup, memoryOf(file)).changed).toBe(false);
     expect(read(file).hooks["Stop"]![1]).toEqual(foreign);
   }));
 
 test("a hook of ours with another path is replaced", () =>
   inFolder((file) => {
-    installHooks(codexHooks, file, { ...setup, hook: "/old place/hooks/hook" }, memoryOf(file));
-    installHooks(codexHooks, file, setup, memoryOf(file));
+    installHooks(settingsWithHooks, file, { ...setup, hook: "/old place/hooks/hook" }, memoryOf(file));
+    installHooks(settingsWithHooks, file, setup, memoryOf(file));
     expect(readFileSync(file, "utf8")).not.toContain("/old place");
     expect(read(file).hooks["Stop"]).toHaveLength(1);
   }));
@@ -59,13 +59,13 @@ test("a hook of ours with another path is replaced", () =>
 test("a broken file is left alone", () =>
   inFolder((file) => {
     writeFileSync(file, "{ not json");
-    expect(() => installHooks(codexHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
+    expect(() => installHooks(settingsWithHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
     expect(readFileSync(file, "utf8")).toBe("{ not json");
   }));
 
 test("it says what the user has to approve", () =>
   inFolder((file) => {
-    const { notes } = installHooks(codexHooks, file, setup, memoryOf(file));
+    const { notes } = installHooks(settingsWithHooks, file, setup, memoryOf(file));
     expect(notes.join("\n")).toContain("Hooks need review");
     expect(notes.join("\n")).toContain("/home/ana/.tieline/hooks/hook codex <event>");
   }));

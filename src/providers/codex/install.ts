@@ -3,16 +3,14 @@
  * place in the file: what stands there is not moved, and trust is never written.
  */
 import { join } from "node:path";
-import { codexFolder } from "../folders.ts";
-import type { HookedProgram } from "../hooks/hookInstaller.ts";
-import type { HookSetup } from "../provider.ts";
+import { codexFolder } from "./folder.ts";
+import type { HookSettings } from "../hooks/hookInstaller.ts";
+import type { HookSetup } from "../port.ts";
 import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs, type CommandHook } from "./hooks.ts";
 
-export const codexHooks: HookedProgram = {
-  title: "Codex",
-  provider: "codex",
-  asks: { program: "codex", question: "--version" },
+export const settingsWithHooks: HookSettings = {
+  asks: "--version",
   file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".codex") : codexFolder(env), "hooks.json"),
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),

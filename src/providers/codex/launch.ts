@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import type { PermissionMode, Profile } from "../../model/profile.ts";
 import { readUntrusted, refusalError } from "../../os/untrustedFile.ts";
-import { codexFolder } from "../folders.ts";
-import { flags, numberedChoices, shellWord, withArguments, type LaunchOptions, type Provider } from "../provider.ts";
+import { codexFolder } from "./folder.ts";
+import { shellWord } from "../../os/shell.ts";
+import { flags, numberedChoices, withArguments, type LaunchOptions, type Launching } from "../port.ts";
 import { launchHooks, toml } from "./hooks.ts";
 import { findRollout } from "./rollout.ts";
 import { alonePath, codexServerEndpoint, codexServerOf } from "./threads.ts";
@@ -20,9 +21,7 @@ const permissionSettings: Readonly<Record<PermissionMode, Readonly<Record<string
   skip: { approval_policy: "never", sandbox_mode: "danger-full-access" },
 };
 
-export const codex: Provider = {
-  name: "codex",
-  program: "codex",
+export const launching: Launching = {
   asks: "--version",
   install: "npm install -g @openai/codex",
   takesSessionId: false,

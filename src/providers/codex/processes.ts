@@ -1,7 +1,7 @@
 /** What the system tells of a running Codex. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { codexFolder } from "../folders.ts";
+import { codexFolder } from "./folder.ts";
 import { entriesOf, environOf, openFilesOf, textOf } from "../processFiles.ts";
 
 /**

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { linkOf } from "../processFiles.ts";
-import type { ProgramProcess, RunningProgram } from "../provider.ts";
+import type { ProgramProcess, RunningProgram } from "../port.ts";
 import { connectAppServer } from "./appServer.ts";
 import { heldThreads, homeOfCodex } from "./processes.ts";
 import { codexServerEndpoint, loadedThreads } from "./threads.ts";

@@ -1,7 +1,7 @@
 /** The hooks by which Gemini CLI tells us of its steps. */
 import { commonDialect, type HookDialect } from "../hooks/hookDialect.ts";
 import { hookCommand, runsHookOf } from "../hooks/hookCommand.ts";
-import type { HookSetup } from "../provider.ts";
+import type { HookSetup } from "../port.ts";
 
 /**
  * The events that we listen to, in Gemini's words. Not the end of a turn: what is said there it shows to the user as
@@ -9,9 +9,17 @@ import type { HookSetup } from "../provider.ts";
  */
 export const hookEvents = ["SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"] as const;
 
+const commonNames: Readonly<Record<string, string>> = {
+  BeforeAgent: "UserPromptSubmit",
+  BeforeTool: "PreToolUse",
+  AfterTool: "PostToolUse",
+  AfterAgent: "Stop",
+};
+
 export const geminiDialect: HookDialect = {
   ...commonDialect,
-  events: { BeforeAgent: "UserPromptSubmit", BeforeTool: "PreToolUse", AfterTool: "PostToolUse", AfterAgent: "Stop" },
+  commonName: (event) => commonNames[event] ?? event,
+  ownName: (event) => Object.keys(commonNames).find((name) => commonNames[name] === event) ?? event,
   besideTheUser: true,
   contextLimit: () => 9_000,
   refusalLimit: 9_000,

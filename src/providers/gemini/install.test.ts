@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installHooks, removeHooks } from "../hooks/hookInstaller.ts";
 import { hookEvents } from "./hooks.ts";
-import { geminiHooks } from "./install.ts";
+import { settingsWithHooks } from "./install.ts";
 
 const setup = { hook: "/home/ana/.tieline/hooks/hook", wait: "/home/ana/.tieline/hooks/wait" };
 const foreign = { matcher: "write_file", hooks: [{ type: "command", command: "/x/lint", timeout: 20 }] };
@@ -26,7 +26,7 @@ test("ours come behind those of others, once however often, and go without a tra
   inFolder((file) => {
     const before = `${JSON.stringify({ ui: { theme: "mine" }, hooks: { BeforeTool: [foreign] } }, null, 4)}\n`;
     writeFileSync(file, before);
-    expect(installHooks(geminiHooks, file, setup, memoryOf(file)).changed).toBe(true);
+    expect(installHooks(settingsWithHooks, file, setup, memoryOf(file)).changed).toBe(true);
     const { hooks, ui } = read(file);
     expect([ui, Object.keys(hooks).toSorted()]).toEqual([{ theme: "mine" }, [...hookEvents].toSorted()]);
     expect(hooks["BeforeTool"]).toEqual([
@@ -42,14 +42,14 @@ test("ours come behind those of others, once however often, and go without a tra
         ],
       },
     ]);
-    expect(installHooks(geminiHooks, file, setup, memoryOf(file)).changed).toBe(false);
-    expect(removeHooks(geminiHooks, file, memoryOf(file)).changed).toBe(true);
+    expect(installHooks(settingsWithHooks, file, setup, memoryOf(file)).changed).toBe(false);
+    expect(removeHooks(settingsWithHooks, file, memoryOf(file)).changed).toBe(true);
     expect(readFileSync(file, "utf8")).toBe(before);
   }));
 
 test("a broken file is left alone", () =>
   inFolder((file) => {
     writeFileSync(file, "{ not json");
-    expect(() => installHooks(geminiHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
+    expect(() => installHooks(settingsWithHooks, file, setup, memoryOf(file))).toThrow("not valid JSON");
     expect(readFileSync(file, "utf8")).toBe("{ not json");
   }));

@@ -1,14 +1,12 @@
 /** Our hooks in a settings file of Gemini CLI. */
 import { join } from "node:path";
-import { geminiFolder } from "../folders.ts";
-import type { HookedProgram } from "../hooks/hookInstaller.ts";
-import type { HookSetup } from "../provider.ts";
+import { geminiFolder } from "./folder.ts";
+import type { HookSettings } from "../hooks/hookInstaller.ts";
+import type { HookSetup } from "../port.ts";
 import { hooksWithout, settingsWithout, type HookGroup, type Settings } from "../settingsFile.ts";
 import { hookEvents, hookFor, isOurs } from "./hooks.ts";
 
-export const geminiHooks: HookedProgram = {
-  title: "Gemini CLI",
-  provider: "gemini",
+export const settingsWithHooks: HookSettings = {
   file: (scope, { cwd, env }) => join(scope === "project" ? join(cwd, ".gemini") : geminiFolder(env), "settings.json"),
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),

@@ -1,15 +1,13 @@
 import type { PermissionMode } from "../../model/profile.ts";
-import { geminiFolder } from "../folders.ts";
-import { flags, numberedChoices, withArguments, type Provider } from "../provider.ts";
+import { geminiFolder } from "./folder.ts";
+import { flags, numberedChoices, withArguments, type Launching } from "../port.ts";
 import { defaultsVariable, readsDefaults } from "./defaults.ts";
 import { withHooks } from "./install.ts";
 import { findTranscript, hasAnswer } from "./transcript.ts";
 
 const approvalModes: Readonly<Record<PermissionMode, string>> = { ask: "default", auto: "auto_edit", skip: "yolo" };
 
-export const gemini: Provider = {
-  name: "gemini",
-  program: "gemini",
+export const launching: Launching = {
   install: "npm install -g @google/gemini-cli",
   takesSessionId: true,
   resumes: true,

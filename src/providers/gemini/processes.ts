@@ -1,5 +1,6 @@
 import { endpointBy, type Agent } from "../../model/agent.ts";
-import { geminiFolder, type Environment } from "../folders.ts";
+import type { Environment } from "../folders.ts";
+import { geminiFolder } from "./folder.ts";
 import { environOf } from "../processFiles.ts";
 
 /** Where the agent's Gemini CLI keeps its things: as its process says, or as our own environment does. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { labelledScreens } from "../../testing/screens.ts";
-import { classify, screenManifest, type Screen } from "../screen.ts";
+import { classify, type Screen } from "../screen.ts";
+import { providers } from "../../compose/providers.ts";
 
-const manifest = screenManifest("gemini");
+const manifest = providers.screen("gemini");
 const idle = labelledScreens().filter(({ provider, state }) => provider === "gemini" && state === "idle");
 const fresh = idle.filter(({ file }) => file.includes("idle-fresh"));
 const spoken = idle.filter(({ file, draft }) => !draft && !file.includes("idle-fresh"));

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { genericScreens, labelledScreens } from "../../testing/screens.ts";
-import { classify, composerHolds, screenManifest, withPrompt, type Screen } from "../screen.ts";
+import { classify, composerHolds, withPrompt, type Screen } from "../screen.ts";
+import { providers } from "../../compose/providers.ts";
 
-const manifest = screenManifest("generic");
+const manifest = providers.screen("generic");
 const screens = genericScreens();
 const screenIn = (name: string): Screen => screens.find(({ file }) => file === `generic/${name}.ansi.txt`)!.screen;
 

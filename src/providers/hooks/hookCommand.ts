@@ -1,5 +1,6 @@
 /** The command lines by which programs run our hook, and by which it is known as ours. */
-import { shellWord, type HookSetup } from "../provider.ts";
+import { shellWord } from "../../os/shell.ts";
+import type { HookSetup } from "../port.ts";
 
 /** `all` behind the event says that the program was asked to cut nothing that the hook answers. */
 export const hookCommand = (

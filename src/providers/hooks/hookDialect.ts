@@ -1,13 +1,19 @@
-/** How a program and its hooks speak to each other. Claude Code's is the common one, and names the events. */
+import type { Agent } from "../../model/agent.ts";
+
+/** How a program and its hooks speak to each other. Claude Code's dialect is the common one, and names the events. */
 export interface HookDialect {
-  /** The program's own words for events, and the common ones. */
-  readonly events: Readonly<Record<string, string>>;
+  /** The common name of an event that the program calls by another. */
+  commonName(event: string): string;
+  /** The program's own name of an event. */
+  ownName(event: string): string;
   /**
    * A hook's text stands above the user's own words or among them, so that its header has to say that no user wrote it.
    */
   readonly besideTheUser: boolean;
   /** A call that is about to be made may be the next chance to say something. */
   readonly speaksBeforeTools: boolean;
+  /** The agent has a transport that gives it mail at idle as mail, where a hook's text would be part of the prompt. */
+  takesMailAtIdle(agent: Agent): boolean;
   /** A text as it has to be written for the model to read what was meant. */
   written(text: string): string;
   /** Bytes of text that the program takes whole with an event, and in a refusal; what is longer it cuts. */
@@ -32,9 +38,11 @@ const wholeLimit = 900_000;
 const takesReason: ReadonlySet<string> = new Set(["PostToolUse", "Stop"]);
 
 export const commonDialect: HookDialect = {
-  events: {},
+  commonName: (event) => event,
+  ownName: (event) => event,
   besideTheUser: false,
   speaksBeforeTools: false,
+  takesMailAtIdle: () => false,
   contextLimit: (event) => (takesReason.has(event) ? wholeLimit : contextCharacters),
   refusalLimit: wholeLimit,
   written: (text) => text,

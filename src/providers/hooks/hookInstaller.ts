@@ -1,16 +1,13 @@
 /** Puts our hooks into an agent program's own settings, and takes them out again as if they had never been there. */
 import { remember, remembered } from "../../config/memory.ts";
 import { rewrite } from "../../config/rewrite.ts";
-import type { HookSetup } from "../provider.ts";
+import type { HookSetup } from "../port.ts";
 import { parseSettings, settingsText, type Settings } from "../settingsFile.ts";
 
-/** What is to know of a program whose settings have hooks. */
-export interface HookedProgram {
-  /** The program, as people call it. */
-  readonly title: string;
-  readonly provider: string;
-  /** What it is asked before, where its version decides what the hooks say. */
-  readonly asks?: { readonly program: string; readonly question: string };
+/** How our hooks get into a program's settings. */
+export interface HookSettings {
+  /** The argument on which the program prints what decides the form of the hooks. */
+  readonly asks?: string;
   /** The file that the hooks go into. */
   file(
     scope: Scope,
@@ -40,7 +37,7 @@ export interface Installation {
 type Before = string | null;
 
 /** `memory` is a file of ours for what has to be known to undo it. Doing it again changes nothing. */
-export function installHooks(program: HookedProgram, file: string, setup: HookSetup, memory: string): Installation {
+export function installHooks(program: HookSettings, file: string, setup: HookSetup, memory: string): Installation {
   let found: Settings = {};
   let text: string | null = null;
   const changed = rewrite(file, (before) => {
@@ -56,7 +53,7 @@ export function installHooks(program: HookedProgram, file: string, setup: HookSe
   return { file, changed, notes: program.notes(setup, found) };
 }
 
-export function removeHooks(program: HookedProgram, file: string, memory: string): Installation {
+export function removeHooks(program: HookSettings, file: string, memory: string): Installation {
   const { [file]: before, ...others } = remembered<Before>(memory);
   const found = before === undefined ? null : parseSettings(file, before);
   const changed = rewrite(file, (text) => {

@@ -1,5 +1,5 @@
 import type { PermissionMode } from "../../model/profile.ts";
-import { flags, withArguments, type Provider } from "../provider.ts";
+import { flags, withArguments, type Launching } from "../port.ts";
 import { opencodeServerEndpoint } from "./sessions.ts";
 
 const permissionConfig: Readonly<Record<PermissionMode, object>> = {
@@ -8,9 +8,7 @@ const permissionConfig: Readonly<Record<PermissionMode, object>> = {
   skip: { bash: "allow", edit: "allow", external_directory: "allow" },
 };
 
-export const opencode: Provider = {
-  name: "opencode",
-  program: "opencode",
+export const launching: Launching = {
   install: "npm install -g opencode-ai",
   takesSessionId: false,
   resumes: true,

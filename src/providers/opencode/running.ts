@@ -1,6 +1,6 @@
 /** The server of an opencode that somebody else started: one that listens can be written to there. */
 import { environOf, openFilesOf, textOf } from "../processFiles.ts";
-import type { ProgramProcess, RunningProgram } from "../provider.ts";
+import type { ProgramProcess, RunningProgram } from "../port.ts";
 import { opencodeServer } from "./server.ts";
 import { opencodeServerEndpoint } from "./sessions.ts";
 

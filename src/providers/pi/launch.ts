@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { flags, withArguments, type Provider } from "../provider.ts";
+import { flags, withArguments, type Launching } from "../port.ts";
 // As text only: who also imports it as a module gets no text in the single file.
 import extension from "./extension.ts" with { type: "text" };
 import { piExtensionEndpoint } from "./sessions.ts";
@@ -7,9 +7,7 @@ import { piExtensionEndpoint } from "./sessions.ts";
 /** Behind the socket's path, so that the copy of the extension knows where to listen. */
 const besideSocket = ".pi.ts";
 
-export const pi: Provider = {
-  name: "pi",
-  program: "pi",
+export const launching: Launching = {
   install: "npm install -g @earendil-works/pi-coding-agent",
   takesSessionId: false,
   resumes: true,

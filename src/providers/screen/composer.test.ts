@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { labelledScreens } from "../../testing/screens.ts";
-import { classify, composerHolds, screenManifest, type Screen } from "../screen.ts";
+import { classify, composerHolds, type Screen } from "../screen.ts";
+import { providers } from "../../compose/providers.ts";
 
 const captures = new Map(labelledScreens().map((labelled) => [labelled.file.replace(".ansi.txt", ""), labelled]));
 
 function held(file: string, text: string) {
   const { provider, screen } = captures.get(file)!;
-  return composerHolds(screenManifest(provider), screen, text);
+  return composerHolds(providers.screen(provider), screen, text);
 }
 
 const frame = `\x1b[38;5;244m${"─".repeat(44)}\x1b[39m`;
@@ -33,7 +34,7 @@ describe("drafts in captures", () => {
     ["pi/draft", "a half-typed draft"],
   ])("%s", (file, text) => {
     const { provider, screen } = captures.get(file)!;
-    expect(classify(screenManifest(provider), screen).composer?.text).toBe(text);
+    expect(classify(providers.screen(provider), screen).composer?.text).toBe(text);
     expect(held(file, text)).toBe("exactly");
     expect(held(file, `${text}\n`)).toBe("exactly");
     expect(held(file, text.slice(1))).toBe("other");
@@ -50,7 +51,7 @@ describe("drafts in captures", () => {
 });
 
 describe("what stands in a composer", () => {
-  const manifest = screenManifest("claude-code");
+  const manifest = providers.screen("claude-code");
 
   test("a wrapped text is joined", () => {
     const screen = claude(
@@ -90,7 +91,7 @@ describe("what stands in a composer", () => {
   });
 
   test("Codex's collapsed paste counts by its characters", () => {
-    const manifest = screenManifest("codex");
+    const manifest = providers.screen("codex");
     const mark = codex("\x1b[1m›\x1b[0m [Pasted Content 1200 chars]");
     expect(composerHolds(manifest, mark, "é".repeat(1200))).toBe("collapsed");
     expect(composerHolds(manifest, mark, "é".repeat(1199))).toBe("other");
@@ -99,12 +100,12 @@ describe("what stands in a composer", () => {
 
   test("Gemini CLI's collapsed paste counts by its units of UTF-16", () => {
     const mark = { lines: ["─".repeat(40), " > [Pasted Text: 1200 chars]", "", " /home/dev/proj"] };
-    expect(composerHolds(screenManifest("gemini"), mark, "🎉".repeat(600))).toBe("collapsed");
-    expect(composerHolds(screenManifest("gemini"), mark, "🎉".repeat(1200))).toBe("other");
+    expect(composerHolds(providers.screen("gemini"), mark, "🎉".repeat(600))).toBe("collapsed");
+    expect(composerHolds(providers.screen("gemini"), mark, "🎉".repeat(1200))).toBe("other");
   });
 
   test("without a composer nothing is held", () => {
     expect(composerHolds(manifest, { lines: ["$ "] }, "")).toBe("other");
-    expect(composerHolds(screenManifest("generic"), { lines: ["> x"] }, "x")).toBe("other");
+    expect(composerHolds(providers.screen("generic"), { lines: ["> x"] }, "x")).toBe("other");
   });
 });

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { classify, overrideManifest, parseManifest, screenManifest, screenProviders, withPrompt } from "../screen.ts";
+import { classify, overrideManifest, parseManifest, withPrompt } from "../screen.ts";
+import { providers } from "../../compose/providers.ts";
 
 describe("manifests", () => {
   test("every built-in manifest is valid, its rule names are unique", () => {
-    for (const provider of screenProviders) {
-      const names = screenManifest(provider).rules.map((rule) => rule.name);
+    for (const provider of providers.names) {
+      const names = providers.screen(provider).rules.map((rule) => rule.name);
       expect(new Set(names).size).toBe(names.length);
     }
   });
@@ -23,15 +24,15 @@ describe("manifests", () => {
   });
 
   test("an unknown provider or rule is refused", () => {
-    expect(() => screenManifest("emacs")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
-    expect(() => overrideManifest(screenManifest("pi"), { provider: "pi", without: ["spiner"] }, "my.json")).toThrow(
+    expect(() => providers.screen("emacs")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    expect(() => overrideManifest(providers.screen("pi"), { provider: "pi", without: ["spiner"] }, "my.json")).toThrow(
       'there is no rule "spiner"',
     );
-    expect(() => overrideManifest(screenManifest("pi"), { provider: "codex" }, "my.json")).toThrow('not for "pi"');
+    expect(() => overrideManifest(providers.screen("pi"), { provider: "codex" }, "my.json")).toThrow('not for "pi"');
   });
 
   test("own rules come first, those of the same name replace, others can be left out", () => {
-    const base = screenManifest("generic");
+    const base = providers.screen("generic");
     const own = {
       name: "compiling",
       state: "working",
@@ -57,10 +58,10 @@ describe("manifests", () => {
 test("the example in docs/screens.md does what it says", () => {
   const page = readFileSync(join(import.meta.dir, "../../../docs/screens.md"), "utf8");
   const example: unknown = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!);
-  const manifest = overrideManifest(screenManifest("claude-code"), example, "docs/screens.md");
+  const manifest = overrideManifest(providers.screen("claude-code"), example, "docs/screens.md");
   const frame = "\x1b[38;5;244m────────────────────\x1b[39m";
   const lines = ["  \x1b[33mindexing 40%\x1b[39m", "", frame, "❯\u00a0", frame];
-  expect(classify(screenManifest("claude-code"), { lines }).state).toBe("idle");
+  expect(classify(providers.screen("claude-code"), { lines }).state).toBe("idle");
   expect(classify(manifest, { lines })).toMatchObject({ state: "working", rule: "indexing" });
   expect(classify(manifest, { lines: ["  indexing 40%", ...lines.slice(1)] }).state).toBe("idle");
   expect(classify(manifest, { lines: lines.slice(1), title: "⠐ api" }).rule).toBe("composer");
@@ -68,7 +69,7 @@ test("the example in docs/screens.md does what it says", () => {
 
 describe("programs without captures", () => {
   const read = (provider: string, line: string, command?: string, more: string[] = []) =>
-    classify(screenManifest(provider), {
+    classify(providers.screen(provider), {
       lines: ["earlier output", line, ...more, "", ""],
       cursor: { x: line.length, y: 1 },
       ...(command && { command }),
@@ -108,13 +109,13 @@ describe("programs without captures", () => {
 
   test("a shell or a REPL whose cursor is not on its last line is not idle", () => {
     const screen = { lines: ["$ ", "$ "], cursor: { x: 0, y: 5 }, height: 6 };
-    expect(classify(screenManifest("shell"), screen).state).toBe("unknown");
+    expect(classify(providers.screen("shell"), screen).state).toBe("unknown");
   });
 
   test(
     "a generic program is idle with the cursor on its last line, and with its prompt where the profile gives " + "one",
     () => {
-      const generic = screenManifest("generic");
+      const generic = providers.screen("generic");
       const at = (y: number, line: string) => ({
         lines: ["banner", line, "", ""],
         cursor: { x: line.length, y },

@@ -1,11 +1,12 @@
 /** The captures changed as other versions, widths, themes and transcripts would change them. */
 import { describe, expect, test } from "bun:test";
 import { labelledScreens, type LabelledScreen } from "../../testing/screens.ts";
-import { classify, screenManifest, screenProviders, type Screen, type ScreenManifest } from "../screen.ts";
+import { classify, type Screen, type ScreenManifest } from "../screen.ts";
 import { findComposer, visibleRows } from "./composer.ts";
 import { parseRows, styleAt, type Style } from "./parse.ts";
+import { providers } from "../../compose/providers.ts";
 
-const manifests = new Map<string, ScreenManifest>(screenProviders.map((name) => [name, screenManifest(name)]));
+const manifests = new Map<string, ScreenManifest>(providers.names.map((name) => [name, providers.screen(name)]));
 const screens = labelledScreens();
 const waiting = ["permission", "question", "dialog", "limited"];
 

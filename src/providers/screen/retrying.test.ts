@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { labelledScreens } from "../../testing/screens.ts";
-import { classify, screenManifest } from "../screen.ts";
+import { classify } from "../screen.ts";
+import { providers } from "../../compose/providers.ts";
 
 test("a program that tries to reach its model again says why on its screen, and no other screen reads so", () => {
   const found = labelledScreens().flatMap(({ file, provider, screen }) => {
-    const { retrying } = classify(screenManifest(provider), screen);
+    const { retrying } = classify(providers.screen(provider), screen);
     return retrying === undefined ? [] : [[file, retrying] as const];
   });
   expect(found).toEqual([

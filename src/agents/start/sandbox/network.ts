@@ -3,7 +3,7 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { Profile } from "../../../model/profile.ts";
-import { shellWord } from "../../../providers/provider.ts";
+import { shellWord } from "../../../os/shell.ts";
 
 /** Where a sandbox with `network: internet` asks for names; pasta passes that on to the resolver of this machine. */
 const forwarders = { 4: "169.254.1.1", 6: "fd74:6965:6c69::53" } as const;

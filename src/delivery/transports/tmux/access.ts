@@ -1,7 +1,8 @@
 import type { Agent, Endpoint } from "../../../model/agent.ts";
 import { withPrompt, type ScreenManifest } from "../../../providers/screen.ts";
+import type { Providers } from "../../../providers/providers.ts";
 import { UserScreens } from "../../../providers/userScreens.ts";
-import { terminalTraits, type HomeTraits, type TerminalTraits } from "../../../providers/traits.ts";
+import type { HomeTraits, TerminalTraits } from "../../../providers/traits.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
 import { paneLocator, type PaneLocator } from "../paneLocator.ts";
 
@@ -11,9 +12,11 @@ export interface Access {
   readonly locator: PaneLocator;
   readonly traits: TerminalTraits;
   readonly manifest: ScreenManifest;
+  readonly providers: Pick<Providers, "ofProgram">;
 }
 
 export interface AccessParts {
+  readonly providers: Providers;
   /** The server behind a socket path. */
   readonly server: (socket: string) => TmuxServer;
   /** Settings of the home, below what a profile says. */
@@ -24,13 +27,19 @@ export interface AccessParts {
 
 export type AccessTo = (agent: Agent, endpoint: Endpoint) => Access;
 
-export function accessOver({ server, defaults, screens = new UserScreens(null) }: AccessParts): AccessTo {
+export function accessOver({
+  providers,
+  server,
+  defaults,
+  screens = new UserScreens(null, providers),
+}: AccessParts): AccessTo {
   const prompted = new WeakMap<ScreenManifest, Map<string, ScreenManifest>>();
   return (agent, endpoint) => {
     const locator = paneLocator(endpoint);
-    const traits = terminalTraits(agent.provider, locator.terminal, defaults);
+    const traits = providers.terminal(agent.provider, locator.terminal, defaults);
     const rules = screens.manifest(agent.provider);
     return {
+      providers,
       server: server(locator.socket),
       locator,
       traits,

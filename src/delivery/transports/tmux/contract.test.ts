@@ -11,6 +11,7 @@ import { newWindow } from "../../../tmux/session.ts";
 import { paneEndpoint } from "../paneLocator.ts";
 import { tmuxTransport } from "./transport.ts";
 import { PaneWatch } from "./watch.ts";
+import { providers } from "../../../compose/providers.ts";
 
 transportContract(
   "tmux",
@@ -41,6 +42,7 @@ transportContract(
     const agent = anAgent({ name: "ana", endpoints: [endpoint] });
     return {
       transport: tmuxTransport({
+        providers,
         server: () => server,
         processes,
         watches,

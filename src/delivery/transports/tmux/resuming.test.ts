@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { screenManifest } from "../../../providers/screen.ts";
 import { labelledScreens } from "../../../testing/screens.ts";
 import { privateTmux } from "../../../testing/tmux.ts";
 import { look } from "../../../tmux/pane.ts";
@@ -8,6 +7,7 @@ import { TmuxServer } from "../../../tmux/server.ts";
 import { newWindow } from "../../../tmux/session.ts";
 import { Ages } from "../../../os/ages.ts";
 import { recognise } from "./sight.ts";
+import { providers } from "../../../compose/providers.ts";
 
 test("a program that goes on with a conversation is not ready before that shows, unless it does not for a minute", async () => {
   await using tmux = await privateTmux();
@@ -38,7 +38,7 @@ test("a program that goes on with a conversation is not ready before that shows,
   const state = async (resumes: boolean, now: number) => {
     const sight = await recognise(
       processes,
-      { locator: { ...locator, resumes }, manifest: screenManifest("gemini"), traits: { mayAct: false } },
+      { providers, locator: { ...locator, resumes }, manifest: providers.screen("gemini"), traits: { mayAct: false } },
       shown,
       new Ages(() => now),
     );

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { terminalTraits } from "../../../providers/traits.ts";
 import { UserScreens } from "../../../providers/userScreens.ts";
 import { attachUser, privateTmux } from "../../../testing/tmux.ts";
 import { until } from "../../../testing/until.ts";
@@ -11,9 +10,10 @@ import { newWindow } from "../../../tmux/session.ts";
 import { Ages } from "../../../os/ages.ts";
 import type { PaneLocator } from "../paneLocator.ts";
 import { judge, quietBySecond, see, type Quiet, type There } from "./sight.ts";
+import { providers } from "../../../compose/providers.ts";
 
 const provider = "claude-code";
-const traits = terminalTraits(provider, {});
+const traits = providers.terminal(provider, {});
 /** What is seen at that moment. */
 const at = (now: number): Ages => new Ages(() => now);
 const quiet: Quiet = { waitMs: () => 0 };
@@ -67,11 +67,12 @@ test("where the composer is not known, nothing is pasted behind a message that m
     command: ["sh", "-c", 'printf "> "; while read line; do printf "> "; done'],
   });
   const locator = await locatorOf(server, tmux.socketPath, pane);
-  const traits = terminalTraits("generic", { restingLine: ">" });
+  const traits = providers.terminal("generic", { restingLine: ">" });
   const verdict = async () => {
     const sight = await see(server, systemProcesses(), {
+      providers,
       locator,
-      manifest: new UserScreens(null).manifest("generic"),
+      manifest: new UserScreens(null, providers).manifest("generic"),
       traits,
     });
     if (sight.kind === "gone") throw new Error(sight.detail);
@@ -138,13 +139,15 @@ test("the shell that an agent's own process became is not the agent", async () =
   });
   const processes = systemProcesses();
   const locator = await locatorOf(server, tmux.socketPath, pane);
-  const manifest = new UserScreens(null).manifest("generic");
+  const manifest = new UserScreens(null, providers).manifest("generic");
   const kind = async () =>
-    (await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).kind;
+    (await see(server, processes, { providers, locator, manifest, traits: providers.terminal("generic") })).kind;
   await until(async () => (await kind()) === "there", "the agent in its pane");
   await server.run([["send-keys", "-t", pane, "C-d"]]);
   await until(async () => (await kind()) === "gone", "the shell found out");
-  expect(await see(server, processes, { locator, manifest, traits: terminalTraits("generic") })).toMatchObject({
+  expect(
+    await see(server, processes, { providers, locator, manifest, traits: providers.terminal("generic") }),
+  ).toMatchObject({
     state: "done",
     detail: `only a bare shell (bash) is left in ${pane}`,
   });
@@ -169,7 +172,12 @@ test("a shell that becomes another program between two looks at its process is n
       return system.argv(pid);
     },
   };
-  const seen = { locator, manifest: new UserScreens(null).manifest("generic"), traits: terminalTraits("generic") };
+  const seen = {
+    providers,
+    locator,
+    manifest: new UserScreens(null, providers).manifest("generic"),
+    traits: providers.terminal("generic"),
+  };
   expect(await see(server, becomesCat, seen)).toMatchObject({ kind: "there" });
 });
 
@@ -187,11 +195,12 @@ test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk 
     const locator = await locatorOf(server, tmux.socketPath, pane);
     const verdict = async () => {
       const sight = await see(server, systemProcesses(), {
+        providers,
         locator,
-        manifest: new UserScreens(null).manifest("generic"),
-        traits: terminalTraits("generic"),
+        manifest: new UserScreens(null, providers).manifest("generic"),
+        traits: providers.terminal("generic"),
       });
-      return sight.kind === "there" ? judge(sight, terminalTraits("generic", {}), quiet, new Ages()) : sight;
+      return sight.kind === "there" ? judge(sight, providers.terminal("generic", {}), quiet, new Ages()) : sight;
     };
     await until(
       async () => Bun.deepMatch({ kind: "held", hold: { reason: "question" } }, await verdict()),
@@ -206,9 +215,10 @@ test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk 
 async function idle(server: TmuxServer, socket: string): Promise<There> {
   const locator = await locatorOf(server, socket, "%0");
   const sight = await see(server, systemProcesses(), {
+    providers,
     locator,
-    manifest: new UserScreens(null).manifest(provider),
-    traits: terminalTraits(provider),
+    manifest: new UserScreens(null, providers).manifest(provider),
+    traits: providers.terminal(provider),
   });
   if (sight.kind === "gone") throw new Error(sight.detail);
   return {

@@ -3,6 +3,7 @@ import { asTielineError } from "../../../model/errors.ts";
 import type { Hold, HoldReason } from "../../../model/delivery.ts";
 import { Ages } from "../../../os/ages.ts";
 import { actingIn, actingWords, type Acting } from "../../../providers/acting.ts";
+import type { Providers } from "../../../providers/providers.ts";
 import { classify, type Reading, type Screen, type ScreenManifest } from "../../../providers/screen.ts";
 import type { TerminalTraits } from "../../../providers/traits.ts";
 import { isSilence } from "../../../tmux/failure.ts";
@@ -39,23 +40,18 @@ export type Observed = (
 export type There = Extract<Sight, { kind: "there" }>;
 
 /** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
-export async function see(
-  server: TmuxServer,
-  processes: Processes,
-  { locator, manifest, traits }: Seen,
-  ages = new Ages(),
-): Promise<Sight> {
+export async function see(server: TmuxServer, processes: Processes, seenFor: Seen, ages = new Ages()): Promise<Sight> {
   let seen: Look;
   try {
-    seen = await look(server, locator.pane);
+    seen = await look(server, seenFor.locator.pane);
   } catch (thrown) {
     const { code, message } = asTielineError(thrown);
-    if (code === "PANE_UNKNOWN") return gone(`pane ${locator.pane} is closed`);
+    if (code === "PANE_UNKNOWN") return gone(`pane ${seenFor.locator.pane} is closed`);
     if (isSilence(thrown)) return { kind: "gone", state: "gone", detail: message, silent: true };
     if (code === "TMUX_UNAVAILABLE") return gone(message);
     throw thrown;
   }
-  return recognise(processes, { locator, manifest, traits }, seen, ages);
+  return recognise(processes, seenFor, seen, ages);
 }
 
 /** Whom a look is for. */
@@ -63,12 +59,13 @@ export interface Seen {
   readonly locator: PaneLocator;
   readonly manifest: ScreenManifest;
   readonly traits: Pick<TerminalTraits, "mayAct">;
+  readonly providers: Pick<Providers, "ofProgram">;
 }
 
 /** What a look shows, provided that it shows this agent. */
 export async function recognise(
   processes: Processes,
-  { locator, manifest, traits }: Seen,
+  { locator, manifest, traits, providers }: Seen,
   seen: Look,
   ages: Ages,
 ): Promise<Sight> {
@@ -95,7 +92,7 @@ export async function recognise(
   // Only where something could be typed: the process tree changes while an agent lives, and is not read for nothing.
   const acting =
     traits.mayAct && (reading.state === "idle" || reading.state === "unknown")
-      ? await actingIn(front ?? agent, processes)
+      ? await actingIn(front ?? agent, processes, providers)
       : null;
   return { kind: "there", look: seen, screen, reading, computing, acting };
 }

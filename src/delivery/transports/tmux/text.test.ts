@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { userId } from "../../../model/agent.ts";
 import { seal, type Sender } from "../../../model/message.ts";
-import { composerHolds, screenManifest } from "../../../providers/screen.ts";
-import { terminalTraits } from "../../../providers/traits.ts";
+import { composerHolds } from "../../../providers/screen.ts";
 import { anAgent } from "../../../testing/agents.ts";
 import { paneText } from "./text.ts";
+import { providers } from "../../../compose/providers.ts";
 
 const user = { id: userId, name: "user", team: "web", knownBy: "token" } as const;
 
@@ -15,7 +15,7 @@ function pasted(provider: string, body: string, rows = 40, from: Sender = user):
   const message = seal({ to: "ana", body }, from, { inReplyTo: null, hops: 1 });
   return paneText(
     message,
-    terminalTraits(provider),
+    providers.terminal(provider),
     { multiline: true, lineLimit: null, room: { columns: 80, rows } },
     "user",
   )!.text;
@@ -36,7 +36,7 @@ test.each([
   expect([...text]).toHaveLength(1_001);
   expect(text.trimEnd()).toEndWith("]");
   const screen = { lines: ["\x1b[1m›\x1b[0m [Pasted Content 1001 chars]", "", "  GPT-5.5 default · /home/dev/proj"] };
-  expect(composerHolds(screenManifest("codex"), screen, text)).toBe("collapsed");
+  expect(composerHolds(providers.screen("codex"), screen, text)).toBe("collapsed");
   expect(pasted("claude-code", body)).toEndWith("]");
 });
 
@@ -103,7 +103,7 @@ describe("what would run its text", () => {
   const given = (provider: string, body: string, more: object): string | undefined =>
     paneText(
       seal({ to: "ana", body }, bob, { inReplyTo: null, hops: 1 }),
-      terminalTraits(provider),
+      providers.terminal(provider),
       { multiline: false, lineLimit: 4_000, room: null, ...more },
       "user",
     )?.text;

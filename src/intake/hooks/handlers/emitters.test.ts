@@ -6,6 +6,7 @@ import { agentId } from "../../../model/ids.ts";
 import { readHookCall } from "../call.ts";
 import { createHookChain } from "../chain.ts";
 import { emitters } from "./emitters.ts";
+import { speaking } from "../../../testing/hookCalls.ts";
 
 const ana: Agent = { ...userAgent, id: agentId("a"), name: "ana", team: "web", kind: "program" };
 
@@ -18,7 +19,7 @@ async function told(payload: object): Promise<Fact[]> {
     emitters((fact) => void facts.push(fact)),
     fail,
   );
-  const verdict = await chain.run(readHookCall("claude-code", { session_id: "s", ...payload })!, ana);
+  const verdict = await chain.run(readHookCall(speaking("claude-code"), { session_id: "s", ...payload })!, ana);
   expect(verdict).toMatchObject({ refusal: null, context: null });
   return facts;
 }

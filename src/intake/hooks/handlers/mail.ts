@@ -3,7 +3,7 @@ import { userId, type Agent } from "../../../model/agent.ts";
 import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import type { MessageId } from "../../../model/ids.ts";
 import type { Message, When } from "../../../model/message.ts";
-import { dialectOf } from "../../../providers/hooks/hookDialects.ts";
+import type { HookDialect } from "../../../providers/hooks/hookDialect.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { HookHandler } from "../chain.ts";
 
@@ -27,10 +27,10 @@ const dueAt: Readonly<Record<string, readonly When[]>> = {
 };
 
 /** The events at which queued mail of these urgencies may go out. */
-export const eventsWithMail = (whens: ReadonlySet<When>, agent: Agent): string[] =>
+export const eventsWithMail = (whens: ReadonlySet<When>, agent: Agent, dialect: HookDialect): string[] =>
   Object.keys(dueAt).filter(
     (event) =>
-      dueAt[event]!.some((when) => whens.has(when)) && (event !== "PreToolUse" || speaksBefore(agent.provider, agent)),
+      dueAt[event]!.some((when) => whens.has(when)) && (event !== "PreToolUse" || speaksBefore(dialect, agent)),
   );
 
 /** Waiting mail goes to the model with what it reads next anyway: a tool's result, a prompt, the end of its turn. */
@@ -42,7 +42,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
     kind: "speaker",
 
     async handle(call, agent) {
-      if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call.provider, agent)))
+      if (call.subagent !== null || (call.event === "PreToolUse" && !speaksBefore(call.dialect, agent)))
         return undefined;
       const limit = limitAt(call, call.event);
       const most = Math.max(...Object.keys(dueAt).map((event) => limitAt(call, event)));
@@ -53,7 +53,7 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
         authority: "peer",
         whens: dueAt[call.event]!,
         take(message) {
-          if (!goesHere(message, agent)) return false;
+          if (!goesHere(message, call.dialect, agent)) return false;
           const envelope = text(message, call, agent, limit);
           const bytes = Buffer.byteLength(envelope.text) + 2;
           // Another event of the turn takes it whole, or another transport at its end; and here is more room the next
@@ -89,15 +89,11 @@ export function mailAtBoundaries({ courier, text }: MailParts): HookHandler {
   };
 }
 
-const limitAt = ({ provider, takesAll }: HookCall, event: string): number =>
-  dialectOf(provider).contextLimit(event, takesAll);
+const limitAt = ({ dialect, takesAll }: HookCall, event: string): number => dialect.contextLimit(event, takesAll);
 
-const speaksBefore = (provider: string, agent: Agent): boolean =>
-  dialectOf(provider).speaksBeforeTools && !isServed(agent);
+const speaksBefore = (dialect: HookDialect, agent: Agent): boolean =>
+  dialect.speaksBeforeTools && !dialect.takesMailAtIdle(agent);
 
-/** At idle a user's message goes as the user's own word, which a hook's text is not; it waits for that. */
-const goesHere = ({ from, when }: Message, agent: Agent): boolean =>
-  when !== "turn" || (from.id !== userId && !isServed(agent));
-
-/** An app server takes what comes at idle as what it is; a hook's text would stand above the user's words. */
-const isServed = ({ endpoints }: Agent): boolean => endpoints.some(({ transport }) => transport === "codex-server");
+/** At idle the user's message goes in as the user's own prompt, which a hook's text is not. It waits for that. */
+const goesHere = ({ from, when }: Message, dialect: HookDialect, agent: Agent): boolean =>
+  when !== "turn" || (from.id !== userId && !dialect.takesMailAtIdle(agent));

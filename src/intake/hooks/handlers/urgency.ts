@@ -11,7 +11,6 @@ import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import type { AgentId, Clock, DeliveryId, MessageId } from "../../../model/ids.ts";
 import type { Message } from "../../../model/message.ts";
 import { Ages } from "../../../os/ages.ts";
-import { dialectOf } from "../../../providers/hooks/hookDialects.ts";
 import { describeTool, type HookCall } from "../call.ts";
 import type { Answer, HookHandler } from "../chain.ts";
 import type { HookText } from "./mail.ts";
@@ -152,7 +151,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
 
   /** All of it must be in the one refusal; what does not fit whole behind what came before is summed up. */
   function fitted(messages: readonly Message[], call: HookCall, agent: Agent): ReadonlyMap<MessageId, Envelope> {
-    let room = dialectOf(call.provider).refusalLimit;
+    let room = call.dialect.refusalLimit;
     const sent = new Map<MessageId, Envelope>();
     for (const [at, message] of messages.entries()) {
       const envelope = text(message, call, agent, room - (messages.length - at - 1) * summaryBytes);
@@ -166,7 +165,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     const stand = stands.get(agent.id);
     const [waiting] = unread(agent);
     if (stand === undefined && waiting === undefined) return undefined;
-    const words = stand?.words ?? text(waiting!.message, call, agent, dialectOf(call.provider).refusalLimit).text;
+    const words = stand?.words ?? text(waiting!.message, call, agent, call.dialect.refusalLimit).text;
     return {
       refusal: `${words}\n\nThis is for the main thread, which will decide. Stop here and report what you have.`,
     };

@@ -11,7 +11,7 @@ import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import type { Message } from "../../../../model/message.ts";
 import { nextTurn } from "../../../../os/nextTurn.ts";
 import { wholeLines } from "../../../../os/wholeLines.ts";
-import { claudeFiles } from "../../../traits.ts";
+import { claudeFiles } from "../../terminal.ts";
 import { holdOf, type OwnWord } from "../../../../agents/status/ownWord.ts";
 import { createBell, renewWatcher } from "../../../../os/watchFolder.ts";
 import type { Transport } from "../../../../delivery/transports/port.ts";

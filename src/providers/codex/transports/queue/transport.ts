@@ -10,7 +10,7 @@ import { elapsedFor, type AgentId, type Clock } from "../../../../model/ids.ts";
 import type { Message } from "../../../../model/message.ts";
 import { isRecorded, type Rollout } from "../../rollout.ts";
 import { codexQueueOf, type CodexQueue } from "../../queue.ts";
-import { codexMentions } from "../../../traits.ts";
+import { codexMentions } from "../../terminal.ts";
 import type { ProbingTransport, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 
 export interface CodexQueueParts {

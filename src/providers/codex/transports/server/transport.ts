@@ -13,7 +13,7 @@ import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
 import { isRecorded, lengthOf, untilRecorded } from "../../rollout.ts";
 import { codexServerOf, saidBy, type CodexThreads, type Thread } from "../../threads.ts";
-import { codexMentions } from "../../../traits.ts";
+import { codexMentions } from "../../terminal.ts";
 import { holdOf } from "../../../../agents/status/ownWord.ts";
 import type { Errand, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 

@@ -1,6 +1,15 @@
 /** Configuration files of other programs as text, in which one entry is set or removed and nothing else changes. */
 import { applyEdits, modify, parse, type ParseError } from "jsonc-parser";
 import { TielineError } from "../model/errors.ts";
+import type { Environment } from "./folders.ts";
+
+/** A program's list of MCP servers. */
+export interface McpSettings {
+  file(env: Environment): string;
+  readonly registry: Registry;
+  /** The entry for a server that this command starts. */
+  entry(command: string): Readonly<Record<string, unknown>>;
+}
 
 export interface Registry {
   /** The entry as it stands there; null: none. Throws CONFIG_INVALID for a text that its program could not read. */

@@ -1,17 +1,45 @@
 import type { Agent, Endpoint } from "../model/agent.ts";
 import type { PermissionMode, Profile } from "../model/profile.ts";
+import type { HookDialect } from "./hooks/hookDialect.ts";
+import type { HookSettings } from "./hooks/hookInstaller.ts";
+import type { McpSettings } from "./mcpSettings.ts";
+import type { TerminalTraits } from "./traits.ts";
 
 /**
- * What differs between agent programs when a user starts, resumes, answers, interrupts or stops them. Reading their
- * screens is `screen.ts`, writing to their terminals `traits.ts`.
+ * Everything Tieline knows about one agent program. Each folder beside this file exports one; `compose/providers.ts`
+ * lists them. A part that a program lacks is left out.
  */
-export interface Provider {
+export interface Provider extends Launching {
   readonly name: string;
-  /** The program as it is called on the PATH; null: only a profile's own command says what to run. */
+  /** The program's name in sentences: `Claude Code`. */
+  readonly title: string;
+  /** The program's command on the PATH; null: the profile must give a command. */
   readonly program: string | null;
+  /** Packages that install the program; they identify it when a JavaScript runtime runs it. */
+  readonly packages?: readonly string[];
+  /** The rules for reading its screen, as in `screen.json`. */
+  readonly screen: unknown;
+  /** How it takes text at its terminal, where it differs from other programs. */
+  readonly terminal?: Partial<TerminalTraits>;
+  /** How its hooks speak, and how they get into its settings. */
+  readonly hooks?: { readonly dialect?: HookDialect; readonly settings: HookSettings };
+  /** Its list of MCP servers. */
+  readonly mcp?: McpSettings;
+  /** The same program without a terminal; left out: it cannot run without one. */
+  readonly headless?: Provider;
+  /** Transports that come with the program; each finds out for itself whether it can be used. */
+  readonly transportsInPane?: readonly string[];
+  /** Variables it sets for its child processes, which a new agent must not inherit. */
+  readonly childVariables?: readonly string[];
+  /** Its commands run in login shells, which reset PATH. */
+  readonly usesLoginShells?: boolean;
+}
+
+/** How a program is started, resumed, answered, interrupted and stopped. */
+export interface Launching {
   /** The argument on which the program tells what it knows, where that decides how it is started. */
   readonly asks?: string;
-  /** How people get the program, for the error that says that it is missing. */
+  /** The command that installs the program, for the error that says it is missing. */
   readonly install: string | null;
   /** Whether a new conversation may be given an id of our choice. */
   readonly takesSessionId: boolean;
@@ -119,10 +147,6 @@ export function withArguments(command: readonly string[], args: readonly string[
     return [...command, ...args];
   return [shell, "-c", `${line} "$@"`, "sh", ...args];
 }
-
-/** A word as a shell takes it whole. */
-export const shellWord = (word: string): string =>
-  /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Flags of which some are left out. */
 export function flags(...given: readonly (readonly string[] | false | null)[]): string[] {

@@ -1,0 +1,13 @@
+import type { Provider } from "../port.ts";
+import { launching } from "./launch.ts";
+import screen from "./screen.json";
+
+export const pi: Provider = {
+  ...launching,
+  name: "pi",
+  title: "pi",
+  program: "pi",
+  packages: ["pi-coding-agent"],
+  screen,
+  terminal: { expandsTabs: true },
+};
