@@ -3,9 +3,8 @@
  * there. The target is a median of 3 ms beyond the floor.
  */
 import { join } from "node:path";
-import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createClient } from "../src/client/client.ts";
 import { openMailbox } from "../src/mailbox/mailbox.ts";
 import { mailboxMigrations } from "../src/mailbox/sqlite/schema.ts";

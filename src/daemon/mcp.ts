@@ -1,6 +1,5 @@
 /** MCP over HTTP. Every request stands for itself: who calls is decided anew, and nothing is kept in between. */
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { WebStandardStreamableHTTPServerTransport, type RequestId } from "@modelcontextprotocol/server";
 import type { Client } from "../client/client.ts";
 import { longestBodyBytes } from "../api/operations.ts";
 import { schemas, type Caller } from "../api/schema.ts";

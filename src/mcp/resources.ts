@@ -1,4 +1,4 @@
-import type { ReadResourceResult, Resource, ResourceTemplate } from "@modelcontextprotocol/sdk/types.js";
+import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { Client } from "../client/client.ts";
 import { TielineError } from "../model/errors.ts";
 import { agentLines, letterText, messageText } from "./words.ts";
@@ -23,7 +23,7 @@ export const resources: readonly Resource[] = [
   },
 ];
 
-export const resourceTemplates: readonly ResourceTemplate[] = [
+export const resourceTemplates: readonly ResourceTemplateType[] = [
   {
     uriTemplate: "tieline://message/{tag}",
     name: "message",

@@ -1,18 +1,13 @@
-/** The MCP face: tools and resources over any transport of the official SDK. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+/** The MCP server: tools and resources, over any transport of the official package. */
 import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
   type CallToolResult,
+  type jsonSchemaValidator,
   type RequestId,
   type Tool as ToolDescription,
-} from "@modelcontextprotocol/sdk/types.js";
-import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Client } from "../client/client.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
@@ -45,8 +40,8 @@ export function mcpSession({ version, clientFor }: McpParts): McpSession {
     { capabilities: { tools: {}, resources: {} }, instructions, jsonSchemaValidator: noForms },
   );
 
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describe) }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, _meta }) => {
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map(describe) }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq: { id, signal, _meta } }) => {
     try {
       const tool = toolCalled(params.name);
       const input = inputFor(tool, params.arguments ?? {});
@@ -54,20 +49,20 @@ export function mcpSession({ version, clientFor }: McpParts): McpSession {
         client: await clientFor(threadOf(_meta)),
         signal,
       });
-      if (written) afterwards.set(requestId, written);
+      if (written) afterwards.set(id, written);
       return answer(text);
     } catch (thrown) {
       return { ...answer(errorText(asTielineError(thrown))), isError: true };
     }
   });
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [...resources] }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [...resourceTemplates] }));
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }, { signal, _meta }) => {
+  server.setRequestHandler("resources/list", () => ({ resources: [...resources] }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...resourceTemplates] }));
+  server.setRequestHandler("resources/read", async ({ params }, { mcpReq: { signal, _meta } }) => {
     try {
       return { contents: [await readResource(params.uri, await clientFor(threadOf(_meta)), signal)] };
     } catch (thrown) {
       const error = asTielineError(thrown);
-      throw new McpError(ErrorCode.InvalidParams, errorText(error), error.toJSON());
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, errorText(error), error.toJSON());
     }
   });
 

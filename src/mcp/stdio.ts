@@ -1,11 +1,14 @@
 import type { Readable, Writable } from "node:stream";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import {
-  ErrorCode,
-  isJSONRPCErrorResponse,
-  isJSONRPCResultResponse,
+  isJSONRPCResponse,
+  parseJSONRPCMessage,
+  ProtocolErrorCode,
+  serializeMessage,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
   type JSONRPCMessage,
-} from "@modelcontextprotocol/sdk/types.js";
+  type RequestId,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { mcpSession, type McpParts } from "./server.ts";
 
 export interface StdioParts extends McpParts {
@@ -17,47 +20,85 @@ export interface StdioParts extends McpParts {
 /** Serves one program over its pipes. Resolves when that program closes them. */
 export async function serveStdio({ stdin, stdout, report, ...parts }: StdioParts): Promise<void> {
   const { server, written } = mcpSession(parts);
-  const transport = new StdioServerTransport(stdin, stdout);
-  const send = transport.send.bind(transport);
-  transport.send = async (message: JSONRPCMessage): Promise<void> => {
-    await send(message);
-    if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return;
-    await flushed(stdout);
-    if (message.id !== undefined) await written(message.id);
-  };
-  server.onerror = (fault) => {
-    if (isUnreadable(fault)) stdout.write(`${JSON.stringify(unreadable(fault))}\n`);
-    else report("mcp", fault);
-  };
-  const closed = new Promise<void>((resolve) => {
-    server.onclose = resolve;
-    stdin.on("end", () => resolve());
-    stdin.on("close", () => resolve());
-    stdout.on("error", () => resolve());
-  });
-  await server.connect(transport);
+  server.onerror = (fault) => report("mcp", fault);
+  const closed = new Promise<void>((resolve) => (server.onclose = resolve));
+  await server.connect(lineTransport(stdin, stdout, written));
   await closed;
-  await server.close();
 }
 
-/** Resolves when everything written so far has left this process. */
-function flushed(stdout: Writable): Promise<void> {
-  return new Promise((resolve, reject) => stdout.write("", (fault) => (fault ? reject(fault) : resolve())));
-}
+/**
+ * One JSON-RPC message per line. The transport of the package drops a line that is not JSON; this one answers it, so
+ * that a caller with a bug does not wait for ever. `written` is called when a response has left this process.
+ */
+function lineTransport(stdin: Readable, stdout: Writable, written: (request: RequestId) => Promise<void>): Transport {
+  let line: Buffer[] = [];
+  let lineBytes = 0;
+  let isClosed = false;
 
-/** A line that is no JSON, or no JSON-RPC. The SDK only reports it; the caller should know as well. */
-const isUnreadable = (fault: Error): boolean =>
-  fault instanceof SyntaxError ||
-  fault instanceof RangeError ||
-  fault.name === "ZodError" ||
-  fault.name === "$ZodError";
+  const write = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => stdout.write(text, (fault) => (fault ? reject(fault) : resolve())));
 
-function unreadable(fault: Error): object {
-  const code =
-    fault instanceof SyntaxError || fault instanceof RangeError ? ErrorCode.ParseError : ErrorCode.InvalidRequest;
-  return {
-    jsonrpc: "2.0",
-    id: null,
-    error: { code, message: "this line is no JSON-RPC message; write one JSON object per line" },
+  const close = (): void => {
+    if (isClosed) return;
+    isClosed = true;
+    stdin.off("data", read);
+    stdin.pause();
+    transport.onclose?.();
   };
+
+  function read(chunk: Buffer): void {
+    let begin = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, begin)) {
+      receive(Buffer.concat([...line, chunk.subarray(begin, end)]).toString());
+      begin = end + 1;
+      line = [];
+      lineBytes = 0;
+    }
+    line.push(chunk.subarray(begin));
+    lineBytes += chunk.length - begin;
+    if (lineBytes <= STDIO_DEFAULT_MAX_BUFFER_SIZE) return;
+    transport.onerror?.(new Error(`a line of more than ${STDIO_DEFAULT_MAX_BUFFER_SIZE} bytes`));
+    close();
+  }
+
+  function receive(text: string): void {
+    const message = messageIn(text);
+    if (typeof message === "object") transport.onmessage?.(message);
+    else write(`${JSON.stringify(refusal(message))}\n`).catch((fault: Error) => transport.onerror?.(fault));
+  }
+
+  const transport: Transport = {
+    async start() {
+      stdin.on("data", read);
+      for (const event of ["end", "close", "error"]) stdin.on(event, close);
+      stdout.on("error", close);
+    },
+    async send(message) {
+      await write(serializeMessage(message));
+      if (isJSONRPCResponse(message) && message.id !== undefined) await written(message.id);
+    },
+    close: async () => close(),
+  };
+  return transport;
 }
+
+/** The message, or the code of what is wrong with the line. */
+function messageIn(line: string): JSONRPCMessage | ProtocolErrorCode {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return ProtocolErrorCode.ParseError;
+  }
+  try {
+    return parseJSONRPCMessage(value);
+  } catch {
+    return ProtocolErrorCode.InvalidRequest;
+  }
+}
+
+const refusal = (code: ProtocolErrorCode): object => ({
+  jsonrpc: "2.0",
+  id: null,
+  error: { code, message: "this line is not a JSON-RPC message; write one JSON object per line" },
+});

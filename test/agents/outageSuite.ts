@@ -48,102 +48,90 @@ async function untilNotice(board: Switchboard, words: string): Promise<readonly 
 
 export function outageSuite(kind: string, { test, start, untilIdle, clear, words }: Outage): void {
   for (const [name, break_] of Object.entries(failures)) {
-    test(
-      `${kind}, ${name}: delivered but not read, with the reason, at once; the next prompt takes it along`,
-      async () => {
-        await using board = await Switchboard.start();
-        await using bench = await start(board);
-        break_(bench.model);
-        const { code, stdout, stderr } = await board.tieline([
-          "send",
-          "ana",
-          "--wait",
-          "seen",
-          ...patience,
-          "do not lose this",
-        ]);
-        expect([code, stderr]).toEqual([
-          4,
-          expect.stringMatching(
-            /error NOT_READ: MSG_USER_\w+ was delivered to ana, but not read: the model's API failed: /,
-          ),
-        ]);
-        expect(stderr).toMatch(words[name]!);
-        expect(stdout).toContain("! MSG_USER_");
-        const tag = /MSG_USER_\w+/.exec(stderr)![0];
-        const story = await board.status(tag);
-        expect(story.deliveries[0]).toMatchObject({ state: "delivered", proof: "submitted" });
-        expect(story.deliveries[0]!.warning).toMatch(words[name]!);
-        expect(await untilNotice(board, "default:ana cannot reach its model: ")).toHaveLength(1);
-        await untilIdle(bench);
-        const next = await board.send("ana", "--wait", "seen", ...patience, "and this");
-        expect((await board.reached(tag, ({ state }) => state === "seen", patienceMs)).deliveries[0]).toMatchObject({
-          proof: "transcript",
-          warning: null,
-        });
-        const request = await bench.model.next((one) => freshHas(one, next));
-        expect(request.entries.some(({ text }) => text.includes(tag))).toBe(true);
-        neverEarly(bench, [await board.status(tag), await board.status(next)]);
-        expect(await noticesOf(board)).toHaveLength(1);
-      },
-    );
+    test(`${kind}, ${name}: delivered but not read, with the reason, at once; the next prompt takes it along`, async () => {
+      await using board = await Switchboard.start();
+      await using bench = await start(board);
+      break_(bench.model);
+      const { code, stdout, stderr } = await board.tieline([
+        "send",
+        "ana",
+        "--wait",
+        "seen",
+        ...patience,
+        "do not lose this",
+      ]);
+      expect([code, stderr]).toEqual([
+        4,
+        expect.stringMatching(
+          /error NOT_READ: MSG_USER_\w+ was delivered to ana, but not read: the model's API failed: /,
+        ),
+      ]);
+      expect(stderr).toMatch(words[name]!);
+      expect(stdout).toContain("! MSG_USER_");
+      const tag = /MSG_USER_\w+/.exec(stderr)![0];
+      const story = await board.status(tag);
+      expect(story.deliveries[0]).toMatchObject({ state: "delivered", proof: "submitted" });
+      expect(story.deliveries[0]!.warning).toMatch(words[name]!);
+      expect(await untilNotice(board, "default:ana cannot reach its model: ")).toHaveLength(1);
+      await untilIdle(bench);
+      const next = await board.send("ana", "--wait", "seen", ...patience, "and this");
+      expect((await board.reached(tag, ({ state }) => state === "seen", patienceMs)).deliveries[0]).toMatchObject({
+        proof: "transcript",
+        warning: null,
+      });
+      const request = await bench.model.next((one) => freshHas(one, next));
+      expect(request.entries.some(({ text }) => text.includes(tag))).toBe(true);
+      neverEarly(bench, [await board.status(tag), await board.status(next)]);
+      expect(await noticesOf(board)).toHaveLength(1);
+    });
   }
 
-  test(
-    `${kind}, cleared after an error: the receipt says that it was discarded, and so does a notice`,
-    async () => {
-      await using board = await Switchboard.start();
-      await using bench = await start(board);
-      bench.model.add(say("before"));
-      await board.send("ana", "--wait", "seen", ...patience, "begin");
-      await untilIdle(bench);
-      bench.model.add(fail(529));
-      const { code, stderr } = await board.tieline(["send", "ana", "--wait", "seen", ...patience, "discard this"]);
-      expect(code).toBe(4);
-      const tag = /MSG_USER_\w+/.exec(stderr)![0];
-      await untilIdle(bench);
-      await clear(bench);
-      const next = await board.send("ana", "--wait", "seen", ...patience, "a new beginning");
-      const { deliveries } = await board.reached(tag, ({ state }) => state === "failed", patienceMs);
-      expect(deliveries[0]!.reason).toContain("before the model read it");
-      const request = await bench.model.next((one) => freshHas(one, next));
-      expect(request.entries.some(({ text }) => text.includes(tag))).toBe(false);
-      const lost = `${tag} to ana was not delivered`;
-      expect((await untilNotice(board, lost)).filter((body) => body.includes(lost))).toHaveLength(1);
-    },
-  );
+  test(`${kind}, cleared after an error: the receipt says that it was discarded, and so does a notice`, async () => {
+    await using board = await Switchboard.start();
+    await using bench = await start(board);
+    bench.model.add(say("before"));
+    await board.send("ana", "--wait", "seen", ...patience, "begin");
+    await untilIdle(bench);
+    bench.model.add(fail(529));
+    const { code, stderr } = await board.tieline(["send", "ana", "--wait", "seen", ...patience, "discard this"]);
+    expect(code).toBe(4);
+    const tag = /MSG_USER_\w+/.exec(stderr)![0];
+    await untilIdle(bench);
+    await clear(bench);
+    const next = await board.send("ana", "--wait", "seen", ...patience, "a new beginning");
+    const { deliveries } = await board.reached(tag, ({ state }) => state === "failed", patienceMs);
+    expect(deliveries[0]!.reason).toContain("before the model read it");
+    const request = await bench.model.next((one) => freshHas(one, next));
+    expect(request.entries.some(({ text }) => text.includes(tag))).toBe(false);
+    const lost = `${tag} to ana was not delivered`;
+    expect((await untilNotice(board, lost)).filter((body) => body.includes(lost))).toHaveLength(1);
+  });
 
-  test(
-    `${kind}, a slow model: not seen before it answers`,
-    async () => {
-      await using board = await Switchboard.start();
-      await using bench = await start(board);
-      const gate = new Gate();
-      bench.model.add(hang(gate));
-      const tag = await board.send("ana", "take your time");
-      await gate.reached;
-      const { deliveries } = await board.reached(tag, ({ proof }) => proof === "submitted", patienceMs);
-      expect(deliveries[0]!.state).toBe("delivered");
-      gate.open();
-      neverEarly(bench, [await board.reached(tag, ({ state }) => state === "seen", patienceMs)]);
-    },
-  );
+  test(`${kind}, a slow model: not seen before it answers`, async () => {
+    await using board = await Switchboard.start();
+    await using bench = await start(board);
+    const gate = new Gate();
+    bench.model.add(hang(gate));
+    const tag = await board.send("ana", "take your time");
+    await gate.reached;
+    const { deliveries } = await board.reached(tag, ({ proof }) => proof === "submitted", patienceMs);
+    expect(deliveries[0]!.state).toBe("delivered");
+    gate.open();
+    neverEarly(bench, [await board.reached(tag, ({ state }) => state === "seen", patienceMs)]);
+  });
 
-  test(
-    `${kind}, 20 deliveries: none is seen before the model has the request`,
-    async () => {
-      await using board = await Switchboard.start();
-      await using bench = await start(board);
-      const stories: StoryView[] = [];
-      for (let at = 1; at <= 20; at++) {
-        const tag = await board.send("ana", "--wait", "seen", ...patience, `number ${at}`);
-        stories.push(await board.status(tag));
-        await untilIdle(bench);
-      }
-      const margins = neverEarly(bench, stories).toSorted((a, b) => a - b);
-      console.log(`${kind}: seen ${margins[0]} to ${margins.at(-1)} ms after the request, median ${margins[10]} ms`);
-    },
-  );
+  test(`${kind}, 20 deliveries: none is seen before the model has the request`, async () => {
+    await using board = await Switchboard.start();
+    await using bench = await start(board);
+    const stories: StoryView[] = [];
+    for (let at = 1; at <= 20; at++) {
+      const tag = await board.send("ana", "--wait", "seen", ...patience, `number ${at}`);
+      stories.push(await board.status(tag));
+      await untilIdle(bench);
+    }
+    const margins = neverEarly(bench, stories).toSorted((a, b) => a - b);
+    console.log(`${kind}: seen ${margins[0]} to ${margins.at(-1)} ms after the request, median ${margins[10]} ms`);
+  });
 }
 
 /** How long after the model got each message it was said to be seen. */
