@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ReceiptView, StoryView } from "../src/api/schema.ts";
+import type { ReceiptView, HistoryView } from "../src/api/schema.ts";
 import { aMomentWithin } from "../src/testing/moments.ts";
 import { pastesOf, promptAgentPath, submissions } from "../src/testing/promptAgent.ts";
 import { until } from "../src/testing/until.ts";
@@ -84,7 +84,7 @@ test(`nothing is submitted twice over ${rounds} backups, kills and restores`, as
 }, 900_000);
 
 /** Looking leaves it uncertain or settles it. The next send shows that the agent is served afterwards. */
-const isLookedAt = ({ deliveries }: StoryView): boolean => deliveries.every(({ state }) => state !== "claimed");
+const isLookedAt = ({ deliveries }: HistoryView): boolean => deliveries.every(({ state }) => state !== "claimed");
 
 const quietly = (error: Error): void => {
   if (!error.message.includes("no daemon runs")) throw error;

@@ -46,8 +46,8 @@ describe("from the command to the pane", () => {
     expect(receipt.deliveries).toEqual([
       expect.objectContaining({ state: "delivered", proof: "screen", transport: "tmux", authority: "user" }),
     ]);
-    const { history } = await world.status(receipt.tag);
-    expect(history.map((step) => step.to).filter((to, at, all) => to !== all[at - 1])).toEqual([
+    const { steps } = await world.status(receipt.tag);
+    expect(steps.map((step) => step.to).filter((to, at, all) => to !== all[at - 1])).toEqual([
       "queued",
       "claimed",
       "delivered",

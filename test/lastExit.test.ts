@@ -50,8 +50,7 @@ describe("a program that ends at once", () => {
 
     const { tag } = await world.json<ReceiptView>(["send", "crash", "hello"]);
     await until(
-      async () =>
-        (await world.status(tag)).history.some(({ reason }) => reason?.includes("exited with code 3") ?? false),
+      async () => (await world.status(tag)).steps.some(({ reason }) => reason?.includes("exited with code 3") ?? false),
       "the reason",
     );
     const { stdout } = await world.tieline(["status", tag]);

@@ -274,7 +274,7 @@ describe("agents that are started by their mail", () => {
     await using world = await startWorld({ files });
     const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
     const reasons = async (): Promise<string[]> =>
-      (await world.status(tag)).history.flatMap(({ reason }) => reason ?? []);
+      (await world.status(tag)).steps.flatMap(({ reason }) => reason ?? []);
     await until(
       async () => (await reasons()).some((reason) => reason.endsWith("the next start is in 5 s")),
       "the second pause",
@@ -294,7 +294,7 @@ describe("agents that are started by their mail", () => {
     await using world = await startWorld({ files, config: { spawn: { readyTimeoutMs: 1_000 } } });
     const { tag } = await world.json<ReceiptView>(["send", "ana", "hello"]);
     const said = "ana was started, but is not ready after 1 s";
-    await until(async () => (await world.status(tag)).history.some(({ reason }) => reason?.startsWith(said)), said);
+    await until(async () => (await world.status(tag)).steps.some(({ reason }) => reason?.startsWith(said)), said);
     expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "queued" });
   });
 });

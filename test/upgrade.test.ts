@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AgentView, ReceiptView, StoryView } from "../src/api/schema.ts";
+import type { AgentView, ReceiptView, HistoryView } from "../src/api/schema.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
 /** A home that 0.1.0 wrote, killed in the middle of a delivery, served by the code of today. */
@@ -66,7 +66,7 @@ describe("a home of 0.1.0", () => {
     for (const before of record.log) {
       const after = await world.status(before.tag);
       const { deliveries: then, ...message } = before;
-      const { deliveries: now, history: _history, answers: _answers, ...same } = after;
+      const { deliveries: now, steps: _steps, answers: _answers, ...same } = after;
       expect(same).toEqual(message);
       for (const [at, delivery] of then.entries()) {
         const { state, proof, transport, authority, answeredAt, agent, attempts } = delivery;
@@ -84,9 +84,9 @@ describe("a home of 0.1.0", () => {
       ({ type, tag }) => type === "message" && !exported.some((line) => line.tag === tag) && tag.startsWith("MSG_USER"),
     );
     expect(last).toHaveLength(1);
-    const story: StoryView = await world.status(last[0]!.tag);
-    expect(story.deliveries.map(({ state }) => state)).toEqual(["uncertain"]);
-    expect(story.history.map(({ verb, to }) => `${verb} ${to}`)).toEqual([
+    const history: HistoryView = await world.status(last[0]!.tag);
+    expect(history.deliveries.map(({ state }) => state)).toEqual(["uncertain"]);
+    expect(history.steps.map(({ verb, to }) => `${verb} ${to}`)).toEqual([
       "accept queued",
       "hold queued",
       "claim claimed",

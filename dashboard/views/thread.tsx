@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { MessageView, ReceiptView, StoryView } from "../../src/client/browser.ts";
+import type { MessageView, ReceiptView, HistoryView } from "../../src/client/browser.ts";
 import { inTeam } from "../api.ts";
 import { attempt, failureOf } from "../actions.ts";
 import { replyTo, resend } from "../compose/draft.ts";
@@ -104,7 +104,7 @@ function Letter({
       {message ? <Markdown text={message.body} /> : <p class="muted">…</p>}
       {chosen ? (
         <>
-          <Story cell={cell} {...(message && { body: message.body })} />
+          <History cell={cell} {...(message && { body: message.body })} />
           <p class="facts muted">
             <code>{tag}</code> · {kind} · {when} · sender known by {knownBy}
             {expiresAt === null ? "" : ` · expires ${timeOf(expiresAt)}`}
@@ -122,21 +122,21 @@ function Letter({
 const isFine = (state: string): boolean => ["delivered", "seen", "answered"].includes(state);
 
 /** What became of it, for each recipient: states with their times, the way in, the proof, the reasons. */
-function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
+function History({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode {
   const receipt = cell.receipt.value;
-  const story = useSignal<StoryView | null>(null);
+  const history = useSignal<HistoryView | null>(null);
   const failure = useSignal<string | null>(null);
   const newest = Math.max(0, ...receipt.deliveries.map(({ updatedAt }) => updatedAt));
   useEffect(() => {
     inTeam(null)
       .call("status", { tag: cell.tag })
-      .then((found) => void ([story.value, failure.value] = [found, null]))
+      .then((found) => void ([history.value, failure.value] = [found, null]))
       .catch((thrown: unknown) => (failure.value = failureOf(thrown).message));
   }, [cell, newest]);
   const act = (verb: "cancel" | "retry", agent: string) => () =>
     void attempt(async () => mergeReceipts([await inTeam(receipt.team).call(verb, { tag: cell.tag, agent })]));
   return (
-    <div class="story">
+    <div class="history">
       {failure.value !== null && <p class="failure">{`What became of it can not be told now: ${failure.value}`}</p>}
       {receipt.deliveries.map((delivery) => (
         <section key={delivery.agent} aria-label={`Delivery to ${delivery.agent}`} data-state={delivery.state}>
@@ -157,7 +157,7 @@ function Story({ cell, body = "" }: { cell: MessageCell; body?: string }): VNode
           )}
           {delivery.warning !== null && <p class="why warning">{delivery.warning}</p>}
           <ol>
-            {(story.value?.history ?? [])
+            {(history.value?.steps ?? [])
               .filter(({ agent }) => agent === delivery.agent)
               .map((step, at) => (
                 <li key={at}>

@@ -66,7 +66,7 @@ export const DeliveryView = z.object({
   updatedAt: time,
 });
 
-export const HistoryView = z.object({
+export const StepView = z.object({
   at: time,
   ...recipient,
   verb: z.string(),
@@ -101,9 +101,9 @@ export const ReceiptView = z.object({
   failed: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })).optional(),
   notice: z.string().optional().describe("something the sender should know although the message was accepted"),
 });
-export const StoryView = ReceiptView.extend({
+export const HistoryView = ReceiptView.extend({
   answers: z.string().nullable().describe("the tag of the message that it answers"),
-  history: z.array(HistoryView),
+  steps: z.array(StepView),
 });
 
 export const MessageView = z.object({
@@ -228,7 +228,7 @@ export const schemas = {
   },
   reply: { input: z.object({ tag: z.string(), ...draftFields }), output: ReceiptView },
   show: { input: z.object({ tag: z.string() }), output: MessageView.extend({ reader }) },
-  status: { input: z.object({ tag: z.string() }), output: StoryView },
+  status: { input: z.object({ tag: z.string() }), output: HistoryView },
   /** Resolves when every delivery has got that far, when one never can, or after the timeout. */
   wait: {
     input: z.object({
@@ -237,7 +237,7 @@ export const schemas = {
       timeoutMs: pollMs,
       after: count.optional().describe("answer as soon as any delivery changed after this moment"),
     }),
-    output: StoryView,
+    output: HistoryView,
   },
   inbox: {
     input: z.object({
@@ -343,7 +343,7 @@ export const schemas = {
   },
   down: { input: z.object({}), output: z.object({ stopped: z.array(z.string()) }) },
   ...lifeSchemas(AgentView),
-  ...eventSchemas(MessageView.extend({ knownBy: z.string(), transitions: z.array(HistoryView) })),
+  ...eventSchemas(MessageView.extend({ knownBy: z.string(), transitions: z.array(StepView) })),
   ...hookSchemas,
   doctor: { input: z.object({}), output: z.array(Check) },
   daemonStatus: {
@@ -393,7 +393,7 @@ export type Input<Name extends OperationName> = z.input<Schemas[Name]["input"]>;
 export type Output<Name extends OperationName> = z.output<Schemas[Name]["output"]>;
 export type Caller = z.infer<typeof Caller>;
 export type ReceiptView = z.infer<typeof ReceiptView>;
-export type StoryView = z.infer<typeof StoryView>;
+export type HistoryView = z.infer<typeof HistoryView>;
 export type MessageView = z.infer<typeof MessageView>;
 export type DeliveryView = z.infer<typeof DeliveryView>;
 export type InboxView = z.infer<typeof InboxView>;

@@ -1,5 +1,5 @@
 /** The model as clients see it. */
-import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, StoryView } from "./schema.ts";
+import type { AgentView, DeliveryView, InboxView, MessageView, ReceiptView, HistoryView } from "./schema.ts";
 import type { Courier } from "../delivery/courier.ts";
 import type { Directory } from "../agents/directory/directory.ts";
 import { presenceOf, type Activities } from "../events/activity.ts";
@@ -9,7 +9,7 @@ import type { NotStarted } from "./schemas/life.ts";
 import type { Delivery, Transition } from "../model/delivery.ts";
 import type { TielineError } from "../model/errors.ts";
 import { isRequest, summarise, wakes, type Message, type Sender } from "../model/message.ts";
-import type { Receipt, Story } from "../model/receipt.ts";
+import type { Receipt, History } from "../model/receipt.ts";
 import { approves, inWords, requestIn, responseKinds } from "../providers/claude-code/teams/teamProtocol.ts";
 import type { Sent } from "../routing/router.ts";
 import type { Transport } from "../delivery/transports/port.ts";
@@ -79,14 +79,14 @@ function whyNobody({ to, from, team }: ReceiptView, hasProject: boolean): string
     : `${to} has no members; \`tieline team ls\` lists the teams`;
 }
 
-export function storyView(story: Story, parts: ViewParts): StoryView {
-  const recipients = new Map(story.deliveries.map((delivery) => [delivery.id, recipientOf(delivery, parts)]));
-  const shown = [...story.history].filter(([delivery]) => recipients.has(delivery)).flatMap(([, steps]) => steps);
+export function historyView(history: History, parts: ViewParts): HistoryView {
+  const recipients = new Map(history.deliveries.map((delivery) => [delivery.id, recipientOf(delivery, parts)]));
+  const shown = [...history.steps].filter(([delivery]) => recipients.has(delivery)).flatMap(([, steps]) => steps);
   const steps = shown.toSorted((a, b) => a.at - b.at || a.delivery - b.delivery);
   return {
-    ...receiptView(story, parts),
-    answers: tagAnswered(story.message, parts),
-    history: steps.map((step) => historyView(step, recipients.get(step.delivery)!)),
+    ...receiptView(history, parts),
+    answers: tagAnswered(history.message, parts),
+    steps: steps.map((step) => stepView(step, recipients.get(step.delivery)!)),
   };
 }
 
@@ -294,10 +294,10 @@ const recipientOf = ({ agent, agentName }: Delivery, { directory }: ViewParts): 
   team: directory.agent(agent)?.team || null,
 });
 
-function historyView(
+function stepView(
   { at, verb, from, to, reason, detail, proof, transport, leftOut }: Transition,
   recipient: Recipient,
-): StoryView["history"][number] {
+): HistoryView["steps"][number] {
   return {
     at,
     ...recipient,

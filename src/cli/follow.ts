@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { longestPollMs } from "../api/operations.ts";
-import type { DeliveryView, ReceiptView, StoryView } from "../api/schema.ts";
+import type { DeliveryView, ReceiptView, HistoryView } from "../api/schema.ts";
 import { TielineError } from "../model/errors.ts";
 import { deadlineIn } from "../os/deadline.ts";
 import { isUnread, reached, type Wanted } from "../model/receipt.ts";
@@ -24,28 +24,28 @@ export async function follow(
 ): Promise<number> {
   const deadline = deadlineIn(timeoutMs);
   const show = json ? silent : liveLines(terminal);
-  let story: StoryView = { ...receipt, answers: null, history: [] };
-  await show.change(story);
-  for (let left = deadline.leftMs(); left > 0 && pending(story, wanted); left = deadline.leftMs()) {
+  let history: HistoryView = { ...receipt, answers: null, steps: [] };
+  await show.change(history);
+  for (let left = deadline.leftMs(); left > 0 && pending(history, wanted); left = deadline.leftMs()) {
     const poll = {
       tag: receipt.tag,
       state: wanted,
       timeoutMs: Math.min(left, longestPollMs),
-      after: lastChangeAt(story),
+      after: lastChangeAt(history),
     };
     const next = await daemon.call("wait", poll);
-    const changed = lastChangeAt(next) !== lastChangeAt(story);
-    story = { ...receipt, ...next };
-    if (changed) await show.change(story);
+    const changed = lastChangeAt(next) !== lastChangeAt(history);
+    history = { ...receipt, ...next };
+    if (changed) await show.change(history);
   }
-  const error = shortfall(story, wanted);
-  if (json) await terminal.json(error ? { ...story, error } : story);
-  else await show.end(story, error);
-  return error ? error.exitCode : exitCodeOf(story);
+  const error = shortfall(history, wanted);
+  if (json) await terminal.json(error ? { ...history, error } : history);
+  else await show.end(history, error);
+  return error ? error.exitCode : exitCodeOf(history);
 }
 
-function lastChangeAt(story: ReceiptView): number {
-  return Math.max(story.acceptedAt, ...story.deliveries.map((delivery) => delivery.updatedAt));
+function lastChangeAt(history: ReceiptView): number {
+  return Math.max(history.acceptedAt, ...history.deliveries.map((delivery) => delivery.updatedAt));
 }
 
 const dead: readonly DeliveryView["state"][] = ["failed", "expired", "cancelled"];
@@ -58,24 +58,24 @@ function pending({ deliveries }: ReceiptView, wanted: Wanted): boolean {
 
 const isDead = ({ state, answeredAt }: DeliveryView): boolean => answeredAt === null && dead.includes(state);
 
-function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
-  const fallShort = (result: string) => story.deliveries.find((delivery) => reached(delivery, wanted) === result);
+function shortfall(history: HistoryView, wanted: Wanted): TielineError | null {
+  const fallShort = (result: string) => history.deliveries.find((delivery) => reached(delivery, wanted) === result);
   const short = fallShort("never") ?? fallShort("not yet");
   if (!short) return null;
   const why = short.reason === null ? "" : `: ${short.reason}`;
-  const agent = recipientIn(story, short);
+  const agent = recipientIn(history, short);
   const details = {
-    remedy: `\`tieline status ${story.tag}\` tells the whole story`,
-    operands: { tag: story.tag, agent, state: short.state },
+    remedy: `\`tieline status ${history.tag}\` shows its full history`,
+    operands: { tag: history.tag, agent, state: short.state },
   };
   if (short.state === "expired")
-    return new TielineError("EXPIRED", `${story.tag} expired before ${agent} had it${why}`, details);
+    return new TielineError("EXPIRED", `${history.tag} expired before ${agent} had it${why}`, details);
   if (isDead(short))
-    return new TielineError("DELIVERY_FAILED", `${story.tag} to ${agent} is ${short.state}${why}`, details);
+    return new TielineError("DELIVERY_FAILED", `${history.tag} to ${agent} is ${short.state}${why}`, details);
   if (isUnread(short))
     return new TielineError(
       "NOT_READ",
-      `${story.tag} was delivered to ${agent}, but not read: ${short.warning}`,
+      `${history.tag} was delivered to ${agent}, but not read: ${short.warning}`,
       details,
     );
   const waits =
@@ -84,19 +84,19 @@ function shortfall(story: StoryView, wanted: Wanted): TielineError | null {
           ...details,
           remedy:
             `${details.remedy}; it is kept and delivered when it can be, unless \`tieline cancel ` +
-            `${story.tag}\` takes it back`,
+            `${history.tag}\` takes it back`,
         }
       : details;
   return new TielineError(
     "NOT_IN_TIME",
-    `${story.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - story.acceptedAt)}${why}`,
+    `${history.tag} to ${agent} is ${short.state}, not ${wanted}, after ${span(Date.now() - history.acceptedAt)}${why}`,
     waits,
   );
 }
 
 interface Live {
-  change(story: StoryView): Promise<void>;
-  end(story: StoryView, error: TielineError | null): Promise<void>;
+  change(history: HistoryView): Promise<void>;
+  end(history: HistoryView, error: TielineError | null): Promise<void>;
 }
 
 const silent: Live = { change: async () => {}, end: async () => {} };
@@ -106,26 +106,26 @@ function liveLines(terminal: Terminal): Live {
   let drawn = 0;
   const printed = new Map<string, string>();
 
-  async function redraw(story: StoryView): Promise<void> {
-    drawn = await terminal.redraw(receiptLines(story, terminal.paint, Date.now()), drawn);
+  async function redraw(history: HistoryView): Promise<void> {
+    drawn = await terminal.redraw(receiptLines(history, terminal.paint, Date.now()), drawn);
   }
 
-  async function append(story: StoryView): Promise<void> {
-    for (const delivery of story.deliveries) {
+  async function append(history: HistoryView): Promise<void> {
+    for (const delivery of history.deliveries) {
       const version =
         `${delivery.state} ${delivery.reason} ${delivery.proof} ${delivery.warning} ` +
         `${delivery.notes.map(({ text }) => text).join()}`;
       if (printed.get(delivery.agentId) === version) continue;
       printed.set(delivery.agentId, version);
-      await terminal.print(deliveryLine(story, delivery, terminal.paint, Date.now()));
+      await terminal.print(deliveryLine(history, delivery, terminal.paint, Date.now()));
     }
   }
 
   return {
     change: terminal.interactive ? redraw : append,
-    async end(story, error) {
-      if (terminal.interactive) await redraw(story);
-      for (const { agent, code, message } of terminal.interactive ? [] : (story.failed ?? []))
+    async end(history, error) {
+      if (terminal.interactive) await redraw(history);
+      for (const { agent, code, message } of terminal.interactive ? [] : (history.failed ?? []))
         await terminal.print(`✗ ${agent}   refused, ${code}: ${message}`);
       if (error) await terminal.complain(errorText(error));
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { commandLineWithDaemon } from "../testing/commandLineWithDaemon.ts";
-import { acceptedAt, delivery, delivered, letter, receipt, story } from "./views.fixture.ts";
+import { acceptedAt, delivery, delivered, letter, receipt, history } from "./views.fixture.ts";
 
 const tieline = commandLineWithDaemon();
 
@@ -57,11 +57,11 @@ describe("reading messages", () => {
     expect(await tieline.json(["inbox"])).toEqual([]);
   });
 
-  test("status tells the story, step by step", async () => {
-    const whole = story();
+  test("status shows the history, step by step", async () => {
+    const whole = history();
     tieline.daemon.answers.status = () => ({
       ...whole,
-      history: whole.history.map((step, at) => (at === 2 ? { ...step, leftOut: 12_345 } : step)),
+      steps: whole.steps.map((step, at) => (at === 2 ? { ...step, leftOut: 12_345 } : step)),
     });
     const { stdout } = await tieline.run(["status", "MSG_USER_7f3a91c2"]);
     const [leftOut] = /^.* steps .*\n/m.exec(stdout)!;
@@ -73,8 +73,8 @@ describe("reading messages", () => {
     expect(lines[6]).toMatch(/\+0\.3 s {2}engineer {2}settle {3}→ delivered {3}by tmux, proof: screen$/);
     expect(lines[8]).toStartWith("✓ MSG_USER_7f3a91c2 → engineer   delivered after 0.3 s");
     const value = await tieline.json(["status", "MSG_USER_7f3a91c2"]);
-    expect(value.history).toHaveLength(4);
-    expect(value.history[0].at).toBe("2026-01-02T03:04:05.000Z");
+    expect(value.steps).toHaveLength(4);
+    expect(value.steps[0].at).toBe("2026-01-02T03:04:05.000Z");
     expect(value.deliveries[0]).toMatchObject({ agent: "engineer", state: "delivered", proof: "screen" });
   });
 

@@ -1,4 +1,4 @@
-import type { DeliveryView, ReceiptView, StoryView } from "../api/schema.ts";
+import type { DeliveryView, ReceiptView, HistoryView } from "../api/schema.ts";
 import { namesFor, teamOf, type Name } from "./names.ts";
 import { present, type Presenting } from "./present.ts";
 import { span } from "./times.ts";
@@ -32,7 +32,7 @@ export const presentReceipt = (receipt: ReceiptView, context: Presenting): Promi
 
 /** What became of a message, for people: one line for each recipient, and one more for what else they should know. */
 export function receiptLines(
-  receipt: ReceiptView | StoryView,
+  receipt: ReceiptView | HistoryView,
   paint: Paint,
   now: number,
   nameOf: Name = namesFor(receipt.team),
@@ -55,7 +55,7 @@ export function recipientIn(
 }
 
 export function deliveryLine(
-  receipt: ReceiptView | StoryView,
+  receipt: ReceiptView | HistoryView,
   delivery: DeliveryView,
   paint: Paint,
   now: number,
@@ -88,16 +88,16 @@ export function progress(receipt: ReceiptView, delivery: DeliveryView, now: numb
 }
 
 /** How we know: `(tmux, delivered: screen, seen: transcript, as user)`. */
-function evidence(receipt: ReceiptView | StoryView, delivery: DeliveryView): string {
+function evidence(receipt: ReceiptView | HistoryView, delivery: DeliveryView): string {
   if (delivery.proof === null) return "";
-  const proved = "history" in receipt ? provedSteps(receipt, delivery.agentId) : [];
+  const proved = "steps" in receipt ? provedSteps(receipt, delivery.agentId) : [];
   const steps = proved.length > 0 ? proved : [`${delivery.state}: ${delivery.proof}`];
   const readAs = delivery.authority === null ? [] : [`as ${delivery.authority}`];
   return `(${[delivery.transport, ...steps, ...readAs].filter(Boolean).join(", ")})`;
 }
 
 /** Every proof once, with the state that it proved, in the order in which they came. */
-function provedSteps(story: StoryView, agentId: string): string[] {
-  const proved = story.history.filter((step) => step.agentId === agentId && step.proof !== null);
+function provedSteps(history: HistoryView, agentId: string): string[] {
+  const proved = history.steps.filter((step) => step.agentId === agentId && step.proof !== null);
   return [...new Set(proved.map(({ to, proof }) => `${to}: ${proof}`))];
 }

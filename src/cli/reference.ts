@@ -49,7 +49,7 @@ have no width are shown by name (\`␛\`, \`⟨U+202E⟩\`), and a name, summary
 | Command | Prints |
 |---|---|
 | \`send\`, \`broadcast\`, \`reply\` | \`{id, tag, from, to, deliveries: [{agent, state, proof, transport, authority, reason, attempts}]}\`, where \`attempts\` counts those that came to nothing; a broadcast also \`successful\` and \`failed\`; after \`--wait\` in vain also \`error\` |
-| \`status\` | the same with \`history: [{at, agent, verb, from, to, reason, proof, transport}]\`; of a long history some steps of waiting are not kept, and the next one has their number as \`leftOut\` |
+| \`status\` | the same with \`steps: [{at, agent, verb, from, to, reason, proof, transport}]\`; of a long history some steps of waiting are not kept, and the next one has their number as \`leftOut\` |
 | \`ls\` | an array of \`{id, name, team, role, provider, state, reason, presence, pane, pending}\`; with \`--watch\` one array on a line for every change |
 | \`inbox\` | an array of \`{id, tag, from, to, body, state, reason, at}\` |
 | \`daemon status\` | \`{running, pid, version, socket}\`; \`pid\` and \`version\` are null when it does not run |

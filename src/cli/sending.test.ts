@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TielineError } from "../model/errors.ts";
 import { commandLineWithDaemon } from "../testing/commandLineWithDaemon.ts";
-import { acceptedAt, delivery, delivered, receipt, story } from "./views.fixture.ts";
+import { acceptedAt, delivery, delivered, receipt, history } from "./views.fixture.ts";
 
 const tieline = commandLineWithDaemon({ send: ({ to }) => receipt({ to }), reply: () => receipt() });
 
@@ -202,7 +202,7 @@ describe("--wait", () => {
   /** Each poll gets the next state, as a daemon would tell of a change. */
   function unfolding(...states: ReturnType<typeof delivery>[]): void {
     const left = [...states];
-    tieline.daemon.answers.wait = () => story({ deliveries: [left.length > 1 ? left.shift()! : left[0]!] });
+    tieline.daemon.answers.wait = () => history({ deliveries: [left.length > 1 ? left.shift()! : left[0]!] });
   }
 
   test("shows each change on a line of its own and ends when it is there", async () => {

@@ -1,4 +1,4 @@
-import type { AgentView, DeliveryView, InboxView, Output, ReceiptView, StoryView } from "../api/schema.ts";
+import type { AgentView, DeliveryView, InboxView, Output, ReceiptView, HistoryView } from "../api/schema.ts";
 
 /** Answers of a daemon, to be changed where a test cares. */
 
@@ -55,12 +55,12 @@ export function receipt(change: Partial<ReceiptView> = {}): ReceiptView {
   };
 }
 
-export function story(change: Partial<StoryView> = {}): StoryView {
+export function history(change: Partial<HistoryView> = {}): HistoryView {
   const step = { agent: "engineer", agentId: "engineer", team: "default", reason: null, proof: null, transport: null };
   return {
     ...receipt({ deliveries: [delivered()] }),
     answers: null,
-    history: [
+    steps: [
       { ...step, at: acceptedAt, verb: "accept", from: null, to: "queued" },
       {
         ...step,

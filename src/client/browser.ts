@@ -14,5 +14,5 @@ export type {
   OperationName,
   Output,
   ReceiptView,
-  StoryView,
+  HistoryView,
 } from "../api/schema.ts";

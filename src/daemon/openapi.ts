@@ -12,9 +12,9 @@ type Ids = ReadonlyMap<z.ZodType, string>;
 /** Schemas that several operations share, under the names of their views. */
 const views = {
   Receipt: wire.ReceiptView,
-  Story: wire.StoryView,
+  History: wire.HistoryView,
   Delivery: wire.DeliveryView,
-  Step: wire.HistoryView,
+  Step: wire.StepView,
   Message: wire.MessageView,
   Letter: wire.InboxView,
   Agent: wire.AgentView,

@@ -322,7 +322,7 @@ describe("courier", () => {
         ["bounce", first.messageId],
         ["bounce", second.messageId],
       ]);
-      expect(mailbox.story(first.messageId)!.history.get(first.id)!.at(-1)).toMatchObject({
+      expect(mailbox.history(first.messageId)!.steps.get(first.id)!.at(-1)).toMatchObject({
         verb: "claim",
         from: "queued",
         to: "failed",

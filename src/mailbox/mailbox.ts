@@ -275,12 +275,12 @@ export function openMailbox(store: Store, options: MailboxOptions = {}): Mailbox
       const message = store.message(idOrTag);
       return message && { message, deliveries: store.deliveriesOf(message.id) };
     },
-    story(idOrTag) {
+    history(idOrTag) {
       const message = store.message(idOrTag);
       if (message === null) return null;
       const deliveries = store.deliveriesOf(message.id);
-      const history = new Map(deliveries.map((delivery) => [delivery.id, store.transitionsOf(delivery.id)]));
-      return { message, deliveries, history };
+      const steps = new Map(deliveries.map((delivery) => [delivery.id, store.transitionsOf(delivery.id)]));
+      return { message, deliveries, steps };
     },
     inbox: (agent, filter = {}) => store.inbox(agent, { ...filter, whens: filter.when ?? null }),
     log: (filter = {}) => store.log(filter).map((message) => ({ message, deliveries: store.deliveriesOf(message.id) })),

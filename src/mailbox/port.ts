@@ -1,7 +1,7 @@
 import type { Delivery, Hold, Lane, NoteCode, Outcome, Proof, Transition, Authority } from "../model/delivery.ts";
 import type { AgentId, DeliveryId, MessageId } from "../model/ids.ts";
 import type { Message, When } from "../model/message.ts";
-import type { Receipt, Story } from "../model/receipt.ts";
+import type { Receipt, History } from "../model/receipt.ts";
 
 /**
  * The durable store of messages and deliveries; the only truth about what became of a message.
@@ -101,7 +101,7 @@ export interface Mailbox extends AsyncDisposable {
   messageWithKey(from: AgentId, key: string): Message | null;
   delivery(id: DeliveryId): Delivery | null;
   receipt(idOrTag: string): Receipt | null;
-  story(idOrTag: string): Story | null;
+  history(idOrTag: string): History | null;
   /** Newest last; at most `limit`, the newest ones. */
   inbox(agent: AgentId, filter?: InboxFilter): readonly InboxRow[];
   log(filter?: LogFilter): readonly Receipt[];

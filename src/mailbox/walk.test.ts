@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { walkMailboxes } from "../testing/mailboxWalk.ts";
 
-test("memory and SQLite tell the same story of any walk, and keep every promise on the way", async () => {
+test("memory and SQLite agree on any walk, and keep every promise on the way", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tieline-walk-"));
   try {
     await walkMailboxes(directory, 200);

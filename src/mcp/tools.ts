@@ -5,7 +5,7 @@ import type { Client } from "../client/client.ts";
 import { longestPollMs } from "../api/operations.ts";
 import type { Input, Output } from "../api/schema.ts";
 import { whens } from "../model/message.ts";
-import { agentLines, answerText, isShownWhole, letterText, receiptText, storyText } from "./words.ts";
+import { agentLines, answerText, isShownWhole, letterText, receiptText, historyText } from "./words.ts";
 
 export interface ToolCall {
   readonly client: Client;
@@ -149,7 +149,7 @@ export const tools: readonly Tool[] = [
       "What became of a message that you sent: queued (and why it waits), delivered, seen, answered or failed.",
     input: z.object({ tag }),
     readOnly: true,
-    run: async ({ tag }, { client, signal }) => ({ text: storyText(await client.call("status", { tag }, signal)) }),
+    run: async ({ tag }, { client, signal }) => ({ text: historyText(await client.call("status", { tag }, signal)) }),
   }),
   tool({
     name: "set_status",

@@ -1,5 +1,5 @@
 /** What tools say, in words for a model: short, and with the next step where there is one. */
-import type { AgentView, InboxView, Output, ReceiptView, StoryView } from "../api/schema.ts";
+import type { AgentView, InboxView, Output, ReceiptView, HistoryView } from "../api/schema.ts";
 import type { TielineError } from "../model/errors.ts";
 import { authorOf, bodyText } from "../model/envelope.ts";
 import { oneLine } from "../model/visible.ts";
@@ -53,7 +53,7 @@ export function receiptText({ tag, deliveries, successful, failed = [], notice }
   return lines.map(oneLine).join("\n");
 }
 
-export function storyText({ tag, deliveries }: StoryView): string {
+export function historyText({ tag, deliveries }: HistoryView): string {
   return deliveries
     .map(
       ({ agent, state, proof, reason, warning, notes }) =>

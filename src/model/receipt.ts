@@ -8,8 +8,8 @@ export interface Receipt {
 }
 
 /** A receipt with each delivery's history, oldest step first. */
-export interface Story extends Receipt {
-  readonly history: ReadonlyMap<Delivery["id"], readonly Transition[]>;
+export interface History extends Receipt {
+  readonly steps: ReadonlyMap<Delivery["id"], readonly Transition[]>;
 }
 
 export const wantedStates = ["delivered", "seen", "answered"] as const;

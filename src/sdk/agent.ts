@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createClient, type Client, type Daemon } from "../client/client.ts";
 import { longestPollMs } from "../api/operations.ts";
-import type { Caller, InboxView, Input, Output, ReceiptView, StoryView } from "../api/schema.ts";
+import type { Caller, InboxView, Input, Output, ReceiptView, HistoryView } from "../api/schema.ts";
 import { streamEvents, type StreamedEvent, type StreamOptions } from "../client/stream.ts";
 import { TielineError } from "../model/errors.ts";
 import { deadlineIn } from "../os/deadline.ts";
@@ -64,7 +64,7 @@ export interface Agent {
    */
   ask(to: string, body: string, options?: AskOptions): Promise<Answer>;
   reply(message: { readonly tag: string }, body: string, options?: SendOptions): Promise<ReceiptView>;
-  status(message: { readonly tag: string }): Promise<StoryView>;
+  status(message: { readonly tag: string }): Promise<HistoryView>;
   /**
    * The mail of this agent, as it comes, until the signal. A message counts as seen when the loop asks for the next
    * one; a loop that ends in the middle of one leaves it uncertain, unless it said `seen` itself.

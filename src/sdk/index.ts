@@ -21,5 +21,5 @@ export type {
   OperationName,
   Output,
   ReceiptView,
-  StoryView,
+  HistoryView,
 } from "../api/schema.ts";

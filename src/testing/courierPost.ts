@@ -55,7 +55,7 @@ export class CourierPost implements AsyncDisposable {
   }
 
   history({ id, messageId }: Delivery): readonly Transition[] {
-    return this.mailbox.story(messageId)!.history.get(id)!;
+    return this.mailbox.history(messageId)!.steps.get(id)!;
   }
 
   /** As soon as it satisfies. */

@@ -170,7 +170,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
         attempts: 0,
         reasonAt: now - 5_000,
       });
-      expect(mailbox.story(one.messageId)!.history.get(one.id)).toHaveLength(2);
+      expect(mailbox.history(one.messageId)!.steps.get(one.id)).toHaveLength(2);
       await claim(one);
       await mailbox.settle(one.id, { kind: "held", hold: { reason: "draft", detail: "somebody types" } }, pushed);
       expect(mailbox.heads(bob.id, now)[0]).toMatchObject({ id: one.id, reason: "draft", attempts: 0 });

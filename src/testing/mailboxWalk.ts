@@ -265,7 +265,7 @@ class Walk {
 
   /** Steps join on to each other, and a proof once held is lost only when a user has the message sent again. */
   private checkHistory({ id, messageId }: Delivery): void {
-    const history = this.memory.story(messageId)?.history.get(id) ?? [];
+    const history = this.memory.history(messageId)?.steps.get(id) ?? [];
     history.forEach((row, index) => {
       const before = history[index - 1];
       expect(row.from).toBe(before?.to ?? null);
@@ -304,7 +304,7 @@ class Walk {
 
   compareEverything(): void {
     for (const { id, tag } of this.messages)
-      for (const name of [id, tag]) expect(this.sqlite.story(name)).toEqual(this.memory.story(name));
+      for (const name of [id, tag]) expect(this.sqlite.history(name)).toEqual(this.memory.history(name));
     expect(this.sqlite.log({ limit: 1_000 })).toEqual([...this.memory.log({ limit: 1_000 })]);
     for (const { id } of agents) {
       expect(this.sqlite.inbox(id, { limit: 1_000 })).toEqual([...this.memory.inbox(id, { limit: 1_000 })]);

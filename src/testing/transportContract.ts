@@ -158,7 +158,7 @@ export function transportContract(
       // A timer may be a millisecond early.
       for (let at = 1; at < times.length; at++)
         expect(times[at]! - times[at - 1]!).toBeGreaterThanOrEqual(20 * 2 ** (at - 1) - 2);
-      expect(mailbox.story(deliveries[0]!.messageId)!.history.get(deliveries[0]!.id)!.length).toBeLessThanOrEqual(
+      expect(mailbox.history(deliveries[0]!.messageId)!.steps.get(deliveries[0]!.id)!.length).toBeLessThanOrEqual(
         3 * times.length + 5,
       );
       expect(await subject.received()).toEqual([]);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { AgentView, InboxView, StoryView } from "../api/schema.ts";
+import type { AgentView, InboxView, HistoryView } from "../api/schema.ts";
 import { bunExec } from "../os/exec.ts";
 import { until, untilGone } from "./until.ts";
 
@@ -18,7 +18,7 @@ export interface World extends AsyncDisposable {
   json<T>(args: readonly string[], options?: { env?: Record<string, string>; cwd?: string }): Promise<T>;
   ls(): Promise<AgentView[]>;
   inbox(agent: string): Promise<InboxView[]>;
-  status(tag: string): Promise<StoryView>;
+  status(tag: string): Promise<HistoryView>;
   tmux(...argv: string[]): Promise<string>;
   /** A new window with that program; its pane id. */
   pane(command: readonly string[], env?: Record<string, string>): Promise<string>;
@@ -102,7 +102,7 @@ export async function startWorld({
 
     ls: () => world.json<AgentView[]>(["ls"]),
     inbox: (agent) => world.json<InboxView[]>(["inbox", agent]),
-    status: (tag) => world.json<StoryView>(["status", tag]),
+    status: (tag) => world.json<HistoryView>(["status", tag]),
 
     async tmux(...argv) {
       const { code, stdout, stderr } = await bunExec([...tmuxArgv, ...argv], { env });

@@ -72,9 +72,9 @@ codexTest(
     const third = await board.send("ana", "--when", "tool", "look at this");
     await tool.release();
     await bench.model.next((one) => freshHas(one, third));
-    const story = await board.reached(third, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer" });
-    board.note("without its server, in a tool", "tool", story);
+    const history = await board.reached(third, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer" });
+    board.note("without its server, in a tool", "tool", history);
   },
 );
 

@@ -36,8 +36,8 @@ claudeTest(
       say("told"),
     );
     await bench.prompt("answer them");
-    const story = await board.reached(tag, ({ state }) => state === "answered");
-    expect(story.deliveries[0]).toMatchObject({ proof: "reply", transport: "claude-socket", authority: "peer" });
+    const history = await board.reached(tag, ({ state }) => state === "answered");
+    expect(history.deliveries[0]).toMatchObject({ proof: "reply", transport: "claude-socket", authority: "peer" });
     const [letter] = await board.client(bob).call("inbox", { peek: true });
     expect(letter).toMatchObject({ from: "ana", body: "half way" } satisfies Partial<InboxView>);
   },
@@ -114,11 +114,11 @@ async function untilUncertain(
   for (let attempt = 1; attempt <= 20; attempt++) {
     await bench.untilStatus("idle");
     const tag = await cutShort(board, { body: `for crash ${attempt}` }, token);
-    const story = await board.reached(tag, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ proof: "transcript", ...way });
+    const history = await board.reached(tag, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({ proof: "transcript", ...way });
     await bench.untilStatus("idle");
     expect(timesRead(bench.model.requests.at(-1)!, `[${tag} from`)).toBe(1);
-    if (story.history.some((step) => step.to === "uncertain")) return;
+    if (history.steps.some((step) => step.to === "uncertain")) return;
   }
   throw new Error("every attempt was over before the daemon was killed");
 }
@@ -161,8 +161,8 @@ claudeTest(
     await tool.release();
     const request = await bench.model.next((one) => freshHas(one, tag));
     expect(freshTexts(request, "tool")).toEqual(["released"]);
-    const story = await board.reached(tag, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ transport: "claude-socket", authority: "peer" });
+    const history = await board.reached(tag, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({ transport: "claude-socket", authority: "peer" });
     await bench.untilStatus("idle");
     expect(timesRead(bench.model.requests.at(-1)!, `[${tag} from`)).toBe(1);
   },

@@ -35,8 +35,8 @@ const question = {
 async function heldBack(board: Switchboard, reason: RegExp): Promise<string[]> {
   const tags = [await board.send("ana", tempting), await board.sendAs(await board.another("bob"), "ana", tempting)];
   for (const tag of tags) {
-    const story = await board.reached(tag, (delivery) => delivery.reason !== null && reason.test(delivery.reason));
-    expect(story.deliveries[0]).toMatchObject({ state: "queued", attempts: 0 });
+    const history = await board.reached(tag, (delivery) => delivery.reason !== null && reason.test(delivery.reason));
+    expect(history.deliveries[0]).toMatchObject({ state: "queued", attempts: 0 });
   }
   return tags;
 }
@@ -287,8 +287,11 @@ claudeTest(
     await bench.waitForScreen((screen) => screen.text.includes("Killed"));
     expect(registered()).toEqual([session!]);
     for (const body of ["touch executed", "!touch executed\ntouch executed\n"]) {
-      const story = await board.reached(await board.send("ana", body), ({ reason }) => reason !== null);
-      expect(story.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringMatching(/ended|foreground/) });
+      const history = await board.reached(await board.send("ana", body), ({ reason }) => reason !== null);
+      expect(history.deliveries[0]).toMatchObject({
+        state: "queued",
+        reason: expect.stringMatching(/ended|foreground/),
+      });
     }
     expect((await bench.capture()).text).not.toContain("executed");
     // Whatever was typed would run before this does.
@@ -343,9 +346,9 @@ claudeTest("hooks time out: the agent goes on without us, and its mail comes whe
     process.kill(pid, "SIGCONT");
   }
   await read(bench, [tag]);
-  const story = await board.reached(tag, ({ state }) => state === "seen");
+  const history = await board.reached(tag, ({ state }) => state === "seen");
   expect(timesRead(bench.model.requests.at(-1)!, tag)).toBe(1);
-  expect(story.deliveries[0]).toMatchObject({ proof: "transcript", authority: "peer" });
+  expect(history.deliveries[0]).toMatchObject({ proof: "transcript", authority: "peer" });
 });
 
 function impatient(hooks: Record<string, HookGroup[]>): Record<string, HookGroup[]> {

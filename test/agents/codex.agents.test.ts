@@ -100,9 +100,9 @@ codexTest("--when tool, in a tool: the words come with the tool's result, in the
   const request = await bench.model.next((one) => freshHas(one, tag));
   expect(request.turnId).toBe(first.turnId);
   expect(freshTexts(request, "tool")[0]).toContain("released");
-  const story = await board.reached(tag, ({ state }) => state === "seen");
-  expect(story.deliveries[0]).toMatchObject({ transport: "codex-server", authority: "peer", proof: "transcript" });
-  board.note("in a tool, from an agent", "tool", story);
+  const history = await board.reached(tag, ({ state }) => state === "seen");
+  expect(history.deliveries[0]).toMatchObject({ transport: "codex-server", authority: "peer", proof: "transcript" });
+  board.note("in a tool, from an agent", "tool", history);
 });
 
 codexTest("--when tool, and the user interrupts: what the turn did not read comes again, once", async () => {
@@ -158,13 +158,13 @@ codexTest(
     expect([isThere(bench, "auth.ts"), isThere(bench, "auth.test.ts")]).toEqual([false, false]);
     const later = await bench.model.next((one) => freshTexts(one, "tool").some((text) => text.includes("instead")));
     expect(freshHas(later, tag)).toBe(false);
-    const story = await board.reached(tag, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ proof: "transcript", transport: "hook", authority: "peer" });
-    expect(story.deliveries[0]!.reason!.replace("stopped ", "").split(", ").toSorted()).toEqual([
+    const history = await board.reached(tag, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({ proof: "transcript", transport: "hook", authority: "peer" });
+    expect(history.deliveries[0]!.reason!.replace("stopped ", "").split(", ").toSorted()).toEqual([
       "Bash touch auth.test.ts",
       "Bash touch auth.ts",
     ]);
-    board.note("before a batch of calls", "interrupt", story);
+    board.note("before a batch of calls", "interrupt", history);
   },
 );
 

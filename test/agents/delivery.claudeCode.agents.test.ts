@@ -128,13 +128,13 @@ claudeTest(
     // Once the model has read it, its next call is its own decision.
     const later = await bench.model.next((one) => freshTexts(one, "tool").includes("instead"));
     expect(timesRead(later, tag)).toBe(2);
-    const story = await board.reached(tag, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({
+    const history = await board.reached(tag, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({
       proof: "transcript",
       transport: "hook",
       reason: "stopped Bash touch auth.ts, Bash touch auth.test.ts",
     });
-    board.note("between calls", "interrupt", story);
+    board.note("between calls", "interrupt", history);
   },
 );
 
@@ -200,8 +200,8 @@ claudeTest("busy, --when turn from an agent: it joins at the end of the turn, on
     true,
   );
   expect(timesRead(request, tag)).toBe(1);
-  const story = await board.reached(tag, ({ state }) => state === "seen");
-  board.note("busy, from an agent", "turn", story);
+  const history = await board.reached(tag, ({ state }) => state === "seen");
+  board.note("busy, from an agent", "turn", history);
 });
 
 claudeTest("a permission dialog is open: nothing is approved, and the receipt says what it waits for", async () => {
@@ -211,8 +211,8 @@ claudeTest("a permission dialog is open: nothing is approved, and the receipt sa
   await bench.waitForScreen((screen) => screen.text.includes(bench.recipe.permissionDialog!));
   await bench.untilStatus("waiting");
   const tag = await board.send("ana", "yes, go on\n1\n");
-  const story = await board.reached(tag, ({ reason }) => reason !== null);
-  expect(story.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringContaining("permission") });
+  const history = await board.reached(tag, ({ reason }) => reason !== null);
+  expect(history.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringContaining("permission") });
   expect((await bench.registry())!.waitingFor).toBe("permission prompt");
   await dismiss(bench);
   await bench.model.next((one) => freshHas(one, tag));
@@ -249,8 +249,8 @@ claudeTest(
     process.kill(bench.agentPid, "SIGKILL");
     await bench.waitForScreen((screen) => screen.dead);
     const tag = await board.send("ana", "are you there?");
-    const story = await board.reached(tag, ({ reason }) => reason !== null);
-    expect(story.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringMatching(/ended|closed/) });
+    const history = await board.reached(tag, ({ reason }) => reason !== null);
+    expect(history.deliveries[0]).toMatchObject({ state: "queued", reason: expect.stringMatching(/ended|closed/) });
   },
 );
 

@@ -55,9 +55,9 @@ geminiTest("--when tool, in a tool: the words come with the tool's result", asyn
   expect(freshTexts(request, "tool")[0]).toEndWith(
     `<hook_context>${framed(tag, "look at this", fromBob(tag))}</hook_context>`,
   );
-  const story = await board.reached(tag, ({ state }) => state === "seen");
-  expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
-  board.note("in a tool, from an agent", "tool", story);
+  const history = await board.reached(tag, ({ state }) => state === "seen");
+  expect(history.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
+  board.note("in a tool, from an agent", "tool", history);
 });
 
 geminiTest(
@@ -82,14 +82,14 @@ geminiTest(
     expect(freshTexts(told, "tool")).toEqual([words, words]);
     await bench.model.next((one) => freshTexts(one, "tool").length > 0);
     expect(["auth.ts", "auth.test.ts", "instead"].map((file) => isThere(bench, file))).toEqual([false, false, true]);
-    const story = await board.reached(tag, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ transport: "hook", proof: "transcript" });
+    const history = await board.reached(tag, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({ transport: "hook", proof: "transcript" });
     // Both calls ask at the same moment.
-    expect(story.deliveries[0]!.reason!.replace("stopped ", "").split(", ").toSorted()).toEqual([
+    expect(history.deliveries[0]!.reason!.replace("stopped ", "").split(", ").toSorted()).toEqual([
       "run_shell_command touch auth.test.ts",
       "run_shell_command touch auth.ts",
     ]);
-    board.note("before a batch of calls", "interrupt", story);
+    board.note("before a batch of calls", "interrupt", history);
   },
 );
 

@@ -51,10 +51,10 @@ run(
       await tool.release();
       const request = await bench.model.next((one) => freshHas(one, tag));
       expect(freshTexts(request, "tool")[0]).toEndWith("</hook_context>");
-      const story = await board.reached(tag, ({ state }) => state === "seen");
-      expect(story.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
+      const history = await board.reached(tag, ({ state }) => state === "seen");
+      expect(history.deliveries[0]).toMatchObject({ transport: "hook", authority: "peer", proof: "transcript" });
       expect(await Bun.file(join(bench.place.home, ".gemini", "settings.json")).text()).not.toContain("tieline");
       expect(existsSync(join(bench.place.project, ".gemini"))).toBe(false);
-      board.note("hooks given at the start", "tool", story);
+      board.note("hooks given at the start", "tool", history);
     }),
 );

@@ -31,9 +31,9 @@ olderTest(
     const second = await board.send("ana", "--when", "tool", "look at this");
     await tool.release();
     await bench.model.next((one) => freshHas(one, second));
-    const story = await board.reached(second, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ transport: "hook" });
-    neverEarly(bench, [await board.status(first), story]);
+    const history = await board.reached(second, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({ transport: "hook" });
+    neverEarly(bench, [await board.status(first), history]);
   },
 );
 

@@ -75,12 +75,12 @@ opencodeTest(
       framed(stop, "stop that", urgent(stop)),
     ]);
     board.note("in a tool, from an agent", "tool", await board.reached(tag, ({ state }) => state === "seen"));
-    const story = await board.reached(stop, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({
+    const history = await board.reached(stop, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({
       proof: "transcript",
       reason: expect.stringContaining("after the one that ran"),
     });
-    board.note("in a tool", "interrupt", story);
+    board.note("in a tool", "interrupt", history);
   },
 );
 

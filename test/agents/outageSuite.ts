@@ -1,7 +1,7 @@
 /** A model server that is down, slow, drops connections or answers with errors, behind a message that was delivered. */
 import { expect } from "bun:test";
 import { fail, freshHas, Gate, hang, say, type ModelServer } from "../../fixtures/model-servers/server.ts";
-import type { InboxView, StoryView } from "../../src/api/schema.ts";
+import type { InboxView, HistoryView } from "../../src/api/schema.ts";
 import type { Bench, BenchOptions } from "./bench.ts";
 import type { ProgramTest } from "./programTest.ts";
 import { Switchboard } from "./switchboard.ts";
@@ -69,9 +69,9 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
       expect(stderr).toMatch(words[name]!);
       expect(stdout).toContain("! MSG_USER_");
       const tag = /MSG_USER_\w+/.exec(stderr)![0];
-      const story = await board.status(tag);
-      expect(story.deliveries[0]).toMatchObject({ state: "delivered", proof: "submitted" });
-      expect(story.deliveries[0]!.warning).toMatch(words[name]!);
+      const history = await board.status(tag);
+      expect(history.deliveries[0]).toMatchObject({ state: "delivered", proof: "submitted" });
+      expect(history.deliveries[0]!.warning).toMatch(words[name]!);
       expect(await untilNotice(board, "default:ana cannot reach its model: ")).toHaveLength(1);
       await untilIdle(bench);
       const next = await board.send("ana", "--wait", "seen", ...patience, "and this");
@@ -123,24 +123,24 @@ export function outageSuite(kind: string, { test, start, untilIdle, clear, words
   test(`${kind}, 20 deliveries: none is seen before the model has the request`, async () => {
     await using board = await Switchboard.start();
     await using bench = await start(board);
-    const stories: StoryView[] = [];
+    const histories: HistoryView[] = [];
     for (let at = 1; at <= 20; at++) {
       const tag = await board.send("ana", "--wait", "seen", ...patience, `number ${at}`);
-      stories.push(await board.status(tag));
+      histories.push(await board.status(tag));
       await untilIdle(bench);
     }
-    const margins = neverEarly(bench, stories).toSorted((a, b) => a - b);
+    const margins = neverEarly(bench, histories).toSorted((a, b) => a - b);
     console.log(`${kind}: seen ${margins[0]} to ${margins.at(-1)} ms after the request, median ${margins[10]} ms`);
   });
 }
 
 /** How long after the model got each message it was said to be seen. */
-export function neverEarly({ model }: Bench, stories: readonly StoryView[]): number[] {
-  const margins = stories.map(({ tag, history }) => {
+export function neverEarly({ model }: Bench, histories: readonly HistoryView[]): number[] {
+  const margins = histories.map(({ tag, steps }) => {
     const request = model.requests.find(
       (one) => !one.side && one.entries.some(({ text }) => text.includes(`[${tag} from `)),
     );
-    const seen = history.find(({ to }) => to === "seen");
+    const seen = steps.find(({ to }) => to === "seen");
     return seen!.at - request!.receivedAt;
   });
   expect(margins.filter((margin) => margin < 0)).toEqual([]);

@@ -75,11 +75,11 @@ piTest(
       Array(2).fill(`not run, because an urgent message came first: read ${tag} below`),
     );
     expect(freshTexts(told, "user")).toEqual([framed(tag, "do not touch auth.ts", urgent(tag))]);
-    const story = await board.reached(tag, ({ state }) => state === "seen");
-    expect(story.deliveries[0]).toMatchObject({ proof: "transcript", reason: "stopped bash, bash" });
+    const history = await board.reached(tag, ({ state }) => state === "seen");
+    expect(history.deliveries[0]).toMatchObject({ proof: "transcript", reason: "stopped bash, bash" });
     await bench.model.next((one) => freshTexts(one, "tool").length > 0);
     expect(["auth.ts", "auth.test.ts", "instead"].map((file) => isThere(bench, file))).toEqual([false, false, true]);
-    board.note("before a batch of calls", "interrupt", story);
+    board.note("before a batch of calls", "interrupt", history);
   },
 );
 

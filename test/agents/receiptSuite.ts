@@ -158,8 +158,8 @@ export function receiptSuite({
 
       bench.model.add(batch(shell(`${board.command} show ${tag} | tail -c 100`)), say("read"));
       await bench.prompt("read it");
-      const story = await board.reached(tag, ({ state }) => state === "seen", patienceMs);
-      expect(story.deliveries[0]).toMatchObject({ proof: "transcript", notes: [{ code: "fetched" }] });
+      const history = await board.reached(tag, ({ state }) => state === "seen", patienceMs);
+      expect(history.deliveries[0]).toMatchObject({ proof: "transcript", notes: [{ code: "fetched" }] });
       await bench.model.next((one) =>
         freshTexts(one, "tool").some((text) => text.includes(bodyOf(1_000_000).slice(-50))),
       );

@@ -23,9 +23,9 @@ codexTest("on its own, after /new, twice: what is typed to it is proved in the n
   for (const words of ["first", "first again", "first of all"]) {
     if (threads.length > 0) await beginAnew(bench);
     const tag = await board.send("ana", "--wait", "seen", words);
-    const story = await board.status(tag);
-    expect(story.deliveries[0]).toMatchObject({ transport: "tmux", proof: "transcript" });
-    neverEarly(bench, [story]);
+    const history = await board.status(tag);
+    expect(history.deliveries[0]).toMatchObject({ transport: "tmux", proof: "transcript" });
+    neverEarly(bench, [history]);
     threads.push(await threadOf(bench, tag));
     await untilIdle(bench);
   }

@@ -6,7 +6,7 @@ import { connect } from "../../src/cli/connect.ts";
 import type { Client } from "../../src/client/client.ts";
 import { homeOf } from "../../src/client/home.ts";
 import { launchSettings } from "../../src/providers/claude-code/settings.ts";
-import type { AgentView, StoryView } from "../../src/api/schema.ts";
+import type { AgentView, HistoryView } from "../../src/api/schema.ts";
 import { prepareBench, startBench, type Bench, type BenchOptions } from "./bench.ts";
 import type { AgentProgram } from "./install.ts";
 import type { Json } from "./recipe.ts";
@@ -201,11 +201,11 @@ export class Switchboard implements AsyncDisposable {
   note(
     situation: string,
     when: string,
-    { acceptedAt, deliveries: [delivery], history }: StoryView,
+    { acceptedAt, deliveries: [delivery], steps }: HistoryView,
     commandMs?: number,
   ): void {
     const ms = (at: string | number): number => new Date(at).getTime();
-    const seen = history.findLast((step) => step.to === "seen");
+    const seen = steps.findLast((step) => step.to === "seen");
     const took = seen ? `${ms(seen.at) - ms(acceptedAt)} ms` : "–";
     this.rows.push([
       situation,
@@ -218,24 +218,24 @@ export class Switchboard implements AsyncDisposable {
     ]);
   }
 
-  status(tag: string): Promise<StoryView> {
+  status(tag: string): Promise<HistoryView> {
     return this.client().call("status", { tag });
   }
 
-  /** Waits until the only delivery of a message has come that far, and answers its story. */
+  /** Waits until the only delivery of a message has come that far, and answers its history. */
   async reached(
     tag: string,
-    fits: (delivery: StoryView["deliveries"][number]) => boolean,
+    fits: (delivery: HistoryView["deliveries"][number]) => boolean,
     deadlineMs = 120_000,
-  ): Promise<StoryView> {
-    let story = await this.status(tag);
-    await until(async () => fits((story = await this.status(tag)).deliveries[0]!), {
+  ): Promise<HistoryView> {
+    let history = await this.status(tag);
+    await until(async () => fits((history = await this.status(tag)).deliveries[0]!), {
       deadlineMs,
       what: async () =>
         `${tag} fits; it is ` +
-        `${JSON.stringify(story, null, 1)}\n${readFileSync(join(this.home, "daemon.log"), "utf8").slice(-3_000)}`,
+        `${JSON.stringify(history, null, 1)}\n${readFileSync(join(this.home, "daemon.log"), "utf8").slice(-3_000)}`,
     });
-    return story;
+    return history;
   }
 
   /** SIGKILL: the next command finds nobody and starts another one. */

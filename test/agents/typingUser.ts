@@ -1,6 +1,6 @@
 /** A user who begins to type just when a message arrives: what is glued to the other, cut or lost. */
 import type { ModelServer } from "../../fixtures/model-servers/server.ts";
-import type { StoryView } from "../../src/api/schema.ts";
+import type { HistoryView } from "../../src/api/schema.ts";
 import { attachUser } from "../../src/testing/tmux.ts";
 import type { Bench } from "./bench.ts";
 import type { Switchboard } from "./switchboard.ts";
@@ -48,7 +48,7 @@ export async function typeWhileDelivering(board: Switchboard, bench: Bench, roun
       what: async () => `the screen shows ${own}\n${(await bench.capture()).text}`,
     });
     await user.press("Enter");
-    const story = await board.reached(
+    const history = await board.reached(
       tag,
       ({ state }) => state === "seen" || state === "uncertain" || state === "failed",
     );
@@ -58,8 +58,8 @@ export async function typeWhileDelivering(board: Switchboard, bench: Bench, roun
     done.push({
       tag,
       afterMs,
-      transport: story.deliveries[0]!.transport,
-      wrong: whatIsWrong(bench.model, tag, own, story),
+      transport: history.deliveries[0]!.transport,
+      wrong: whatIsWrong(bench.model, tag, own, history),
     });
   }
   return done;
@@ -84,7 +84,7 @@ function whatIsWrong(
   model: ModelServer,
   tag: string,
   own: string,
-  { deliveries: [delivery] }: StoryView,
+  { deliveries: [delivery] }: HistoryView,
 ): string | null {
   const [message, ...more] = given(model, `[end ${tag}`);
   const [prompt, ...others] = given(model, own);

@@ -119,8 +119,8 @@ describe("a home", () => {
         ["claimed", "the third"],
         ["failed", `(the stored text is damaged, so it is not shown: tieline status ${tags[1]})`],
       ]);
-      const story = await world.status(tags[1]!);
-      expect(story.deliveries[0]).toMatchObject({
+      const history = await world.status(tags[1]!);
+      expect(history.deliveries[0]).toMatchObject({
         state: "failed",
         reason: expect.stringContaining("does not match its checksum (STORE_CORRUPT)"),
       });

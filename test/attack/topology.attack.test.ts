@@ -199,7 +199,7 @@ describe("reading", () => {
     const sent = await user.call("send", { to: "@web", body: "to all of you" });
     expect(sent.deliveries.length).toBeGreaterThan(2);
     expect((await as("rev").call("status", { tag: sent.tag })).deliveries.map(({ agent }) => agent)).toEqual(["rev"]);
-    expect(new Set((await as("rev").call("status", { tag: sent.tag })).history.map(({ agent }) => agent))).toEqual(
+    expect(new Set((await as("rev").call("status", { tag: sent.tag })).steps.map(({ agent }) => agent))).toEqual(
       new Set(["rev"]),
     );
     expect((await user.call("status", { tag: sent.tag })).deliveries.length).toBe(sent.deliveries.length);

@@ -281,8 +281,8 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     const need = page.locator(".need", { hasText: "in time?" });
     await need.getByRole("button", { name: "Retry" }).click();
     await need.waitFor({ state: "detached" });
-    const { history } = await stage.world.status(tag);
-    expect(history.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["expire", "retry"]));
+    const { steps } = await stage.world.status(tag);
+    expect(steps.map(({ verb }) => verb)).toEqual(expect.arrayContaining(["expire", "retry"]));
     await stage.user.call("cancel", { tag }).catch((error: { code?: string }) => expect(error.code).toBe("CONFLICT"));
   });
 

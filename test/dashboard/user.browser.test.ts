@@ -40,7 +40,7 @@ await onStage("the dashboard", ({ stage, page, faults, show, card }) => {
     await page.locator('.receipts a[data-state="delivered"]').waitFor();
     await page.keyboard.press("Escape");
     await show(`#/messages/${tag}`);
-    await page.locator('.story section[data-state="seen"]').getByText("seen (tool) by pull").waitFor();
+    await page.locator('.history section[data-state="seen"]').getByText("seen (tool) by pull").waitFor();
   });
 
   test("the numbers count what was sent, by transport and by edge", async () => {

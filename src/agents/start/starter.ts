@@ -237,7 +237,7 @@ export class AgentStarter implements Disposable {
     return null;
   }
 
-  /** The mail stays queued, and its story says that the start took too long. */
+  /** The mail stays queued, and its history says that the start took too long. */
   private async tellWaitingMail(agent: Agent, doing: string): Promise<void> {
     const { mailbox, config } = this.parts;
     const detail = `${agent.name} was started, but is not ready after ${config.spawn.readyTimeoutMs / 1_000} s: ${doing}`;

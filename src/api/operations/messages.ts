@@ -1,4 +1,4 @@
-import type { Caller, StoryView } from "../schema.ts";
+import type { Caller, HistoryView } from "../schema.ts";
 import type { Switch } from "../../compose/index.ts";
 import { isBroadcast, parseAddress } from "../../model/address.ts";
 import { canStart, isLive, userId, type Agent } from "../../model/agent.ts";
@@ -17,7 +17,7 @@ import type { InboxFilter, InboxRow, Recipient } from "../../mailbox/port.ts";
 import { isOfTeam, teamFilterOf } from "../../daemon/teamFilter.ts";
 import type { Rights } from "../rights.ts";
 import { untilMail } from "../untilMail.ts";
-import { inboxView, messageView, readerOf, receiptView, sentView, storyView } from "../views.ts";
+import { inboxView, messageView, readerOf, receiptView, sentView, historyView } from "../views.ts";
 
 type MessageOperations = Pick<
   Operations,
@@ -65,7 +65,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     },
 
     async status({ tag }, { caller }) {
-      return story(tag, await callers.sender(caller));
+      return history(tag, await callers.sender(caller));
     },
 
     async wait({ tag, state, timeoutMs, after }, { caller, signal }) {
@@ -83,7 +83,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
         isEnough,
         AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       );
-      return story(tag, from);
+      return history(tag, from);
     },
 
     async inbox({ agent: address, team, pending = false, limit = 50, peek = false }, { caller }) {
@@ -336,8 +336,8 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     return messageCalled(tag, mailbox);
   }
 
-  function story(tag: string, from: Sender): StoryView {
-    return storyView(rights.shown(from, mailbox.story(mustFind(tag).id)!), tieline);
+  function history(tag: string, from: Sender): HistoryView {
+    return historyView(rights.shown(from, mailbox.history(mustFind(tag).id)!), tieline);
   }
 }
 

@@ -3,7 +3,7 @@ import { presenceOf } from "../../events/activity.ts";
 import type { Callers } from "../callers.ts";
 import type { Answer, Operations } from "../../daemon/http.ts";
 import type { Rights } from "../rights.ts";
-import { messageView, storyView } from "../views.ts";
+import { messageView, historyView } from "../views.ts";
 
 /** What those ask who look at everything at once: a dashboard, a monitor, an auditor. */
 export function watchingOperations(
@@ -42,8 +42,8 @@ export function watchingOperations(
         ...(after !== undefined ? { after } : since !== undefined && { since }),
       });
       const messages = receipts.map(({ message }) => {
-        const { history, knownBy } = storyView(rights.shown(from, mailbox.story(message.id)!), tieline);
-        return { ...messageView(message, tieline), knownBy, transitions: history };
+        const { steps, knownBy } = historyView(rights.shown(from, mailbox.history(message.id)!), tieline);
+        return { ...messageView(message, tieline), knownBy, transitions: steps };
       });
       return { messages, last: receipts.at(-1)?.message.id ?? after ?? "", more: receipts.length === limit };
     },

@@ -160,7 +160,7 @@ function unanswered(tag: string, { tag: question, from }: NonNullable<Output<"an
 }
 
 function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<"answer">["lost"]>): TielineError {
-  const details = { remedy: `\`tieline status ${tag}\` tells the whole story`, operands: { tag, agent, state } };
+  const details = { remedy: `\`tieline status ${tag}\` shows its full history`, operands: { tag, agent, state } };
   const why = reason === null ? "" : `: ${reason}`;
   if (state === "delivered")
     return new TielineError("NOT_READ", `${tag} was delivered to ${agent}, but not read${why}`, details);

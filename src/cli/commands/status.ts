@@ -1,4 +1,4 @@
-import type { StoryView } from "../../api/schema.ts";
+import type { HistoryView } from "../../api/schema.ts";
 import type { Client } from "../../client/client.ts";
 import { exitWords, tellingLines } from "../../model/agent.ts";
 import { command } from "../args.ts";
@@ -15,22 +15,22 @@ export default command({
   args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
   flags: {},
   examples: [
-    ["tieline status MSG_USER_7f3a91c2", "the whole story with times and reasons"],
+    ["tieline status MSG_USER_7f3a91c2", "the full history with times and reasons"],
     ["tieline status MSG_USER_7f3a91c2 --json | jq -r '.deliveries[].state'", "for scripts"],
   ],
   async run({ args, flags, daemon, terminal }) {
-    const story = await daemon.call("status", { tag: args.tag });
-    const lines = flags.json ? [] : [...tell(story, terminal.paint, Date.now()), ...(await exits(story, daemon))];
-    return present(story, lines, { flags, terminal });
+    const history = await daemon.call("status", { tag: args.tag });
+    const lines = flags.json ? [] : [...tell(history, terminal.paint, Date.now()), ...(await exits(history, daemon))];
+    return present(history, lines, { flags, terminal });
   },
 });
 
 const shownLines = 5;
 
 /** How the programs ended that keep the message waiting. */
-async function exits(story: StoryView, daemon: Client): Promise<string[]> {
+async function exits(history: HistoryView, daemon: Client): Promise<string[]> {
   const waiting = new Map(
-    story.deliveries.filter(({ state }) => state === "queued" || state === "failed").map((one) => [one.agentId, one]),
+    history.deliveries.filter(({ state }) => state === "queued" || state === "failed").map((one) => [one.agentId, one]),
   );
   if (waiting.size === 0) return [];
   const agents = await daemon.call("ls", { all: true });
@@ -39,33 +39,33 @@ async function exits(story: StoryView, daemon: Client): Promise<string[]> {
     if (delivery === undefined || exit === null) return [];
     return [
       "",
-      `${recipientIn(story, delivery)}: \`${exit.command}\` ${exitWords(exit)}`,
+      `${recipientIn(history, delivery)}: \`${exit.command}\` ${exitWords(exit)}`,
       ...tellingLines(exit.output, shownLines).map((line) => `  | ${line}`),
     ];
   });
 }
 
-function tell(story: StoryView, paint: Paint, now: number): string[] {
+function tell(history: HistoryView, paint: Paint, now: number): string[] {
   const facts = [
-    `${story.from} → ${story.to}`,
-    `team ${story.team}`,
-    `known by ${story.knownBy}`,
-    `when: ${story.when}`,
-    ...(story.answers === null ? [] : [`answers ${story.answers}`]),
-    ...(story.expiresAt === null ? [] : [expiry(story.expiresAt, now)]),
+    `${history.from} → ${history.to}`,
+    `team ${history.team}`,
+    `known by ${history.knownBy}`,
+    `when: ${history.when}`,
+    ...(history.answers === null ? [] : [`answers ${history.answers}`]),
+    ...(history.expiresAt === null ? [] : [expiry(history.expiresAt, now)]),
   ];
   return [
-    `${paint("bold", story.tag)}   ${facts.join(" · ")}`,
-    `  ${paint("dim", story.summary)}`,
+    `${paint("bold", history.tag)}   ${facts.join(" · ")}`,
+    `  ${paint("dim", history.summary)}`,
     "",
-    ...story.history.flatMap((step) => [
+    ...history.steps.flatMap((step) => [
       ...(step.leftOut === undefined
         ? []
         : [paint("dim", `  … ${step.leftOut.toLocaleString("en")} earlier steps of waiting are not kept`)]),
-      timelineRow(story, step, paint, now),
+      timelineRow(history, step, paint, now),
     ]),
     "",
-    ...receiptLines(story, paint, now),
+    ...receiptLines(history, paint, now),
   ];
 }
 
@@ -74,16 +74,16 @@ function expiry(expiresAt: number, now: number): string {
 }
 
 /** `  09:12:44  +0.3 s  engineer  settle → delivered  by tmux, proof: screen` */
-function timelineRow(story: StoryView, step: StoryView["history"][number], paint: Paint, now: number): string {
+function timelineRow(history: HistoryView, step: HistoryView["steps"][number], paint: Paint, now: number): string {
   const moved = step.from === step.to ? `stays ${step.to}` : `→ ${step.to}`;
   const how = [step.transport && `by ${step.transport}`, step.proof && `proof: ${step.proof}`, step.reason]
     .filter(Boolean)
     .join(", ");
-  const agentWidth = Math.max(...story.deliveries.map((delivery) => recipientIn(story, delivery).length));
-  const elapsed = `+${span(step.at - story.acceptedAt)}`;
+  const agentWidth = Math.max(...history.deliveries.map((delivery) => recipientIn(history, delivery).length));
+  const elapsed = `+${span(step.at - history.acceptedAt)}`;
   return [
     paint("dim", `  ${clockTime(step.at, now)}  ${elapsed.padStart(8)}`),
-    recipientIn(story, step).padEnd(agentWidth),
+    recipientIn(history, step).padEnd(agentWidth),
     step.verb.padEnd(7),
     how === "" ? moved : `${moved}   ${paint("dim", how)}`,
   ].join("  ");

@@ -62,8 +62,8 @@ describe("rebuilding a mailbox from its pages", () => {
     );
     expect(after.documents.all("agent")).toEqual(before.documents.all("agent"));
     for (const { message } of before.mailbox.log({ limit: 50 })) {
-      const [then, now] = [before.mailbox.story(message.id)!, after.mailbox.story(message.id)!];
-      expect([...now.history.values()]).toEqual([...then.history.values()]);
+      const [then, now] = [before.mailbox.history(message.id)!, after.mailbox.history(message.id)!];
+      expect([...now.steps.values()]).toEqual([...then.steps.values()]);
       // A claim has no process behind it any more.
       expect(now.deliveries.map(({ state }) => state)).toEqual(
         then.deliveries.map(({ state }) => (state === "claimed" ? "uncertain" : state)),

@@ -20,7 +20,7 @@ export function longWaits(subject: () => Waiting): void {
       await claim(delivery);
       await mailbox.settle(delivery.id, { kind: "held", hold: { reason: "busy", detail: `attempt ${attempt}` } }, way);
     }
-    const history = mailbox.story(delivery.messageId)!.history.get(delivery.id)!;
+    const history = mailbox.history(delivery.messageId)!.steps.get(delivery.id)!;
     expect(history.length).toBeLessThanOrEqual(longestHistory);
     expect(history[0]).toMatchObject({ verb: "accept" });
     expect(history[2]).toMatchObject({ detail: "attempt 1" });
@@ -51,7 +51,7 @@ export function longWaits(subject: () => Waiting): void {
     await mailbox.settle(delivery.id, { kind: "delivered", proof: "screen" }, way);
     for (let time = 0; time < longestHistory; time++) await mailbox.note(delivery.id, "retrying", `error ${time}`);
     await mailbox.confirm(delivery.id, "transcript");
-    const history = mailbox.story(delivery.messageId)!.history.get(delivery.id)!;
+    const history = mailbox.history(delivery.messageId)!.steps.get(delivery.id)!;
     expect(history.length).toBeLessThanOrEqual(longestHistory);
     const told = history
       .filter(({ from, to }) => from !== to && to !== "claimed" && to !== "queued")

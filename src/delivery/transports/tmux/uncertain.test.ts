@@ -59,8 +59,8 @@ describe("an attempt whose outcome is unknown", () => {
       expect(await brisk.delivered(receipt)).toMatchObject({ state: "uncertain" });
       await brisk.delivered(receipt, isDelivered);
       const told = brisk.tieline.mailbox
-        .story(receipt.message.id)!
-        .history.get(brisk.deliveries(receipt)[0]!.id)!
+        .history(receipt.message.id)!
+        .steps.get(brisk.deliveries(receipt)[0]!.id)!
         .map(({ detail }) => detail);
       expect(told).toContainEqual(expect.stringContaining("has an empty prompt, and the conversation no record of it"));
       expect(bodies()).toEqual(["hello"]);
