@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plantBunSettings } from "../src/testing/bunSettings.ts";
+import { copyOfTree, mustSucceed } from "../src/testing/packedPackage.ts";
 import { until } from "../src/testing/until.ts";
 
 /** The single file alone: no checkout beside it, no Bun and no Node on the PATH. */
@@ -20,11 +21,11 @@ let dir: string;
 let count = 0;
 const places: Place[] = [];
 
-beforeAll(() => {
-  const built = Bun.spawnSync([join(import.meta.dir, "../scripts/build")], { stderr: "pipe" });
-  if (built.exitCode !== 0) throw new Error(built.stderr.toString());
+beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "tl-one-"));
-  copyFileSync(join(import.meta.dir, "../dist/tieline"), join(dir, "tieline"));
+  const tree = copyOfTree(dir);
+  await mustSucceed([join(tree, "scripts/build")], tree);
+  copyFileSync(join(tree, "dist/tieline"), join(dir, "tieline"));
 });
 afterEach(async () => {
   for (const place of places.splice(0)) await place.leave();

@@ -1,32 +1,23 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestDaemon, type TestDaemon } from "../../src/testing/daemon.ts";
+import { mustSucceed, packPackage, repository } from "../../src/testing/packedPackage.ts";
+import { startWorld } from "../../src/testing/world.ts";
 
-/** As somebody would do it: `npm install` of the package, then a program that imports it. */
-const root = join(import.meta.dir, "../..");
+/** As a user would do it: `npm install` of the package, then a program that imports it. */
 let project: string;
 let daemon: TestDaemon;
 
-async function run(argv: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<string> {
-  const child = Bun.spawn([...argv], { cwd, env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if (code !== 0) throw new Error(`${argv.join(" ")}: exit ${code}\n${stdout}${stderr}`);
-  return stdout;
-}
+const run = (argv: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<string> =>
+  mustSucceed(argv, cwd, { ...process.env, ...env });
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "tl-install-"));
-  const [packed] = JSON.parse(await run(["npm", "pack", "--json", "--pack-destination", project], root)) as {
-    filename: string;
-  }[];
+  const tarball = await packPackage(project);
   writeFileSync(join(project, "package.json"), '{"private":true,"type":"module"}');
-  await run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", `./${packed!.filename}`], project);
+  await run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", tarball], project);
   cpSync(join(import.meta.dir, "ask.mjs"), join(project, "ask.mjs"));
   daemon = await startTestDaemon();
 });
@@ -64,11 +55,22 @@ await me.send("engineer", "x", { when: "later" });
 `,
   );
   const strict = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--types", ""];
-  await run([join(root, "node_modules/.bin/tsc"), ...strict, "typed.ts"], project);
+  await run([join(repository, "node_modules/.bin/tsc"), ...strict, "typed.ts"], project);
 });
 
-test("the installed command works, and finds its Bun", async () => {
-  expect(
-    await run([join(project, "node_modules/.bin/tieline"), "whoami"], project, { TIELINE_HOME: daemon.home.root }),
-  ).toStartWith("user in team default");
+test("the installed package is small", () => {
+  const installed = readdirSync(join(project, "node_modules"), { recursive: true, encoding: "utf8" });
+  const packages = installed.filter((path) => /^(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
+  expect(packages.length).toBeLessThan(30);
+});
+
+test("the installed command starts a daemon, sends a message, and serves the page", async () => {
+  await using world = await startWorld({ launcher: join(project, "node_modules/.bin/tieline") });
+  await world.json(["adopt", await world.pane(["cat"]), "--name", "ana"]);
+  expect((await world.tieline(["send", "ana", "hello", "--wait", "delivered"])).stdout).toContain("delivered");
+  expect((await world.inbox("ana")).map(({ body }) => body)).toEqual(["hello"]);
+  const [link] = (await world.tieline(["dash", "--no-open"])).stdout.match(/http:\S+/)!;
+  const page = await (await fetch(new URL("/", link))).text();
+  const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(page)!;
+  expect((await fetch(new URL(script!, link))).headers.get("content-type")).toStartWith("text/javascript");
 });

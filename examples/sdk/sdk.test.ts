@@ -3,32 +3,18 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, cpSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestDaemon, type TestDaemon } from "../../src/testing/daemon.ts";
+import { mustSucceed, repository, unpackPackage } from "../../src/testing/packedPackage.ts";
 
-/** The package as npm would install it, in a project of somebody else's. */
-const root = join(import.meta.dir, "../..");
+/** The package as npm would install it, in a project of its own. */
 let project: string;
 let daemon: TestDaemon;
 
-async function run(argv: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<string> {
-  const base = { PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/tmp" };
-  const child = Bun.spawn([...argv], { cwd, env: { ...base, ...env }, stdout: "pipe", stderr: "pipe" });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if (code !== 0) throw new Error(`${argv.join(" ")}: exit ${code}\n${stdout}${stderr}`);
-  return stdout;
-}
+const run = (argv: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<string> =>
+  mustSucceed(argv, cwd, { PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/tmp", ...env });
 
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), "tl-sdk-"));
-  const packed = (
-    JSON.parse(await run(["npm", "pack", "--json", "--pack-destination", project], root)) as { filename: string }[]
-  )[0]!;
-  const installed = join(project, "node_modules/tieline");
-  mkdirSync(installed, { recursive: true });
-  await run(["tar", "-xzf", join(project, packed.filename), "--strip-components=1", "-C", installed], project);
+  await unpackPackage(project);
   for (const name of ["inbox", "ask", "object", "events", "client"])
     cpSync(join(import.meta.dir, `${name}.mjs`), join(project, `${name}.mjs`));
   daemon = await startTestDaemon();
@@ -68,7 +54,7 @@ describe.each([
 test("the types are there and hold", async () => {
   for (const name of ["zod", "@types/node", "@types/bun", "bun-types", "undici-types"]) {
     mkdirSync(join(project, "node_modules", name, ".."), { recursive: true });
-    symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name));
+    symlinkSync(join(repository, "node_modules", name), join(project, "node_modules", name));
   }
   writeFileSync(join(project, "package.json"), '{"type":"module"}');
   writeFileSync(
@@ -83,7 +69,7 @@ test("the types are there and hold", async () => {
      // @ts-expect-error: a body is text
      void agent.send("a", 7); void state; void bodies;`,
   );
-  const tsc = join(root, "node_modules/.bin/tsc");
+  const tsc = join(repository, "node_modules/.bin/tsc");
   await run(
     [
       tsc,

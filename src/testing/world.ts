@@ -39,7 +39,7 @@ export interface Result {
   readonly stderr: string;
 }
 
-const launcher = new URL("../../bin/tieline", import.meta.url).pathname;
+const ownLauncher = new URL("../../bin/tieline", import.meta.url).pathname;
 
 export interface WorldOptions {
   /** Files of the project. With a tieline.yaml that can be read, what they can start is trusted. */
@@ -50,6 +50,8 @@ export interface WorldOptions {
   readonly trusted?: boolean;
   /** Words in front of every `tieline`, such as those that run it in another network. */
   readonly through?: readonly string[];
+  /** The command of another installation. */
+  readonly launcher?: string;
 }
 
 export async function startWorld({
@@ -57,6 +59,7 @@ export async function startWorld({
   config,
   trusted = true,
   through = [],
+  launcher = ownLauncher,
 }: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "tl-"));
   const project = join(dir, "project");

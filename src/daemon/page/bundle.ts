@@ -1,4 +1,7 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { TielineError } from "../../model/errors.ts";
+import { isSingleFile } from "../../os/install.ts";
 
 export interface Asset {
   readonly body: Blob;
@@ -17,18 +20,17 @@ export interface PageBundle {
 }
 
 const entry = new URL("../../../dashboard/main.tsx", import.meta.url).pathname;
+const builtFolder = new URL("../../../dist/page", import.meta.url).pathname;
 /** What the page loads first; the rest is loaded by those who need it. */
 const first = "page-";
-/** The single file that people install carries the page in it, under these names. */
-export const embeddedEnding = ".page";
+/** The names of built files end so, in the package and in the single file. */
+export const builtEnding = ".page";
 
-/** The page from its sources, in memory: a checkout needs no build step, and what is served is what is there. */
+/** The page as it was built into the single file or the package; a checkout builds it from its sources, in memory. */
 export async function bundlePage(): Promise<PageBundle> {
-  const embedded = Bun.embeddedFiles
-    .map((file) => ({ name: (file as File).name, body: file }))
-    .filter(({ name }) => name.endsWith(embeddedEnding));
-  if (embedded.length > 0)
-    return bundleOf(embedded.map(({ name, body }) => ({ name: name.slice(0, -embeddedEnding.length), body })));
+  const built = existsSync(entry) ? [] : builtFiles();
+  if (built.length > 0)
+    return bundleOf(built.map(({ name, body }) => ({ name: name.slice(0, -builtEnding.length), body })));
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     target: "browser",
@@ -39,12 +41,20 @@ export async function bundlePage(): Promise<PageBundle> {
     naming: { entry: `${first}[hash].[ext]`, chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
   }).catch((cause: unknown) => {
-    throw new TielineError("NOT_INSTALLED", "the dashboard can not be put together from its sources", {
+    throw new TielineError("NOT_INSTALLED", "the dashboard cannot be built from its sources", {
       remedy: "run npm install in Tieline's directory",
       cause,
     });
   });
   return bundleOf(outputs.map((output) => ({ name: output.path.replace(/^.*\//, ""), body: output })));
+}
+
+function builtFiles(): { readonly name: string; readonly body: Blob }[] {
+  const inPackage = isSingleFile || !existsSync(builtFolder) ? [] : readdirSync(builtFolder);
+  return [
+    ...Bun.embeddedFiles.map((file) => ({ name: (file as File).name, body: file })),
+    ...inPackage.map((name) => ({ name, body: Bun.file(join(builtFolder, name)) })),
+  ].filter(({ name }) => name.endsWith(builtEnding));
 }
 
 const types: Readonly<Record<string, string>> = {
