@@ -53,6 +53,8 @@ const maxEntries = 30_000;
 const maxMarks = 1_000;
 /** The lexer announces a scalar by this; the next token is its text. */
 const scalarFollows = "\x1f";
+/** And a document by this. */
+const documentFollows = "\x02";
 
 /** Before the parser, which takes long for what is large and overflows the stack for what is deep. */
 function checkSize(text: string, top: Place): void {
@@ -61,21 +63,49 @@ function checkSize(text: string, top: Place): void {
   let onLine = 0;
   let marks = 0;
   let isText = false;
+  const indents = new Indents();
   for (const token of new Lexer().lex(text)) {
     const kind = isText ? "" : token;
     isText = !isText && token === scalarFollows;
+    indents.take(kind);
     if (kind === "\n" || kind === "\r\n") onLine = 0;
     if (kind === "-" || kind === "?") onLine++;
     if (kind === "[" || kind === "{") brackets++;
     if (kind === "]" || kind === "}") brackets--;
     if (entryTokens.has(kind)) entries++;
     if (/^(?:[&*!%]|---|\.\.\.)/.test(kind)) marks++;
-    if (brackets > maxDepth || onLine > maxDepth)
+    if (brackets > maxDepth || indents.depth + onLine > maxDepth)
       throw invalid(top, `it is nested deeper than ${maxDepth} levels`, "write it with fewer levels");
     if (marks > maxMarks)
       throw invalid(top, `it has more than ${maxMarks} anchors, aliases, tags and directives`, "write the values out");
     if (entries > maxEntries)
       throw invalid(top, `it has more than ${maxEntries} keys and list items`, "split it, or write less");
+  }
+}
+
+/** How many lines, each indented further than the one before, the current line is within. */
+class Indents {
+  private readonly columns: number[] = [];
+  /** Blanks so far; null: the line has begun. */
+  private blanks: number | null = 0;
+
+  get depth(): number {
+    return this.columns.length;
+  }
+
+  take(token: string): void {
+    if (token === "\n" || token === "\r\n") this.blanks = 0;
+    else if (this.blanks === null || token === documentFollows) return;
+    else if (/^[ \t]+$/.test(token)) this.blanks += token.length;
+    else {
+      if (!token.startsWith("#")) this.begin(this.blanks);
+      this.blanks = null;
+    }
+  }
+
+  private begin(column: number): void {
+    while (this.columns.length > 0 && this.columns.at(-1)! >= column) this.columns.pop();
+    this.columns.push(column);
   }
 }
 
