@@ -90,7 +90,7 @@ function told(): Map<string, number> {
 /** What was read within the second of the last output is read once more. */
 async function settled(): Promise<void> {
   await Bun.sleep(1_100);
-  const asked = () => tieline.sensing.refresh(tieline.directory.agents());
+  const asked = () => tieline.statusMonitor.refresh(tieline.directory.agents());
   while ((await asked()).unread.size > 0) await Bun.sleep(50);
 }
 

@@ -19,7 +19,7 @@ const operations = agentOperations(tieline, new Callers(tieline, "token"), new R
 const signal = new AbortController().signal;
 const agents: ScriptedCast[] = [];
 for (let n = 0; n < crowd; n++) agents.push(await stage.scripted(`agent${n}`));
-using _ = tieline.sensing.attend(() => tieline.directory.agents());
+using _ = tieline.statusMonitor.follow(() => tieline.directory.agents());
 await Bun.sleep(2_000);
 
 const told: number[] = [];

@@ -163,7 +163,7 @@ test("members are listed before anyone writes to them, where their team belongs,
     presence: "active",
     state: "unknown",
     reason: "it has not reported to the Claude Code team crew yet",
-    waysIn: [{ transport: "claude-inbox" }],
+    endpoints: [{ transport: "claude-inbox" }],
   });
   expect(await world.ls()).toEqual([]);
   // The lead works in the project's directory.
@@ -257,7 +257,7 @@ test("a member that runs in a pane is made one with the agent that is adopted th
   expect(await world.json(["adopt", "--all"])).toMatchObject({ found: [{ pane, name: "scout", agent: null }] });
   const adopted = await world.json<AgentView>(["adopt", pane, "--name", "scout", "--provider", "claude-code"]);
   expect(adopted).toMatchObject({ id, name: "scout", team: "crew", pane });
-  expect(adopted.waysIn.map(({ transport }) => transport)).toContain("claude-inbox");
+  expect(adopted.endpoints.map(({ transport }) => transport)).toContain("claude-inbox");
   expect(namesIn(await world.ls())).toEqual(["crew:scout", "crew:team-lead"]);
 });
 
@@ -521,7 +521,7 @@ test(
       await world.trust();
       await world.json(["spawn", "worker"]);
       await until(
-        async () => (await agentIn(world, "worker"))!.waysIn.some(({ transport }) => transport === "claude-inbox"),
+        async () => (await agentIn(world, "worker"))!.endpoints.some(({ transport }) => transport === "claude-inbox"),
         "its inbox as a way in",
       );
       const { tag } = await world.json<{ tag: string }>(["send", "worker", "--wait", "delivered", "look twice"]);

@@ -174,7 +174,7 @@ export const AgentView = z.object({
     .describe(
       "false: the caller may write to it, but not read it; panes, mail, reasons, sessions and rights are left out",
     ),
-  waysIn: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
+  endpoints: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
   lastActivityAt: time,
   activity: ActivityView,
   exit: z

@@ -171,7 +171,7 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
   const reason = agent.stateReason ?? (exit && exitWords(exit));
   const activity = activities.of(agent);
   const panes = agent.endpoints.map(({ locator }) => locator["pane"]).filter((pane) => typeof pane === "string");
-  const waysIn = waysInView(
+  const endpoints = endpointViews(
     agent.endpoints.filter(({ transport }) => transports.get(transport)?.earliest?.(agent) !== null),
     transports,
   );
@@ -199,7 +199,7 @@ export function agentView(agent: Agent, { courier, mailbox, transports, activiti
       note,
       profile,
       may: [...may],
-      waysIn,
+      endpoints,
       lastActivityAt: activity.lastActivityAt,
       activity,
       exit: exit && { ...exit, output: [...exit.output] },
@@ -252,12 +252,19 @@ export function withoutDetails(view: AgentView): AgentView {
       profile: null,
       exit: null,
     },
-    ...{ may: [], waysIn: [], activity: { ...activity, paneId: null, wishId: null, lastEvent: null, eventCount: 0 } },
+    ...{
+      may: [],
+      endpoints: [],
+      activity: { ...activity, paneId: null, wishId: null, lastEvent: null, eventCount: 0 },
+    },
   };
 }
 
-/** How somebody can be reached, and what can be proved there. */
-export function waysInView(endpoints: readonly Endpoint[], transports: ViewParts["transports"]): AgentView["waysIn"] {
+/** The transports by which an agent can be reached, and what each can prove. */
+export function endpointViews(
+  endpoints: readonly Endpoint[],
+  transports: ViewParts["transports"],
+): AgentView["endpoints"] {
   return endpoints.flatMap(({ transport }) => {
     const traits = transports.get(transport)?.traits;
     return traits ? [{ transport, bestProof: traits.bestProof, authority: traits.authority }] : [];

@@ -142,7 +142,7 @@ describe("agents", () => {
       foundBy: [],
       sessionId: null,
       agent: null,
-      waysIn: [],
+      endpoints: [],
     }));
     Object.assign(tieline.daemon.answers, {
       discover: () => found,

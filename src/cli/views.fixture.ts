@@ -131,7 +131,7 @@ export function agent(change: Partial<AgentView> = {}): AgentView {
     note: null,
     profile: null,
     may: [],
-    waysIn: [{ transport: "tmux", bestProof: "screen", authority: "user" }],
+    endpoints: [{ transport: "tmux", bestProof: "screen", authority: "user" }],
     lastActivityAt: acceptedAt,
     activity: {
       paneId: "%14",

@@ -2,7 +2,7 @@
 import { createCourier, type Courier } from "../delivery/courier.ts";
 import { Outages } from "../delivery/outages.ts";
 import { Retries } from "../delivery/retries.ts";
-import { Witness } from "../delivery/transcriptWatcher.ts";
+import { TranscriptWatcher } from "../delivery/transcriptWatcher.ts";
 import type { Transport } from "../delivery/transports/port.ts";
 import { UncertainNotices } from "../delivery/uncertain.ts";
 import type { HookPlace } from "../intake/hooks/place.ts";
@@ -19,7 +19,7 @@ import { allTransports } from "./transports.ts";
 export interface DeliveryArea {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly courier: Courier;
-  readonly witness: Witness;
+  readonly transcriptWatcher: TranscriptWatcher;
   readonly retries: Retries;
   readonly uncertain: UncertainNotices;
 }
@@ -41,7 +41,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
   const { options, config, clock, report, command, mailbox, directory, agentOf, tmux, programs, detailOf } = parts;
   const { replies, objects, workspaces, hookPlace } = parts;
   const outages = new Outages({ mailbox, report });
-  const witness: Witness = new Witness({
+  const transcriptWatcher: TranscriptWatcher = new TranscriptWatcher({
     ...{ mailbox, clock, report, agent: agentOf, detailOf },
     transcript: (agent, since) => programs.transcripts.of(agent, since),
     found(agent, sessionId) {
@@ -52,7 +52,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
   });
   const transports = allTransports({
     ...{ config, root: options.root, tmux, programs, replies, objects, workspaces, hookPlace, command, clock },
-    traceOf: (agent, message) => witness.traceOf(agent, message),
+    proofOf: (agent, message) => transcriptWatcher.proofOf(agent, message),
   });
   const courier = createCourier({
     ...{ mailbox, transports, report, clock, model: outages, agent: agentOf },
@@ -64,7 +64,7 @@ export function deliveryOf(parts: DeliveryParts): DeliveryArea {
   return {
     transports,
     courier,
-    witness,
+    transcriptWatcher,
     retries: new Retries({ mailbox, agent: agentOf, retrying, model: outages, report }),
     uncertain: new UncertainNotices({ mailbox, agent: agentOf, report }),
   };

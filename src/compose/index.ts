@@ -9,14 +9,14 @@ import type { Directory } from "../agents/directory/directory.ts";
 import type { TmuxServers } from "../agents/layout/servers.ts";
 import type { Profiles } from "../agents/profiles/profiles.ts";
 import type { AgentStarter } from "../agents/start/starter.ts";
-import type { Sensing } from "../agents/status/sensing.ts";
+import type { StatusMonitor } from "../agents/status/statusMonitor.ts";
 import type { Teams } from "../agents/teams.ts";
 import type { Trust } from "../agents/trust/trust.ts";
 import { loadHomeConfig, type HomeConfig } from "../config/home.ts";
 import type { Projects } from "../config/projects.ts";
 import type { Courier } from "../delivery/courier.ts";
 import { followClock, moveBackDeadlines } from "../delivery/setClock.ts";
-import type { Witness } from "../delivery/transcriptWatcher.ts";
+import type { TranscriptWatcher } from "../delivery/transcriptWatcher.ts";
 import type { ProbingTransport, Transport } from "../delivery/transports/port.ts";
 import { getsNotices } from "../delivery/transportSelection.ts";
 import type { Spine } from "../events/spine.ts";
@@ -78,12 +78,12 @@ export interface Switch extends AsyncDisposable {
   readonly objects: Objects;
   readonly workspaces: Workspaces;
   readonly tmux: ProbingTransport;
-  readonly sensing: Sensing;
+  readonly statusMonitor: StatusMonitor;
   readonly claude: Programs["claude"];
   readonly codex: Programs["codex"];
   readonly running: AdoptParts["running"];
   readonly native: NativeMembers;
-  readonly witness: Pick<Witness, "canProve">;
+  readonly transcriptWatcher: Pick<TranscriptWatcher, "canProve">;
   readonly hooks: HookChain;
   readonly hookPlace: HookPlace;
   readonly tmuxSocket: string;
@@ -118,9 +118,9 @@ export function compose(options: ComposeOptions): Switch {
     wake: (agent) => courier.wake(agent),
   });
   const { directory, agentOf, projects, profiles, teams, trust, native, lookups, ways, router } = agents;
-  const traceOf: Witness["traceOf"] = (agent, message) => witness.traceOf(agent, message);
-  const panes = panesOf({ ...foundation, mailbox, events, directory, agentOf, said: programs.said, traceOf });
-  const { processes, servers, watches, tmux, sensing, borders, viewers } = panes;
+  const proofOf: TranscriptWatcher["proofOf"] = (agent, message) => transcriptWatcher.proofOf(agent, message);
+  const panes = panesOf({ ...foundation, mailbox, events, directory, agentOf, said: programs.said, proofOf });
+  const { processes, servers, watches, tmux, statusMonitor, borders, viewers } = panes;
   const { submissions, workspaces, objects, replies } = intakeOf({
     ...{ ...foundation, mailbox, documents, events, agents, claude: programs.claude },
     getsNotices: (agent) => getsNotices(agent, (name) => transports.get(name)!),
@@ -131,7 +131,7 @@ export function compose(options: ComposeOptions): Switch {
     detailOf: (id) => hooks.urgency.stoppedBy(id),
   });
   const { courier, transports, retries, uncertain } = delivery;
-  const witness: Witness = delivery.witness;
+  const transcriptWatcher: TranscriptWatcher = delivery.transcriptWatcher;
   const hooks = hooksOf({
     ...{ ...foundation, mailbox, events, directory, agentOf, router, profileOf: agents.profileOf },
     ...{ courier, submissions, programs, place: hookPlace },
@@ -184,7 +184,7 @@ export function compose(options: ComposeOptions): Switch {
   open.defer(() => watches.close());
   for (const one of [programs, courier]) open.use(one);
   for (const one of [objects, workspaces]) open.defer(() => one.close());
-  for (const one of [borders, sensing, viewers, witness, retries, uncertain, replies]) open.use(one);
+  for (const one of [borders, statusMonitor, viewers, transcriptWatcher, retries, uncertain, replies]) open.use(one);
   open.use(flags);
   for (const link of links) open.use(link);
   open.defer(async () => {
@@ -215,7 +215,7 @@ export function compose(options: ComposeOptions): Switch {
     objects,
     workspaces,
     tmux,
-    sensing,
+    statusMonitor,
     claude: programs.claude,
     codex: programs.codex,
     running: {
@@ -223,7 +223,7 @@ export function compose(options: ComposeOptions): Switch {
       opencode: (program) => runningOpencode(program, report),
     },
     native,
-    witness,
+    transcriptWatcher,
     hooks: hooks.chain,
     hookPlace,
     tmuxSocket: options.tmuxSocket,
@@ -239,7 +239,7 @@ export function compose(options: ComposeOptions): Switch {
       objects.start();
       nativeTeams = serveTeams(stopping.signal);
       for (const link of links) link.start();
-      witness.start();
+      transcriptWatcher.start();
       flags.start();
       retries.start();
       uncertain.start();

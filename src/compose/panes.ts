@@ -3,10 +3,10 @@ import { Borders } from "../agents/layout/borders.ts";
 import { sessionOf } from "../agents/layout/place.ts";
 import { TmuxServers } from "../agents/layout/servers.ts";
 import { Viewers } from "../agents/layout/viewers.ts";
-import { observing } from "../agents/status/observing.ts";
-import { inOwnWords } from "../agents/status/ownWord.ts";
-import { Sensing } from "../agents/status/sensing.ts";
-import type { Witness } from "../delivery/transcriptWatcher.ts";
+import { recordObservations } from "../agents/status/recordObservations.ts";
+import { preferReportedState } from "../agents/status/reportedState.ts";
+import { StatusMonitor } from "../agents/status/statusMonitor.ts";
+import type { TranscriptWatcher } from "../delivery/transcriptWatcher.ts";
 import { tmuxTransport } from "../delivery/transports/tmux/transport.ts";
 import { PaneWatch } from "../delivery/transports/tmux/watch.ts";
 import { systemProcesses, type Processes } from "../os/processes.ts";
@@ -22,7 +22,7 @@ export interface Panes {
   readonly servers: TmuxServers;
   readonly watches: PaneWatch;
   readonly tmux: ReturnType<typeof tmuxTransport>;
-  readonly sensing: Sensing;
+  readonly statusMonitor: StatusMonitor;
   readonly borders: Borders;
   readonly viewers: Viewers;
 }
@@ -30,11 +30,11 @@ export interface Panes {
 export interface PanesParts
   extends Foundation, Pick<Storage, "mailbox" | "events">, Pick<Agents, "directory" | "agentOf"> {
   readonly said: Programs["said"];
-  readonly traceOf: Witness["traceOf"];
+  readonly proofOf: TranscriptWatcher["proofOf"];
 }
 
 export function panesOf(parts: PanesParts): Panes {
-  const { options, config, clock, report, command, mailbox, directory, agentOf, said, traceOf } = parts;
+  const { options, config, clock, report, command, mailbox, directory, agentOf, said, proofOf } = parts;
   const { onEvent } = parts.events;
   const processes = systemProcesses();
   const servers = new TmuxServers(
@@ -45,22 +45,25 @@ export function panesOf(parts: PanesParts): Panes {
   const server = servers.at.bind(servers);
   const watches = new PaneWatch(report, clock);
   const tmux = tmuxTransport({
-    ...{ providers, processes, watches, clock, report, command, traceOf, server, agent: agentOf },
+    ...{ providers, processes, watches, clock, report, command, proofOf, server, agent: agentOf },
     enterRepeats: config.delivery.retries,
     defaults: { copyMode: config.delivery.copyMode, quietMs: config.delivery.quietMs },
     screens: new UserScreens(options.screensDirectory, providers),
     timeoutMs: config.delivery.timeoutMs,
     readyTimeoutMs: config.delivery.readyTimeoutMs,
     pollIntervalMs: config.delivery.pollIntervalMs,
-    observed: inOwnWords(observing(directory, { startingMs: config.spawn.readyTimeoutMs, clock }), said),
+    observed: preferReportedState(
+      recordObservations(directory, { startingMs: config.spawn.readyTimeoutMs, clock }),
+      said,
+    ),
   });
-  const sensing = new Sensing({ eyes: tmux, directory, onEvent, report });
+  const statusMonitor = new StatusMonitor({ reader: tmux, directory, onEvent, report });
   const borders = new Borders({ server, agent: agentOf, pending: (id) => mailbox.pending(id), onEvent, report });
   const viewers: Viewers = new Viewers({
     ...{ server, report },
     agents: () => directory.agents(),
     sessionOf: (agent) => sessionOf(agent, config),
-    attend: (wanted) => sensing.attend(wanted),
+    attend: (wanted) => statusMonitor.follow(wanted),
   });
-  return { processes, servers, watches, tmux, sensing, borders, viewers };
+  return { processes, servers, watches, tmux, statusMonitor, borders, viewers };
 }

@@ -18,8 +18,8 @@ import { OpencodeSessions } from "../providers/opencode/sessions.ts";
 import { PiSessions } from "../providers/pi/sessions.ts";
 import { providers } from "./providers.ts";
 import { Transcripts } from "../providers/transcripts/transcripts.ts";
-import type { Said } from "../agents/status/ownWord.ts";
-import type { Eyes } from "../agents/status/port.ts";
+import type { ReportedState } from "../agents/status/reportedState.ts";
+import type { StatusReader } from "../agents/status/port.ts";
 
 export interface Programs extends AsyncDisposable {
   readonly claude: ClaudeSessions;
@@ -30,7 +30,7 @@ export interface Programs extends AsyncDisposable {
   /** Where Claude Code keeps its things. */
   readonly claudeConfig: string;
   /** What an agent's program says that it does; null: it says nothing. */
-  said(agent: Agent): Said | null;
+  said(agent: Agent): ReportedState | null;
   /** Calls back when it may say something else. */
   watch(agent: Agent, changed: () => void): Disposable;
 }
@@ -100,11 +100,11 @@ export function linksTo(
  * Why an agent's program tries to reach its model again: in its own words where it has some, else as its screen shows.
  */
 export const retryReasonOf =
-  ({ opencode }: Pick<Programs, "opencode">, eyes: Pick<Eyes, "explain">) =>
+  ({ opencode }: Pick<Programs, "opencode">, statusReader: Pick<StatusReader, "explain">) =>
   async (agent: Agent): Promise<string | null | undefined> => {
     const own = opencode.retryingOf(agent);
     if (own !== undefined) return own;
     const pane = endpointBy("tmux", agent);
     const tells = pane !== undefined && providers.screen(agent.provider).retrying !== undefined;
-    return tells ? (await eyes.explain(agent, pane)).retrying : undefined;
+    return tells ? (await statusReader.explain(agent, pane)).retrying : undefined;
   };

@@ -6,8 +6,8 @@ import type { Workspaces } from "../intake/workspaces.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Clock } from "../model/ids.ts";
 import type { Objects } from "../objects/objects.ts";
-import { heeding } from "../agents/status/ownWord.ts";
-import { bothWaysTransport } from "../delivery/transports/both/transport.ts";
+import { heldByReportedState } from "../agents/status/reportedState.ts";
+import { paneAndInboxTransport } from "../delivery/transports/both/transport.ts";
 import { claudeInboxTransport } from "../providers/claude-code/transports/inbox/transport.ts";
 import { claudeSocketTransport } from "../providers/claude-code/transports/socket/transport.ts";
 import { codexQueueTransport } from "../providers/codex/transports/queue/transport.ts";
@@ -21,7 +21,7 @@ import { pullTransport } from "../delivery/transports/pull/transport.ts";
 import { standardInputTransport } from "../delivery/transports/stdin/transport.ts";
 import { streamJsonTransport } from "../providers/claude-code/transports/streamJson/transport.ts";
 import { workspaceInboxTransport } from "../delivery/transports/workspaceInbox/transport.ts";
-import type { Witness } from "../delivery/transcriptWatcher.ts";
+import type { TranscriptWatcher } from "../delivery/transcriptWatcher.ts";
 import type { Programs } from "./programs.ts";
 
 export interface TransportParts {
@@ -33,7 +33,7 @@ export interface TransportParts {
   readonly objects: Objects;
   readonly workspaces: Workspaces;
   readonly hookPlace: HookPlace;
-  readonly traceOf: Witness["traceOf"];
+  readonly proofOf: TranscriptWatcher["proofOf"];
   /** By which word an agent runs `tieline`. */
   readonly command: (agent: Agent) => string;
   readonly clock: Clock;
@@ -48,27 +48,27 @@ export function allTransports({
   objects,
   workspaces,
   hookPlace,
-  traceOf,
+  proofOf,
   command,
   clock,
 }: TransportParts): ReadonlyMap<string, Transport> {
   const { claude, codex, opencode, pi, said } = programs;
   const { bells } = hookPlace;
-  const pane = heeding(tmux, said);
+  const pane = heldByReportedState(tmux, said);
   const inbox = claudeInboxTransport({ layout: config.claudeTeams.layout });
   const transports = [
     pane,
     inbox,
-    bothWaysTransport({ pane, inbox }),
+    paneAndInboxTransport({ pane, inbox }),
     claudeSocketTransport({
       sessions: claude,
-      traceOf,
+      proofOf,
       command,
       replyPath: (session) => replies.beside(session.messagingSocketPath!),
       hooksReach: (agent) => hooksReach(agent, bells),
     }),
-    hookTransport({ bells, said, command, watchState: programs.watch, traceOf }),
-    streamJsonTransport({ home: root, said, watchState: programs.watch, traceOf }),
+    hookTransport({ bells, said, command, watchState: programs.watch, proofOf }),
+    streamJsonTransport({ home: root, said, watchState: programs.watch, proofOf }),
     codexServerTransport({ threads: codex, command }),
     codexQueueTransport({ pane: tmux, command, clock }),
     opencodeServerTransport({ sessions: opencode, command }),

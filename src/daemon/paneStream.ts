@@ -1,7 +1,7 @@
 /** The live picture of an agent's pane, as text/event-stream. */
 import type { Switch } from "../compose/index.ts";
 import { asTielineError, TielineError } from "../model/errors.ts";
-import { capture, look } from "../tmux/pane.ts";
+import { capture, snapshotPane } from "../tmux/pane.ts";
 import { paneOf, programCalled } from "../api/addressed.ts";
 import type { Callers } from "../api/callers.ts";
 import type { Answer } from "./http.ts";
@@ -73,7 +73,7 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
 
     async function nextFrame(): Promise<PaneFrame | "same"> {
       news = Promise.withResolvers<void>();
-      const { pane: facts, styled } = await look(server, pane);
+      const { pane: facts, styled } = await snapshotPane(server, pane);
       const rows = selfContained(styled);
       const { width: cols, height, cursor } = facts;
       const said = JSON.stringify([cols, height, cursor]);

@@ -76,28 +76,28 @@ describe("courier", () => {
     expect(stage.written).toEqual(["hello"]);
   });
 
-  test("an agent whom nobody serves yet is foreseen while its mail is stored", async () => {
+  test("an agent whom nobody serves yet is prefetched while its mail is stored", async () => {
     const { promise: taken, resolve: take } = Promise.withResolvers<Outcome>();
     stage.outcome = () => taken;
     await courier.start();
     const first = await send("first");
     await becomes(first, "claimed");
     const second = await send("second");
-    expect(stage.foreseen).toEqual(["bob after 0 looks"]);
+    expect(stage.prefetched).toEqual(["bob after 0 looks"]);
     take({ kind: "delivered", proof: "screen" });
     await becomes(second, "delivered");
   });
 
-  test("mail is stored although its way in can not be foreseen", async () => {
-    stage.foresee = () => {
+  test("mail is stored although its way in can not be prefetched", async () => {
+    stage.prefetch = () => {
       throw new Error("no such way");
     };
     await courier.start();
     await becomes(await send("hello"), "delivered");
-    expect(faults).toEqual(["foresee mail for bob"]);
+    expect(faults).toEqual(["prefetch mail for bob"]);
   });
 
-  test("nothing is foreseen for an agent whose mail is held, nor for a crowd", async () => {
+  test("nothing is prefetched for an agent whose mail is held, nor for a crowd", async () => {
     stage.readiness = busy;
     await courier.start();
     await mailbox.accept(seal({ to: "@all", body: "to all" }, user, { inReplyTo: null, hops: 0 }), [
@@ -106,7 +106,7 @@ describe("courier", () => {
     ]);
     await watched();
     await send("held");
-    expect(stage.foreseen).toEqual([]);
+    expect(stage.prefetched).toEqual([]);
   });
 
   test("a signal that never comes is not needed: what waits is looked at again and again", async () => {

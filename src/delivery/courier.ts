@@ -15,7 +15,7 @@ import type { Mailbox } from "../mailbox/port.ts";
 import { Ages } from "../os/ages.ts";
 import { Backoff } from "./backoff.ts";
 import { collectMail, hasFailed, type Collected, type Collection } from "./collect.ts";
-import { Doubts } from "./doubts.ts";
+import { PendingInspections } from "./pendingInspections.ts";
 import { createInspector } from "./inspector.ts";
 import { Order } from "./order.ts";
 import { Lateness } from "./lateness.ts";
@@ -25,8 +25,8 @@ import { withNotes } from "./notes.ts";
 import { Rounds } from "./rounds.ts";
 import { Timers } from "./timers.ts";
 import { Watches } from "./watches.ts";
-import type { Errand, Readiness, Transport } from "./transports/port.ts";
-import { waysFor } from "./transportSelection.ts";
+import type { Attempt, Readiness, Transport } from "./transports/port.ts";
+import { selectEndpoints } from "./transportSelection.ts";
 
 export type { Collected, Collection };
 
@@ -93,19 +93,19 @@ export function createCourier(parts: CourierParts): Courier {
   const backoff = new Backoff(retryMs, clock);
   const lateness = new Lateness({ mailbox, transportOf, remedyFor });
   const inspector = createInspector({ ...parts, transportOf, markOf });
-  const { inspect, lookFor, uncertainOf, finishedOwnDraft } = inspector;
-  const doubts = new Doubts({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
+  const { inspect, inspectAttempt, uncertainOf, finishedOwnDraft } = inspector;
+  const inspections = new PendingInspections({ inspect: (id) => inspect(mailbox.delivery(id)), clock });
   const stopping = new AbortController();
   const timers = new Timers(onDue, onSweep, sweepMs, clock);
   const listening = new DisposableStack();
 
   return {
     async start() {
-      for (const delivery of mailbox.deliveriesIn(["uncertain"])) doubts.add(delivery);
-      for (const delivery of await mailbox.recover(clock(), "start")) doubts.add(delivery);
+      for (const delivery of mailbox.deliveriesIn(["uncertain"])) inspections.add(delivery);
+      for (const delivery of await mailbox.recover(clock(), "start")) inspections.add(delivery);
       listening.defer(
         mailbox.onComing(
-          (message, [recipient, ...others]) => recipient && others.length === 0 && foresee(recipient.id, message),
+          (message, [recipient, ...others]) => recipient && others.length === 0 && prefetch(recipient.id, message),
         ),
       );
       listening.defer(
@@ -115,7 +115,7 @@ export function createCourier(parts: CourierParts): Courier {
           timers.plan(mailbox.nextDueAt());
         }),
       );
-      for (const agent of new Set([...doubts.agents(), ...mailbox.waiting()])) rounds.ask(agent);
+      for (const agent of new Set([...inspections.agents(), ...mailbox.waiting()])) rounds.ask(agent);
       timers.plan(mailbox.nextDueAt());
     },
 
@@ -148,8 +148,8 @@ export function createCourier(parts: CourierParts): Courier {
 
   /** One round for one agent: serve until nothing is left that could be served now. */
   async function serve(id: AgentId): Promise<void> {
-    if (!(await doubts.cleared(id))) return holdForDoubt(id);
-    await lookAgain(id);
+    if (!(await inspections.cleared(id))) return holdForInspection(id);
+    await inspectAgain(id);
     while (!stopping.signal.aborted) {
       const agent = parts.agent(id);
       // A user's mail waits to be read; nobody pushes it.
@@ -157,34 +157,34 @@ export function createCourier(parts: CourierParts): Courier {
         agent === null || agent.kind === "user"
           ? []
           : [...mailbox.heads(id, clock()), ...noticesFor(agent, mailbox, transportOf)];
-      const errand = agent && (await firstReady(agent, heads));
-      if (!errand) {
+      const attempt = agent && (await firstReady(agent, heads));
+      if (!attempt) {
         if (holds.get(id)?.reason === "draft" && (await finishedOwnDraft(id))) continue;
         if (!agent || heads.length === 0) return forget(id);
         timers.sweepSoon();
         return watches.begin(agent);
       }
       // The next write may cover what still tells of the one before, and that may have to go first.
-      if (doubts.has(id)) {
-        if (!(await doubts.cleared(id))) return holdForDoubt(id);
+      if (inspections.has(id)) {
+        if (!(await inspections.cleared(id))) return holdForInspection(id);
         continue;
       }
-      const { transport } = errand.endpoint;
-      const claimed = await mailbox.claim(errand.delivery.id, {
+      const { transport } = attempt.endpoint;
+      const claimed = await mailbox.claim(attempt.delivery.id, {
         lane: "push",
         now: clock(),
         transport,
-        authority: authorityOf(transportOf(transport), errand.message),
+        authority: authorityOf(transportOf(transport), attempt.message),
       });
-      if (claimed === null && hasFailed(mailbox, errand.delivery)) continue;
+      if (claimed === null && hasFailed(mailbox, attempt.delivery)) continue;
       if (claimed === null) return;
       holds.delete(id);
-      await attempt({ ...errand, delivery: claimed, mark: markOf(claimed) });
+      await deliverOnce({ ...attempt, delivery: claimed, mark: markOf(claimed) });
     }
   }
 
   /** An earlier attempt has to be looked for first, and its place cannot be looked at now. */
-  async function holdForDoubt(id: AgentId): Promise<void> {
+  async function holdForInspection(id: AgentId): Promise<void> {
     const agent = parts.agent(id);
     if (agent === null) return;
     const detail = `what became of an earlier message to ${agent.name} is still to be found out`;
@@ -193,13 +193,13 @@ export function createCourier(parts: CourierParts): Courier {
   }
 
   /** What was looked for in vain may be found later, when a user has finished typing or a dialog is closed. */
-  async function lookAgain(id: AgentId): Promise<void> {
-    const dueMs = doubts.nextLookIn(id, uncertainOf(id).length > 0);
+  async function inspectAgain(id: AgentId): Promise<void> {
+    const dueMs = inspections.nextInspectionIn(id, uncertainOf(id).length > 0);
     if (dueMs === 0) {
       for (const delivery of uncertainOf(id)) await inspect(delivery);
-      doubts.looked(id);
+      inspections.inspected(id);
     }
-    const nextMs = doubts.nextLookIn(id, uncertainOf(id).length > 0);
+    const nextMs = inspections.nextInspectionIn(id, uncertainOf(id).length > 0);
     if (nextMs !== null) timers.later(id, nextMs, () => rounds.ask(id));
   }
 
@@ -207,20 +207,20 @@ export function createCourier(parts: CourierParts): Courier {
    * The disk takes as long to store a message as a way in takes to be looked at. One that is held is looked at later
    * anyway.
    */
-  function foresee(id: AgentId, message: Message): void {
+  function prefetch(id: AgentId, message: Message): void {
     const agent = rounds.isServing(id) || holds.has(id) ? null : parts.agent(id);
     if (agent === null || agent.kind === "user") return;
     try {
-      const endpoint = waysFor(agent, message, transportOf)[0]?.endpoint;
-      if (endpoint) transportOf(endpoint.transport).foresee?.(agent, endpoint);
+      const endpoint = selectEndpoints(agent, message, transportOf)[0]?.endpoint;
+      if (endpoint) transportOf(endpoint.transport).prefetch?.(agent, endpoint);
     } catch (fault) {
       // The message is stored all the same; whoever serves it meets the fault again.
-      report(`foresee mail for ${agent.name}`, fault);
+      report(`prefetch mail for ${agent.name}`, fault);
     }
   }
 
   /** The most urgent delivery that some way in would take now. The others learn why they wait. */
-  async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Errand | null> {
+  async function firstReady(agent: Agent, heads: readonly Delivery[]): Promise<Attempt | null> {
     for (const delivery of heads) {
       const message = mailbox.message(delivery.messageId)!;
       if (order.isFetchingBefore({ message, delivery })) {
@@ -233,13 +233,13 @@ export function createCourier(parts: CourierParts): Courier {
       }
       let hold: Hold | null = null;
       const gone = new Map<Endpoint, Hold>();
-      for (const { endpoint, lastResort } of waysFor(agent, message, transportOf)) {
+      for (const { endpoint, lastResort } of selectEndpoints(agent, message, transportOf)) {
         if (lastResort && hold !== null) continue;
-        const errand: Errand = { message, delivery, agent, endpoint, mark: markOf(delivery) };
-        let readiness = await readinessOf(errand);
+        const attempt: Attempt = { message, delivery, agent, endpoint, mark: markOf(delivery) };
+        let readiness = await readinessOf(attempt);
         const pausing = readiness.kind === "ready" ? backoff.pausing(agent.id, endpoint.transport) : null;
         if (pausing !== null) readiness = pausing;
-        if (readiness.kind === "ready") return { ...errand, observed: readiness.observed };
+        if (readiness.kind === "ready") return { ...attempt, observed: readiness.observed };
         if (readiness.kind === "held" && readiness.againInMs !== undefined)
           timers.later(agent.id, readiness.againInMs, () => rounds.ask(agent.id));
         if (readiness.kind === "held") hold ??= readiness.hold;
@@ -258,40 +258,40 @@ export function createCourier(parts: CourierParts): Courier {
   }
 
   /** A way in that can not even be looked at holds its mail; the sweep looks again. */
-  async function readinessOf(errand: Errand): Promise<Readiness> {
+  async function readinessOf(attempt: Attempt): Promise<Readiness> {
     try {
-      return await transportOf(errand.endpoint.transport).ready(errand);
+      return await transportOf(attempt.endpoint.transport).ready(attempt);
     } catch (thrown) {
-      report(`look at ${errand.agent.name} by ${errand.endpoint.transport}`, thrown);
+      report(`look at ${attempt.agent.name} by ${attempt.endpoint.transport}`, thrown);
       return { kind: "held", hold: { reason: "error", detail: asTielineError(thrown).message } };
     }
   }
 
   /** One attempt. Whatever a transport throws after it was asked to write may have been written. */
-  async function attempt(errand: Errand): Promise<void> {
-    const transport = transportOf(errand.endpoint.transport);
+  async function deliverOnce(attempt: Attempt): Promise<void> {
+    const transport = transportOf(attempt.endpoint.transport);
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
     let outcome: Outcome;
     try {
-      outcome = await transport.deliver(errand, signal);
+      outcome = await transport.deliver(attempt, signal);
     } catch (thrown) {
-      report(`deliver ${errand.message.tag} by ${transport.name}`, thrown);
+      report(`deliver ${attempt.message.tag} by ${transport.name}`, thrown);
       outcome = { kind: "unknown", detail: asTielineError(thrown).message };
     }
     if (outcome.kind === "unknown") {
       // What the attempt says of itself is more precise than that a second look found nothing.
-      const found = await lookFor(errand);
-      if (found.kind === "unknown") doubts.add(errand.delivery);
+      const found = await inspectAttempt(attempt);
+      if (found.kind === "unknown") inspections.add(attempt.delivery);
       else outcome = found;
     }
-    outcome = withNotes(slowedDown(errand, outcome), transport, errand);
-    const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, errand.message);
-    await settle(errand.delivery, outcome, { transport: transport.name, authority });
-    if (outcome.kind === "unknown") await lookAgain(errand.agent.id);
+    outcome = withNotes(slowedDown(attempt, outcome), transport, attempt);
+    const authority = ("authority" in outcome && outcome.authority) || authorityOf(transport, attempt.message);
+    await settle(attempt.delivery, outcome, { transport: transport.name, authority });
+    if (outcome.kind === "unknown") await inspectAgain(attempt.agent.id);
   }
 
   /** What goes back into the queue waits before the next attempt, ever longer, and says so. */
-  function slowedDown({ agent, endpoint }: Errand, outcome: Outcome): Outcome {
+  function slowedDown({ agent, endpoint }: Attempt, outcome: Outcome): Outcome {
     const { transport } = endpoint;
     switch (outcome.kind) {
       case "held":
@@ -363,7 +363,7 @@ export function createCourier(parts: CourierParts): Courier {
   async function settleDue(now: number): Promise<void> {
     await mailbox.expire(now);
     for (const delivery of await mailbox.recover(now, "leases")) {
-      doubts.add(delivery);
+      inspections.add(delivery);
       rounds.ask(delivery.agent);
     }
     for (const agent of mailbox.waiting()) rounds.ask(agent);

@@ -4,10 +4,10 @@ import type { Agent } from "../model/agent.ts";
 import { isSummaryOnly, proofOfSummary, provesSeen, type Delivery, type Outcome } from "../model/delivery.ts";
 import { asTielineError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
-import type { Found } from "./doubts.ts";
+import type { InspectionResult } from "./pendingInspections.ts";
 import { withNotes } from "./notes.ts";
 import { modelFailed, type ModelWatch } from "./outages.ts";
-import type { Errand, Transport } from "./transports/port.ts";
+import type { Attempt, Transport } from "./transports/port.ts";
 
 export interface InspectorParts {
   readonly mailbox: Pick<Mailbox, "deliveriesIn" | "message" | "receipt" | "settle" | "confirm" | "note" | "warn">;
@@ -20,23 +20,23 @@ export interface InspectorParts {
 
 export interface Inspector {
   /** After a crash, or after the mailbox was restored: looks before anything is repeated. */
-  inspect(delivery: Delivery | null): Promise<Found>;
-  lookFor(errand: Errand): Promise<Outcome>;
+  inspect(delivery: Delivery | null): Promise<InspectionResult>;
+  inspectAttempt(attempt: Attempt): Promise<Outcome>;
   uncertainOf(agent: AgentId): readonly Delivery[];
   finishedOwnDraft(agent: AgentId): Promise<boolean>;
 }
 
 export function createInspector(parts: InspectorParts): Inspector {
   const { mailbox, transportOf, markOf, model, report } = parts;
-  return { inspect, lookFor, uncertainOf, finishedOwnDraft };
+  return { inspect, inspectAttempt, uncertainOf, finishedOwnDraft };
 
-  /** A look that fails tells nothing: the attempt stays in doubt. */
-  async function lookFor(errand: Errand): Promise<Outcome> {
+  /** An inspection that fails proves nothing: the attempt stays uncertain. */
+  async function inspectAttempt(attempt: Attempt): Promise<Outcome> {
     try {
-      return await transportOf(errand.endpoint.transport).inspect(errand);
+      return await transportOf(attempt.endpoint.transport).inspect(attempt);
     } catch (thrown) {
-      report(`look for ${errand.message.tag} by ${errand.endpoint.transport}`, thrown);
-      return { kind: "unknown", detail: asTielineError(thrown).message, unseen: true };
+      report(`look for ${attempt.message.tag} by ${attempt.endpoint.transport}`, thrown);
+      return { kind: "unknown", detail: asTielineError(thrown).message, unreadable: true };
     }
   }
 
@@ -55,7 +55,7 @@ export function createInspector(parts: InspectorParts): Inspector {
   }
 
   /** After a crash, or after the mailbox was restored: look before anything is repeated. */
-  async function inspect(delivery: Delivery | null): Promise<Found> {
+  async function inspect(delivery: Delivery | null): Promise<InspectionResult> {
     const agent = delivery && parts.agent(delivery.agent);
     const message = delivery && mailbox.message(delivery.messageId);
     if (!delivery || !agent || !message || ["queued", "claimed"].includes(delivery.state)) return "decided";
@@ -63,14 +63,14 @@ export function createInspector(parts: InspectorParts): Inspector {
     // proves nothing.
     const isRestored = delivery.transport === null;
     const mark = markOf(isRestored ? { ...delivery, claimedAt: null } : delivery);
-    let found = "decided" as Found;
+    let found = "decided" as InspectionResult;
     for (const endpoint of agent.endpoints.filter(({ transport }) => isRestored || transport === delivery.transport)) {
-      const outcome = await lookFor({ message, delivery, agent, endpoint, mark });
+      const outcome = await inspectAttempt({ message, delivery, agent, endpoint, mark });
       if (outcome.kind === "delivered") {
         await raise(delivery, outcome, { agent, message, endpoint });
         return "decided";
       }
-      if (outcome.kind === "unknown") found = outcome.unseen || found === "unseen" ? "unseen" : "undecided";
+      if (outcome.kind === "unknown") found = outcome.unreadable || found === "unreadable" ? "unreadable" : "undecided";
       else if (outcome.kind === "absent" && delivery.state !== "delivered" && !isRestored)
         await mailbox.settle(delivery.id, outcome, { transport: null, authority: null });
     }
@@ -80,11 +80,11 @@ export function createInspector(parts: InspectorParts): Inspector {
   async function raise(
     { id, state, warning }: Delivery,
     found: Extract<Outcome, { kind: "delivered" }>,
-    errand: Pick<Errand, "agent" | "message" | "endpoint">,
+    attempt: Pick<Attempt, "agent" | "message" | "endpoint">,
   ): Promise<void> {
-    const { agent, message, endpoint } = errand;
-    const { proof: offered, detail, failure, notes = [] } = withNotes(found, transportOf(endpoint.transport), errand);
-    // Of what was in doubt it is not written down yet how it went out.
+    const { agent, message, endpoint } = attempt;
+    const { proof: offered, detail, failure, notes = [] } = withNotes(found, transportOf(endpoint.transport), attempt);
+    // How an uncertain attempt went out is not recorded yet.
     const isNew = state === "uncertain";
     const proof = isNew && isSummaryOnly({ notes }) ? proofOfSummary(offered) : offered;
     await mailbox.confirm(id, proof, detail);

@@ -4,7 +4,7 @@ import type { Agent, AgentState } from "../model/agent.ts";
 import type { Delivery } from "../model/delivery.ts";
 import { rankOf, type Message, type When } from "../model/message.ts";
 import type { Transport } from "./transports/port.ts";
-import { waysFor } from "./transportSelection.ts";
+import { selectEndpoints } from "./transportSelection.ts";
 
 export interface LatenessParts {
   readonly mailbox: Pick<Mailbox, "note">;
@@ -40,7 +40,7 @@ export class Lateness {
   private textFor(agent: Agent, message: Message): string | null {
     const { transportOf, remedyFor } = this.parts;
     if (message.when === "turn") return null;
-    const moments = waysFor(agent, message, transportOf).flatMap(
+    const moments = selectEndpoints(agent, message, transportOf).flatMap(
       ({ endpoint }) => momentAt(transportOf(endpoint.transport), agent) ?? [],
     );
     const earliest = moments.toSorted((a, b) => rankOf(a) - rankOf(b))[0];

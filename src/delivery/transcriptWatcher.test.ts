@@ -23,18 +23,18 @@ import { claudeLines } from "../providers/claude-code/transcript.ts";
 import { anAgent } from "../testing/agents.ts";
 import { lackUnless, testUnless } from "../testing/needing.ts";
 import { until } from "../testing/until.ts";
-import { Witness } from "./transcriptWatcher.ts";
+import { TranscriptWatcher } from "./transcriptWatcher.ts";
 
 /** A mailbox, one agent with a transcript, and somebody who reads it. */
 function aCourt() {
-  const folder = mkdtempSync(join(tmpdir(), "tl-witness-"));
+  const folder = mkdtempSync(join(tmpdir(), "tl-transcriptWatcher-"));
   const path = join(folder, "session.jsonl");
   let named = path;
   let agent = anAgent({ name: "ana", provider: "claude-code", sessionId: "first" });
   const mailbox = openMailbox(memoryStore());
   const faults: unknown[] = [];
   const outages: string[] = [];
-  const witness = new Witness({
+  const transcriptWatcher = new TranscriptWatcher({
     mailbox,
     agent: () => agent,
     transcript: ({ sessionId }) => ({
@@ -49,7 +49,7 @@ function aCourt() {
     },
     report: (_context, fault) => faults.push(fault),
   });
-  witness.start();
+  transcriptWatcher.start();
   const becomes = (fits: (delivery: Delivery) => boolean, id: DeliveryId): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
@@ -61,7 +61,7 @@ function aCourt() {
   return {
     path,
     mailbox,
-    witness,
+    transcriptWatcher,
     agent,
     faults,
     outages,
@@ -92,7 +92,7 @@ function aCourt() {
     seen: (id: DeliveryId) => becomes((delivery) => delivery.state === "seen", id),
     becomes,
     async [Symbol.asyncDispose]() {
-      await witness[Symbol.asyncDispose]();
+      await transcriptWatcher[Symbol.asyncDispose]();
       await mailbox[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -197,7 +197,7 @@ test("half a line proves nothing until it is whole, and a rotated transcript is 
   const first = await court.delivered("first");
   const whole = asked(first.message.tag);
   appendFileSync(court.path, whole.slice(0, -10));
-  expect(await court.witness.traceOf(court.agent, first.message)).toBe("none");
+  expect(await court.transcriptWatcher.proofOf(court.agent, first.message)).toBe("none");
   appendFileSync(court.path, whole.slice(-10) + answer());
   await court.seen(first.id);
   renameSync(court.path, `${court.path}.old`);

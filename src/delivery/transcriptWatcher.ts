@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import type { Mailbox } from "../mailbox/port.ts";
 import type { Agent } from "../model/agent.ts";
-import { provesSeen, type Delivery, type Trace } from "../model/delivery.ts";
+import { provesSeen, type Delivery, type TranscriptProof } from "../model/delivery.ts";
 import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../model/ids.ts";
 import type { Message } from "../model/message.ts";
 import { Ages } from "../os/ages.ts";
@@ -16,10 +16,10 @@ import type { Transcript, TranscriptFile } from "../providers/transcripts/port.t
 import type { Entry } from "../providers/transcripts/entries.ts";
 import { Progress, type News } from "../providers/transcripts/progress.ts";
 import { Tail } from "../providers/transcripts/tail.ts";
-import { traceIn } from "../providers/transcripts/trace.ts";
+import { findProof } from "../providers/transcripts/findProof.ts";
 import { createBell, renewWatcher, type Bell, type Watcher } from "../os/watchFolder.ts";
 
-export interface WitnessParts {
+export interface TranscriptWatcherParts {
   readonly mailbox: Pick<
     Mailbox,
     "onTransitions" | "deliveriesIn" | "delivery" | "message" | "confirm" | "warn" | "settle"
@@ -52,7 +52,7 @@ const quietAfterMs = 60_000;
 /** A conversation that was left for another one, of which nothing is written yet, is given up after this time. */
 const unwrittenMs = 3_000;
 
-export class Witness implements AsyncDisposable {
+export class TranscriptWatcher implements AsyncDisposable {
   private readonly stopping = new AbortController();
   private readonly searches = new Map<AgentId, Search>();
   private readonly tails = new Map<string, Tail>();
@@ -60,7 +60,7 @@ export class Witness implements AsyncDisposable {
   private readonly elapsed: Elapsed;
   private stopListening: () => void = () => undefined;
 
-  constructor(private readonly parts: WitnessParts) {
+  constructor(private readonly parts: TranscriptWatcherParts) {
     this.ages = new Ages(parts.clock);
     this.elapsed = elapsedFor(parts.clock);
   }
@@ -80,9 +80,9 @@ export class Witness implements AsyncDisposable {
   }
 
   /** What the transcript says of the message; null when there is none that could. */
-  async traceOf(agent: Agent, message: Message): Promise<Trace | null> {
+  async proofOf(agent: Agent, message: Message): Promise<TranscriptProof | null> {
     const transcript = this.parts.transcript(agent);
-    return transcript && traceIn(transcript, message);
+    return transcript && findProof(transcript, message);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import { agentId } from "../model/ids.ts";
 import { seal, type When } from "../model/message.ts";
 import { anAgent } from "../testing/agents.ts";
 import type { Transport } from "./transports/port.ts";
-import { waysFor } from "./transportSelection.ts";
+import { selectEndpoints } from "./transportSelection.ts";
 
 const authorities: Record<string, "user" | "peer"> = {
   tmux: "user",
@@ -26,7 +26,7 @@ function ways(sender: "user" | "agent", when: When): string[] {
     { id, name: "x", team: "web", knownBy: "token" },
     { inReplyTo: null, hops: 1 },
   );
-  return waysFor(claude, message, transportOf).map(
+  return selectEndpoints(claude, message, transportOf).map(
     ({ endpoint, lastResort }) => endpoint.transport + (lastResort ? ", if nothing else is left" : ""),
   );
 }

@@ -54,11 +54,11 @@ const fromAgent: readonly string[] = [
 ];
 
 /** Where programs of a Claude Code team talk to each other; a model would take the same for text. */
-const protocolWay = "claude-inbox";
+const protocolTransport = "claude-inbox";
 
 /** Whether programs handle it between themselves. An agent that has no such way in is told it in text. */
 export const goesByProtocol = (agent: Agent, { kind }: Pick<Message, "kind">): boolean =>
-  isProtocol(kind) && agent.endpoints.some(({ transport }) => transport === protocolWay);
+  isProtocol(kind) && agent.endpoints.some(({ transport }) => transport === protocolTransport);
 
 /**
  * Acks and bounces start no turn. Whether they reach the agent all the same: it fetches them, or they disturb nothing.
@@ -68,7 +68,7 @@ export const getsNotices = ({ endpoints }: Agent, transportOf: (name: string) =>
     ({ transport }) => transport === "hook" || transport === "pull" || transportOf(transport).traits.quiet,
   );
 
-export interface Way {
+export interface Candidate {
   readonly endpoint: Endpoint;
   /** Text counts as the user's own word there, although an agent wrote it: only when no other way is left. */
   readonly lastResort: boolean;
@@ -78,18 +78,23 @@ export interface Way {
 type Sent = Pick<Message, "kind" | "when"> & { readonly from: Pick<Message["from"], "id"> };
 
 /** How a message of the user goes at the end of a turn. */
-export function usualWay(agent: Agent, transportOf: (name: string) => Transport): string | null {
+export function usualTransport(agent: Agent, transportOf: (name: string) => Transport): string | null {
   return (
-    waysFor(agent, { kind: "text", when: "turn", from: { id: userId } }, transportOf)[0]?.endpoint.transport ?? null
+    selectEndpoints(agent, { kind: "text", when: "turn", from: { id: userId } }, transportOf)[0]?.endpoint.transport ??
+    null
   );
 }
 
-export function waysFor(agent: Agent, message: Sent, transportOf: (name: string) => Transport): readonly Way[] {
+export function selectEndpoints(
+  agent: Agent,
+  message: Sent,
+  transportOf: (name: string) => Transport,
+): readonly Candidate[] {
   // Its terminal is for people to look at; nobody reads there what is typed.
   if (readsFiles(agent)) return [{ endpoint: filesEndpoint, lastResort: false }];
   if (goesByProtocol(agent, message))
     return agent.endpoints
-      .filter(({ transport }) => transport === protocolWay)
+      .filter(({ transport }) => transport === protocolTransport)
       .map((endpoint) => ({ endpoint, lastResort: false }));
   if (isReachedTwice(agent) && message.when === "turn") return [{ endpoint: bothEndpoint, lastResort: false }];
   const user = message.from.id === userId;

@@ -65,7 +65,7 @@ export class Activities {
       this.#traces.delete(agent);
       return;
     }
-    const trace = this.#traceOf(agent);
+    const trace = this.#proofOf(agent);
     trace.at = Math.max(trace.at, event.at);
     trace.count++;
     if (event.type === "agent.changed" && event.state !== "unknown") trace.status = statuses[event.state];
@@ -73,7 +73,7 @@ export class Activities {
   }
 
   of(agent: Agent): Activity {
-    const { at, count, last, status } = this.#traceOf(agent.id);
+    const { at, count, last, status } = this.#proofOf(agent.id);
     const pane = agent.endpoints.map(({ locator }) => locator["pane"]).find((one) => typeof one === "string");
     return {
       paneId: pane ?? null,
@@ -85,7 +85,7 @@ export class Activities {
     };
   }
 
-  #traceOf(agent: AgentId): Trace {
+  #proofOf(agent: AgentId): Trace {
     let trace = this.#traces.get(agent);
     if (trace === undefined)
       this.#traces.set(

@@ -39,7 +39,7 @@ export interface Mailbox extends AsyncDisposable {
    * and then lost (`unknown`, `discarded`); one that was seen meanwhile stays seen. A dead letter's bounce is stored in
    * the same transaction.
    */
-  settle(delivery: DeliveryId, outcome: Outcome, way: Way): Promise<Delivery>;
+  settle(delivery: DeliveryId, outcome: Outcome, way: Via): Promise<Delivery>;
 
   /** Raises the proof of a delivery; a weaker or equal proof changes nothing. */
   confirm(delivery: DeliveryId, proof: Proof, detail?: string): Promise<Delivery>;
@@ -149,7 +149,7 @@ export interface ClaimOptions {
 }
 
 /** By which way an attempt went. */
-export interface Way {
+export interface Via {
   readonly transport: string | null;
   readonly authority: Authority | null;
 }

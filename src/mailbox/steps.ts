@@ -22,7 +22,7 @@ import {
 } from "../model/delivery.ts";
 import { TielineError } from "../model/errors.ts";
 import { rankOf, type Message } from "../model/message.ts";
-import type { ClaimOptions, Recipient, Way } from "./port.ts";
+import type { ClaimOptions, Recipient, Via } from "./port.ts";
 
 export interface Step {
   readonly delivery: Delivery;
@@ -88,7 +88,7 @@ export function held(delivery: Delivery, hold: Hold, now: number): Step | null {
 /** Waits before the attempts after the first and second error. */
 const backoffMs = [1_000, 5_000];
 
-export function settled(delivery: Delivery, outcome: Outcome, way: Way, now: number, maxAttempts: number): Step {
+export function settled(delivery: Delivery, outcome: Outcome, way: Via, now: number, maxAttempts: number): Step {
   const { state, attempts } = stateAfter(outcome, delivery.attempts, maxAttempts);
   const failing = outcome.kind === "error";
   const reason =

@@ -76,7 +76,7 @@ export function strongerProof(current: Proof | null, offered: Proof): boolean {
  * What a program's own transcript says of a message: its model has answered behind it, the conversation holds it, it
  * waits in the program's queue, or nothing.
  */
-export type Trace = "answered" | "given" | "queued" | "none";
+export type TranscriptProof = "answered" | "given" | "queued" | "none";
 
 /**
  * What a sender should know about how a message was delivered:
@@ -146,7 +146,7 @@ export type Outcome =
   /** The attempt is proved not to have arrived, as after a crash; it is nobody's fault. */
   | { readonly kind: "absent"; readonly detail: string }
   /**
-   * Something may have been written and nobody can tell. `unseen`: nothing could be looked at now, so a later look may
+   * Something may have been written and nobody can tell. `unreadable`: nothing could be read now, so a later inspection may
    * tell.
    */
   | {
@@ -154,7 +154,7 @@ export type Outcome =
       readonly detail: string;
       readonly authority?: Authority;
       readonly notes?: readonly Note[];
-      readonly unseen?: true;
+      readonly unreadable?: true;
     }
   /** It was delivered, and left the conversation before the model read it. */
   | { readonly kind: "discarded"; readonly detail: string }

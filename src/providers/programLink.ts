@@ -4,14 +4,14 @@ import type { Mailbox } from "../mailbox/port.ts";
 import { endpointBy, isLive, type Agent } from "../model/agent.ts";
 import { provesSeen, type Delivery } from "../model/delivery.ts";
 import type { AgentId, DeliveryId } from "../model/ids.ts";
-import type { Said } from "../agents/status/ownWord.ts";
-import { Attendance, type AttendanceParts } from "../agents/status/attendance.ts";
+import type { ReportedState } from "../agents/status/reportedState.ts";
+import { AgentWatches, type AgentWatchesParts } from "../agents/status/agentWatches.ts";
 
 export interface TalkingProgram {
   /** The way in by which it also talks. */
   readonly transport: string;
   watch(agent: Agent, changed: () => void): Disposable;
-  said(agent: Agent): Said | null;
+  said(agent: Agent): ReportedState | null;
   /** The conversation that the agent is in; null: none that is known. */
   sessionOf(agent: Agent): string | null;
 }
@@ -20,7 +20,7 @@ export interface ProgramLinkParts {
   readonly program: TalkingProgram;
   readonly directory: Directory;
   readonly mailbox: Pick<Mailbox, "onTransitions" | "deliveriesIn">;
-  readonly onEvent: AttendanceParts["onEvent"];
+  readonly onEvent: AgentWatchesParts["onEvent"];
   /** The program said something new. */
   readonly changed: (agent: AgentId) => void;
   /** What was given to it without proof may be proved now, and so may these. */
@@ -29,7 +29,7 @@ export interface ProgramLinkParts {
 }
 
 export class ProgramLink implements Disposable {
-  private readonly attendance: Attendance;
+  private readonly attendance: AgentWatches;
   /** What was delivered and may still turn out to have been read. */
   private readonly unproved = new Map<AgentId, Set<DeliveryId>>();
   /** One look at the mail of an agent at a time; what came meanwhile asks for another. */
@@ -38,7 +38,7 @@ export class ProgramLink implements Disposable {
 
   constructor(private readonly parts: ProgramLinkParts) {
     const { directory, onEvent, program } = parts;
-    this.attendance = new Attendance({
+    this.attendance = new AgentWatches({
       directory,
       onEvent,
       placeOf: (agent) => {

@@ -1,7 +1,7 @@
 /** Reads the screen of an agent's pane: what the agent does, and what its composer holds. */
 import { overrideManifest, type ScreenManifest } from "./screen/manifest.ts";
 
-export { classify, explainScreen, type Reading } from "./screen/classify.ts";
+export { classify, explainScreen, type ScreenReading } from "./screen/classify.ts";
 export { bareText, composerHolds, showsPlainly, type Held } from "./screen/composer.ts";
 export { overrideManifest, parseManifest, type ScreenManifest, type ScreenState } from "./screen/manifest.ts";
 export type { Screen } from "./screen/parse.ts";

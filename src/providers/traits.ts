@@ -24,7 +24,7 @@ export interface TerminalTraits {
   /** For how long a picture may be half drawn, so that what is missing in it says nothing. */
   readonly redrawMs: number;
   /** How long after Enter its prompt may still look free although it has begun. */
-  readonly settleMs: number;
+  readonly turnStartMs: number;
   /** False: typed text does not show, so that it can not be checked before Enter. */
   readonly echo: boolean;
   /** In copy mode: wait, or leave it once nobody looks. */
@@ -63,7 +63,7 @@ const program: TerminalTraits = {
   escaped: null,
   enterGapMs: 0,
   redrawMs: 0,
-  settleMs: 0,
+  turnStartMs: 0,
   echo: true,
   copyMode: "leave",
   quietMs: 0,

@@ -2,11 +2,11 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Agent, Endpoint } from "../model/agent.ts";
-import type { Trace } from "../model/delivery.ts";
+import type { TranscriptProof } from "../model/delivery.ts";
 import type { Message } from "../model/message.ts";
 import { ClaudeSessions } from "../providers/claude-code/sessions.ts";
 import { claudeLines } from "../providers/claude-code/transcript.ts";
-import { traceIn } from "../providers/transcripts/trace.ts";
+import { findProof } from "../providers/transcripts/findProof.ts";
 import { anAgent } from "./agents.ts";
 
 /** What others can see of a Claude Code session: its process, its file in the registry and its transcript. */
@@ -18,7 +18,7 @@ export interface ClaudeSession extends AsyncDisposable {
   /** Its model is given a text. */
   give(text: string): void;
   given(): readonly string[];
-  traceOf(agent: Agent, message: Message): Promise<Trace>;
+  proofOf(agent: Agent, message: Message): Promise<TranscriptProof>;
   /** As a kill does it: what it has registered stays. */
   end(): Promise<void>;
 }
@@ -56,8 +56,8 @@ export function claudeSession(sessionId: string, endpoint: Endpoint, socketName?
     give: (text) =>
       appendFileSync(transcript, `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`),
     given: () => lines().map((line) => (JSON.parse(line) as { message: { content: string } }).message.content),
-    traceOf: (_, message) =>
-      traceIn(
+    proofOf: (_, message) =>
+      findProof(
         {
           conversation: sessionId,
           files: [{ path: transcript, conversation: sessionId }],

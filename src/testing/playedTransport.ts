@@ -1,13 +1,13 @@
 import type { Agent } from "../model/agent.ts";
 import type { Outcome } from "../model/delivery.ts";
-import type { Errand, Readiness, Transport } from "../delivery/transports/port.ts";
+import type { Attempt, Readiness, Transport } from "../delivery/transports/port.ts";
 
 /** A transport whose recipient the test plays. */
 export class PlayedTransport implements Transport {
   readonly name = "tmux";
   traits: Transport["traits"] = { bestProof: "screen", authority: "user" };
   readonly written: string[] = [];
-  readonly foreseen: string[] = [];
+  readonly prefetched: string[] = [];
   readiness: Readiness = { kind: "ready" };
   outcome: Outcome | (() => Promise<Outcome>) = { kind: "delivered", proof: "screen" };
   inspected: Outcome = { kind: "unknown", detail: "?" };
@@ -17,8 +17,8 @@ export class PlayedTransport implements Transport {
   mostInFlight = 0;
   private changed: () => void = () => undefined;
 
-  foresee({ name }: Agent): void {
-    this.foreseen.push(`${name} after ${this.looks} looks`);
+  prefetch({ name }: Agent): void {
+    this.prefetched.push(`${name} after ${this.looks} looks`);
   }
 
   ready(): Promise<Readiness> {
@@ -26,7 +26,7 @@ export class PlayedTransport implements Transport {
     return Promise.resolve(this.readiness);
   }
 
-  async deliver({ message }: Errand): Promise<Outcome> {
+  async deliver({ message }: Attempt): Promise<Outcome> {
     this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
     this.written.push(message.body);
     try {

@@ -132,7 +132,7 @@ async function whatIsWrong(
 ): Promise<string> {
   const states = Map.groupBy(deliveries, ({ state }) => state);
   const counts = [...states].map(([state, all]) => `${all.length} ${state} (${all[0]!.detail})`);
-  const told = await Promise.resolve(stage.tieline.sensing.explain(ana.agent)).catch(String);
+  const told = await Promise.resolve(stage.tieline.statusMonitor.explain(ana.agent)).catch(String);
   const screen = await stage.tmux.tmux("capture-pane", "-p", "-t", ana.pane).catch(String);
   const clients = await stage.tmux
     .tmux("list-clients", "-F", "#{client_pid} #{client_flags} #{client_activity} #{pane_id}")

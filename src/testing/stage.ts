@@ -119,7 +119,10 @@ export async function openStage({ config = {}, debug }: StageOptions = {}): Prom
         ready: () => isListening(dir),
         ...options,
       });
-      await until(async () => (await tieline.sensing.explain(cast.agent))?.state === "idle", `${name} to be idle`);
+      await until(
+        async () => (await tieline.statusMonitor.explain(cast.agent))?.state === "idle",
+        `${name} to be idle`,
+      );
       return { ...cast, dir, direct: (script) => direct(dir, script) };
     },
 

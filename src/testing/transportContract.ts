@@ -6,7 +6,7 @@ import type { Agent, Endpoint } from "../model/agent.ts";
 import { proofs, type Delivery } from "../model/delivery.ts";
 import { deliveryId } from "../model/ids.ts";
 import { seal } from "../model/message.ts";
-import type { Errand, Transport } from "../delivery/transports/port.ts";
+import type { Attempt, Transport } from "../delivery/transports/port.ts";
 import { queued } from "../mailbox/steps.ts";
 import { user } from "./mailboxContract.ts";
 import { until } from "./until.ts";
@@ -37,23 +37,23 @@ export function transportContract(
   describe(`transport contract: ${name}`, () => {
     let lastId = 0;
 
-    function errandFor({ agent, endpoint }: TransportUnderTest, body: string): Errand {
+    function errandFor({ agent, endpoint }: TransportUnderTest, body: string): Attempt {
       const message = seal({ to: agent.name, body }, user, { inReplyTo: null, hops: 0 });
       const id = deliveryId(++lastId);
       const delivery: Delivery = { ...queued(message, agent), id, state: "claimed", lane: "push", claimedAt: lastId };
       return { message, delivery, agent, endpoint, mark: `contract:${id}:${lastId}` };
     }
 
-    async function deliver({ transport }: TransportUnderTest, errand: Errand) {
-      await until(async () => (await transport.ready(errand)).kind === "ready", "the recipient to be ready");
-      return transport.deliver(errand, AbortSignal.timeout(10_000));
+    async function deliver({ transport }: TransportUnderTest, attempt: Attempt) {
+      await until(async () => (await transport.ready(attempt)).kind === "ready", "the recipient to be ready");
+      return transport.deliver(attempt, AbortSignal.timeout(10_000));
     }
 
     test("asking whether it is ready writes nothing", async () => {
       await using subject = await open();
-      const errand = errandFor(subject, "not yet");
-      await until(async () => (await subject.transport.ready(errand)).kind === "ready", "the recipient to be ready");
-      for (let again = 0; again < 5; again++) await subject.transport.ready(errand);
+      const attempt = errandFor(subject, "not yet");
+      await until(async () => (await subject.transport.ready(attempt)).kind === "ready", "the recipient to be ready");
+      for (let again = 0; again < 5; again++) await subject.transport.ready(attempt);
       expect(await subject.received()).toEqual([]);
     });
 
@@ -86,20 +86,20 @@ export function transportContract(
 
     test("an attempt that arrived is not said to be absent, and is not repeated by looking for it", async () => {
       await using subject = await open();
-      const errand = errandFor(subject, "look for me");
-      await deliver(subject, errand);
+      const attempt = errandFor(subject, "look for me");
+      await deliver(subject, attempt);
       await until(async () => (await subject.received()).length > 0, "the text");
       expect(remembers ? ["delivered"] : ["delivered", "unknown"]).toContain(
-        (await subject.transport.inspect(errand)).kind,
+        (await subject.transport.inspect(attempt)).kind,
       );
       expect(await subject.received()).toHaveLength(1);
     });
 
     test("an attempt that was called off before it began ends, and what it says holds", async () => {
       await using subject = await open();
-      const errand = errandFor(subject, "called off");
-      await until(async () => (await subject.transport.ready(errand)).kind === "ready", "the recipient to be ready");
-      const { kind } = await subject.transport.deliver(errand, AbortSignal.abort());
+      const attempt = errandFor(subject, "called off");
+      await until(async () => (await subject.transport.ready(attempt)).kind === "ready", "the recipient to be ready");
+      const { kind } = await subject.transport.deliver(attempt, AbortSignal.abort());
       if (kind === "unknown") return;
       // Once the next one is there, nothing of the first can be on its way any more.
       const next = errandFor(subject, "after that");
@@ -112,10 +112,10 @@ export function transportContract(
     test("a recipient that is gone is an answer, not a fault", async () => {
       await using subject = await open();
       await subject.vanish();
-      const errand = errandFor(subject, "to nobody");
-      expect((await subject.transport.ready(errand)).kind).toBe(vanished);
+      const attempt = errandFor(subject, "to nobody");
+      expect((await subject.transport.ready(attempt)).kind).toBe(vanished);
       expect(["gone", "held", "error", "unknown"]).toContain(
-        (await subject.transport.deliver(errand, AbortSignal.timeout(2_000))).kind,
+        (await subject.transport.deliver(attempt, AbortSignal.timeout(2_000))).kind,
       );
     });
 

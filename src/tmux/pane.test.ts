@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { attachUser, type PrivateTmux, privateTmux } from "../testing/tmux.ts";
-import { capture, isViewed, isVisible, lastKeyAt, listClients, listPanes, look, readPane } from "./pane.ts";
+import { capture, isViewed, isVisible, lastKeyAt, listClients, listPanes, snapshotPane, readPane } from "./pane.ts";
 import { TmuxServer } from "./server.ts";
 
 /** A pane that shows exactly this text and then stays. */
@@ -51,7 +51,7 @@ test("a pane that is gone is PANE_UNKNOWN, never another pane", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   await expect(readPane(server, "%99")).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
-  await expect(look(server, "%99")).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
+  await expect(snapshotPane(server, "%99")).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
   await expect(capture(server, "%99")).rejects.toMatchObject({ code: "PANE_UNKNOWN" });
 });
 
@@ -73,7 +73,7 @@ test("one look gives facts, styled rows and plain rows", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const pane = await showing(tmux, "\x1b[2mghost\x1b[0m %end 1 2 1\n\n> 漢");
-  const { pane: facts, styled, plain } = await look(server, pane);
+  const { pane: facts, styled, plain } = await snapshotPane(server, pane);
   expect(facts.id).toBe(pane);
   expect(plain.slice(0, 4)).toEqual(["ghost %end 1 2 1", "", "> 漢", ""]);
   expect(plain).toHaveLength(facts.height);
@@ -87,7 +87,7 @@ test("plain rows are what tmux itself shows without styles: colours, lines, wide
   await using server = new TmuxServer(tmux);
   const colours = "\x1b[38;2;1;2;3;48;5;17mdeep\x1b[0m \x1b[4:3;58:5:9mcurly\x1b[0m";
   const pane = await showing(tmux, `${colours}\n\x1b(0lqk\x1b(B box\n漢字 👩 e\u0301\n\x1b[44mbar   \x1b[0m\nend`);
-  const { plain } = await look(server, pane);
+  const { plain } = await snapshotPane(server, pane);
   expect(plain.map((row) => row.trimEnd())).toEqual((await capture(server, pane)).map((row) => row.trimEnd()));
   expect(plain[4]).toBe("end");
 });
@@ -106,7 +106,7 @@ test("people are told apart from our own clients", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
   const beside = await tmux.tmux("split-window", "-d", "-t", "%0", "-P", "-F", "#{pane_id}", "cat");
-  expect(isVisible((await look(server, "%0")).pane, (await look(server, "%0")).clients)).toBe(false);
+  expect(isVisible((await snapshotPane(server, "%0")).pane, (await snapshotPane(server, "%0")).clients)).toBe(false);
 
   await using _user = await attachUser(tmux, "main");
   const clients = await listClients(server);

@@ -58,7 +58,7 @@ export interface ClientFacts {
 }
 
 /** One pane at one moment: facts, people and screen come from a single command list. */
-export interface Look {
+export interface PaneSnapshot {
   pane: PaneFacts;
   clients: ClientFacts[];
   /** With SGR sequences, one string per row. */
@@ -78,7 +78,7 @@ export async function listPanes(server: TmuxServer): Promise<PaneFacts[]> {
 }
 
 /** The little that tells whether a pane must be read again; a fifth of the price of all facts. */
-export interface Glance {
+export interface PaneListing {
   pid: number;
   dead: boolean;
   windowActivityAt: number;
@@ -87,7 +87,7 @@ export interface Glance {
 }
 
 /** Every pane of the server by its id. */
-export async function glancePanes(server: TmuxServer): Promise<Map<string, Glance>> {
+export async function listPaneActivity(server: TmuxServer): Promise<Map<string, PaneListing>> {
   const [identity = "", ...lines] = await server.read([
     ["display-message", "-p", "#{pid} #{start_time}"],
     ["list-panes", "-a", "-F", "#{pane_id} #{pane_pid} #{window_activity} #{pane_dead}"],
@@ -123,7 +123,7 @@ export async function capture(server: TmuxServer, paneId: string, options: Captu
   return server.read([capturePane(paneId, options)]);
 }
 
-export async function look(server: TmuxServer, paneId: string): Promise<Look> {
+export async function snapshotPane(server: TmuxServer, paneId: string): Promise<PaneSnapshot> {
   // The parts are told apart by a line that no screen can contain by design or by chance.
   const border = crypto.randomUUID();
   const cut = ["display-message", "-p", border];
@@ -144,13 +144,16 @@ export async function look(server: TmuxServer, paneId: string): Promise<Look> {
 }
 
 /** What stands on the line of the cursor. */
-export const cursorLine = ({ pane, plain }: Look): string => (plain[pane.cursor.y] ?? "").trimEnd();
+export const cursorLine = ({ pane, plain }: PaneSnapshot): string => (plain[pane.cursor.y] ?? "").trimEnd();
 
 /**
  * Several panes in one list, for half the price of looking at each. Who looks on is not asked. None, when one of them
  * is gone.
  */
-export async function lookAtMany(server: TmuxServer, paneIds: readonly string[]): Promise<Map<string, Look>> {
+export async function snapshotPanes(
+  server: TmuxServer,
+  paneIds: readonly string[],
+): Promise<Map<string, PaneSnapshot>> {
   const border = crypto.randomUUID();
   const cut = ["display-message", "-p", border];
   const list = paneIds.flatMap((id) => [showPane(id, border), cut, capturePane(id, { ansi: true }), cut]);
@@ -161,13 +164,13 @@ export async function lookAtMany(server: TmuxServer, paneIds: readonly string[])
       if (asTielineError(error).code === "PANE_UNKNOWN") return [];
       throw error;
     });
-  const looks = new Map<string, Look>();
+  const snapshots = new Map<string, PaneSnapshot>();
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [pane] = parsePanes(parts[at]!, border);
     const styled = parts[at + 1]!;
-    if (pane) looks.set(pane.id, { pane, clients: [], styled, plain: styled.map(withoutStyles) });
+    if (pane) snapshots.set(pane.id, { pane, clients: [], styled, plain: styled.map(withoutStyles) });
   }
-  return looks;
+  return snapshots;
 }
 
 /** Colours, links, and the shifts into and out of the character set of lines. */

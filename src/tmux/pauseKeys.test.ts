@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rawSinkPath, sinkBytes } from "../testing/rawSink.ts";
 import { attachUser, privateTmux, type User, type PrivateTmux } from "../testing/tmux.ts";
 import { until } from "../testing/until.ts";
-import { listClients, look, readPane } from "./pane.ts";
+import { listClients, snapshotPane, readPane } from "./pane.ts";
 import { endPause, preparePause, type KeyPause } from "./pauseKeys.ts";
 import { TmuxServer } from "./server.ts";
 import { enterGuarded, pasteGuarded } from "./write.ts";
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 /** Pastes, and has the user's keys wait. */
 async function paste(): Promise<{ pause: KeyPause; panePid: number }> {
-  const { pane, clients } = await look(server, "%0");
+  const { pane, clients } = await snapshotPane(server, "%0");
   const pause = (await preparePause(server, pane, clients))!;
   const write = { pane: "%0", panePid: pane.pid, text: "ours", mark: "m", pause };
   expect(await pasteGuarded(server, write)).toEqual({ done: true });
@@ -142,6 +142,6 @@ test("the prefix and the user's own keys work meanwhile", async () => {
 
 test("where no client types into the pane, nothing waits", async () => {
   await tmux.tmux("new-window", "-d", "cat");
-  const { pane, clients } = await look(server, "%1");
+  const { pane, clients } = await snapshotPane(server, "%1");
   expect(await preparePause(server, pane, clients)).toBeNull();
 });

@@ -53,7 +53,7 @@ export function receiptSuite({
       expect(
         (await board.json<AgentView[]>("ls"))
           .find(({ name }) => name === "ana")!
-          .waysIn.map(({ transport }) => transport),
+          .endpoints.map(({ transport }) => transport),
       ).not.toContain("hook");
       const tool = await inPausedTool(bench);
       // What the screen shows is known once something looked.

@@ -163,8 +163,8 @@ claudeTest("a native teammate is listed while it runs, and adopted as the agent 
   await using board = await Switchboard.start();
   await using bench = await withTeammate(board);
   await until(async () => (await named(board, "bob")) !== undefined, { what: async () => "bob is listed" });
-  const { id, state, waysIn } = (await named(board, "bob"))!;
-  expect([state, waysIn.map(({ transport }) => transport)]).toEqual(["unknown", ["claude-inbox"]]);
+  const { id, state, endpoints } = (await named(board, "bob"))!;
+  expect([state, endpoints.map(({ transport }) => transport)]).toEqual(["unknown", ["claude-inbox"]]);
   // The lead of the file has ended.
   expect((await board.json<AgentView[]>("ls", "--all")).map(({ name }) => name)).toEqual(["bob"]);
   expect(await board.json("adopt", "--all")).toMatchObject({ found: [{ name: "bob", agent: null }] });

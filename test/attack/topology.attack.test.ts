@@ -190,7 +190,7 @@ describe("reading", () => {
       held: null,
       sessionId: null,
       may: [],
-      waysIn: [],
+      endpoints: [],
     });
     expect((await as("rev").call("ls", { all: true })).map(({ name }) => name)).toEqual(["rev"]);
   });

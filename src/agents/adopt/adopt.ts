@@ -7,7 +7,7 @@ import type { ProgramProcess, RunningProgram } from "../../providers/port.ts";
 import type { Providers } from "../../providers/providers.ts";
 import { actingIn, actingWords, agentProgramBehind, type Acting } from "../../providers/acting.ts";
 import type { TerminalTraits } from "../../providers/traits.ts";
-import { cursorLine, listPanes, look, type PaneFacts } from "../../tmux/pane.ts";
+import { cursorLine, listPanes, snapshotPane, type PaneFacts } from "../../tmux/pane.ts";
 import { foreground, isSameProcess, type ProcessFacts, type Processes } from "../../os/processes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { groupBelow, isBareShell, isShell } from "../../os/shell.ts";
@@ -149,7 +149,7 @@ async function lineAtRest(
   const drawn = await lookFor(
     async () => {
       const computing = (await processes.read(pid))?.computing ?? false;
-      const line = cursorLine(await look(server, pane.id));
+      const line = cursorLine(await snapshotPane(server, pane.id));
       return line === "" && computing ? undefined : line;
     },
     comingUpMs,

@@ -9,7 +9,7 @@ import type { Profile } from "../../model/profile.ts";
 import type { HookSetup } from "../../providers/port.ts";
 import { systemElapsed, type Elapsed } from "../../model/ids.ts";
 import type { Providers } from "../../providers/providers.ts";
-import { cursorLine, look } from "../../tmux/pane.ts";
+import { cursorLine, snapshotPane } from "../../tmux/pane.ts";
 import type { Processes } from "../../os/processes.ts";
 import { readsFiles } from "../../delivery/transports/filesEndpoint.ts";
 import { closeWithProgram } from "../../tmux/session.ts";
@@ -227,7 +227,7 @@ export class AgentStarter implements Disposable {
     const agent = directory.agent(id);
     if (agent === null || transport !== "tmux" || providers.terminal(agent.provider).quietMs === 0) return null;
     const { socket, pane, terminal } = paneLocator({ transport, locator });
-    const restingLine = cursorLine(await look(servers.at(socket), pane));
+    const restingLine = cursorLine(await snapshotPane(servers.at(socket), pane));
     const endpoints = agent.endpoints.map((one) =>
       one.transport === transport
         ? { transport, locator: { ...locator, terminal: { ...terminal, restingLine } } }

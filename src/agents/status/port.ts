@@ -24,7 +24,7 @@ export interface Explanation {
 }
 
 /** Of whom what is known may be old. */
-export interface Surveyed {
+export interface Refreshed {
   /** They are there; of a crowd, some screens are still to be read. */
   readonly unread: ReadonlySet<AgentId>;
   /** Their tmux server does not answer. */
@@ -32,16 +32,16 @@ export interface Surveyed {
 }
 
 /** Where agents can be looked at. */
-export interface Eyes {
+export interface StatusReader {
   /**
    * Brings what is known of these agents up to date, reading only what may have changed since the last time. Who is
    * there and who is not is known when it resolves, except where tmux does not answer.
    */
-  survey(agents: readonly Agent[]): Promise<Surveyed>;
+  refreshAll(agents: readonly Agent[]): Promise<Refreshed>;
   /** Resolves when nothing is being read any more. */
   close(): Promise<void>;
   /** Brings what is known of one agent up to date. */
-  look(agent: Agent): Promise<void>;
+  refresh(agent: Agent): Promise<void>;
   explain(agent: Agent, endpoint: Endpoint): Promise<Explanation>;
   /** Calls back soon after something about the agent changed. */
   watch(agent: Agent, endpoint: Endpoint, changed: () => void): Disposable;

@@ -30,7 +30,7 @@ describe("a user's hand on an agent", () => {
   const answered = (): string[] => logOf(ana.dir).flatMap((entry) => ("answered" in entry ? [entry.answered] : []));
   const show = async (state: ScriptedState): Promise<void> => {
     await ana.direct({ state });
-    await until(async () => (await stage.tieline.sensing.explain(ana.agent))?.state === state, state);
+    await until(async () => (await stage.tieline.statusMonitor.explain(ana.agent))?.state === state, state);
   };
 
   test("a dialog is read with its choices, and a number takes one", async () => {
@@ -119,7 +119,7 @@ describe("a user's hand on an agent", () => {
 
   test("nor to a prompt that is known as one, where it might end the program", async () => {
     const { agent } = await stage.cast("node", ["node"], { provider: "repl" });
-    await until(async () => (await stage.tieline.sensing.explain(agent))?.state === "idle", "its prompt");
+    await until(async () => (await stage.tieline.statusMonitor.explain(agent))?.state === "idle", "its prompt");
     expect(await refusal(interrupt(agent, stage.tieline))).toStartWith("CONFLICT: node is idle");
   });
 });

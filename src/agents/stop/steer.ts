@@ -4,7 +4,7 @@ import { endpointBy, notRunningWords, type Agent, type Endpoint } from "../../mo
 import { TielineError } from "../../model/errors.ts";
 import type { DialogKeys, Provider } from "../../providers/port.ts";
 import type { Providers } from "../../providers/providers.ts";
-import { look, type Look } from "../../tmux/pane.ts";
+import { snapshotPane, type PaneSnapshot } from "../../tmux/pane.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { pressGuarded, type Guards, type Written } from "../../tmux/write.ts";
 import { paneLocator, type PaneLocator } from "../../delivery/transports/paneLocator.ts";
@@ -136,7 +136,7 @@ export function choicesOn(rows: readonly string[], { choice }: DialogKeys): (Cho
 interface OpenDialog {
   readonly dialog: Dialog;
   readonly keys: DialogKeys;
-  readonly seen: Look;
+  readonly seen: PaneSnapshot;
   readonly locator: PaneLocator;
 }
 
@@ -145,7 +145,7 @@ async function openDialog(agent: Agent, parts: SteerParts): Promise<OpenDialog> 
   if (!dialogStates.includes(state)) throw noDialog(agent, state);
   const keys = parts.providers.of(agent.provider).dialogs;
   if (keys === null) throw unknownKeys(agent);
-  const seen = await look(parts.servers.at(locator.socket), locator.pane);
+  const seen = await snapshotPane(parts.servers.at(locator.socket), locator.pane);
   const choices = choicesOn(seen.plain, keys);
   if (choices.length === 0) throw unknownKeys(agent);
   const rows = seen.plain.slice(Math.max(0, choices[0]!.row - rowsAbove)).map((row) => row.trimEnd());

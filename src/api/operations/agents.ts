@@ -3,7 +3,7 @@ import type { Project } from "../../config/project.ts";
 import { adopt } from "../../agents/adopt/adopt.ts";
 import { giveBackMail } from "../../agents/stop/giveBack.ts";
 import { kill } from "../../agents/stop/end.ts";
-import { lookAt } from "../../agents/status/lookAt.ts";
+import { refreshStatus } from "../../agents/status/refreshStatus.ts";
 import { leadFirst, sessionsOf, teamSession } from "../../agents/layout/place.ts";
 import { agentOf } from "../../agents/start/enlist.ts";
 import { checkName, endpointBy, isLive, userId, type Agent } from "../../model/agent.ts";
@@ -25,7 +25,7 @@ const asLastSeen = "as last seen; its tmux server does not answer";
 type AgentOperations = Pick<Operations, "ls" | "adopt" | "rm" | "up" | "down">;
 
 export function agentOperations(tieline: Switch, callers: Callers, rights: Rights): AgentOperations {
-  const { mailbox, directory, sensing, courier, servers, starter, teams, profiles, lookups, config } = tieline;
+  const { mailbox, directory, statusMonitor, courier, servers, starter, teams, profiles, lookups, config } = tieline;
 
   return {
     async ls({ all = false }, { caller }) {
@@ -34,7 +34,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
         agent.team === from.team || tieline.native.homeOfAgent(agent) === from.team;
       const wanted = (): readonly Agent[] =>
         directory.agents().filter((agent) => (all || isInTeam(agent)) && rights.sees(from, agent));
-      const { unread, unanswered } = await sensing.refresh(wanted());
+      const { unread, unanswered } = await statusMonitor.refresh(wanted());
       return wanted().map((agent) => {
         const view = agentView(agent, tieline);
         if (!rights.reads(from, agent.id)) return withoutDetails(view);
@@ -51,7 +51,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
       const { team } = await callers.user(caller);
       const server = servers.at(caller.tmuxServer ?? tieline.tmuxSocket);
       const agent = await adopt(server, { target, name, team, provider, workspace, role }, tieline);
-      await lookAt(agent, tieline);
+      await refreshStatus(agent, tieline);
       courier.wake(agent.id);
       return agentView(directory.agent(agent.id)!, tieline);
     },
@@ -86,7 +86,7 @@ export function agentOperations(tieline: Switch, callers: Callers, rights: Right
         names
           .map(wanted)
           .filter(isLive)
-          .map((agent) => lookAt(agent, tieline)),
+          .map((agent) => refreshStatus(agent, tieline)),
       );
       const started: Agent[] = [];
       const running: Agent[] = [];

@@ -49,7 +49,7 @@ export function eventOperations(tieline: Switch, callers: Callers, rights: Right
 
 /** The live answer at the same place, for whoever accepts text/event-stream. */
 export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) {
-  const { events, sensing, directory } = tieline;
+  const { events, statusMonitor, directory } = tieline;
   const checkTeam = checkTeamOf(tieline);
   return async (request: Request, { caller, signal }: Call): Promise<Response | null> => {
     if (!request.headers.get("accept")?.includes("text/event-stream")) return null;
@@ -64,7 +64,7 @@ export function eventStreams(tieline: Switch, callers: Callers, rights: Rights) 
     checkTeam(filter.team);
     // Whoever follows the agents wants to see what they do as it happens.
     const attention = followsAgents(filter)
-      ? sensing.attend(() =>
+      ? statusMonitor.follow(() =>
           directory.agents().filter((agent) => concerns(agent, filter) && rights.sees(reader, agent)),
         )
       : null;

@@ -5,7 +5,7 @@ import type { Switch } from "../../compose/index.ts";
 import { checkProvider, locatorOf } from "../../agents/adopt/adopt.ts";
 import { discover } from "../../agents/adopt/discover.ts";
 import { kill, stop } from "../../agents/stop/end.ts";
-import { lookAt } from "../../agents/status/lookAt.ts";
+import { refreshStatus } from "../../agents/status/refreshStatus.ts";
 import { enlist } from "../../agents/start/enlist.ts";
 import { askToShutDown, isNativeOnly } from "../../providers/claude-code/teams/native/shutdown.ts";
 import type { Wishes } from "../../agents/start/launch.ts";
@@ -20,7 +20,7 @@ import { agentCalled, notRunning, paneOf, programCalled } from "../addressed.ts"
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
 import { tmuxServerOf } from "../../daemon/tmuxServerOf.ts";
-import { agentView, notStarted, waysInView } from "../views.ts";
+import { agentView, notStarted, endpointViews } from "../views.ts";
 
 type LifeOperations = Pick<
   Operations,
@@ -31,7 +31,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
   const { directory, mailbox, courier, servers, starter, config } = tieline;
   const view = (agent: Agent) => agentView(directory.agent(agent.id) ?? agent, tieline);
   const known = (address: string, from: Sender): Agent => programCalled(address, from, tieline);
-  const look = (agent: Agent): Promise<void> => lookAt(agent, tieline);
+  const look = (agent: Agent): Promise<void> => refreshStatus(agent, tieline);
 
   return {
     async spawn({ profile: profileName, name, resume: sessionId, ...wishes }, { caller }) {
@@ -134,7 +134,7 @@ export function lifeOperations(tieline: Switch, callers: Callers): LifeOperation
           foundBy: [...foundBy],
           agent: agent && `${agent.team}:${agent.name}`,
         },
-        waysIn: waysInView(
+        endpoints: endpointViews(
           endpointsInPane(tieline.providers.of(provider), locatorOf(server, pane, program, {})),
           tieline.transports,
         ),

@@ -203,14 +203,14 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
    */
   function proofOfFetching(id: AgentId): Proof {
     const agent = directory.agent(id);
-    return agent !== null && tieline.witness.canProve(agent) ? "submitted" : "tool";
+    return agent !== null && tieline.transcriptWatcher.canProve(agent) ? "submitted" : "tool";
   }
 
   async function send(draft: Draft, from: Sender, wait: Wanted | undefined) {
     if (wait === "seen") checkProvable(draft, from);
     const broadcast = isBroadcast(parseAddress(draft.to));
     // Those who ended while nothing looked are not counted among those who get it.
-    if (broadcast) await tieline.sensing.refresh(tieline.resolve(draft.to, from).agents);
+    if (broadcast) await tieline.statusMonitor.refresh(tieline.resolve(draft.to, from).agents);
     const sent = await router.send(draft, from);
     // It is accepted; what fails now fails in the courier as well, which reports it.
     const receipt = await announced(sent.receipt).catch(() => sent.receipt);
@@ -274,7 +274,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
   function checkProvable(draft: Draft, from: Sender): void {
     const { agents } = tieline.resolve(draft.to, from);
     for (const agent of agents) {
-      if (!readsFiles(agent) && tieline.witness.canProve(agent)) continue;
+      if (!readsFiles(agent) && tieline.transcriptWatcher.canProve(agent)) continue;
       const ways = readsFiles(agent) ? [filesEndpoint] : agent.endpoints;
       const proofs = ways.map(({ transport }) => tieline.transports.get(transport)?.traits.bestProof);
       if (agent.endpoints.length > 0 && !proofs.some((proof) => proof !== undefined && provesSeen(proof)))

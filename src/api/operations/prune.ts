@@ -1,7 +1,7 @@
 /** Forgets the agents whose programs are gone. */
 import type { Switch } from "../../compose/index.ts";
 import { giveBackMail } from "../../agents/stop/giveBack.ts";
-import { lookAt } from "../../agents/status/lookAt.ts";
+import { refreshStatus } from "../../agents/status/refreshStatus.ts";
 import type { Agent } from "../../model/agent.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
@@ -19,7 +19,7 @@ export function pruneOperations(tieline: Switch, callers: Callers): Pick<Operati
         (all ? directory.agents() : directory.roster.inTeam(teams.mustExist(team))).filter(
           ({ kind }) => kind === "program",
         );
-      await Promise.all(known().map((agent) => lookAt(agent, tieline)));
+      await Promise.all(known().map((agent) => refreshStatus(agent, tieline)));
       const removed: { name: string; team: string; failedDeliveries: number }[] = [];
       const kept: { name: string; team: string; why: string }[] = [];
       for (const agent of known().filter(({ state }) => ended.includes(state))) {

@@ -7,16 +7,16 @@ import { paneLocator } from "../../delivery/transports/paneLocator.ts";
 import type { Callers } from "../callers.ts";
 import type { Operations } from "../../daemon/http.ts";
 import { programCalled } from "../addressed.ts";
-import { usualWay } from "../../delivery/transportSelection.ts";
+import { usualTransport } from "../../delivery/transportSelection.ts";
 
 export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operations, "explain" | "layout"> {
-  const { directory, sensing } = tieline;
+  const { directory, statusMonitor } = tieline;
 
   return {
     async explain({ agent: address }, { caller }) {
       const from = await callers.sender(caller);
       const agent = programCalled(address, from, tieline);
-      const explanation = await sensing.explain(agent);
+      const explanation = await statusMonitor.explain(agent);
       if (explanation === null) {
         throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane, so there is no screen to read`, {
           remedy: "`tieline ls` shows what is known of it",
@@ -27,14 +27,14 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
         agent: agent.name,
         provider: agent.provider,
         ...explanation,
-        way: usualWay(agent, (name) => tieline.transports.get(name)!),
+        way: usualTransport(agent, (name) => tieline.transports.get(name)!),
       };
     },
 
     async layout({ layout, team }, { caller }) {
       const from = await callers.allow(caller, "spawn");
       const wanted = tieline.teams.mustExist(team ?? from.team);
-      await sensing.refresh(directory.roster.inTeam(wanted));
+      await statusMonitor.refresh(directory.roster.inTeam(wanted));
       const seats = seatsOf(directory.roster.inTeam(wanted).filter(isLive));
       const [first] = seats;
       if (first === undefined) throw nobodyToShow(wanted);

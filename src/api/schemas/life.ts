@@ -15,7 +15,7 @@ const FoundView = z.object({
   foundBy: z.array(z.string()),
   sessionId: z.string().nullable(),
   agent: z.string().nullable().describe("the agent that it is already"),
-  waysIn: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
+  endpoints: z.array(z.object({ transport: z.string(), bestProof: z.string(), authority: z.string() })),
 });
 export type FoundView = z.infer<typeof FoundView>;
 

@@ -121,8 +121,8 @@ function foundTable(found: readonly FoundView[], { paint, width }: Terminal): Li
     { text: one.provider === "generic" ? one.program : one.provider },
     one.agent === null ? { text: one.name, style: "bold" } : { text: `already ${one.agent}`, style: "dim" },
     { text: one.foundBy.join(", ") },
-    { text: one.waysIn.map(({ transport }) => transport).join(", ") },
-    { text: one.waysIn.map(({ bestProof }) => bestProof).join(", ") },
+    { text: one.endpoints.map(({ transport }) => transport).join(", ") },
+    { text: one.endpoints.map(({ bestProof }) => bestProof).join(", ") },
   ]);
   return table(["PANE", "SESSION", "PROGRAM", "NAME", "FOUND BY", "REACHED BY", "PROOF"], rows, paint, width());
 }

@@ -30,22 +30,22 @@ export interface Transport {
    * May this delivery be written now? Reads only; nothing at the recipient changes. A hold says why not, for
    * people to read. Must not throw for a recipient that is gone: that is `gone`.
    */
-  ready(errand: Errand): Promise<Readiness>;
+  ready(attempt: Attempt): Promise<Readiness>;
 
   /**
    * A message for this agent is on its way to the disk, and `ready` is likely to be asked in a moment: what takes time
    * to see may be looked at meanwhile. Reads only, and must not throw.
    */
-  foresee?(agent: Agent, endpoint: Endpoint): void;
+  prefetch?(agent: Agent, endpoint: Endpoint): void;
 
   /**
    * Writes once. Called only under a claim, one at a time per agent. After it began to write it may no longer
    * answer held, gone or error unless it can prove that nothing arrived; what it cannot tell is `unknown`.
    */
-  deliver(errand: Errand, signal: AbortSignal): Promise<Outcome>;
+  deliver(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
 
   /** After a lost attempt: did it arrive? May finish what was begun. `unknown` means no proof either way. */
-  inspect(errand: Errand): Promise<Outcome>;
+  inspect(attempt: Attempt): Promise<Outcome>;
 
   /** Calls back whenever this endpoint may have become ready. At most until the disposer is called. */
   watch(agent: Agent, endpoint: Endpoint, changed: () => void): Disposable;
@@ -64,7 +64,7 @@ export interface TransportTraits {
   readonly quiet?: boolean;
 }
 
-export interface Errand {
+export interface Attempt {
   readonly message: Message;
   readonly delivery: Delivery;
   readonly agent: Agent;

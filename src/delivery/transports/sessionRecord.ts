@@ -1,11 +1,11 @@
 /** What a session's own record tells of an attempt whose answer was lost. */
 import type { Agent } from "../../model/agent.ts";
-import type { Outcome, Proof, Trace } from "../../model/delivery.ts";
+import type { Outcome, Proof, TranscriptProof } from "../../model/delivery.ts";
 import type { Message } from "../../model/message.ts";
 
 export interface SessionRecord {
   /** What the session's transcript says of the message; null: it can not be read. */
-  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
+  readonly proofOf: (agent: Agent, message: Message) => Promise<TranscriptProof | null>;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -17,17 +17,17 @@ export async function foundInRecord(
   agent: Agent,
   message: Message,
   queued: Proof,
-  { traceOf, pause = Bun.sleep }: SessionRecord,
+  { proofOf, pause = Bun.sleep }: SessionRecord,
 ): Promise<Outcome> {
-  let trace = await traceOf(agent, message);
-  if (trace === "none") {
+  let proof = await proofOf(agent, message);
+  if (proof === "none") {
     await pause(recordedMs);
-    trace = await traceOf(agent, message);
+    proof = await proofOf(agent, message);
   }
-  if (trace === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
-  if (trace === "none") return { kind: "absent", detail: "the session has no record of it" };
-  if (trace === "answered") return { kind: "delivered", proof: "transcript" };
-  return trace === "given"
+  if (proof === null) return { kind: "unknown", detail: "the session's transcript can not be read" };
+  if (proof === "none") return { kind: "absent", detail: "the session has no record of it" };
+  if (proof === "answered") return { kind: "delivered", proof: "transcript" };
+  return proof === "given"
     ? { kind: "delivered", proof: "submitted", detail: "the conversation holds it" }
     : { kind: "delivered", proof: queued, detail: "the session has it in its queue" };
 }

@@ -3,22 +3,22 @@ import type { Directory } from "../../agents/directory/directory.ts";
 import { isLive } from "../../model/agent.ts";
 import type { AgentId } from "../../model/ids.ts";
 import { isClaude, type ClaudeSessions } from "./sessions.ts";
-import { Attendance, type AttendanceParts } from "../../agents/status/attendance.ts";
+import { AgentWatches, type AgentWatchesParts } from "../../agents/status/agentWatches.ts";
 
 export interface ClaudeLinkParts {
   readonly sessions: ClaudeSessions;
   readonly directory: Directory;
-  readonly onEvent: AttendanceParts["onEvent"];
+  readonly onEvent: AgentWatchesParts["onEvent"];
   /** The program said something new. */
   readonly changed: (agent: AgentId) => void;
 }
 
 export class ClaudeLink implements Disposable {
-  private readonly attendance: Attendance;
+  private readonly attendance: AgentWatches;
 
   constructor(private readonly parts: ClaudeLinkParts) {
     const { directory, onEvent, sessions } = parts;
-    this.attendance = new Attendance({
+    this.attendance = new AgentWatches({
       directory,
       onEvent,
       placeOf: (agent) => (isClaude(agent) ? JSON.stringify(agent.endpoints) : null),

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { heldBy } from "../../agents/status/ownWord.ts";
+import { heldBy } from "../../agents/status/reportedState.ts";
 import { anAgent } from "../../testing/agents.ts";
 import { lackOfLinux, testUnless } from "../../testing/needing.ts";
 import { ClaudeSessions } from "./sessions.ts";

@@ -6,7 +6,7 @@ import { elapsedFor, systemClock, type AgentId, type Clock, type Elapsed } from 
 import { entriesIn } from "../../os/entries.ts";
 import { leadsInto, settingsRules, untrustedText } from "../../os/untrustedFile.ts";
 import { renewWatcher } from "../../os/watchFolder.ts";
-import type { Said } from "../../agents/status/ownWord.ts";
+import type { ReportedState } from "../../agents/status/reportedState.ts";
 import { claudeFolder } from "./folder.ts";
 import { environOf } from "../processFiles.ts";
 import { parentNow, sessionNow, type RegisteredSession } from "./registry.ts";
@@ -71,7 +71,7 @@ export class ClaudeSessions {
   }
 
   /** What the program says that it does; null when it says nothing. */
-  said(agent: Agent): Said | null {
+  said(agent: Agent): ReportedState | null {
     const session = this.of(agent);
     if (session === null || session.status === "unknown") return null;
     const told = this.toldByHook.get(agent.id);

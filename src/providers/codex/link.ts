@@ -3,12 +3,12 @@ import type { Directory } from "../../agents/directory/directory.ts";
 import { isLive } from "../../model/agent.ts";
 import type { AgentId } from "../../model/ids.ts";
 import { codexServerOf, type CodexThreads, type Thread } from "./threads.ts";
-import { Attendance, type AttendanceParts } from "../../agents/status/attendance.ts";
+import { AgentWatches, type AgentWatchesParts } from "../../agents/status/agentWatches.ts";
 
 export interface CodexLinkParts {
   readonly threads: Pick<CodexThreads, "known" | "said" | "watch">;
   readonly directory: Directory;
-  readonly onEvent: AttendanceParts["onEvent"];
+  readonly onEvent: AgentWatchesParts["onEvent"];
   /** The program said something new. */
   readonly changed: (agent: AgentId) => void;
   /** A turn has ended: what it did not read is lost to it. */
@@ -16,11 +16,11 @@ export interface CodexLinkParts {
 }
 
 export class CodexLink implements Disposable {
-  private readonly attendance: Attendance;
+  private readonly attendance: AgentWatches;
 
   constructor(private readonly parts: CodexLinkParts) {
     const { directory, onEvent, threads } = parts;
-    this.attendance = new Attendance({
+    this.attendance = new AgentWatches({
       directory,
       onEvent,
       placeOf: (agent) => codexServerOf(agent)?.socket ?? null,

@@ -7,6 +7,6 @@ export const codexMentions: Escaped = { as: { $: "$\\", "[@": "[@\\" }, from: "a
 export const terminal: Partial<TerminalTraits> = {
   pasteLimit: 1_000_000,
   collapsesAbove: 1_000,
-  settleMs: 1_000,
+  turnStartMs: 1_000,
   escaped: codexMentions,
 };

@@ -8,7 +8,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
-import { whileStarting, type Said } from "../../agents/status/ownWord.ts";
+import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { connectAppServer, type AppServer, type AppServerNotification } from "./appServer.ts";
 import { allHeldBy, homeOfCodex, lockedThreads, threadHeldBy } from "./processes.ts";
@@ -96,7 +96,7 @@ export class CodexThreads implements AsyncDisposable {
   }
 
   /** What the program says that it does; null when it says nothing. A start looks like rest before its dialogs come. */
-  said(agent: Agent): Said | null {
+  said(agent: Agent): ReportedState | null {
     const server = codexServerOf(agent);
     if (server === null) return null;
     const thread = this.known(agent);
@@ -199,7 +199,7 @@ const writtenAt = (path: string): number => statSync(path, { throwIfNoEntry: fal
 const pidOf = ({ endpoints }: Agent): number =>
   Number(endpoints.find(({ transport }) => transport === "tmux")?.locator["agentPid"] ?? 0);
 
-export function saidBy(status: ThreadStatus): Said | null {
+export function saidBy(status: ThreadStatus): ReportedState | null {
   switch (status.type) {
     case "idle":
       return { state: "idle", reason: null };

@@ -1,5 +1,5 @@
 /** What one opencode does, put together from what its server says when asked and from the events that follow. */
-import type { Said } from "../../agents/status/ownWord.ts";
+import type { ReportedState } from "../../agents/status/reportedState.ts";
 import type { OpencodeEvent, OpencodeServer } from "./server.ts";
 
 interface Status {
@@ -31,7 +31,7 @@ export class Happenings {
     private readonly changed: () => void,
   ) {}
 
-  said(session: string | null): Said {
+  said(session: string | null): ReportedState {
     // A dialog of a subagent stands on the same screen.
     if (this.permissions.size > 0) return { state: "permission", reason: null };
     if (this.questions.size > 0) return { state: "question", reason: null };

@@ -6,7 +6,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock, MessageId } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
-import { whileStarting, type Said } from "../../agents/status/ownWord.ts";
+import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import { standingOf, type Entry, type Standing } from "./conversation.ts";
 import { Happenings } from "./happenings.ts";
@@ -57,7 +57,7 @@ export class OpencodeSessions implements AsyncDisposable {
   }
 
   /** What the program says that it does; null when it says nothing. */
-  said(agent: Agent): Said | null {
+  said(agent: Agent): ReportedState | null {
     if (opencodeLocatorOf(agent) === null) return null;
     const connection = this.known(agent);
     if (connection?.open) return connection.happenings.said(agent.sessionId);
@@ -71,7 +71,7 @@ export class OpencodeSessions implements AsyncDisposable {
   }
 
   /** The same, once the server was asked. Rejects when it is not there. */
-  async ask(agent: Agent): Promise<Said> {
+  async ask(agent: Agent): Promise<ReportedState> {
     const connection = this.connectionOf(agent);
     await connection.opened();
     return connection.happenings.said(agent.sessionId);

@@ -6,7 +6,7 @@ import type { Agent, Endpoint } from "../../model/agent.ts";
 import { TielineError } from "../../model/errors.ts";
 import type { Clock } from "../../model/ids.ts";
 import { Ages } from "../../os/ages.ts";
-import { whileStarting, type Said } from "../../agents/status/ownWord.ts";
+import { whileStarting, type ReportedState } from "../../agents/status/reportedState.ts";
 import { complaintsOf, KeptOpen } from "../keptOpen.ts";
 import type { PiCall, PiFinding, PiFrame } from "./extension.ts";
 
@@ -50,7 +50,7 @@ export class PiSessions implements AsyncDisposable {
   }
 
   /** What the program says that it does; null when it says nothing. */
-  said(agent: Agent): Said | null {
+  said(agent: Agent): ReportedState | null {
     if (piLocatorOf(agent) === null) return null;
     const state = this.known(agent)?.state ?? null;
     if (state !== null) return { state: state.working ? "working" : "idle", reason: null };
@@ -58,7 +58,7 @@ export class PiSessions implements AsyncDisposable {
   }
 
   /** The same, once it has said something. Rejects when it is not there. */
-  async ask(agent: Agent): Promise<Said> {
+  async ask(agent: Agent): Promise<ReportedState> {
     const { working } = await this.connectionOf(agent).opened();
     return { state: working ? "working" : "idle", reason: null };
   }

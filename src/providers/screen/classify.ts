@@ -3,7 +3,7 @@ import type { ScreenManifest, ScreenState } from "./manifest.ts";
 import { maxRows, type Screen } from "./parse.ts";
 import { rowsAbove, ruleHolds, type View } from "./rules.ts";
 
-export interface Reading {
+export interface ScreenReading {
   state: ScreenState;
   /** Text of a user, or a mode that changes what Enter does, stands in the composer. */
   draft: boolean;
@@ -20,7 +20,7 @@ export interface Reading {
  * The first rule that holds names the state. Pure; copy mode is the caller's to judge, the screen beneath reads the
  * same.
  */
-export function classify(manifest: ScreenManifest, screen: Screen): Reading {
+export function classify(manifest: ScreenManifest, screen: Screen): ScreenReading {
   const rows = visibleRows(screen);
   const composer = manifest.composer && findComposer(manifest.composer, rows, screen);
   const view: View = { screen, rows, composer };
@@ -55,7 +55,7 @@ export function explainScreen(
   manifest: ScreenManifest,
   capture: string,
   known: Omit<Screen, "lines"> = {},
-): Pick<Reading, "state" | "draft" | "rule" | "why"> {
+): Pick<ScreenReading, "state" | "draft" | "rule" | "why"> {
   const { state, draft, rule, why } = classify(manifest, { ...known, lines: capture.replace(/\n$/, "").split("\n") });
   return { state, draft, rule, why };
 }

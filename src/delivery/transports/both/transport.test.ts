@@ -3,8 +3,8 @@ import type { Outcome } from "../../../model/delivery.ts";
 import { anAgent } from "../../../testing/agents.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { bothEndpoint } from "../bothEndpoint.ts";
-import type { Errand, Readiness, Transport } from "../port.ts";
-import { bothWaysTransport } from "./transport.ts";
+import type { Attempt, Readiness, Transport } from "../port.ts";
+import { paneAndInboxTransport } from "./transport.ts";
 
 /** A way in that writes down what went in, and what it was asked. */
 function way(name: string, { outcome, readiness = { kind: "ready" } }: { outcome: Outcome; readiness?: Readiness }) {
@@ -29,7 +29,7 @@ const agent = anAgent({
   name: "ana",
   endpoints: [{ transport: "tmux", locator: {} }, { transport: "claude-inbox", locator: {} }, bothEndpoint],
 });
-const errand = { agent, endpoint: bothEndpoint, message: { body: "hi" } } as unknown as Errand;
+const attempt = { agent, endpoint: bothEndpoint, message: { body: "hi" } } as unknown as Attempt;
 const typed: Outcome = { kind: "delivered", proof: "screen" };
 const laid: Outcome = { kind: "delivered", proof: "written", detail: "it lies in the member's inbox" };
 
@@ -79,8 +79,8 @@ test.each<[what: string, pane: Outcome, inbox: Outcome, result: object, inboxGot
   ],
 ])("%s", async (_, paneOutcome, inboxOutcome, result, inboxGot) => {
   const inbox = way("claude-inbox", { outcome: inboxOutcome });
-  const both = bothWaysTransport({ pane: way("tmux", { outcome: paneOutcome }).transport, inbox: inbox.transport });
-  expect(await both.deliver(errand, AbortSignal.timeout(1_000))).toMatchObject(result);
+  const both = paneAndInboxTransport({ pane: way("tmux", { outcome: paneOutcome }).transport, inbox: inbox.transport });
+  expect(await both.deliver(attempt, AbortSignal.timeout(1_000))).toMatchObject(result);
   expect(inbox.texts).toHaveLength(inboxGot);
 });
 
@@ -89,7 +89,7 @@ transportContract(
   async () => {
     const pane = way("tmux", { outcome: typed });
     const inbox = way("claude-inbox", { outcome: laid });
-    let transport = bothWaysTransport({ pane: pane.transport, inbox: inbox.transport });
+    let transport = paneAndInboxTransport({ pane: pane.transport, inbox: inbox.transport });
     return {
       get transport() {
         return transport;
@@ -102,7 +102,7 @@ transportContract(
           : [...pane.texts, "in only one of them"],
       async vanish() {
         const gone = { kind: "gone", detail: "gone" } as const;
-        transport = bothWaysTransport({
+        transport = paneAndInboxTransport({
           pane: way("tmux", { outcome: gone, readiness: gone }).transport,
           inbox: way("claude-inbox", { outcome: gone, readiness: gone }).transport,
         });

@@ -6,35 +6,38 @@
 import type { Agent, Endpoint } from "../../../model/agent.ts";
 import type { Outcome } from "../../../model/delivery.ts";
 import { bothTransport } from "../bothEndpoint.ts";
-import type { Errand, Transport } from "../port.ts";
+import type { Attempt, Transport } from "../port.ts";
 
 export interface BothParts {
   readonly pane: Transport;
   readonly inbox: Transport;
 }
 
-export function bothWaysTransport({ pane, inbox }: BothParts): Transport {
-  const by = ({ name }: Transport, errand: Errand): Errand => ({ ...errand, endpoint: endpointOf(errand.agent, name) });
+export function paneAndInboxTransport({ pane, inbox }: BothParts): Transport {
+  const by = ({ name }: Transport, attempt: Attempt): Attempt => ({
+    ...attempt,
+    endpoint: endpointOf(attempt.agent, name),
+  });
 
   return {
     name: bothTransport,
     traits: { bestProof: pane.traits.bestProof, authority: pane.traits.authority },
 
-    async ready(errand) {
-      const atPane = await pane.ready(by(pane, errand));
-      return atPane.kind === "gone" ? inbox.ready(by(inbox, errand)) : atPane;
+    async ready(attempt) {
+      const atPane = await pane.ready(by(pane, attempt));
+      return atPane.kind === "gone" ? inbox.ready(by(inbox, attempt)) : atPane;
     },
 
-    async deliver(errand, signal) {
-      const typed = await pane.deliver(by(pane, errand), signal);
+    async deliver(attempt, signal) {
+      const typed = await pane.deliver(by(pane, attempt), signal);
       if (typed.kind === "held" || typed.kind === "error") return typed;
-      return together(typed, await inbox.deliver(by(inbox, errand), signal));
+      return together(typed, await inbox.deliver(by(inbox, attempt), signal));
     },
 
-    async inspect(errand) {
-      const typed = await pane.inspect(by(pane, errand));
+    async inspect(attempt) {
+      const typed = await pane.inspect(by(pane, attempt));
       if (typed.kind === "delivered") return typed;
-      const laid = await inbox.inspect(by(inbox, errand));
+      const laid = await inbox.inspect(by(inbox, attempt));
       return laid.kind === "delivered" ? laid : typed;
     },
 

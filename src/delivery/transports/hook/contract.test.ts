@@ -9,7 +9,7 @@ import { claudeSession, type ClaudeSession } from "../../../testing/claudeSessio
 import { user } from "../../../testing/mailboxContract.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { until, untilGone } from "../../../testing/until.ts";
-import type { Errand } from "../port.ts";
+import type { Attempt } from "../port.ts";
 import { hookEndpoint, hookTransport } from "./transport.ts";
 
 /** Leaves the real waiter behind, and another one after every turn that one has started. */
@@ -48,13 +48,13 @@ async function aSession() {
   const { bells, wait } = place;
   layHookPlace(place, { socket: join(session.folder, "daemon.sock"), bun: process.execPath });
   const waiters = waitersOf(session, wait);
-  const { sessions, agent, given, traceOf } = session;
+  const { sessions, agent, given, proofOf } = session;
   return {
     transport: hookTransport({
       bells,
       said: (one) => sessions.said(one),
       watchState: (one, changed) => sessions.watch(one, changed),
-      traceOf,
+      proofOf,
       pause: async () => undefined,
     }),
     agent,
@@ -79,16 +79,16 @@ test("mail that its waiter leaves is taken back, also when the attempt was calle
   await using session = await aSession();
   const { transport, agent, endpoint } = session;
   const message = seal({ to: agent.name, body: "to nobody" }, user, { inReplyTo: null, hops: 0 });
-  const errand: Errand = {
+  const attempt: Attempt = {
     message,
     delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" },
     agent,
     endpoint,
     mark: "m",
   };
-  await until(async () => (await transport.ready(errand)).kind === "ready", "the waiter");
+  await until(async () => (await transport.ready(attempt)).kind === "ready", "the waiter");
   await session.vanish();
-  expect(await transport.deliver(errand, AbortSignal.abort())).toMatchObject({
+  expect(await transport.deliver(attempt, AbortSignal.abort())).toMatchObject({
     kind: "held",
     hold: { reason: "busy" },
   });
@@ -101,16 +101,16 @@ test(
     await using session = claudeSession("s-1", hookEndpoint("s-1"));
     const place = hookPlaceIn(session.folder);
     layHookPlace(place, { socket: join(session.folder, "daemon.sock"), bun: process.execPath });
-    const { sessions, agent, traceOf } = session;
+    const { sessions, agent, proofOf } = session;
     const transport = hookTransport({
       bells: place.bells,
       said: (one) => sessions.said(one),
       watchState: (one, changed) => sessions.watch(one, changed),
-      traceOf,
+      proofOf,
       pause: async () => undefined,
     });
     const message = seal({ to: agent.name, body: "to the resumed one" }, user, { inReplyTo: null, hops: 0 });
-    const errand: Errand = {
+    const attempt: Attempt = {
       message,
       delivery: { ...queued(message, agent), id: deliveryId(1), state: "claimed" },
       agent,
@@ -128,13 +128,13 @@ test(
         stderr: "pipe",
       });
     const killed = program();
-    await until(async () => waiter() !== "" && (await transport.ready(errand)).kind === "ready", "the first waiter");
+    await until(async () => waiter() !== "" && (await transport.ready(attempt)).kind === "ready", "the first waiter");
     const left = waiter();
     killed.kill("SIGKILL");
     await killed.exited;
     const resumed = program();
     await until(() => !["", left].includes(waiter()), "the second waiter");
-    expect(await transport.deliver(errand, AbortSignal.timeout(20_000))).toMatchObject({ kind: "delivered" });
+    expect(await transport.deliver(attempt, AbortSignal.timeout(20_000))).toMatchObject({ kind: "delivered" });
     expect(await resumed.exited).toBe(2);
     expect(await new Response(resumed.stderr).text()).toContain("to the resumed one");
     await untilGone(Number(left.split(" ")[0]));

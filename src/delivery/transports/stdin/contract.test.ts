@@ -10,7 +10,7 @@ import { anAgent } from "../../../testing/agents.ts";
 import { user } from "../../../testing/mailboxContract.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { until } from "../../../testing/until.ts";
-import type { Errand } from "../port.ts";
+import type { Attempt } from "../port.ts";
 import { hasReader, stdinEndpoint, streamsIn } from "../streams.ts";
 import { standardInputTransport } from "./transport.ts";
 
@@ -67,7 +67,7 @@ transportContract(
 
 describe("a program's standard input", () => {
   type Program = Awaited<ReturnType<typeof aProgram>>;
-  function errandFor({ agent, endpoint }: Program, body: string): Errand {
+  function errandFor({ agent, endpoint }: Program, body: string): Attempt {
     const message = seal({ to: agent.name, body }, user, { inReplyTo: null, hops: 0 });
     return {
       message,
@@ -85,9 +85,9 @@ describe("a program's standard input", () => {
       errandFor(program, "two\nlines"),
       errandFor(program, "C:\\"),
     ];
-    for (const errand of [short, long, slash])
-      expect((await program.transport.deliver(errand, AbortSignal.timeout(10_000))).kind).toBe("delivered");
-    const frame = ({ message: { tag, body } }: Errand): string =>
+    for (const attempt of [short, long, slash])
+      expect((await program.transport.deliver(attempt, AbortSignal.timeout(10_000))).kind).toBe("delivered");
+    const frame = ({ message: { tag, body } }: Attempt): string =>
       `[${tag} from user]\n${body}\n[end ${tag} · reply: tieline reply ${tag}]\n`;
     const wanted = `${short.message.tag}: one line\n${frame(long)}${frame(slash)}`;
     await until(() => program.printed().length >= wanted.length, "the text");
@@ -96,8 +96,8 @@ describe("a program's standard input", () => {
 
   test("a megabyte goes in whole as the program reads", async () => {
     await using program = await aProgram(["cat"]);
-    const errand = errandFor(program, `${"x".repeat(1_000_000)}\nend`);
-    expect((await program.transport.deliver(errand, AbortSignal.timeout(30_000))).kind).toBe("delivered");
+    const attempt = errandFor(program, `${"x".repeat(1_000_000)}\nend`);
+    expect((await program.transport.deliver(attempt, AbortSignal.timeout(30_000))).kind).toBe("delivered");
     await until(() => program.printed().includes("[end MSG"), "the end of the text");
     expect(program.printed()).toContain("x".repeat(1_000_000));
   });
@@ -116,13 +116,13 @@ describe("a program's standard input", () => {
       hold: { reason: "busy" },
     });
     using go = aFile(join(tmpdir(), `go-${process.pid}`));
-    const errand = errandFor(program, "whole");
+    const attempt = errandFor(program, "whole");
     await until(
-      async () => (await program.transport.deliver(errand, AbortSignal.timeout(200))).kind === "delivered",
+      async () => (await program.transport.deliver(attempt, AbortSignal.timeout(200))).kind === "delivered",
       "room in the input",
     );
     await until(
-      () => program.printed().includes(`${errand.message.tag}: whole\n`),
+      () => program.printed().includes(`${attempt.message.tag}: whole\n`),
       "the next message on a line of its own",
     );
     expect(
@@ -130,7 +130,7 @@ describe("a program's standard input", () => {
         .printed()
         .split("\n")
         .filter((line) => line.includes("whole")),
-    ).toEqual([`${errand.message.tag}: whole`]);
+    ).toEqual([`${attempt.message.tag}: whole`]);
     expect(existsSync(go.path)).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { promptAgentPath, submissions } from "../../../testing/promptAgent.ts";
 import { privateTmux } from "../../../testing/tmux.ts";
 import { transportContract } from "../../../testing/transportContract.ts";
 import { until } from "../../../testing/until.ts";
-import { look } from "../../../tmux/pane.ts";
+import { snapshotPane } from "../../../tmux/pane.ts";
 import { systemProcesses } from "../../../os/processes.ts";
 import { TmuxServer } from "../../../tmux/server.ts";
 import { newWindow } from "../../../tmux/session.ts";
@@ -26,8 +26,8 @@ transportContract(
       name: "w",
       command: [process.execPath, promptAgentPath, log],
     });
-    await until(async () => (await look(server, pane)).plain.join("").includes(">"), "the prompt");
-    const { pane: facts } = await look(server, pane);
+    await until(async () => (await snapshotPane(server, pane)).plain.join("").includes(">"), "the prompt");
+    const { pane: facts } = await snapshotPane(server, pane);
     const program = (await processes.read(facts.pid))!;
     const endpoint = paneEndpoint({
       socket: server.socketPath,

@@ -291,10 +291,10 @@ async function shows(
   state: string,
   draft = false,
 ): Promise<void> {
-  const { directory, sensing } = stage.tieline;
+  const { directory, statusMonitor } = stage.tieline;
   await until(
     async () => {
-      const told = await sensing.explain(directory.agent(id)!);
+      const told = await statusMonitor.explain(directory.agent(id)!);
       return told?.state === state && told.draft === draft;
     },
     `${state}${draft ? " with a draft" : ""} to show`,

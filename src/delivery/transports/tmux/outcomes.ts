@@ -4,13 +4,13 @@ import { notesOn, type Envelope } from "../../../model/envelope.ts";
 import { leaveMode } from "../../../tmux/write.ts";
 import type { Access } from "./access.ts";
 import { claimedAt } from "./marks.ts";
-import type { There } from "./sight.ts";
+import type { LivePane } from "./paneStatus.ts";
 
 export const unanswered = (detail: string) => ({ kind: "held", hold: { reason: "error", detail } }) as const;
 
 /** Leaving copy mode redraws the pane; the next look decides about typing. */
-export async function leaveCopyMode({ server, locator }: Access, sight: There): Promise<Outcome> {
-  await leaveMode(server, { pane: locator.pane, panePid: sight.look.pane.pid });
+export async function leaveCopyMode({ server, locator }: Access, status: LivePane): Promise<Outcome> {
+  await leaveMode(server, { pane: locator.pane, panePid: status.snapshot.pane.pid });
   return { kind: "held", hold: { reason: "copy-mode", detail: `${locator.pane} was in copy mode and nobody looked` } };
 }
 
@@ -39,7 +39,7 @@ export function withNotes(outcome: Outcome, sent: Envelope | null): Outcome {
     : outcome;
 }
 
-export function tooSmall({ look: { pane } }: There): Outcome {
+export function tooSmall({ snapshot: { pane } }: LivePane): Outcome {
   return {
     kind: "held",
     hold: {

@@ -3,9 +3,9 @@ import type { Agent } from "../../../model/agent.ts";
 import type { Envelope } from "../../../model/envelope.ts";
 import { isPosixShell } from "../../../os/shell.ts";
 import type { ReadTtyMode } from "../../../os/tty.ts";
-import type { Errand } from "../port.ts";
+import type { Attempt } from "../port.ts";
 import type { Access } from "./access.ts";
-import type { There } from "./sight.ts";
+import type { LivePane } from "./paneStatus.ts";
 import { canonicalLimit, paneText, type Taking } from "./text.ts";
 import type { PaneWatch } from "./watch.ts";
 
@@ -19,19 +19,23 @@ export interface PaneInputParts {
 
 /** Null: the pane is so small that not even a doorbell could be checked in it. */
 export async function textFor(
-  { message, agent }: Errand,
+  { message, agent }: Attempt,
   access: Access,
-  sight: There,
+  status: LivePane,
   parts: PaneInputParts,
 ): Promise<Envelope | null> {
-  const taking = { ...(await takingOf(access, sight, parts)), ...actingTraits(sight), command: parts.command?.(agent) };
+  const taking = {
+    ...(await takingOf(access, status, parts)),
+    ...actingTraits(status),
+    command: parts.command?.(agent),
+  };
   return paneText(message, access.traits, taking, "user");
 }
 
 /** Whether the program takes several lines at once: tmux knows, or we saw it ask, or its terminal tells. */
 async function takingOf(
   { traits, locator, manifest }: Access,
-  { look: { pane }, reading }: There,
+  { snapshot: { pane }, reading }: LivePane,
   { watches, platform, ttyMode }: PaneInputParts,
 ): Promise<Taking> {
   const framed =
@@ -54,7 +58,7 @@ async function takingOf(
 }
 
 /** How text is written so that it does not run: as a comment, or quoted. */
-const actingTraits = ({ acting }: There): Pick<Taking, "comment" | "posix"> => ({
+const actingTraits = ({ acting }: LivePane): Pick<Taking, "comment" | "posix"> => ({
   comment: acting?.comment ?? null,
   posix: acting?.kind === "shell" && isPosixShell(acting.name),
 });

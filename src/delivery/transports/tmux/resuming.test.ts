@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { labelledScreens } from "../../../testing/screens.ts";
 import { privateTmux } from "../../../testing/tmux.ts";
-import { look } from "../../../tmux/pane.ts";
+import { snapshotPane } from "../../../tmux/pane.ts";
 import { systemProcesses } from "../../../os/processes.ts";
 import { TmuxServer } from "../../../tmux/server.ts";
 import { newWindow } from "../../../tmux/session.ts";
 import { Ages } from "../../../os/ages.ts";
-import { recognise } from "./sight.ts";
+import { interpretSnapshot } from "./paneStatus.ts";
 import { providers } from "../../../compose/providers.ts";
 
 test("a program that goes on with a conversation is not ready before that shows, unless it does not for a minute", async () => {
@@ -14,7 +14,7 @@ test("a program that goes on with a conversation is not ready before that shows,
   await using server = new TmuxServer(tmux);
   const { pane } = await newWindow(server, { session: "main", name: "agent", command: ["cat"] });
   const { screen } = labelledScreens().find(({ file }) => file === "gemini/idle-fresh.ansi.txt")!;
-  const seen = await look(server, pane);
+  const seen = await snapshotPane(server, pane);
   const shown = {
     ...seen,
     styled: screen.lines,
@@ -36,13 +36,13 @@ test("a program that goes on with a conversation is not ready before that shows,
     terminal: {},
   };
   const state = async (resumes: boolean, now: number) => {
-    const sight = await recognise(
+    const status = await interpretSnapshot(
       processes,
       { providers, locator: { ...locator, resumes }, manifest: providers.screen("gemini"), traits: { mayAct: false } },
       shown,
       new Ages(() => now),
     );
-    return sight.kind === "there" ? sight.reading.state : sight.detail;
+    return status.kind === "live" ? status.reading.state : status.detail;
   };
   expect(await state(false, since)).toBe("idle");
   expect(await state(true, since + 59_999)).toBe("unknown");

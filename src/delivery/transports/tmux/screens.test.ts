@@ -102,7 +102,7 @@ async function show(
   const { lines, title, cursor: at, cursorHidden = false } = screen;
   await play(dir, { lines, title: title!, cursor: at!, cursorHidden });
   const cursor = [Math.min(screen.cursor!.x, screen.width! - 1), Math.min(screen.cursor!.y, screen.height! - 1)].join();
-  const read = () => stage.tieline.sensing.explain(cast.agent);
+  const read = () => stage.tieline.statusMonitor.explain(cast.agent);
   await until(
     async () => {
       const told = await read();

@@ -10,21 +10,28 @@ import { lastKeyAt } from "../../../tmux/pane.ts";
 import { keyWaits, type KeyPause } from "../../../tmux/pauseKeys.ts";
 import { enterGuarded, type Guards } from "../../../tmux/write.ts";
 import type { Access } from "./access.ts";
-import { lastStirAt, stirAge, surelyPastMs, whyNotTyped, type Sight, type There } from "./sight.ts";
-import { hasComposer, sameScreen, standing, type Standing } from "./verify.ts";
+import {
+  lastUserActivityAt,
+  userActivityAge,
+  surelyPastMs,
+  whyNotTyped,
+  type PaneStatus,
+  type LivePane,
+} from "./paneStatus.ts";
+import { hasComposer, sameScreen, composerContent, type ComposerContent } from "./composerContent.ts";
 
 export interface Pasted {
   readonly access: Access;
   readonly text: string;
   readonly mark: string;
   /** The pane as it was just before the paste; null when that is not known any more. */
-  readonly before: There | null;
+  readonly before: LivePane | null;
   /** The users' keys wait meanwhile. */
   readonly pause?: KeyPause | null;
 }
 
 export interface SubmitParts {
-  readonly see: () => Promise<Sight>;
+  readonly read: () => Promise<PaneStatus>;
   /** Told of each Enter. */
   readonly entered: () => void;
   readonly elapsed: Elapsed;
@@ -51,36 +58,36 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
   const latest = elapsed() + parts.userMs;
   let presses = 0;
   let enteredAt = 0;
-  let entered: There | null = null;
+  let entered: LivePane | null = null;
   let dialogSeen = false;
   let emptySince: number | null = null;
-  let standsSince: number | null = null;
+  let shownSince: number | null = null;
   let leftSince: number | null = null;
-  let last: { sight: There; stands: Standing } | null = null;
+  let last: { status: LivePane; content: ComposerContent } | null = null;
 
   // A look takes about as long as an echo, so the second one need not wait.
   for (let delayMs = 0; ; delayMs = Math.min(Math.max(1, delayMs * 1.5), parts.pollMs)) {
-    const sight = await parts.see();
-    if (sight.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${sight.detail}` };
-    const stands = standing(access.manifest, access.traits, sight, text, presses === 0 ? before : null);
-    last = { sight, stands };
-    dialogSeen ||= isDialog(sight);
+    const status = await parts.read();
+    if (status.kind === "gone") return { kind: "unknown", detail: `it was pasted, then ${status.detail}` };
+    const content = composerContent(access.manifest, access.traits, status, text, presses === 0 ? before : null);
+    last = { status, content };
+    dialogSeen ||= isDialog(status);
     if (dialogSeen && presses === 0 && isEmptyAndUntouched(pasted, last)) emptySince ??= elapsed();
-    else if (stands !== "other") emptySince = null;
+    else if (content !== "other") emptySince = null;
     if (emptySince !== null && elapsed() - emptySince > swallowedMs) return swallowedByDialog(pane);
     // Without an echo the screen proves nothing, whatever it shows.
     if (presses > 0 && !access.traits.echo)
       return { kind: "delivered", proof: "written", detail: `typed into ${pane}, which shows nothing of it` };
-    standsSince = stands === "ours" ? (standsSince ?? elapsed()) : null;
-    leftSince = entered && wasTaken(access, entered, sight, stands) ? (leftSince ?? elapsed()) : null;
+    shownSince = content === "ours" ? (shownSince ?? elapsed()) : null;
+    leftSince = entered && wasTaken(access, entered, status, content) ? (leftSince ?? elapsed()) : null;
     if (leftSince !== null && elapsed() - leftSince >= access.traits.redrawMs) return delivered(`typed into ${pane}`);
-    const isLongEnough = standsSince !== null && elapsed() - standsSince >= access.traits.enterGapMs;
-    if (isLongEnough && mayPress(sight) && safeToEnter(pasted, sight) && nobodyTyped(sight, pasted, ages)) {
-      if ((await enterGuarded(access.server, { ...enterGuards(pasted, sight), mark })).done) {
+    const isLongEnough = shownSince !== null && elapsed() - shownSince >= access.traits.enterGapMs;
+    if (isLongEnough && mayPress(status) && safeToEnter(pasted, status) && nobodyTyped(status, pasted, ages)) {
+      if ((await enterGuarded(access.server, { ...enterGuards(pasted, status), mark })).done) {
         presses++;
         parts.entered();
         enteredAt = elapsed();
-        entered = sight;
+        entered = status;
         delayMs = 1;
       }
     }
@@ -92,28 +99,28 @@ export async function submit(pasted: Pasted, parts: SubmitParts, signal: AbortSi
    * Again only where the composer is known: elsewhere the text that still shows may be the program's own echo. And only
    * if nobody typed since: a slow program would take the first Enter for our text, and the second for theirs.
    */
-  function mayPress(sight: There): boolean {
+  function mayPress(status: LivePane): boolean {
     if (entered === null) return true;
     return (
-      (sameKeys(entered, sight) || keysWait(pasted, sight)) &&
-      hasComposer(access.manifest, sight) &&
+      (sameKeys(entered, status) || keysWait(pasted, status)) &&
+      hasComposer(access.manifest, status) &&
       presses <= parts.enterRepeats &&
       elapsed() - enteredAt > enterPatienceMs * presses
     );
   }
 
   /** Who types into our text, or has a dialog open over it, will finish; a daemon that stops does not wait for that. */
-  function isWaitingForUser({ sight, stands }: { sight: There; stands: Standing }): boolean {
+  function isWaitingForUser({ status, content }: { status: LivePane; content: ComposerContent }): boolean {
     const timedOut = (signal.reason as { name?: string } | undefined)?.name === "TimeoutError";
     return (
-      timedOut && (stands === "mixed" || emptySince !== null || isDialog(sight) || !nobodyTyped(sight, pasted, ages))
+      timedOut && (content === "mixed" || emptySince !== null || isDialog(status) || !nobodyTyped(status, pasted, ages))
     );
   }
 }
 
 export function guardedBy(
   { locator }: Access,
-  { look: { pane } }: There,
+  { snapshot: { pane } }: LivePane,
 ): { pane: string; panePid: number; guards: Guards } {
   const { title, cursor, currentCommand: command, keysAt, pasted } = pane;
   return {
@@ -124,58 +131,58 @@ export function guardedBy(
 }
 
 /** A key was pressed since the paste, and has not reached the program. */
-function keysWait({ pause = null }: Pasted, { look: { pane } }: There): boolean {
+function keysWait({ pause = null }: Pasted, { snapshot: { pane } }: LivePane): boolean {
   return pause !== null && pane.paused === keyWaits(pause);
 }
 
 /** While keys wait, their time says nothing; that they still wait is what counts. */
-function enterGuards(pasted: Pasted, sight: There): ReturnType<typeof guardedBy> {
-  const write = guardedBy(pasted.access, sight);
-  if (!keysWait(pasted, sight)) return write;
+function enterGuards(pasted: Pasted, status: LivePane): ReturnType<typeof guardedBy> {
+  const write = guardedBy(pasted.access, status);
+  if (!keysWait(pasted, status)) return write;
   const { keysAt: _, ...guards } = write.guards;
-  return { ...write, guards: { ...guards, paused: sight.look.pane.paused } };
+  return { ...write, guards: { ...guards, paused: status.snapshot.pane.paused } };
 }
 
-function wasTaken({ manifest }: Access, entered: There, now: There, stands: Standing): boolean {
+function wasTaken({ manifest }: Access, entered: LivePane, now: LivePane, content: ComposerContent): boolean {
   // A dialog that covers the composer hides whether our text is still in it.
-  if (stands === "mixed" || isDialog(now)) return false;
-  if (stands !== "ours") return true;
+  if (content === "mixed" || isDialog(now)) return false;
+  if (content !== "ours") return true;
   return !hasComposer(manifest, now) && !sameScreen(entered, now);
 }
 
 /** A dialog can open between the paste and Enter; the paste is ignored by it, and Enter would answer it. */
-function safeToEnter({ access }: Pasted, sight: There): boolean {
-  return !sight.look.pane.inMode && !isDialog(sight) && whyNotTyped(sight, access.traits) === null;
+function safeToEnter({ access }: Pasted, status: LivePane): boolean {
+  return !status.snapshot.pane.inMode && !isDialog(status) && whyNotTyped(status, access.traits) === null;
 }
 
-export function isDialog({ reading }: There): boolean {
+export function isDialog({ reading }: LivePane): boolean {
   return ["permission", "question", "dialog", "limited", "done"].includes(reading.state);
 }
 
 /** No key since the look before the paste, or none for a while: what a user types now is not ours to submit. */
-function nobodyTyped(sight: There, pasted: Pasted, ages: Ages): boolean {
+function nobodyTyped(status: LivePane, pasted: Pasted, ages: Ages): boolean {
   const { before } = pasted;
-  if (keysWait(pasted, sight)) return true;
-  if (stirAge(sight, ages) >= surelyPastMs) return true;
-  return before !== null && lastStirAt(sight) === lastStirAt(before);
+  if (keysWait(pasted, status)) return true;
+  if (userActivityAge(status, ages) >= surelyPastMs) return true;
+  return before !== null && lastUserActivityAt(status) === lastUserActivityAt(before);
 }
 
-function sameKeys({ look: a }: There, { look: b }: There): boolean {
+function sameKeys({ snapshot: a }: LivePane, { snapshot: b }: LivePane): boolean {
   return lastKeyAt(a.pane, a.clients) === lastKeyAt(b.pane, b.clients);
 }
 
 function unfinished(
   { access }: Pasted,
   presses: number,
-  { sight, stands }: { sight: There; stands: Standing },
+  { status, content }: { status: LivePane; content: ComposerContent },
 ): Outcome {
   const { pane } = access.locator;
   const unknown = (detail: string): Outcome => ({ kind: "unknown", detail: `it was pasted into ${pane}; ${detail}` });
-  if (presses > 0 && isDialog(sight)) return unknown("Enter was pressed, and a dialog opened at the same moment");
+  if (presses > 0 && isDialog(status)) return unknown("Enter was pressed, and a dialog opened at the same moment");
   if (presses > 0)
     return unknown(`Enter was pressed ${presses === 1 ? "once" : `${presses} times`} and the text still stands there`);
-  if (isDialog(sight)) return unknown("a dialog opened over it, so Enter was not pressed");
-  switch (stands) {
+  if (isDialog(status)) return unknown("a dialog opened over it, so Enter was not pressed");
+  switch (content) {
     case "mixed":
       return unknown("somebody typed beside it, so Enter was not pressed");
     case "ours":
@@ -188,10 +195,13 @@ function unfinished(
 }
 
 /** Nobody has pressed Enter, neither we nor a user: what is not in the composer was never submitted. */
-function isEmptyAndUntouched(pasted: Pasted, { sight, stands }: { sight: There; stands: Standing }): boolean {
+function isEmptyAndUntouched(
+  pasted: Pasted,
+  { status, content }: { status: LivePane; content: ComposerContent },
+): boolean {
   const { access, before } = pasted;
-  if (stands !== "nothing" || before === null || !hasComposer(access.manifest, sight)) return false;
-  return sameKeys(before, sight) || keysWait(pasted, sight);
+  if (content !== "nothing" || before === null || !hasComposer(access.manifest, status)) return false;
+  return sameKeys(before, status) || keysWait(pasted, status);
 }
 
 const swallowedByDialog = (pane: string): Outcome => ({

@@ -9,36 +9,36 @@ import { asTielineError } from "../../../model/errors.ts";
 import { elapsedFor, systemClock, type AgentId, type Clock } from "../../../model/ids.ts";
 import { processExists, type Processes } from "../../../os/processes.ts";
 import { ttyModes, type ReadTtyMode } from "../../../os/tty.ts";
-import { look, lookAtMany, type Look } from "../../../tmux/pane.ts";
+import { snapshotPane, snapshotPanes, type PaneSnapshot } from "../../../tmux/pane.ts";
 import { endPause, preparePause } from "../../../tmux/pauseKeys.ts";
 import { pasteGuarded } from "../../../tmux/write.ts";
-import type { Explanation, Eyes } from "../../../agents/status/port.ts";
+import type { Explanation, StatusReader } from "../../../agents/status/port.ts";
 import { paneLocator } from "../paneLocator.ts";
-import type { Errand, ProbingTransport, Readiness } from "../port.ts";
+import type { Attempt, ProbingTransport, Readiness } from "../port.ts";
 import { foundInRecord, type SessionRecord } from "../sessionRecord.ts";
 import { accessOver, type Access, type AccessParts } from "./access.ts";
 import { claimedAt, markOfAttempt } from "./marks.ts";
-import { Foresight } from "./foresight.ts";
+import { Prefetch } from "./prefetch.ts";
 import { changed, leaveCopyMode, tooSmall, unanswered, unmarked, withNotes } from "./outcomes.ts";
 import { textFor } from "./paneInput.ts";
 import {
   holdsDraft,
-  judge,
-  recognise,
-  see,
+  mayType,
+  interpretSnapshot,
+  readPaneStatus,
   showsWithinMs,
-  stirAge,
+  userActivityAge,
   surelyPastMs,
   whyNotTyped,
   type Observed,
-  type Sight,
-  type There,
-  type Verdict,
-} from "./sight.ts";
-import { Settling } from "./settling.ts";
+  type PaneStatus,
+  type LivePane,
+  type TypingVerdict,
+} from "./paneStatus.ts";
+import { EnterCooldown } from "./enterCooldown.ts";
 import { guardedBy, isDialog, submit, type Pasted } from "./submit.ts";
-import { Survey } from "./survey.ts";
-import { hasComposer, standing } from "./verify.ts";
+import { PaneRefresher } from "./paneRefresher.ts";
+import { hasComposer, composerContent } from "./composerContent.ts";
 import type { PaneWatch } from "./watch.ts";
 
 export interface TmuxTransportParts extends AccessParts {
@@ -51,7 +51,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly clock?: Clock;
   readonly platform?: NodeJS.Platform;
   readonly ttyMode?: ReadTtyMode;
-  readonly traceOf?: SessionRecord["traceOf"];
+  readonly proofOf?: SessionRecord["proofOf"];
   /** By which word an agent runs `tieline`. */
   readonly command?: (agent: Agent) => string;
   /** Enter may be pressed again this often, while the composer holds exactly our text. */
@@ -64,7 +64,7 @@ export interface TmuxTransportParts extends AccessParts {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-export type TmuxTransport = ProbingTransport & Eyes;
+export type TmuxTransport = ProbingTransport & StatusReader;
 
 export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const {
@@ -81,12 +81,12 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   const accessTo = accessOver(parts);
   const elapsed = elapsedFor(clock);
   const ages = new Ages(clock);
-  const settling = new Settling();
-  const foresight = new Foresight(freshMs);
-  const survey = new Survey({
+  const cooldown = new EnterCooldown();
+  const prefetches = new Prefetch(freshMs);
+  const refresher = new PaneRefresher({
     server: parts.server,
     agent: parts.agent,
-    read: lookAtAll,
+    read: refreshMany,
     observed,
     report: parts.report,
     exists: processExists,
@@ -97,35 +97,43 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     name: "tmux",
     traits: { bestProof: "screen", authority: "user" },
 
-    foresee,
-    ready: ({ agent, endpoint }) => readyAsForeseen(agent, endpoint).then((ready) => ready ?? probe(agent, endpoint)),
+    prefetch,
+    ready: ({ agent, endpoint }) => readyFromPrefetch(agent, endpoint).then((ready) => ready ?? probe(agent, endpoint)),
     probe: (agent, endpoint) => probe(agent, endpoint),
     explain,
-    look: lookAt,
-    survey: (agents) => survey.of(agents),
-    close: () => survey.close(),
+    refresh: refresh,
+    refreshAll: (agents) => refresher.refresh(agents),
+    close: () => refresher.close(),
 
-    async deliver(errand, signal) {
-      const access = accessTo(errand.agent, errand.endpoint);
-      const sight = stillFresh(errand.observed) ?? (await seeAgent(errand.agent, access));
-      if (sight.kind === "gone") return sight.silent ? unanswered(sight.detail) : sight;
-      const verdict = verdictOn(access, sight);
+    async deliver(attempt, signal) {
+      const access = accessTo(attempt.agent, attempt.endpoint);
+      const status = stillFresh(attempt.observed) ?? (await readStatus(attempt.agent, access));
+      if (status.kind === "gone") return status.silent ? unanswered(status.detail) : status;
+      const verdict = verdictFor(access, status);
       if (verdict.kind === "held") return verdict;
-      if (verdict.leaveMode) return leaveCopyMode(access, sight);
-      const sent = await textFor(errand, access, sight, input);
-      if (sent === null) return tooSmall(sight);
+      if (verdict.leaveMode) return leaveCopyMode(access, status);
+      const sent = await textFor(attempt, access, status, input);
+      if (sent === null) return tooSmall(status);
       const { text } = sent;
-      const { mark } = errand;
-      const pause = await preparePause(access.server, sight.look.pane, sight.look.clients).catch((fault: unknown) => {
-        // The write is guarded by the time of the last key as well.
-        parts.report(`let the keys into ${sight.look.pane.id} wait`, fault);
-        return null;
-      });
+      const { mark } = attempt;
+      const pause = await preparePause(access.server, status.snapshot.pane, status.snapshot.clients).catch(
+        (fault: unknown) => {
+          // The write is guarded by the time of the last key as well.
+          parts.report(`let the keys into ${status.snapshot.pane.id} wait`, fault);
+          return null;
+        },
+      );
       const bracketed = access.traits.bracketedPaste === "always";
       try {
-        const pasted = await pasteGuarded(access.server, { ...guardedBy(access, sight), text, mark, bracketed, pause });
+        const pasted = await pasteGuarded(access.server, {
+          ...guardedBy(access, status),
+          text,
+          mark,
+          bracketed,
+          pause,
+        });
         if (!pasted.done) return changed(access, pasted.failed);
-        return withNotes(await finish(errand, { access, text, mark, before: sight, pause }, signal), sent);
+        return withNotes(await finish(attempt, { access, text, mark, before: status, pause }, signal), sent);
       } finally {
         // What became of the message is known by now, whatever becomes of this.
         if (pause !== null)
@@ -135,24 +143,24 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
       }
     },
 
-    async inspect(errand) {
-      const access = accessTo(errand.agent, errand.endpoint);
-      const sight = await seeAgent(errand.agent, access);
-      if (sight.kind === "gone") return { kind: "unknown", detail: sight.detail };
-      const { pasted, entered } = sight.look.pane;
-      const mark = markOfAttempt(errand.mark, pasted, entered);
+    async inspect(attempt) {
+      const access = accessTo(attempt.agent, attempt.endpoint);
+      const status = await readStatus(attempt.agent, access);
+      if (status.kind === "gone") return { kind: "unknown", detail: status.detail };
+      const { pasted, entered } = status.snapshot.pane;
+      const mark = markOfAttempt(attempt.mark, pasted, entered);
       if (pasted !== mark && entered !== mark) {
         const told = unmarked(mark, pasted, access.locator.since);
         return told.kind === "unknown" && claimedAt(mark) >= (access.locator.since ?? 0)
-          ? inConversation(errand, { access, mark, sight, told })
+          ? inConversation(attempt, { access, mark, status, told })
           : told;
       }
-      const sent = await textFor(errand, access, sight, input);
+      const sent = await textFor(attempt, access, status, input);
       const text = sent?.text ?? null;
-      const stands = text === null ? "other" : standing(access.manifest, access.traits, sight, text, null);
-      if (entered === mark && isDialog(sight))
+      const content = text === null ? "other" : composerContent(access.manifest, access.traits, status, text, null);
+      if (entered === mark && isDialog(status))
         return { kind: "unknown", detail: "Enter was pressed, and a dialog covers what became of it" };
-      if (entered === mark && !(stands === "ours" && hasComposer(access.manifest, sight))) {
+      if (entered === mark && !(content === "ours" && hasComposer(access.manifest, status))) {
         return withNotes(
           {
             kind: "delivered",
@@ -162,15 +170,15 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
           sent,
         );
       }
-      if (text === null || stands !== "ours") {
+      if (text === null || content !== "ours") {
         const told: Outcome = {
           kind: "unknown",
           detail: `it was pasted into ${access.locator.pane}, and does not stand there alone any more`,
         };
-        return inConversation(errand, { access, mark, sight, told });
+        return inConversation(attempt, { access, mark, status, told });
       }
       return withNotes(
-        await finish(errand, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs)),
+        await finish(attempt, { access, text, mark, before: null }, AbortSignal.timeout(timeoutMs)),
         sent,
       );
     },
@@ -185,39 +193,39 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
    * What the marks do not tell, an empty prompt and the program's own record do: a text that is in neither, long after
    * it would have shown, was never taken.
    */
-  async function inConversation({ agent, message }: Errand, { access, mark, sight, told }: Marked): Promise<Outcome> {
+  async function inConversation({ agent, message }: Attempt, { access, mark, status, told }: Marked): Promise<Outcome> {
     const atRest =
-      sight.reading.state === "idle" && hasComposer(access.manifest, sight) && !holdsDraft(sight, access.traits);
-    const shows = ages.of(mark, claimedAt(mark)) < showsWithinMs || stirAge(sight, ages) < surelyPastMs;
-    if (parts.traceOf === undefined || !atRest || shows) return told;
-    const found = await foundInRecord(agent, message, "written", { traceOf: parts.traceOf, pause });
+      status.reading.state === "idle" && hasComposer(access.manifest, status) && !holdsDraft(status, access.traits);
+    const shows = ages.of(mark, claimedAt(mark)) < showsWithinMs || userActivityAge(status, ages) < surelyPastMs;
+    if (parts.proofOf === undefined || !atRest || shows) return told;
+    const found = await foundInRecord(agent, message, "written", { proofOf: parts.proofOf, pause });
     if (found.kind !== "absent") return found.kind === "delivered" ? found : told;
     return { ...found, detail: `${access.locator.pane} has an empty prompt, and the conversation no record of it` };
   }
 
-  function foresee(agent: Agent, endpoint: Endpoint): void {
+  function prefetch(agent: Agent, endpoint: Endpoint): void {
     const { socket, pane } = paneLocator(endpoint);
-    foresight.begin(agent.id, elapsed(), () => look(parts.server(socket), pane));
+    prefetches.begin(agent.id, elapsed(), () => snapshotPane(parts.server(socket), pane));
   }
 
-  /** Null: nothing was foreseen, or it was not ready then and may be by now. */
-  async function readyAsForeseen(agent: Agent, endpoint: Endpoint): Promise<Readiness | null> {
-    const foreseen = foresight.take(agent.id, elapsed());
-    const seen = await foreseen?.look;
-    if (!foreseen || !seen || seen.pane.id !== paneLocator(endpoint).pane) return null;
-    const readiness = await probe(agent, endpoint, seen, foreseen.at);
+  /** Null: nothing was prefetched, or it was not ready then and may be by now. */
+  async function readyFromPrefetch(agent: Agent, endpoint: Endpoint): Promise<Readiness | null> {
+    const prefetched = prefetches.take(agent.id, elapsed());
+    const seen = await prefetched?.snapshot;
+    if (!prefetched || !seen || seen.pane.id !== paneLocator(endpoint).pane) return null;
+    const readiness = await probe(agent, endpoint, seen, prefetched.at);
     return readiness.kind === "ready" ? readiness : null;
   }
 
-  async function probe(agent: Agent, endpoint: Endpoint, seen?: Look, at?: number): Promise<Readiness> {
+  async function probe(agent: Agent, endpoint: Endpoint, seen?: PaneSnapshot, at?: number): Promise<Readiness> {
     try {
       const access = accessTo(agent, endpoint);
-      const sight = await seeAgent(agent, access, seen);
-      if (sight.kind === "gone")
-        return sight.silent ? unanswered(sight.detail) : { kind: "gone", detail: sight.detail };
-      const verdict = verdictOn(access, sight);
+      const status = await readStatus(agent, access, seen);
+      if (status.kind === "gone")
+        return status.silent ? unanswered(status.detail) : { kind: "gone", detail: status.detail };
+      const verdict = verdictFor(access, status);
       return verdict.kind === "ready"
-        ? { kind: "ready", observed: { sight, at: at ?? elapsed() } satisfies Glimpse }
+        ? { kind: "ready", observed: { status, at: at ?? elapsed() } satisfies RecentStatus }
         : verdict;
     } catch (thrown) {
       const { code, message } = asTielineError(thrown);
@@ -228,22 +236,22 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
   }
 
   /** The claim may wait for a slow disk, and a dialog may open meanwhile; then the pane is looked at again. */
-  function stillFresh(observed: unknown): There | null {
-    const { sight, at } = (observed ?? {}) as Partial<Glimpse>;
-    return sight !== undefined && at !== undefined && elapsed() - at <= freshMs ? sight : null;
+  function stillFresh(observed: unknown): LivePane | null {
+    const { status, at } = (observed ?? {}) as Partial<RecentStatus>;
+    return status !== undefined && at !== undefined && elapsed() - at <= freshMs ? status : null;
   }
 
-  async function lookAt(agent: Agent): Promise<void> {
+  async function refresh(agent: Agent): Promise<void> {
     const endpoint = tmuxEndpoint(agent);
     if (endpoint) await probe(agent, endpoint);
   }
 
   /** A few are looked at one by one, a crowd in one go. */
-  async function lookAtAll(agents: readonly Agent[]): Promise<void> {
+  async function refreshMany(agents: readonly Agent[]): Promise<void> {
     const panes = agents.flatMap((agent) => tmuxEndpoint(agent) ?? []).map(paneLocator);
     const [first] = panes;
-    if (first === undefined || panes.length < crowd) return void (await Promise.all(agents.map(lookAt)));
-    const looks = await lookAtMany(
+    if (first === undefined || panes.length < crowd) return void (await Promise.all(agents.map(refresh)));
+    const looks = await snapshotPanes(
       parts.server(first.socket),
       panes.map(({ pane }) => pane),
     );
@@ -257,38 +265,42 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
 
   async function explain(agent: Agent, endpoint: Endpoint): Promise<Explanation> {
     const access = accessTo(agent, endpoint);
-    const sight = await seeAgent(agent, access);
+    const status = await readStatus(agent, access);
     const { pane } = access.locator;
-    if (sight.kind === "gone")
+    if (status.kind === "gone")
       return {
         pane,
-        state: sight.state,
+        state: status.state,
         draft: false,
         rule: null,
-        why: sight.detail,
-        hold: sight.detail,
+        why: status.detail,
+        hold: status.detail,
         retrying: null,
         known: null,
       };
-    const verdict = verdictOn(access, sight);
-    return explanationOf(sight, holdsDraft(sight, access.traits), verdict.kind === "held" ? verdict.hold.detail : null);
+    const verdict = verdictFor(access, status);
+    return explanationOf(
+      status,
+      holdsDraft(status, access.traits),
+      verdict.kind === "held" ? verdict.hold.detail : null,
+    );
   }
 
-  function verdictOn({ traits }: Access, sight: There): Verdict {
-    const verdict = judge(sight, traits, watches, ages);
-    const againInMs = settling.waitMs(sight, traits.settleMs, elapsed());
+  function verdictFor({ traits }: Access, status: LivePane): TypingVerdict {
+    const verdict = mayType(status, traits, watches, ages);
+    const againInMs = cooldown.waitMs(status, traits.turnStartMs, elapsed());
     if (verdict.kind === "held" || againInMs === 0) return verdict;
     return {
       kind: "held",
-      hold: { reason: "busy", detail: `the program in ${sight.look.pane.id} begins with what was typed just now` },
+      hold: { reason: "busy", detail: `the program in ${status.snapshot.pane.id} begins with what was typed just now` },
       againInMs,
     };
   }
 
-  function finish({ agent }: Errand, pasted: Pasted, signal: AbortSignal): Promise<Outcome> {
-    const entered = (): void => settling.entered(pasted.mark, elapsed());
+  function finish({ agent }: Attempt, pasted: Pasted, signal: AbortSignal): Promise<Outcome> {
+    const entered = (): void => cooldown.entered(pasted.mark, elapsed());
     const looking = {
-      see: () => seeAgent(agent, pasted.access),
+      read: () => readStatus(agent, pasted.access),
       entered,
       elapsed,
       ages,
@@ -298,36 +310,38 @@ export function tmuxTransport(parts: TmuxTransportParts): TmuxTransport {
     return submit(pasted, { ...looking, enterRepeats, userMs: readyTimeoutMs }, signal);
   }
 
-  async function seeAgent(agent: Agent, access: Access, seen?: Look): Promise<Sight> {
+  async function readStatus(agent: Agent, access: Access, seen?: PaneSnapshot): Promise<PaneStatus> {
     const { server, traits } = access;
-    const sight = await (seen ? recognise(processes, access, seen, ages) : see(server, processes, access, ages));
-    if (sight.kind === "there") settling.saw(sight);
-    if (sight.kind === "gone" && sight.silent) return sight;
-    if (sight.kind === "gone") observed(agent, { state: sight.state, reason: sight.detail, draft: false });
-    else observed(agent, stateOf(sight, traits));
-    return sight;
+    const status = await (seen
+      ? interpretSnapshot(processes, access, seen, ages)
+      : readPaneStatus(server, processes, access, ages));
+    if (status.kind === "live") cooldown.saw(status);
+    if (status.kind === "gone" && status.silent) return status;
+    if (status.kind === "gone") observed(agent, { state: status.state, reason: status.detail, draft: false });
+    else observed(agent, stateOf(status, traits));
+    return status;
   }
 }
 
 /** What nothing is typed into is not idle, whatever its screen looks like. */
-function stateOf(sight: There, traits: Access["traits"]): Parameters<Observed>[1] {
-  const { state, why } = sight.reading;
-  const wouldAct = state === "idle" ? whyNotTyped(sight, traits) : null;
+function stateOf(status: LivePane, traits: Access["traits"]): Parameters<Observed>[1] {
+  const { state, why } = status.reading;
+  const wouldAct = state === "idle" ? whyNotTyped(status, traits) : null;
   if (wouldAct !== null) return { state: "unknown", reason: wouldAct, draft: false };
-  return { state, reason: state === "unknown" && traits.mayAct ? why : null, draft: holdsDraft(sight, traits) };
+  return { state, reason: state === "unknown" && traits.mayAct ? why : null, draft: holdsDraft(status, traits) };
 }
 
 /** An attempt of which the marks in its pane tell no more than `told`. */
 interface Marked {
   readonly access: Access;
   readonly mark: string;
-  readonly sight: There;
+  readonly status: LivePane;
   readonly told: Outcome;
 }
 
 /** What `ready` saw, and when. */
-interface Glimpse {
-  readonly sight: There;
+interface RecentStatus {
+  readonly status: LivePane;
   readonly at: number;
 }
 
@@ -340,7 +354,7 @@ const crowd = 8;
 const tmuxEndpoint = (agent: Agent): Endpoint | undefined =>
   agent.endpoints.find(({ transport }) => transport === "tmux");
 
-function explanationOf({ look: { pane }, reading }: There, draft: boolean, hold: string | null): Explanation {
+function explanationOf({ snapshot: { pane }, reading }: LivePane, draft: boolean, hold: string | null): Explanation {
   const { state, rule, why, composer, retrying = null } = reading;
   const { title, cursor, currentCommand: command, width, height, inMode: copyMode } = pane;
   const known = {

@@ -41,7 +41,7 @@ describe("an attempt whose outcome is unknown", () => {
     await bob.direct({ echoDelayMs: 0 });
     await brisk.tmux.tmux("resize-window", "-t", bob.pane, "-x", "90");
     await until(
-      async () => (await brisk.tieline.sensing.explain(bob.agent))?.known?.composer?.includes("hello") ?? false,
+      async () => (await brisk.tieline.statusMonitor.explain(bob.agent))?.known?.composer?.includes("hello") ?? false,
       "the text",
     );
     await brisk.tieline.courier.reconsider(bob.agent.id);
@@ -100,7 +100,7 @@ describe("an attempt whose outcome is unknown", () => {
     const first = await brisk.send("bob", "first");
     expect(await brisk.delivered(first)).toMatchObject({ state: "uncertain" });
     await brisk.tmux.tmux("kill-pane", "-t", bob.pane);
-    await brisk.tieline.sensing.refresh(brisk.tieline.directory.agents());
+    await brisk.tieline.statusMonitor.refresh(brisk.tieline.directory.agents());
     const dir = join(brisk.root, "bob-again");
     mkdirSync(dir);
     await brisk.cast("bob", scriptedAgentCommand(dir), { provider: "claude-code", ready: () => isListening(dir) });

@@ -69,7 +69,7 @@ describe("a user types", () => {
   });
 
   const composer = async (): Promise<string | null | undefined> =>
-    (await stage.tieline.sensing.explain(ana.agent))?.known?.composer;
+    (await stage.tieline.statusMonitor.explain(ana.agent))?.known?.composer;
 });
 
 /** The text of a message stands in the pane, without its Enter. */
@@ -123,7 +123,7 @@ describe("copy mode", () => {
 
 test("`attach -d` throws our watcher out: it comes back, and the held message still moves on a signal", async () => {
   await ana.direct({ state: "working" });
-  await until(async () => (await stage.tieline.sensing.explain(ana.agent))?.state === "working", "ana to work");
+  await until(async () => (await stage.tieline.statusMonitor.explain(ana.agent))?.state === "working", "ana to work");
   const receipt = await stage.send("ana", "hello");
   await stage.delivered(receipt, heldFor("busy"));
   await watcherIsThere();

@@ -5,7 +5,7 @@ import { tmuxUnavailable } from "../../../tmux/failure.ts";
 import { readPane, type PaneFacts } from "../../../tmux/pane.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
 import { watchSession, type SessionWatch } from "../../../tmux/watch.ts";
-import { quietBySecond, type Quiet } from "./sight.ts";
+import { quietBySecond, type Quiet } from "./paneStatus.ts";
 
 /**
  * One watching client per tmux session in which an agent has waiting mail or an open view; none when nobody waits.
@@ -22,7 +22,7 @@ export class PaneWatch implements Quiet {
     private readonly report: (context: string, fault: unknown) => void,
     clock?: Clock,
     /** Output comes in bursts; one look after the burst is enough, and one now and then while it does not end. */
-    private readonly settleMs = 30,
+    private readonly burstMs = 30,
   ) {
     this.elapsed = elapsedFor(clock);
     this.bySecond = quietBySecond(new Ages(clock));
@@ -92,7 +92,7 @@ export class PaneWatch implements Quiet {
     const key = `${server.socketPath} ${sessionName}`;
     let session = this.sessions.get(key);
     if (session === undefined) {
-      session = new WatchedSession(key, this.elapsed, this.settleMs, () => this.ended(key, server, sessionName));
+      session = new WatchedSession(key, this.elapsed, this.burstMs, () => this.ended(key, server, sessionName));
       this.sessions.set(key, session);
       session.start(server, sessionName);
     }
@@ -151,12 +151,12 @@ class WatchedSession {
   startedAt = 0;
   watch: SessionWatch | null = null;
   started: Promise<void> = Promise.resolve();
-  private readonly settling = new Map<string, { since: number; timer: Timer }>();
+  private readonly cooldown = new Map<string, { since: number; timer: Timer }>();
 
   constructor(
     readonly key: string,
     private readonly elapsed: Elapsed,
-    private readonly settleMs: number,
+    private readonly burstMs: number,
     private readonly onEnded: () => void,
   ) {}
 
@@ -190,7 +190,7 @@ class WatchedSession {
   }
 
   async close(): Promise<void> {
-    for (const { timer } of this.settling.values()) clearTimeout(timer);
+    for (const { timer } of this.cooldown.values()) clearTimeout(timer);
     await this.started.catch(() => undefined);
     await this.watch?.close();
   }
@@ -198,15 +198,15 @@ class WatchedSession {
   private settle(pane: string): void {
     if (!this.panes.has(pane)) return;
     const now = this.elapsed();
-    const waiting = this.settling.get(pane);
+    const waiting = this.cooldown.get(pane);
     if (waiting) clearTimeout(waiting.timer);
     const since = waiting?.since ?? now;
-    const ms = Math.max(0, Math.min(this.settleMs, since + endlessMs - now));
-    this.settling.set(pane, { since, timer: setTimeout(() => this.tell(pane), ms) });
+    const ms = Math.max(0, Math.min(this.burstMs, since + endlessMs - now));
+    this.cooldown.set(pane, { since, timer: setTimeout(() => this.tell(pane), ms) });
   }
 
   private tell(pane: string): void {
-    this.settling.delete(pane);
+    this.cooldown.delete(pane);
     for (const changed of this.panes.get(pane) ?? []) changed();
   }
 }

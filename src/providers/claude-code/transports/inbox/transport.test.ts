@@ -39,10 +39,10 @@ test("no inbox is made for a name that the team does not have", async () => {
     const endpoint = claudeInboxEndpoint(join(team, "inboxes", "ana.json"));
     const agent = anAgent({ name: "ana", endpoints: [endpoint] });
     const message = seal({ to: "ana", body: "hello" }, user, { inReplyTo: null, hops: 0 });
-    const errand = { message, agent, endpoint, delivery: { ...queued(message, agent), id: deliveryId(1) }, mark: "m" };
+    const attempt = { message, agent, endpoint, delivery: { ...queued(message, agent), id: deliveryId(1) }, mark: "m" };
     const transport = claudeInboxTransport();
-    expect(await transport.ready(errand)).toMatchObject({ kind: "gone" });
-    expect(await transport.deliver(errand, AbortSignal.timeout(5_000))).toMatchObject({ kind: "gone" });
+    expect(await transport.ready(attempt)).toMatchObject({ kind: "gone" });
+    expect(await transport.deliver(attempt, AbortSignal.timeout(5_000))).toMatchObject({ kind: "gone" });
     expect(existsSync(join(team, "inboxes"))).toBe(false);
   } finally {
     rmSync(team, { recursive: true });

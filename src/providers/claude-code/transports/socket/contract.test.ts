@@ -22,9 +22,9 @@ transportContract(
     const session = claudeSession("s-1", claudeSocketEndpoint, "inbox.sock");
     const inbox = inboxSocket(session.give);
     await new Promise<void>((listening) => inbox.listen(join(session.folder, "inbox.sock"), listening));
-    const { sessions, agent, given, traceOf } = session;
+    const { sessions, agent, given, proofOf } = session;
     return {
-      transport: claudeSocketTransport({ sessions, traceOf, hooksReach: () => false, pause: async () => undefined }),
+      transport: claudeSocketTransport({ sessions, proofOf, hooksReach: () => false, pause: async () => undefined }),
       agent,
       endpoint: claudeSocketEndpoint,
       received: given,

@@ -10,14 +10,14 @@ import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
 import { writeToInbox } from "../../inboxSocket.ts";
 import type { RegisteredSession } from "../../registry.ts";
-import { heldBy, type Said } from "../../../../agents/status/ownWord.ts";
+import { heldBy, type ReportedState } from "../../../../agents/status/reportedState.ts";
 import type { Readiness, Transport } from "../../../../delivery/transports/port.ts";
 import { foundInRecord, type SessionRecord } from "../../../../delivery/transports/sessionRecord.ts";
 
 /** The part of what we know of Claude Code's sessions that this way needs. */
 export interface Sessions {
   of(agent: Agent): RegisteredSession | null;
-  said(agent: Agent): Said | null;
+  said(agent: Agent): ReportedState | null;
   acceptsPeers(session: RegisteredSession): boolean;
   watch(agent: Agent, changed: () => void): Disposable;
 }
@@ -109,7 +109,7 @@ function joinsTurn({ when, hard }: Message, hooked: boolean): boolean {
   return hard || (when !== "turn" && !hooked);
 }
 
-function readyAtIdle(agent: Agent, said: Said, session: RegisteredSession): Readiness {
+function readyAtIdle(agent: Agent, said: ReportedState, session: RegisteredSession): Readiness {
   return heldBy(agent, said) ?? { kind: "ready", observed: session };
 }
 

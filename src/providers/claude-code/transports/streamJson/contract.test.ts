@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withStreams } from "../../../../agents/start/headless.ts";
 import type { Agent } from "../../../../model/agent.ts";
-import type { Trace } from "../../../../model/delivery.ts";
+import type { TranscriptProof } from "../../../../model/delivery.ts";
 import type { Message } from "../../../../model/message.ts";
 import { ClaudeSessions } from "../../sessions.ts";
 import { claudeLines } from "../../transcript.ts";
@@ -11,15 +11,15 @@ import { anAgent } from "../../../../testing/agents.ts";
 import { scriptedClaudePath, toldIn, transcriptIn } from "../../../../testing/scriptedClaude.ts";
 import { transportContract } from "../../../../testing/transportContract.ts";
 import { until } from "../../../../testing/until.ts";
-import { traceIn } from "../../../transcripts/trace.ts";
+import { findProof } from "../../../transcripts/findProof.ts";
 import { hasReader, streamsDirectory, streamsIn } from "../../../../delivery/transports/streams.ts";
 import { streamJsonTransport } from "./transport.ts";
 
 const sessionId = "6f1c2a34-9d5e-4b70-8a1b-2c3d4e5f6071";
 
-function traceOf(sessions: ClaudeSessions, agent: Agent, message: Message): Promise<Trace> {
+function proofOf(sessions: ClaudeSessions, agent: Agent, message: Message): Promise<TranscriptProof> {
   const path = sessions.transcriptOf(agent);
-  return traceIn(
+  return findProof(
     {
       conversation: sessionId,
       files: path === null ? [] : [{ path, conversation: sessionId }],
@@ -54,7 +54,7 @@ transportContract(
         home,
         said: (one) => sessions.said(one),
         watchState: (one, changed) => sessions.watch(one, changed),
-        traceOf: (one, message) => traceOf(sessions, one, message),
+        proofOf: (one, message) => proofOf(sessions, one, message),
       }),
       agent,
       endpoint,

@@ -6,13 +6,13 @@
 import { closeSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "../../../../model/agent.ts";
-import type { Outcome, Trace } from "../../../../model/delivery.ts";
+import type { Outcome, TranscriptProof } from "../../../../model/delivery.ts";
 import { envelope, type Envelope } from "../../../../model/envelope.ts";
 import type { Message } from "../../../../model/message.ts";
 import { nextTurn } from "../../../../os/nextTurn.ts";
 import { wholeLines } from "../../../../os/wholeLines.ts";
 import { claudeFiles } from "../../terminal.ts";
-import { holdOf, type OwnWord } from "../../../../agents/status/ownWord.ts";
+import { holdOf, type ReadReportedState } from "../../../../agents/status/reportedState.ts";
 import { createBell, renewWatcher } from "../../../../os/watchFolder.ts";
 import type { Transport } from "../../../../delivery/transports/port.ts";
 import { hasReader, openInput, streamsIn, writeInput, type Streams } from "../../../../delivery/transports/streams.ts";
@@ -20,9 +20,9 @@ import { hasReader, openInput, streamsIn, writeInput, type Streams } from "../..
 export interface StreamJsonParts {
   /** The home, below which the streams lie. */
   readonly home: string;
-  readonly said: OwnWord;
+  readonly said: ReadReportedState;
   readonly watchState: (agent: Agent, changed: () => void) => Disposable;
-  readonly traceOf: (agent: Agent, message: Message) => Promise<Trace | null>;
+  readonly proofOf: (agent: Agent, message: Message) => Promise<TranscriptProof | null>;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function streamJsonTransport({
   home,
   said,
   watchState,
-  traceOf,
+  proofOf,
   pause = Bun.sleep,
 }: StreamJsonParts): Transport {
   return {
@@ -75,7 +75,7 @@ export function streamJsonTransport({
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
-      const trace = await traceOf(agent, message);
+      const trace = await proofOf(agent, message);
       if (trace === "answered") return { kind: "delivered", proof: "transcript" };
       return trace === "given"
         ? { kind: "delivered", proof: "submitted" }

@@ -6,7 +6,7 @@ import { userId } from "../../../../model/agent.ts";
 import type { Delivery, HoldReason } from "../../../../model/delivery.ts";
 import { seal } from "../../../../model/message.ts";
 import { anAgent } from "../../../../testing/agents.ts";
-import type { Errand } from "../../../../delivery/transports/port.ts";
+import type { Attempt } from "../../../../delivery/transports/port.ts";
 import { codexQueueTransport } from "./transport.ts";
 
 const ana = anAgent({
@@ -45,22 +45,22 @@ function setUp() {
     { id: userId, name: "user", team: "web", knownBy: "token" },
     { inReplyTo: null, hops: 1 },
   );
-  const errand: Errand = { message, delivery: {} as Delivery, agent: ana, endpoint: ana.endpoints[1]!, mark: "" };
+  const attempt: Attempt = { message, delivery: {} as Delivery, agent: ana, endpoint: ana.endpoints[1]!, mark: "" };
   const deliver = async () => {
-    const readiness = await transport.ready(errand);
+    const readiness = await transport.ready(attempt);
     if (readiness.kind !== "ready") throw new Error("not ready");
-    return transport.deliver({ ...errand, observed: readiness.observed }, AbortSignal.timeout(1_000));
+    return transport.deliver({ ...attempt, observed: readiness.observed }, AbortSignal.timeout(1_000));
   };
   const record = (): void =>
     writeFileSync(
       transcript,
       `${JSON.stringify({ type: "response_item", payload: { type: "message", role: "user", content: `[${message.tag} from user]` } })}\n`,
     );
-  return { transport, errand, state, deliver, record };
+  return { transport, attempt, state, deliver, record };
 }
 
 test("it is the way only where something stands in the way of typing", async () => {
-  const { transport, errand, state } = setUp();
+  const { transport, attempt, state } = setUp();
   const ways: string[] = [];
   for (const hold of [
     null,
@@ -74,7 +74,7 @@ test("it is the way only where something stands in the way of typing", async () 
     "unreadable",
   ] as const) {
     state.hold = hold;
-    ways.push(`${hold}: ${(await transport.ready(errand)).kind}`);
+    ways.push(`${hold}: ${(await transport.ready(attempt)).kind}`);
   }
   expect(ways).toEqual([
     "null: gone",
@@ -90,23 +90,23 @@ test("it is the way only where something stands in the way of typing", async () 
 });
 
 test("what is queued comes before what is typed, until Codex has taken it or will not", async () => {
-  const { transport, errand, state, deliver, record } = setUp();
+  const { transport, attempt, state, deliver, record } = setUp();
   state.hold = "draft";
   expect(await deliver()).toMatchObject({ kind: "delivered", proof: "written" });
   state.hold = null;
-  expect((await transport.ready(errand)).kind).toBe("ready");
+  expect((await transport.ready(attempt)).kind).toBe("ready");
   record();
-  expect((await transport.ready(errand)).kind).toBe("gone");
-  expect(await transport.inspect(errand)).toMatchObject({ kind: "delivered", proof: "submitted" });
+  expect((await transport.ready(attempt)).kind).toBe("gone");
+  expect(await transport.inspect(attempt)).toMatchObject({ kind: "delivered", proof: "submitted" });
 });
 
 test("a queue that does not move is not waited for, and a complaint is an error", async () => {
-  const { transport, errand, state, deliver } = setUp();
+  const { transport, attempt, state, deliver } = setUp();
   state.hold = "draft";
   await deliver();
   state.hold = null;
   state.now += 20_000;
-  expect((await transport.ready(errand)).kind).toBe("gone");
+  expect((await transport.ready(attempt)).kind).toBe("gone");
   Object.assign(state, { hold: "draft", complaint: "no rollout found" });
   expect(await deliver()).toEqual({ kind: "error", detail: "no rollout found" });
 });

@@ -14,8 +14,8 @@ import type { Message } from "../../../../model/message.ts";
 import { isRecorded, lengthOf, untilRecorded } from "../../rollout.ts";
 import { codexServerOf, saidBy, type CodexThreads, type Thread } from "../../threads.ts";
 import { codexMentions } from "../../terminal.ts";
-import { holdOf } from "../../../../agents/status/ownWord.ts";
-import type { Errand, Readiness, Transport } from "../../../../delivery/transports/port.ts";
+import { holdOf } from "../../../../agents/status/reportedState.ts";
+import type { Attempt, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 
 export interface CodexServerParts {
   readonly threads: Pick<CodexThreads, "find" | "request" | "watch" | "transcriptOf" | "rolloutAt">;
@@ -81,7 +81,7 @@ export function codexServerTransport({ threads, command, pause = Bun.sleep }: Co
       };
     },
 
-    async inspect({ agent, message }: Errand): Promise<Outcome> {
+    async inspect({ agent, message }: Attempt): Promise<Outcome> {
       const rollout = threads.transcriptOf(agent);
       if (rollout === null) return { kind: "unknown", detail: "the thread's record is not to be found" };
       const { authority } = turnWith(message, command?.(agent));

@@ -12,8 +12,8 @@ import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
 import { partId, type Standing } from "../../conversation.ts";
 import { opencodeLocatorOf, type OpencodeSessions } from "../../sessions.ts";
-import { holdOf } from "../../../../agents/status/ownWord.ts";
-import type { Errand, Readiness, Transport } from "../../../../delivery/transports/port.ts";
+import { holdOf } from "../../../../agents/status/reportedState.ts";
+import type { Attempt, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 
 export interface OpencodeServerParts {
   readonly sessions: Pick<
@@ -50,8 +50,8 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
       return hold === null ? { kind: "ready" } : { kind: "held", hold };
     },
 
-    async deliver(errand, signal): Promise<Outcome> {
-      const { agent, message } = errand;
+    async deliver(attempt, signal): Promise<Outcome> {
+      const { agent, message } = attempt;
       const joins = sessions.said(agent)?.state === "working" && !message.hard;
       try {
         const session = sessions.sessionOf(agent) ?? (await newSession(agent, signal));
@@ -64,7 +64,7 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
         await to(`/session/${session}/prompt_async`, {
           parts: [
             {
-              id: partId(message.id, errand.delivery.claimedAt ?? 0),
+              id: partId(message.id, attempt.delivery.claimedAt ?? 0),
               type: "text",
               text: envelopeOf(message, command?.(agent)).text,
             },
@@ -83,7 +83,7 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
       return asked(standing);
     },
 
-    async inspect({ agent, message, delivery }: Errand): Promise<Outcome> {
+    async inspect({ agent, message, delivery }: Attempt): Promise<Outcome> {
       const standing = await standingNow(agent, message);
       if (standing === null) return { kind: "unknown", detail: "opencode does not answer" };
       if (standing.kind === "read") return { kind: "delivered", proof: "transcript", ...degraded(message) };

@@ -12,8 +12,8 @@ import { asTielineError } from "../../../../model/errors.ts";
 import type { Message } from "../../../../model/message.ts";
 import type { PiFinding } from "../../extension.ts";
 import type { PiSessions } from "../../sessions.ts";
-import { holdOf } from "../../../../agents/status/ownWord.ts";
-import type { Errand, Readiness, Transport } from "../../../../delivery/transports/port.ts";
+import { holdOf } from "../../../../agents/status/reportedState.ts";
+import type { Attempt, Readiness, Transport } from "../../../../delivery/transports/port.ts";
 
 export interface PiExtensionParts {
   readonly sessions: Pick<PiSessions, "said" | "ask" | "call" | "watch">;
@@ -56,7 +56,7 @@ export function piExtensionTransport({ sessions, pause = Bun.sleep }: PiExtensio
       return outcomeOf(finding.standing === "asked" ? await answered(agent, message, signal) : finding);
     },
 
-    async inspect({ agent, message }: Errand): Promise<Outcome> {
+    async inspect({ agent, message }: Attempt): Promise<Outcome> {
       const finding = await sessions.call(agent, { find: message.id }).catch(() => null);
       return finding === null ? { kind: "unknown", detail: "pi does not answer" } : outcomeOf(finding);
     },

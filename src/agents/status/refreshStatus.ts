@@ -2,7 +2,7 @@ import { endpointBy, type Agent } from "../../model/agent.ts";
 import type { ProbingTransport } from "../../delivery/transports/port.ts";
 
 /** Brings what is known of an agent up to date, if it is in a pane. */
-export async function lookAt(
+export async function refreshStatus(
   agent: Agent,
   { tmux }: { readonly tmux: Pick<ProbingTransport, "probe"> },
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { isLive, type Agent } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
 import type { AgentId } from "../../model/ids.ts";
 
-export interface AttendanceParts {
+export interface AgentWatchesParts {
   readonly directory: Pick<Directory, "agent" | "agents">;
   readonly onEvent: (listener: (event: Event) => void) => () => void;
   /** What the watch depends on: another place needs another watch. null: there is nothing to watch. */
@@ -12,18 +12,18 @@ export interface AttendanceParts {
   readonly watch: (agent: Agent) => Disposable;
 }
 
-export class Attendance implements Disposable {
+export class AgentWatches implements Disposable {
   private readonly watched = new Map<AgentId, { readonly place: string; readonly watch: Disposable }>();
   private stopListening: () => void = () => undefined;
 
-  constructor(private readonly parts: AttendanceParts) {}
+  constructor(private readonly parts: AgentWatchesParts) {}
 
   start(): void {
     this.stopListening = this.parts.onEvent((event) => {
       if (event.type === "agent.registered" || event.type === "agent.changed" || event.type === "agent.removed")
-        this.attend(event.agent);
+        this.renew(event.agent);
     });
-    for (const { id } of this.parts.directory.agents()) this.attend(id);
+    for (const { id } of this.parts.directory.agents()) this.renew(id);
   }
 
   [Symbol.dispose](): void {
@@ -31,7 +31,7 @@ export class Attendance implements Disposable {
     for (const { watch } of this.watched.values()) watch[Symbol.dispose]();
   }
 
-  private attend(id: AgentId): void {
+  private renew(id: AgentId): void {
     const { directory, placeOf, watch } = this.parts;
     const agent = directory.agent(id);
     const place = agent !== null && isLive(agent) ? placeOf(agent) : null;

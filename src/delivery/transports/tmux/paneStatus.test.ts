@@ -9,7 +9,7 @@ import { TmuxServer } from "../../../tmux/server.ts";
 import { newWindow } from "../../../tmux/session.ts";
 import { Ages } from "../../../os/ages.ts";
 import type { PaneLocator } from "../paneLocator.ts";
-import { judge, quietBySecond, see, type Quiet, type There } from "./sight.ts";
+import { mayType, quietBySecond, readPaneStatus, type Quiet, type LivePane } from "./paneStatus.ts";
 import { providers } from "../../../compose/providers.ts";
 
 const provider = "claude-code";
@@ -26,27 +26,27 @@ test("beside a user, the second in which a client came is waited out: a key with
   await until(async () => Date.now() - (await readPane(server, "%0")).keysAt >= 2_000, "a second without a key");
   await using _client = await ControlClient.attach({ ...tmux, session: "main" });
   const beside = await idle(server, tmux.socketPath);
-  const cameAt = beside.look.pane.keysAt;
-  expect(judge(beside, traits, quiet, at(cameAt + 1_000))).toMatchObject({
+  const cameAt = beside.snapshot.pane.keysAt;
+  expect(mayType(beside, traits, quiet, at(cameAt + 1_000))).toMatchObject({
     kind: "held",
     hold: { reason: "typing" },
     againInMs: 500,
   });
-  expect(judge(beside, traits, quiet, at(cameAt + 1_500))).toMatchObject({ kind: "ready" });
-  expect(judge(alone, traits, quiet, at(alone.look.pane.keysAt))).toMatchObject({ kind: "ready" });
+  expect(mayType(beside, traits, quiet, at(cameAt + 1_500))).toMatchObject({ kind: "ready" });
+  expect(mayType(alone, traits, quiet, at(alone.snapshot.pane.keysAt))).toMatchObject({ kind: "ready" });
 });
 
 test("what another home has pasted is waited for, although it does not show yet", async () => {
   await using tmux = await privateTmux();
   await using server = new TmuxServer(tmux);
-  const sight = await idle(server, tmux.socketPath);
-  const marked = (pasted: string, entered: string): There => ({
-    ...sight,
-    look: { ...sight.look, pane: { ...sight.look.pane, pasted, entered } },
+  const status = await idle(server, tmux.socketPath);
+  const marked = (pasted: string, entered: string): LivePane => ({
+    ...status,
+    snapshot: { ...status.snapshot, pane: { ...status.snapshot.pane, pasted, entered } },
   });
   const pastedAt = Date.now();
   const verdict = (pasted: string, entered: string, now: number) =>
-    judge(marked(pasted, entered), traits, quiet, at(now));
+    mayType(marked(pasted, entered), traits, quiet, at(now));
   expect(verdict(`other:2:${pastedAt}`, `other:1:${pastedAt - 900}`, pastedAt + 100)).toMatchObject({
     kind: "held",
     hold: { reason: "busy" },
@@ -69,15 +69,18 @@ test("where the composer is not known, nothing is pasted behind a message that m
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const traits = providers.terminal("generic", { restingLine: ">" });
   const verdict = async () => {
-    const sight = await see(server, systemProcesses(), {
+    const status = await readPaneStatus(server, systemProcesses(), {
       providers,
       locator,
       manifest: new UserScreens(null, providers).manifest("generic"),
       traits,
     });
-    if (sight.kind === "gone") throw new Error(sight.detail);
-    const pasted = { ...sight, look: { ...sight.look, pane: { ...sight.look.pane, pasted: "d:1:1000", entered: "" } } };
-    return judge(pasted, traits, quiet, new Ages());
+    if (status.kind === "gone") throw new Error(status.detail);
+    const pasted = {
+      ...status,
+      look: { ...status.snapshot, pane: { ...status.snapshot.pane, pasted: "d:1:1000", entered: "" } },
+    };
+    return mayType(pasted, traits, quiet, new Ages());
   };
   await until(async () => (await verdict()).kind === "ready", "the prompt");
   await server.run([
@@ -100,30 +103,30 @@ test.each([60_000, -60_000, 600_000, -600_000, 60 * 86_400_000, -60 * 86_400_000
     await using tmux = await privateTmux();
     await using server = new TmuxServer(tmux);
     await using _user = await attachUser(tmux, "main");
-    const sight = await idle(server, tmux.socketPath);
-    const now = Math.max(sight.look.pane.keysAt, sight.look.pane.windowActivityAt) + 100;
+    const status = await idle(server, tmux.socketPath);
+    const now = Math.max(status.snapshot.pane.keysAt, status.snapshot.pane.windowActivityAt) + 100;
     const time = { wall: now, elapsed: 0 };
     const ages = new Ages(
       () => time.wall,
       () => time.elapsed,
     );
-    const pasted: There = {
-      ...sight,
-      look: { ...sight.look, pane: { ...sight.look.pane, pasted: `other:2:${now}`, entered: "" } },
+    const pasted: LivePane = {
+      ...status,
+      snapshot: { ...status.snapshot, pane: { ...status.snapshot.pane, pasted: `other:2:${now}`, entered: "" } },
     };
     const reasons = () =>
-      [judge(sight, traits, quiet, ages), judge(pasted, traits, quiet, ages)].map((verdict) =>
+      [mayType(status, traits, quiet, ages), mayType(pasted, traits, quiet, ages)].map((verdict) =>
         verdict.kind === "held" ? verdict.hold.reason : verdict.kind,
       );
     const silence = quietBySecond(ages);
     expect(reasons()).toEqual(["typing", "busy"]);
-    expect(silence.waitMs(sight.look.pane, 300)).toBeGreaterThan(0);
+    expect(silence.waitMs(status.snapshot.pane, 300)).toBeGreaterThan(0);
     time.wall += jump;
     expect(reasons()).toEqual(["typing", "busy"]);
     time.wall += 1_500;
     time.elapsed += 1_500;
     expect(reasons()).toEqual(["ready", "busy"]);
-    expect(silence.waitMs(sight.look.pane, 300)).toBe(0);
+    expect(silence.waitMs(status.snapshot.pane, 300)).toBe(0);
     time.elapsed += 3_500;
     expect(reasons()).toEqual(["ready", "ready"]);
   },
@@ -141,12 +144,13 @@ test("the shell that an agent's own process became is not the agent", async () =
   const locator = await locatorOf(server, tmux.socketPath, pane);
   const manifest = new UserScreens(null, providers).manifest("generic");
   const kind = async () =>
-    (await see(server, processes, { providers, locator, manifest, traits: providers.terminal("generic") })).kind;
-  await until(async () => (await kind()) === "there", "the agent in its pane");
+    (await readPaneStatus(server, processes, { providers, locator, manifest, traits: providers.terminal("generic") }))
+      .kind;
+  await until(async () => (await kind()) === "live", "the agent in its pane");
   await server.run([["send-keys", "-t", pane, "C-d"]]);
   await until(async () => (await kind()) === "gone", "the shell found out");
   expect(
-    await see(server, processes, { providers, locator, manifest, traits: providers.terminal("generic") }),
+    await readPaneStatus(server, processes, { providers, locator, manifest, traits: providers.terminal("generic") }),
   ).toMatchObject({
     state: "done",
     detail: `only a bare shell (bash) is left in ${pane}`,
@@ -178,7 +182,7 @@ test("a shell that becomes another program between two looks at its process is n
     manifest: new UserScreens(null, providers).manifest("generic"),
     traits: providers.terminal("generic"),
   };
-  expect(await see(server, becomesCat, seen)).toMatchObject({ kind: "there" });
+  expect(await readPaneStatus(server, becomesCat, seen)).toMatchObject({ kind: "live" });
 });
 
 test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk [y/n/q/?]? ", "Password for ana: "])(
@@ -194,13 +198,13 @@ test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk 
     });
     const locator = await locatorOf(server, tmux.socketPath, pane);
     const verdict = async () => {
-      const sight = await see(server, systemProcesses(), {
+      const status = await readPaneStatus(server, systemProcesses(), {
         providers,
         locator,
         manifest: new UserScreens(null, providers).manifest("generic"),
         traits: providers.terminal("generic"),
       });
-      return sight.kind === "there" ? judge(sight, providers.terminal("generic", {}), quiet, new Ages()) : sight;
+      return status.kind === "live" ? mayType(status, providers.terminal("generic", {}), quiet, new Ages()) : status;
     };
     await until(
       async () => Bun.deepMatch({ kind: "held", hold: { reason: "question" } }, await verdict()),
@@ -212,19 +216,19 @@ test.each(["Overwrite everything? [y/N] ", "Go on (yes/no)? ", "Stage this hunk 
 );
 
 /** The pane, as if an idle program showed in it. */
-async function idle(server: TmuxServer, socket: string): Promise<There> {
+async function idle(server: TmuxServer, socket: string): Promise<LivePane> {
   const locator = await locatorOf(server, socket, "%0");
-  const sight = await see(server, systemProcesses(), {
+  const status = await readPaneStatus(server, systemProcesses(), {
     providers,
     locator,
     manifest: new UserScreens(null, providers).manifest(provider),
     traits: providers.terminal(provider),
   });
-  if (sight.kind === "gone") throw new Error(sight.detail);
+  if (status.kind === "gone") throw new Error(status.detail);
   return {
-    ...sight,
+    ...status,
     computing: false,
-    reading: { ...sight.reading, state: "idle", draft: false, composer: { text: "", row: 0 } },
+    reading: { ...status.reading, state: "idle", draft: false, composer: { text: "", row: 0 } },
   };
 }
 

@@ -1,34 +1,34 @@
 import type { Delivery } from "../model/delivery.ts";
 import { elapsedFor, type AgentId, type Clock, type DeliveryId, type Elapsed } from "../model/ids.ts";
 
-/** What a look for an attempt told: `unseen` where nothing could be looked at now. */
-export type Found = "decided" | "undecided" | "unseen";
+/** The result of an inspection; `unreadable`: the place of the attempt cannot be read now. */
+export type InspectionResult = "decided" | "undecided" | "unreadable";
 
-interface Doubt {
+interface PendingInspection {
   readonly delivery: DeliveryId;
   readonly since: number;
-  readonly unseen: number;
+  readonly unreadable: number;
 }
 
-export interface DoubtsParts {
+export interface PendingInspectionsParts {
   /** Looks for the attempt, and settles it if that tells anything. */
-  readonly inspect: (delivery: DeliveryId) => Promise<Found>;
+  readonly inspect: (delivery: DeliveryId) => Promise<InspectionResult>;
   readonly clock: Clock;
 }
 
 /** A place that can be written to, but not looked at so many times, keeps nothing waiting any longer. */
-const mostUnseen = 10;
+const maxUnreadable = 10;
 /** What a user typed beside a message, or a dialog over it, is over after this time, or nothing tells when. */
 const followedMs = 10 * 60_000;
-const firstLookMs = 1_000;
-const slowestLookMs = 60_000;
+const firstInspectionMs = 1_000;
+const slowestInspectionMs = 60_000;
 
 /**
  * Attempts of which nothing is known yet: of a process that died, or without an answer. Each is looked for before
  * anything else is written to its agent, because the next write may cover what still tells of it.
  */
-export class Doubts {
-  private readonly open = new Map<AgentId, Map<DeliveryId, Doubt>>();
+export class PendingInspections {
+  private readonly open = new Map<AgentId, Map<DeliveryId, PendingInspection>>();
   /** Looked for in vain, and looked for again now and then. */
   private readonly followed = new Map<
     AgentId,
@@ -37,17 +37,21 @@ export class Doubts {
 
   private readonly elapsed: Elapsed;
 
-  constructor(private readonly parts: DoubtsParts) {
+  constructor(private readonly parts: PendingInspectionsParts) {
     this.elapsed = elapsedFor(parts.clock);
   }
 
   add({ id, agent, claimedAt }: Delivery): void {
     const since = claimedAt ?? this.parts.clock();
-    const doubts = this.open.get(agent) ?? new Map<DeliveryId, Doubt>();
-    this.open.set(agent, doubts.set(id, { delivery: id, since, unseen: 0 }));
+    const inspections = this.open.get(agent) ?? new Map<DeliveryId, PendingInspection>();
+    this.open.set(agent, inspections.set(id, { delivery: id, since, unreadable: 0 }));
     const now = this.elapsed();
     const ageMs = Math.max(0, this.parts.clock() - since);
-    this.followed.set(agent, { until: now - ageMs + followedMs, pauseMs: firstLookMs, next: now + firstLookMs });
+    this.followed.set(agent, {
+      until: now - ageMs + followedMs,
+      pauseMs: firstInspectionMs,
+      next: now + firstInspectionMs,
+    });
   }
 
   has(agent: AgentId): boolean {
@@ -60,15 +64,15 @@ export class Doubts {
 
   /** Whether everything was looked for that the next write could cover. */
   async cleared(agent: AgentId): Promise<boolean> {
-    const doubts = this.open.get(agent);
-    if (doubts === undefined) return true;
-    for (const doubt of [...doubts.values()].toSorted((a, b) => a.since - b.since)) {
-      const found = await this.parts.inspect(doubt.delivery);
-      if (found === "unseen" && doubt.unseen < mostUnseen)
-        doubts.set(doubt.delivery, { ...doubt, unseen: doubt.unseen + 1 });
-      else doubts.delete(doubt.delivery);
+    const inspections = this.open.get(agent);
+    if (inspections === undefined) return true;
+    for (const pending of [...inspections.values()].toSorted((a, b) => a.since - b.since)) {
+      const found = await this.parts.inspect(pending.delivery);
+      if (found === "unreadable" && pending.unreadable < maxUnreadable)
+        inspections.set(pending.delivery, { ...pending, unreadable: pending.unreadable + 1 });
+      else inspections.delete(pending.delivery);
     }
-    if (doubts.size > 0) return false;
+    if (inspections.size > 0) return false;
     this.open.delete(agent);
     return true;
   }
@@ -76,7 +80,7 @@ export class Doubts {
   /**
    * When the agent's undecided attempts are worth another look; null: nothing is left, or it would tell nothing new.
    */
-  nextLookIn(agent: AgentId, undecided: boolean): number | null {
+  nextInspectionIn(agent: AgentId, undecided: boolean): number | null {
     const followed = this.followed.get(agent);
     const now = this.elapsed();
     if (!undecided || followed === undefined || now > followed.until) {
@@ -86,10 +90,10 @@ export class Doubts {
     return Math.max(0, followed.next - now);
   }
 
-  looked(agent: AgentId): void {
+  inspected(agent: AgentId): void {
     const followed = this.followed.get(agent);
     if (followed === undefined) return;
-    const pauseMs = Math.min(2 * followed.pauseMs, slowestLookMs);
+    const pauseMs = Math.min(2 * followed.pauseMs, slowestInspectionMs);
     this.followed.set(agent, { ...followed, pauseMs, next: this.elapsed() + pauseMs });
   }
 }

@@ -6,8 +6,8 @@ import { Conditions } from "../../testing/conditions.ts";
 import { scriptedStates } from "../../testing/scriptedAgent.ts";
 import { openStage, type Cast, type ScriptedCast, type Stage } from "../../testing/stage.ts";
 import { until } from "../../testing/until.ts";
-import type { Eyes } from "./port.ts";
-import { Sensing } from "./sensing.ts";
+import type { StatusReader } from "./port.ts";
+import { StatusMonitor } from "./statusMonitor.ts";
 
 let stage: Stage;
 let ana: ScriptedCast;
@@ -47,7 +47,7 @@ function commandsFromNow(): string[] {
 
 describe("while somebody attends", () => {
   test("every state and a draft are known by events, without anybody asking", async () => {
-    using _ = stage.tieline.sensing.attend(all);
+    using _ = stage.tieline.statusMonitor.follow(all);
     await until(async () => (await clients()) === 2, "the watcher");
     for (const state of [...scriptedStates.filter((one) => one !== "idle"), "idle" as const]) {
       const change = changeTo(state);
@@ -61,7 +61,7 @@ describe("while somebody attends", () => {
   });
 
   test("an agent that comes later is attended too, and one that ends is done or gone", async () => {
-    using _ = stage.tieline.sensing.attend(all);
+    using _ = stage.tieline.statusMonitor.follow(all);
     const bob = await stage.scripted("bob");
     const change = changeTo("permission");
     await bob.direct({ state: "permission" });
@@ -86,13 +86,13 @@ test("a watcher that falls silent leaves nobody with an old picture", async () =
 function attended() {
   const surveyed: string[][] = [];
   const { changed, until: holds } = new Conditions();
-  const eyes: Eyes = {
-    survey: async (agents) => {
+  const reader: StatusReader = {
+    refreshAll: async (agents) => {
       surveyed.push(agents.map(({ name }) => name));
       changed();
       return { unread: new Set(), unanswered: new Set() };
     },
-    look: async () => undefined,
+    refresh: async () => undefined,
     explain: () => Promise.reject(new Error("nobody asks")),
     watch: () => ({ [Symbol.dispose]: () => undefined }),
     close: async () => undefined,
@@ -101,8 +101,14 @@ function attended() {
   const report = (context: string, cause: unknown): never => {
     throw new Error(context, { cause });
   };
-  const sensing = new Sensing({ eyes, directory, onEvent: events.onEvent.bind(events), report, sweepMs: 5 });
-  const attending = sensing.attend(all);
+  const statusMonitor = new StatusMonitor({
+    reader,
+    directory,
+    onEvent: events.onEvent.bind(events),
+    report,
+    sweepMs: 5,
+  });
+  const attending = statusMonitor.follow(all);
   return {
     surveyed,
     rounds(more: number) {
@@ -110,13 +116,13 @@ function attended() {
       return holds(() => surveyed.length >= wanted);
     },
     leave: () => attending[Symbol.dispose](),
-    [Symbol.asyncDispose]: () => sensing[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => statusMonitor[Symbol.asyncDispose](),
   };
 }
 
 describe("while nobody attends", () => {
   test("no client watches, and nothing is known until somebody asks", async () => {
-    stage.tieline.sensing.attend(all)[Symbol.dispose]();
+    stage.tieline.statusMonitor.follow(all)[Symbol.dispose]();
     await until(async () => (await clients()) === 1, "the watcher to leave");
     await ana.direct({ state: "permission" });
     await until(
@@ -124,7 +130,7 @@ describe("while nobody attends", () => {
       "the dialog",
     );
     expect(known().state).toBe("idle");
-    await stage.tieline.sensing.refresh(all());
+    await stage.tieline.statusMonitor.refresh(all());
     expect(known().state).toBe("permission");
   });
 
@@ -151,12 +157,12 @@ describe("while nobody attends", () => {
     const captured = () => commands.filter((line) => line.includes("capture-pane")).length;
     await until(async () => {
       commands.length = 0;
-      await tieline.sensing.refresh(all());
+      await tieline.statusMonitor.refresh(all());
       return captured() === 0;
     }, "nothing left to read");
     await ana.direct({ state: "working" });
     await until(async () => {
-      await tieline.sensing.refresh(all());
+      await tieline.statusMonitor.refresh(all());
       return known().state === "working";
     }, "ana to work");
     expect(captured()).toBeGreaterThan(0);
@@ -165,13 +171,13 @@ describe("while nobody attends", () => {
   test("a closed pane and a tmux server that is gone are told as such", async () => {
     const bob = await stage.scripted("bob");
     await stage.tmux.tmux("kill-pane", "-t", bob.pane);
-    await stage.tieline.sensing.refresh(all());
+    await stage.tieline.statusMonitor.refresh(all());
     expect(stage.tieline.directory.agent(bob.agent.id)).toMatchObject({
       state: "gone",
       stateReason: `pane ${bob.pane} is closed`,
     });
     await stage.tmux.kill();
-    await stage.tieline.sensing.refresh(all());
+    await stage.tieline.statusMonitor.refresh(all());
     expect(known()).toMatchObject({ state: "gone", stateReason: expect.stringContaining("tmux") });
   });
 
@@ -182,7 +188,7 @@ describe("while nobody attends", () => {
     await stage.tmux.tmux("kill-pane", "-t", closed!.pane);
     const stateOf = ({ agent }: Cast) => stage.tieline.directory.agent(agent.id)!.state;
 
-    const { unread } = await stage.tieline.sensing.refresh(crowd.map(({ agent }) => agent));
+    const { unread } = await stage.tieline.statusMonitor.refresh(crowd.map(({ agent }) => agent));
     expect(stateOf(closed!)).toBe("gone");
     expect(unread).toEqual(new Set(others.map(({ agent }) => agent.id)));
     expect(new Set(others.map(stateOf))).toEqual(new Set(["unknown"]));
@@ -190,7 +196,7 @@ describe("while nobody attends", () => {
     expect(stage.faults).toEqual([]);
 
     await stage.tmux.kill();
-    expect((await stage.tieline.sensing.refresh(all())).unread.size).toBe(0);
+    expect((await stage.tieline.statusMonitor.refresh(all())).unread.size).toBe(0);
     expect(new Set(crowd.map(stateOf))).toEqual(new Set(["gone"]));
   });
 
@@ -199,7 +205,7 @@ describe("while nobody attends", () => {
     const bob = await stage.scripted("bob");
     process.kill((bob.agent.endpoints[0]!.locator as unknown as { agentPid: number }).agentPid, "SIGKILL");
     await until(async () => {
-      await stage.tieline.sensing.refresh(all());
+      await stage.tieline.statusMonitor.refresh(all());
       return stage.tieline.directory.agent(bob.agent.id)?.state === "done";
     }, "bob to be done");
     expect(stage.tieline.directory.agent(bob.agent.id)!.stateReason).toContain("has ended");

@@ -1,37 +1,37 @@
 import { bareText, composerHolds, type ScreenManifest } from "../../../providers/screen.ts";
 import type { TerminalTraits } from "../../../providers/traits.ts";
-import type { There } from "./sight.ts";
+import type { LivePane } from "./paneStatus.ts";
 
 /** `mixed`: our text and something else beside it, such as what a user typed behind it. */
-export type Standing = "ours" | "mixed" | "nothing" | "other";
+export type ComposerContent = "ours" | "mixed" | "nothing" | "other";
 
 /** What stands where a user would type: exactly our text, nothing, or something else. */
-export function standing(
+export function composerContent(
   manifest: ScreenManifest,
   traits: TerminalTraits,
-  sight: There,
+  status: LivePane,
   text: string,
-  before: There | null,
-): Standing {
-  if (!traits.echo) return before !== null && sameScreen(before, sight) ? "ours" : "other";
-  if (!hasComposer(manifest, sight)) return beforeCursor(sight, text);
-  switch (composerHolds(manifest, sight.screen, text)) {
+  before: LivePane | null,
+): ComposerContent {
+  if (!traits.echo) return before !== null && sameScreen(before, status) ? "ours" : "other";
+  if (!hasComposer(manifest, status)) return beforeCursor(status, text);
+  switch (composerHolds(manifest, status.screen, text)) {
     case "exactly":
     case "collapsed":
       return "ours";
     case "empty":
       return "nothing";
     case "other":
-      return isMixed(manifest, sight, text) ? "mixed" : "other";
+      return isMixed(manifest, status, text) ? "mixed" : "other";
   }
 }
 
 /** Where the composer is known, what stands in it is known too; elsewhere a screen may repeat our text anywhere. */
-export function hasComposer(manifest: ScreenManifest, { reading }: There): boolean {
+export function hasComposer(manifest: ScreenManifest, { reading }: LivePane): boolean {
   return manifest.composer !== undefined && reading.composer !== undefined;
 }
 
-function isMixed(manifest: ScreenManifest, { reading }: There, text: string): boolean {
+function isMixed(manifest: ScreenManifest, { reading }: LivePane, text: string): boolean {
   const shown = reading.composer?.text ?? "";
   return bareText(shown).includes(bareText(text)) || (manifest.composer?.paste?.test(shown) ?? false);
 }
@@ -41,7 +41,7 @@ function isMixed(manifest: ScreenManifest, { reading }: There, text: string): bo
  * stands in its last row. White space is left out of the comparison, because wrapping and tabs show as spaces; of a
  * text that is taller than the screen, the part that still shows must be all that shows.
  */
-function beforeCursor({ look: { pane, plain } }: There, text: string): Standing {
+function beforeCursor({ snapshot: { pane, plain } }: LivePane, text: string): ComposerContent {
   const rows = plain.slice(0, pane.cursor.y + 1);
   if (pane.cursor.x === 0 || (rows.at(-1) ?? "").trim() === "") return "nothing";
   const shown = bareText(rows.join("\n"));
@@ -51,7 +51,7 @@ function beforeCursor({ look: { pane, plain } }: There, text: string): Standing 
 }
 
 /** Nothing at all happened between the two: same rows, same cursor, nothing scrolled away. */
-export function sameScreen({ look: a }: There, { look: b }: There): boolean {
+export function sameScreen({ snapshot: a }: LivePane, { snapshot: b }: LivePane): boolean {
   return (
     a.pane.cursor.x === b.pane.cursor.x &&
     a.pane.cursor.y === b.pane.cursor.y &&

@@ -5,10 +5,10 @@
 import { endpointBy, type Agent } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
 import type { AgentId } from "../../model/ids.ts";
-import type { Eyes, Surveyed } from "./port.ts";
+import type { StatusReader, Refreshed } from "./port.ts";
 
-export interface SensingParts {
-  readonly eyes: Eyes;
+export interface StatusMonitorParts {
+  readonly reader: StatusReader;
   readonly directory: { agent(id: AgentId): Agent | null };
   readonly onEvent: (listener: (event: Event) => void) => () => void;
   readonly report: (context: string, fault: unknown) => void;
@@ -20,47 +20,47 @@ export interface SensingParts {
 
 export type Wanted = () => readonly Agent[];
 
-export class Sensing implements AsyncDisposable {
-  private readonly attending = new Set<Wanted>();
+export class StatusMonitor implements AsyncDisposable {
+  private readonly followed = new Set<Wanted>();
   private readonly watched = new Map<AgentId, WatchedAgent>();
   private stopListening: (() => void) | null = null;
   private sweep: Timer | null = null;
 
-  constructor(private readonly parts: SensingParts) {}
+  constructor(private readonly parts: StatusMonitorParts) {}
 
   /** Brings what is known of these agents up to date, as far as tmux answers in time. */
-  async refresh(agents: readonly Agent[]): Promise<Surveyed> {
-    const { eyes, patienceMs = 2_000, report } = this.parts;
+  async refresh(agents: readonly Agent[]): Promise<Refreshed> {
+    const { reader, patienceMs = 2_000, report } = this.parts;
     const unanswered = new Set(agents.filter((agent) => endpointBy("tmux", agent) !== undefined).map(({ id }) => id));
-    const { promise: late, resolve } = Promise.withResolvers<Surveyed>();
+    const { promise: late, resolve } = Promise.withResolvers<Refreshed>();
     const timer = setTimeout(() => resolve({ unread: new Set(), unanswered }), patienceMs);
-    const survey = eyes.survey(agents);
+    const survey = reader.refreshAll(agents);
     void late.then(() => survey.catch((fault: unknown) => report("look at the agents", fault)));
     return Promise.race([survey, late]).finally(() => clearTimeout(timer));
   }
 
   /** Keeps what is known of the wanted agents up to date, those included who come later, until disposed. */
-  attend(wanted: Wanted): Disposable {
-    this.attending.add(wanted);
+  follow(wanted: Wanted): Disposable {
+    this.followed.add(wanted);
     this.stopListening ??= this.parts.onEvent((event) => this.onEvent(event));
     this.sweep ??= setInterval(() => this.lookAgain(), this.parts.sweepMs ?? 30_000);
     this.arrange();
     return {
       [Symbol.dispose]: () => {
-        if (this.attending.delete(wanted)) this.arrange();
+        if (this.followed.delete(wanted)) this.arrange();
       },
     };
   }
 
-  explain(agent: Agent): ReturnType<Eyes["explain"]> | null {
+  explain(agent: Agent): ReturnType<StatusReader["explain"]> | null {
     const endpoint = endpointBy("tmux", agent);
-    return endpoint === undefined ? null : this.parts.eyes.explain(agent, endpoint);
+    return endpoint === undefined ? null : this.parts.reader.explain(agent, endpoint);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.attending.clear();
+    this.followed.clear();
     this.arrange();
-    await this.parts.eyes.close();
+    await this.parts.reader.close();
   }
 
   private onEvent({ type, ...event }: Event): void {
@@ -73,7 +73,7 @@ export class Sensing implements AsyncDisposable {
 
   /** Watches exactly the agents that somebody wants, each in the pane that it is in now. */
   private arrange(): void {
-    const wanted = new Map([...this.attending].flatMap((agents) => agents()).map((agent) => [agent.id, agent]));
+    const wanted = new Map([...this.followed].flatMap((agents) => agents()).map((agent) => [agent.id, agent]));
     for (const [id, watched] of this.watched) {
       const agent = wanted.get(id);
       if (agent !== undefined && keyOf(agent) === watched.key) continue;
@@ -84,7 +84,7 @@ export class Sensing implements AsyncDisposable {
       if (endpointBy("tmux", agent) !== undefined && !this.watched.has(agent.id))
         this.watched.set(agent.id, this.watch(agent));
     }
-    if (this.attending.size > 0) return;
+    if (this.followed.size > 0) return;
     this.stopListening?.();
     this.stopListening = null;
     if (this.sweep) clearInterval(this.sweep);
@@ -97,12 +97,12 @@ export class Sensing implements AsyncDisposable {
   }
 
   private watch(agent: Agent): WatchedAgent {
-    const { eyes, directory, report } = this.parts;
+    const { reader, directory, report } = this.parts;
     const look = async (): Promise<void> => {
       const now = directory.agent(agent.id);
-      if (now !== null) await eyes.look(now).catch((fault: unknown) => report(`look at ${agent.name}`, fault));
+      if (now !== null) await reader.refresh(now).catch((fault: unknown) => report(`look at ${agent.name}`, fault));
     };
-    return new WatchedAgent(keyOf(agent), look, (changed) => eyes.watch(agent, endpointBy("tmux", agent)!, changed));
+    return new WatchedAgent(keyOf(agent), look, (changed) => reader.watch(agent, endpointBy("tmux", agent)!, changed));
   }
 }
 

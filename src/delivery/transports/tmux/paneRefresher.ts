@@ -1,19 +1,19 @@
 /**
- * Many agents at one glance. One cheap list per tmux server tells which panes are there and when their windows last
+ * Reads many agents at once. One cheap list per tmux server tells which panes are there and when their windows last
  * printed something; only a pane that may have changed since it was last read is read again. Who asks waits for the
  * list and for a few panes; a crowd is read afterwards, the liveliest first, for whoever asks next.
  */
 import type { Agent } from "../../../model/agent.ts";
 import { asTielineError } from "../../../model/errors.ts";
 import type { AgentId, Clock } from "../../../model/ids.ts";
-import type { Surveyed } from "../../../agents/status/port.ts";
+import type { Refreshed } from "../../../agents/status/port.ts";
 import { isSilence } from "../../../tmux/failure.ts";
-import { glancePanes, type Glance } from "../../../tmux/pane.ts";
+import { listPaneActivity, type PaneListing } from "../../../tmux/pane.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
 import { paneLocator, type PaneLocator } from "../paneLocator.ts";
-import { whyNotItsPane, type Observed } from "./sight.ts";
+import { whyNotItsPane, type Observed } from "./paneStatus.ts";
 
-export interface SurveyParts {
+export interface PaneRefresherParts {
   readonly server: (socket: string) => TmuxServer;
   /** What is known of an agent now. */
   readonly agent: (id: AgentId) => Agent | null;
@@ -27,13 +27,13 @@ export interface SurveyParts {
 }
 
 /** What a reading rests on: while all of it holds, reading again would tell the same. */
-interface Reading {
+interface ReadBasis {
   readonly locator: PaneLocator;
   readonly state: Agent["state"];
   readonly readAt: number;
 }
 
-type Listed = ReadonlyMap<string, Glance> | { readonly unavailable: string };
+type Listed = ReadonlyMap<string, PaneListing> | { readonly unavailable: string };
 
 /** tmux did not answer: what is known of its panes stays as it is. */
 const silent = Symbol("silent");
@@ -47,14 +47,14 @@ interface Stale {
 /** tmux takes half a millisecond to print one screen; for no more than this many does anybody wait. */
 const atOnce = 24;
 
-export class Survey {
-  private readonly readings = new Map<AgentId, Reading>();
+export class PaneRefresher {
+  private readonly readings = new Map<AgentId, ReadBasis>();
   private readonly backlog = new Map<AgentId, Stale>();
   private working: Promise<void> | null = null;
 
-  constructor(private readonly parts: SurveyParts) {}
+  constructor(private readonly parts: PaneRefresherParts) {}
 
-  async of(agents: readonly Agent[]): Promise<Surveyed> {
+  async refresh(agents: readonly Agent[]): Promise<Refreshed> {
     const inPanes = agents.flatMap((agent) => {
       const endpoint = agent.endpoints.find(({ transport }) => transport === "tmux");
       return endpoint ? [{ agent, locator: paneLocator(endpoint) }] : [];
@@ -116,7 +116,7 @@ export class Survey {
 
   private async list(socket: string): Promise<Listed | typeof silent> {
     try {
-      return await glancePanes(this.parts.server(socket));
+      return await listPaneActivity(this.parts.server(socket));
     } catch (thrown) {
       if (isSilence(thrown)) return silent;
       const { code, message } = asTielineError(thrown);
@@ -129,23 +129,23 @@ export class Survey {
    * What the list alone tells is told at once: a pane that is not there, or not the agent's any more, needs no reading.
    */
   private staleness(agent: Agent, locator: PaneLocator, listed: Listed): Stale | null {
-    const glance = "unavailable" in listed ? undefined : listed.get(locator.pane);
-    const gone = "unavailable" in listed ? listed.unavailable : whyGone(locator, glance);
+    const listing = "unavailable" in listed ? undefined : listed.get(locator.pane);
+    const gone = "unavailable" in listed ? listed.unavailable : whyGone(locator, listing);
     if (gone !== null) {
       this.parts.observed(agent, { state: "gone", reason: gone, draft: false });
       return null;
     }
-    return this.isFresh(agent, locator, glance!) ? null : { agent, locator, printedAt: glance!.windowActivityAt };
+    return this.isFresh(agent, locator, listing!) ? null : { agent, locator, printedAt: listing!.windowActivityAt };
   }
 
-  private isFresh({ id, state }: Agent, locator: PaneLocator, glance: Glance): boolean {
+  private isFresh({ id, state }: Agent, locator: PaneLocator, listing: PaneListing): boolean {
     const reading = this.readings.get(id);
     if (reading === undefined || reading.locator !== locator || reading.state !== state) return false;
-    if (state !== "done" && (glance.dead || !this.parts.exists(locator.agentPid))) return false;
+    if (state !== "done" && (listing.dead || !this.parts.exists(locator.agentPid))) return false;
     // tmux knows the second of the last output; what was read within that second may be older than the output.
-    return reading.readAt >= glance.windowActivityAt + 1_000;
+    return reading.readAt >= listing.windowActivityAt + 1_000;
   }
 }
 
-const whyGone = (locator: PaneLocator, glance: Glance | undefined): string | null =>
-  glance === undefined ? `pane ${locator.pane} is closed` : whyNotItsPane(locator, glance);
+const whyGone = (locator: PaneLocator, listing: PaneListing | undefined): string | null =>
+  listing === undefined ? `pane ${locator.pane} is closed` : whyNotItsPane(locator, listing);

@@ -4,10 +4,10 @@ import type { Hold, HoldReason } from "../../../model/delivery.ts";
 import { Ages } from "../../../os/ages.ts";
 import { actingIn, actingWords, type Acting } from "../../../providers/acting.ts";
 import type { Providers } from "../../../providers/providers.ts";
-import { classify, type Reading, type Screen, type ScreenManifest } from "../../../providers/screen.ts";
+import { classify, type ScreenReading, type Screen, type ScreenManifest } from "../../../providers/screen.ts";
 import type { TerminalTraits } from "../../../providers/traits.ts";
 import { isSilence } from "../../../tmux/failure.ts";
-import { cursorLine, isVisible, lastKeyAt, look, type Look } from "../../../tmux/pane.ts";
+import { cursorLine, isVisible, lastKeyAt, snapshotPane, type PaneSnapshot } from "../../../tmux/pane.ts";
 import { foreground, type ProcessFacts, type Processes } from "../../../os/processes.ts";
 import { isBareShell, isShell } from "../../../os/shell.ts";
 import type { TmuxServer } from "../../../tmux/server.ts";
@@ -15,16 +15,16 @@ import type { PaneLocator } from "../paneLocator.ts";
 import { claimedAt } from "./marks.ts";
 
 /** What was found where an agent should be. */
-export type Sight =
+export type PaneStatus =
   /**
    * `done`: the program ended. `gone`: its pane ended, or is not its own any more. `silent`: only tmux itself does not
    * answer.
    */
   | { readonly kind: "gone"; readonly state: "done" | "gone"; readonly detail: string; readonly silent?: true }
   | {
-      readonly kind: "there";
-      readonly look: Look;
-      readonly reading: Reading;
+      readonly kind: "live";
+      readonly snapshot: PaneSnapshot;
+      readonly reading: ScreenReading;
       readonly screen: Screen;
       readonly computing: boolean;
       /** What would act on text there; null: nothing, or it was not looked for. */
@@ -37,13 +37,18 @@ export type Observed = (
   seen: { readonly state: AgentState; readonly reason: string | null; readonly draft: boolean },
 ) => void;
 
-export type There = Extract<Sight, { kind: "there" }>;
+export type LivePane = Extract<PaneStatus, { kind: "live" }>;
 
 /** Looks at the pane, and makes sure that it is still the agent that lives there and has the terminal. */
-export async function see(server: TmuxServer, processes: Processes, seenFor: Seen, ages = new Ages()): Promise<Sight> {
-  let seen: Look;
+export async function readPaneStatus(
+  server: TmuxServer,
+  processes: Processes,
+  seenFor: ReadTarget,
+  ages = new Ages(),
+): Promise<PaneStatus> {
+  let seen: PaneSnapshot;
   try {
-    seen = await look(server, seenFor.locator.pane);
+    seen = await snapshotPane(server, seenFor.locator.pane);
   } catch (thrown) {
     const { code, message } = asTielineError(thrown);
     if (code === "PANE_UNKNOWN") return gone(`pane ${seenFor.locator.pane} is closed`);
@@ -51,11 +56,11 @@ export async function see(server: TmuxServer, processes: Processes, seenFor: See
     if (code === "TMUX_UNAVAILABLE") return gone(message);
     throw thrown;
   }
-  return recognise(processes, seenFor, seen, ages);
+  return interpretSnapshot(processes, seenFor, seen, ages);
 }
 
 /** Whom a look is for. */
-export interface Seen {
+export interface ReadTarget {
   readonly locator: PaneLocator;
   readonly manifest: ScreenManifest;
   readonly traits: Pick<TerminalTraits, "mayAct">;
@@ -63,12 +68,12 @@ export interface Seen {
 }
 
 /** What a look shows, provided that it shows this agent. */
-export async function recognise(
+export async function interpretSnapshot(
   processes: Processes,
-  { locator, manifest, traits, providers }: Seen,
-  seen: Look,
+  { locator, manifest, traits, providers }: ReadTarget,
+  seen: PaneSnapshot,
   ages: Ages,
-): Promise<Sight> {
+): Promise<PaneStatus> {
   const { pane } = seen;
   const why = whyNotItsPane(locator, pane);
   if (why !== null) return gone(why);
@@ -94,7 +99,7 @@ export async function recognise(
     traits.mayAct && (reading.state === "idle" || reading.state === "unknown")
       ? await actingIn(front ?? agent, processes, providers)
       : null;
-  return { kind: "there", look: seen, screen, reading, computing, acting };
+  return { kind: "live", snapshot: seen, screen, reading, computing, acting };
 }
 
 /**
@@ -113,7 +118,7 @@ async function bareShell({ pid, command }: ProcessFacts, processes: Processes): 
 /** Why the pane with an agent's number is not the agent's; null: it is. */
 export function whyNotItsPane(
   locator: PaneLocator,
-  pane: Pick<Look["pane"], "pid" | "serverPid" | "serverStartedAt">,
+  pane: Pick<PaneSnapshot["pane"], "pid" | "serverPid" | "serverStartedAt">,
 ): string | null {
   if (pane.serverPid !== locator.serverPid || pane.serverStartedAt !== locator.serverStartedAt) {
     return `the tmux server was restarted; ${locator.pane} is another pane now`;
@@ -124,7 +129,7 @@ export function whyNotItsPane(
 /**
  * A program that is a shell script, or is started by one, looks like a shell to tmux; its process tells that it is not.
  */
-function screenOf({ pane, styled }: Look, commandIsKnown: boolean): Screen {
+function screenOf({ pane, styled }: PaneSnapshot, commandIsKnown: boolean): Screen {
   const { title, cursor, cursorVisible, currentCommand, alternateOn, inMode, width, height } = pane;
   const command = commandIsKnown ? {} : { command: currentCommand };
   return {
@@ -146,7 +151,7 @@ const resumesWithinMs = 60_000;
 const isResuming = ({ socket, pane, resumes = false, since = 0 }: PaneLocator, ages: Ages): boolean =>
   resumes && ages.of(`${socket} ${pane} since`, since) < resumesWithinMs;
 
-export type Verdict =
+export type TypingVerdict =
   | { readonly kind: "ready"; readonly leaveMode: boolean }
   | { readonly kind: "held"; readonly hold: Hold; readonly againInMs?: number };
 
@@ -160,10 +165,10 @@ export const showsWithinMs = 5_000;
 const computingAgainMs = 50;
 
 /** May something be typed now? The checks go from what would do most harm to what would do least. */
-export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: Ages): Verdict {
+export function mayType(seen: LivePane, traits: TerminalTraits, quiet: Quiet, ages: Ages): TypingVerdict {
   const { reading } = seen;
-  const { pane, clients } = seen.look;
-  const held = (reason: HoldReason, detail: string, againInMs?: number): Verdict => ({
+  const { pane, clients } = seen.snapshot;
+  const held = (reason: HoldReason, detail: string, againInMs?: number): TypingVerdict => ({
     kind: "held",
     hold: { reason, detail },
     ...(againInMs !== undefined && { againInMs }),
@@ -172,7 +177,7 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: A
   const typingMs = pane.pasted === pane.entered ? 0 : showsWithinMs - ages.of(pane.pasted, claimedAt(pane.pasted));
   const keyAt = lastKeyAt(pane, clients);
   const keyMs = keyAt === undefined ? 0 : surelyPastMs - ages.of(`${keyOf(pane)} key`, keyAt);
-  const stirMs = surelyPastMs - stirAge(seen, ages);
+  const stirMs = surelyPastMs - userActivityAge(seen, ages);
   const quietInMs = quiet.waitMs(pane, traits.quietMs);
   switch (reading.state) {
     case "permission":
@@ -215,21 +220,21 @@ export function judge(seen: There, traits: TerminalTraits, quiet: Quiet, ages: A
  * When a user who looks at the pane pressed a key, or any client came to their session; undefined: nobody looks. A
  * write is guarded by that second, so a key that follows within it would not refuse the write.
  */
-export function lastStirAt({ look: { pane, clients } }: There): number | undefined {
+export function lastUserActivityAt({ snapshot: { pane, clients } }: LivePane): number | undefined {
   const keyAt = lastKeyAt(pane, clients);
   return keyAt === undefined ? undefined : Math.max(keyAt, pane.keysAt);
 }
 
 /** How long ago that was; Infinity: nobody looks. */
-export function stirAge(seen: There, ages: Ages): number {
-  const stirredAt = lastStirAt(seen);
-  return stirredAt === undefined ? Infinity : ages.of(`${keyOf(seen.look.pane)} stir`, stirredAt);
+export function userActivityAge(seen: LivePane, ages: Ages): number {
+  const stirredAt = lastUserActivityAt(seen);
+  return stirredAt === undefined ? Infinity : ages.of(`${keyOf(seen.snapshot.pane)} stir`, stirredAt);
 }
 
-const keyOf = ({ serverPid, id }: Look["pane"]): string => `${serverPid} ${id}`;
+const keyOf = ({ serverPid, id }: PaneSnapshot["pane"]): string => `${serverPid} ${id}`;
 
 /** Text that nobody has sent stands where it would be typed. */
-export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
+export function holdsDraft(seen: LivePane, traits: TerminalTraits): boolean {
   return seen.reading.draft || (seen.reading.state === "idle" && exceedsRest(seen, traits));
 }
 
@@ -238,7 +243,7 @@ export function holdsDraft(seen: There, traits: TerminalTraits): boolean {
  * wants that.
  */
 export function whyNotTyped(
-  { acting, reading, look: { pane } }: There,
+  { acting, reading, snapshot: { pane } }: LivePane,
   { shell, interpreter, trusted }: TerminalTraits,
 ): string | null {
   if (acting === null) return interpreter ? `no interpreter is seen in ${pane.id}` : null;
@@ -252,14 +257,14 @@ export function whyNotTyped(
  * A paste of ours that never got its Enter. Where the composer is known, it shows whether that still stands there;
  * elsewhere only the line at rest proves that it does not.
  */
-function mayHoldPaste(seen: There, { restingLine }: TerminalTraits): boolean {
-  const { pane } = seen.look;
+function mayHoldPaste(seen: LivePane, { restingLine }: TerminalTraits): boolean {
+  const { pane } = seen.snapshot;
   if (pane.pasted === pane.entered || seen.reading.composer !== undefined) return false;
-  return restingLine === null || cursorLine(seen.look) !== restingLine;
+  return restingLine === null || cursorLine(seen.snapshot) !== restingLine;
 }
 
 /** For programs whose composer is not known: the line at rest, and something behind it. */
-function exceedsRest({ look: seen, reading }: There, { restingLine, prompt }: TerminalTraits): boolean {
+function exceedsRest({ snapshot: seen, reading }: LivePane, { restingLine, prompt }: TerminalTraits): boolean {
   if (restingLine === null || prompt !== null || reading.composer) return false;
   const line = cursorLine(seen);
   if (restingLine === "" && looksLikePrompt(line, seen.pane.cursor.x)) return false;
@@ -274,7 +279,7 @@ function looksLikePrompt(line: string, cursorX: number): boolean {
 }
 
 /** For programs whose composer is not known: the cursor stands behind a question that any line would answer. */
-function asksForAnswer({ look: seen, reading }: There, { prompt }: TerminalTraits): boolean {
+function asksForAnswer({ snapshot: seen, reading }: LivePane, { prompt }: TerminalTraits): boolean {
   if (prompt !== null || reading.composer) return false;
   const line = cursorLine(seen);
   return seen.pane.cursor.x >= line.length && answerWanted.test(line);
@@ -284,7 +289,7 @@ const answerWanted = /[[(]y(es)?\s*\/\s*no?(\s*\/\s*[\w?]+)*[\])]\s*[?:]?$|\b(pa
 
 /** How long until a pane has been silent for long enough. */
 export interface Quiet {
-  waitMs(pane: Look["pane"], quietMs: number): number;
+  waitMs(pane: PaneSnapshot["pane"], quietMs: number): number;
 }
 
 /** Without a watcher only the whole second of the last output is known. */
@@ -293,8 +298,8 @@ export const quietBySecond = (ages: Ages): Quiet => ({
     quietMs === 0 ? 0 : Math.max(0, 1_000 + quietMs - ages.of(`${keyOf(pane)} output`, pane.windowActivityAt)),
 });
 
-const gone = (detail: string): Sight => ({ kind: "gone", state: "gone", detail });
-const ended = ({ pane }: PaneLocator): Sight => ({
+const gone = (detail: string): PaneStatus => ({ kind: "gone", state: "gone", detail });
+const ended = ({ pane }: PaneLocator): PaneStatus => ({
   kind: "gone",
   state: "done",
   detail: `the program in ${pane} has ended`,

@@ -3,9 +3,9 @@ import type { Agent, AgentState } from "../../model/agent.ts";
 import type { Hold, HoldReason } from "../../model/delivery.ts";
 import type { Ages } from "../../os/ages.ts";
 import type { Readiness, Transport } from "../../delivery/transports/port.ts";
-import type { Observation } from "./observing.ts";
+import type { Observation } from "./recordObservations.ts";
 
-export interface Said {
+export interface ReportedState {
   readonly state: AgentState;
   readonly reason: string | null;
   /** After this time it holds no longer, and nobody announces that. */
@@ -13,10 +13,10 @@ export interface Said {
 }
 
 /** null: the program says nothing, and the screen has to do. */
-export type OwnWord = (agent: Agent) => Said | null;
+export type ReadReportedState = (agent: Agent) => ReportedState | null;
 
 /** A program that is starting says nothing yet; one that is silent for longer than this never will. */
-export function whileStarting({ id, state, stateAt }: Agent, patienceMs: number, ages: Ages): Said | null {
+export function whileStarting({ id, state, stateAt }: Agent, patienceMs: number, ages: Ages): ReportedState | null {
   return state === "starting" && ages.of(id, stateAt) < patienceMs ? { state, reason: null } : null;
 }
 
@@ -29,7 +29,7 @@ const holds: Readonly<Partial<Record<AgentState, readonly [HoldReason, string]>>
 };
 
 /** Why nothing is written to an agent that says this; null: nothing speaks against it. */
-export function holdOf(agent: Agent, { state, reason: why }: Said): Hold | null {
+export function holdOf(agent: Agent, { state, reason: why }: ReportedState): Hold | null {
   const hold = holds[state];
   if (hold === undefined) return null;
   const [reason, words] = hold;
@@ -37,21 +37,21 @@ export function holdOf(agent: Agent, { state, reason: why }: Said): Hold | null 
 }
 
 /** The same for a way in; null: nothing speaks against writing. */
-export function heldBy(agent: Agent, said: Said): Extract<Readiness, { kind: "held" }> | null {
+export function heldBy(agent: Agent, said: ReportedState): Extract<Readiness, { kind: "held" }> | null {
   const hold = holdOf(agent, said);
   return hold && { kind: "held", hold, ...(said.forMs !== undefined && { againInMs: said.forMs }) };
 }
 
 /** A way in that looks at the screen, and is not asked where the program itself says that it is not idle. */
-export function heeding<T extends Transport>(transport: T, word: OwnWord): T {
+export function heldByReportedState<T extends Transport>(transport: T, word: ReadReportedState): T {
   const held = (agent: Agent): Extract<Readiness, { kind: "held" }> | null => {
     const said = word(agent);
     return said && heldBy(agent, said);
   };
   return {
     ...transport,
-    ready: async (errand) => held(errand.agent) ?? transport.ready(errand),
-    deliver: async (errand, signal) => held(errand.agent) ?? transport.deliver(errand, signal),
+    ready: async (attempt) => held(attempt.agent) ?? transport.ready(attempt),
+    deliver: async (attempt, signal) => held(attempt.agent) ?? transport.deliver(attempt, signal),
   };
 }
 
@@ -60,7 +60,7 @@ type Observe = (agent: Agent, seen: Observation) => void;
 /**
  * What is seen on the screen, in the program's own words where it has some. That it is gone the screen knows better.
  */
-export function inOwnWords(observe: Observe, word: OwnWord): Observe {
+export function preferReportedState(observe: Observe, word: ReadReportedState): Observe {
   return (agent, seen) => {
     const said = seen.state === "gone" || seen.state === "done" ? null : word(agent);
     observe(agent, said === null ? seen : { ...seen, ...said });

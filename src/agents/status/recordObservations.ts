@@ -13,16 +13,16 @@ export interface Observable {
   observe(id: AgentId, state: AgentState, reason: string | null, draft: boolean): Agent;
 }
 
-export interface ObservingOptions {
+export interface RecordOptions {
   /** How long an unreadable screen of a program that was started counts as its start. */
   readonly startingMs: number;
   readonly clock: Clock;
 }
 
 /** What is seen becomes what is known, save where what is known says more than what is seen. */
-export function observing(
+export function recordObservations(
   directory: Observable,
-  { startingMs, clock }: ObservingOptions,
+  { startingMs, clock }: RecordOptions,
 ): (agent: Pick<Agent, "id">, seen: Observation) => void {
   const ages = new Ages(clock);
   return ({ id }, { state, reason, draft }) => {

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import type { Agent } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
 import { anAgent, offline, paneEndpoint } from "../../testing/agents.ts";
-import { Attendance } from "./attendance.ts";
+import { AgentWatches } from "./agentWatches.ts";
 
 /** Agents that a test changes, and what is watched of them at each moment. */
 function world(...agents: Agent[]) {
   const watched: string[] = [];
   const listeners = new Set<(event: Event) => void>();
-  const attendance = new Attendance({
+  const attendance = new AgentWatches({
     directory: { agent: (id) => agents.find((agent) => agent.id === id) ?? null, agents: () => agents },
     onEvent: (listener) => {
       listeners.add(listener);

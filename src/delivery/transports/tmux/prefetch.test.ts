@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { agentId } from "../../../model/ids.ts";
+import type { PaneSnapshot } from "../../../tmux/pane.ts";
+import { Prefetch } from "./prefetch.ts";
+
+const [ana, bob] = [agentId("ana"), agentId("bob")];
+const look = (text: string): PaneSnapshot => ({ styled: [text] }) as unknown as PaneSnapshot;
+
+test("one look serves one question", async () => {
+  const prefetches = new Prefetch(10);
+  prefetches.begin(ana, 100, () => Promise.resolve(look("begun")));
+  prefetches.begin(ana, 101, () => Promise.reject(new Error("one look is enough")));
+  expect(prefetches.take(bob, 102)).toBeNull();
+  const taken = prefetches.take(ana, 110)!;
+  expect([taken.at, await taken.snapshot]).toEqual([100, look("begun")]);
+  expect(prefetches.take(ana, 110)).toBeNull();
+});
+
+test("what is not fresh any more is forgotten, by whoever asks or begins next", async () => {
+  const prefetches = new Prefetch(10);
+  prefetches.begin(ana, 100, () => Promise.resolve(look("old")));
+  expect(prefetches.take(ana, 111)).toBeNull();
+  prefetches.begin(ana, 200, () => Promise.resolve(look("old")));
+  prefetches.begin(ana, 211, () => Promise.resolve(look("new")));
+  expect(await prefetches.take(ana, 212)!.snapshot).toEqual(look("new"));
+});
+
+test("a look that fails is nobody's fault yet", async () => {
+  const prefetches = new Prefetch(10);
+  prefetches.begin(ana, 100, () => Promise.reject(new Error("no pane")));
+  expect(await prefetches.take(ana, 100)!.snapshot).toBeNull();
+});
