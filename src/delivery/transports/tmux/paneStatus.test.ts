@@ -78,7 +78,7 @@ test("where the composer is not known, nothing is pasted behind a message that m
     if (status.kind === "gone") throw new Error(status.detail);
     const pasted = {
       ...status,
-      look: { ...status.snapshot, pane: { ...status.snapshot.pane, pasted: "d:1:1000", entered: "" } },
+      snapshot: { ...status.snapshot, pane: { ...status.snapshot.pane, pasted: "d:1:1000", entered: "" } },
     };
     return mayType(pasted, traits, quiet, new Ages());
   };
