@@ -5,11 +5,11 @@
 import { z } from "zod";
 import { agentStates, permissions, presences } from "../model/agent.ts";
 import { deliveryStates, noteCodes } from "../model/delivery.ts";
-import { kinds, longestTtlMs, whens } from "../model/message.ts";
+import { kinds, whens } from "../model/message.ts";
 import { wantedStates } from "../model/receipt.ts";
 import { askingSchemas } from "./schemas/asking.ts";
 import { objectSchemas } from "./schemas/objects.ts";
-import { count, flag, pollMs, reader, time } from "./schemas/fields.ts";
+import { count, flag, pollMs, reader, time, ttlMs } from "./schemas/fields.ts";
 import { lifeSchemas, NotStarted } from "./schemas/life.ts";
 import { pageSchemas } from "./schemas/page.ts";
 import { profileSchemas } from "./schemas/profiles.ts";
@@ -21,8 +21,6 @@ import { ActivityView, eventSchemas } from "./schemas/events.ts";
 import { hookSchemas } from "./schemas/hooks.ts";
 
 /** What a caller says about itself; the daemon decides by the ladder in daemon/identity.ts who it is. */
-const ttlRange = `must be between 1 and ${longestTtlMs} (366 days)`;
-
 export const Caller = z.object({
   pid: z.number().int().positive().optional(),
   cwd: z.string().optional(),
@@ -198,7 +196,7 @@ const draftFields = {
   summary: z.string().optional(),
   when: z.enum(whens).optional(),
   hard: z.boolean().optional(),
-  ttlMs: z.number().int().min(1, ttlRange).max(longestTtlMs, ttlRange).optional().describe("at most 366 days"),
+  ttlMs: ttlMs.optional(),
   key: z
     .string()
     .min(1)

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { longestTtlMs } from "../../model/message.ts";
 
 /** GET inputs arrive as text. */
 export const count = z.coerce.number().int().nonnegative();
@@ -10,3 +11,6 @@ export const flag = z.preprocess((value) => (value === "true" ? true : value ===
  */
 export const reader = z.enum(["user", "agent"]).describe("who asks");
 export const time = z.number().describe("milliseconds since the epoch");
+
+const ttlRange = `must be between 1 and ${longestTtlMs} (366 days)`;
+export const ttlMs = z.number().int().min(1, ttlRange).max(longestTtlMs, ttlRange).describe("at most 366 days");
