@@ -85,7 +85,7 @@ function paragraphFrom(lines: readonly string[], at: number): Block {
 const spans =
   /(?<code>`+)(?<inCode>[^]*?[^`])\k<code>(?!`)|\*\*(?<bold>[^\s*][^*]*)\*\*|(?<![\w*])\*(?<italic>[^\s*][^*]*)\*(?!\w)|\[(?<label>[^\]\n]+)\]\((?<href>https?:\/\/[^\s)]+)\)|(?<url>https?:\/\/[^\s<>"')\]]+)|(?<![\w@])(?<mention>@[A-Za-z_][\w-]*)/g;
 
-export function inline(text: string): ComponentChildren[] {
+function inline(text: string): ComponentChildren[] {
   const parts: ComponentChildren[] = [];
   let from = 0;
   for (const match of text.matchAll(spans)) {

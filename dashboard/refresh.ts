@@ -55,7 +55,7 @@ export function queueChanged(agent: string): void {
 
 const queuesAtOnce = 40;
 
-export async function refreshQueues(): Promise<void> {
+async function refreshQueues(): Promise<void> {
   const ids = [...dirty].slice(0, queuesAtOnce);
   for (const id of ids) dirty.delete(id);
   const read = await Promise.all(

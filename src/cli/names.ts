@@ -6,7 +6,7 @@ import type { DeliveryView, ReceiptView } from "../api/schema.ts";
 export type Name = (team: string | null, name: string) => string;
 
 /** In a list of the caller's own team a name is enough; in any other list every agent is shown as `team:name`. */
-export function namesAmong(teams: Iterable<string | null>, own: string): Name {
+function namesAmong(teams: Iterable<string | null>, own: string): Name {
   const isOwn = [...teams].every((team) => team === null || team === own);
   return (team, name) => (isOwn ? name : qualified(team, name));
 }

@@ -72,7 +72,7 @@ export function deliveryLine(
 }
 
 /** `seen after 0.3 s`, or `queued: a permission dialog is open in %14, since 12 s`. */
-export function progress(receipt: ReceiptView, delivery: DeliveryView, now: number): string {
+function progress(receipt: ReceiptView, delivery: DeliveryView, now: number): string {
   const { state, reason, stateAt, updatedAt } = delivery;
   switch (state) {
     case "delivered":

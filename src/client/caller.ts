@@ -4,7 +4,7 @@ import { tmuxServerOf } from "./tmuxSocket.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Set by agent programs for the processes that they start, and by nobody else. */
-export const agentVariables = [
+const agentVariables = [
   "CLAUDECODE",
   "CLAUDE_CODE_SESSION_ID",
   "CLAUDE_CODE_ENTRYPOINT",

@@ -117,7 +117,7 @@ export function parseProject(file: string, text: string, knownAs?: string): Proj
 }
 
 /** Larger than any team that people write down. What is done for each name or edge stays quick. */
-export const projectLimits = { agents: 1_000, objects: 1_000, aliases: 1_000, topology: 10_000 } as const;
+const projectLimits = { agents: 1_000, objects: 1_000, aliases: 1_000, topology: 10_000 } as const;
 
 /** Before anything looks at each of them. */
 function checkCounts(sourced: Sourced): void {

@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 export const daysMs = (days: number): number => days * dayMs;
 
 /** What was delivered, or failed, so recently may be answered or retried, and stays. */
-export const freshMs = 3_600_000;
+const freshMs = 3_600_000;
 
 /** Removes finished messages that are too old, or too many, now and then and a little at a time. */
 export class Retention implements Disposable {

@@ -7,7 +7,7 @@ import { oneLine } from "../model/visible.ts";
 /** Longer bodies would crowd out everything else that the model has in mind. */
 const longestBody = 20_000;
 
-export const messageUri = (tag: string): string => `tieline://message/${tag}`;
+const messageUri = (tag: string): string => `tieline://message/${tag}`;
 
 export function letterText({ tag, from, kind, body, when, expectsReply, answers }: InboxView): string {
   const marks = [

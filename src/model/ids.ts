@@ -46,7 +46,7 @@ export function tagOf(senderName: string, id: string): Tag {
   return `MSG_${senderName.toUpperCase().replaceAll("-", "_")}_${id.slice(-8)}` as Tag;
 }
 
-export const tagPattern = /^MSG_[A-Z0-9_]+_[0-9a-f]{8}$/;
+const tagPattern = /^MSG_[A-Z0-9_]+_[0-9a-f]{8}$/;
 
 export function isTag(text: string): text is Tag {
   return tagPattern.test(text);

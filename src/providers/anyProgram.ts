@@ -3,7 +3,7 @@ import headlessScreen from "./headlessScreen.json";
 import { withArguments, type Launching, type Provider } from "./port.ts";
 
 /** Runs a profile's command and its arguments, and adds nothing. */
-export const plainLaunching: Launching = {
+const plainLaunching: Launching = {
   install: null,
   takesSessionId: false,
   resumes: false,
@@ -14,7 +14,7 @@ export const plainLaunching: Launching = {
 };
 
 /** Without a terminal: mail is the program's standard input, and its output is read. */
-export const headlessProgram: Provider = {
+const headlessProgram: Provider = {
   ...plainLaunching,
   name: "headless",
   title: "a program without a terminal",

@@ -55,7 +55,7 @@ export async function openLink(user: Client, options: TestPageOptions = {}): Pro
   return page;
 }
 
-export function memoryStore(): DeviceStore {
+function memoryStore(): DeviceStore {
   let stored: StoredDevice | null = null;
   return {
     load: async () => stored,

@@ -56,7 +56,7 @@ export type Installation =
   | { program: AgentProgram; version: string; command: string[] }
   | { program: AgentProgram; version: string; missing: string };
 
-export function agentsCache(env: Record<string, string | undefined> = process.env): string {
+function agentsCache(env: Record<string, string | undefined> = process.env): string {
   return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "tieline", "agents");
 }
 

@@ -169,7 +169,7 @@ export function receiptSuite({
 }
 
 /** Text of which every part tells where it is. */
-export const bodyOf = (length: number): string =>
+const bodyOf = (length: number): string =>
   Array.from({ length: Math.ceil(length / 10) }, (_, at) => `${at}.`.padStart(9, "-"))
     .join("\n")
     .slice(0, length);

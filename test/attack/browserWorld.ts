@@ -24,7 +24,7 @@ export interface BrowserWorld extends AsyncDisposable {
 }
 
 /** Foreign sites are on this machine as well: their names lead here. */
-export const foreignHosts = ["evil.example", "rebound.example"];
+const foreignHosts = ["evil.example", "rebound.example"];
 
 export async function startBrowserWorld(): Promise<BrowserWorld> {
   const world = await startWorld();

@@ -103,7 +103,7 @@ export async function discover(
 }
 
 /** The first program of the terminal's foreground that we know: a launcher script stands in front of many. */
-export async function providerIn(
+async function providerIn(
   group: readonly ProcessFacts[],
   processes: Processes,
   providers: Pick<Providers, "ofProgram">,

@@ -19,8 +19,8 @@ type Settings = HomeConfig["session"];
 type Resident = Pick<Agent, "id" | "name" | "team" | "role">;
 
 /** With a session for each agent its name is part of the session's, so it must be readable there. */
-export const ownSessionName = /^[a-z][a-z0-9_]*$/;
-export const ownSessionInstance = /^[a-z][a-z0-9_]*-[a-z0-9]+$/;
+const ownSessionName = /^[a-z][a-z0-9_]*$/;
+const ownSessionInstance = /^[a-z][a-z0-9_]*-[a-z0-9]+$/;
 const independent = /^ralph-[a-z0-9]+$/;
 
 /** One session per team; the team `default` has the session that the configuration names. */

@@ -19,7 +19,7 @@ export interface NewProfile {
 }
 
 /** Settings between two lines `---`, the prompt below them. */
-export function formatProfileFile({ prompt, ...settings }: NewProfile): string {
+function formatProfileFile({ prompt, ...settings }: NewProfile): string {
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   const matter = Object.keys(given).length === 0 ? "" : stringify(given);
   return `---\n${matter}---\n${prompt === undefined ? "" : `\n${prompt.trim()}\n`}`;

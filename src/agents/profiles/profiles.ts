@@ -21,7 +21,7 @@ interface Entry {
 
 export const maxProfileBytes = 1024 * 1024;
 /** How many profiles may build on each other. */
-export const maxProfileChain = 10;
+const maxProfileChain = 10;
 
 export const projectProfilesDirectory = (root: string): string => join(root, ".tieline", "agents");
 

@@ -23,7 +23,7 @@ export const ProfileView = z.object({
 });
 export type ProfileView = z.infer<typeof ProfileView>;
 
-export const newProfileFields = {
+const newProfileFields = {
   description: z.string().optional(),
   provider: z.string().optional(),
   profile: z.string().optional().describe("the profile whose settings it takes over"),

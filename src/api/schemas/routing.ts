@@ -5,7 +5,7 @@ import { time } from "./fields.ts";
 const Failure = z.object({ code: z.string(), message: z.string(), remedy: z.string() });
 
 /** One of those whom an address means. */
-export const Meant = z.object({
+const Meant = z.object({
   name: z.string(),
   team: z.string(),
   id: z.string().nullable().describe("null: it would have to be started first"),
@@ -23,7 +23,7 @@ export const ResolutionView = z.object({
   error: Failure.nullable(),
 });
 
-export const EdgeView = z.object({
+const EdgeView = z.object({
   from: z.string(),
   to: z.string(),
   origin: z.enum(["config", "run time"]),
@@ -35,7 +35,7 @@ export const TopologyView = z.object({
   removed: z.array(EdgeView).describe("edges of tieline.yaml that were removed at run time; topologyAdd restores them"),
 });
 
-export const Member = z.object({
+const Member = z.object({
   name: z.string(),
   role: z.string().nullable(),
   kind: z.string(),

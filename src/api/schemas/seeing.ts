@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentStates } from "../../model/agent.ts";
 
 /** What is known of an agent's screen, and by which rule. */
-export const ExplanationView = z.object({
+const ExplanationView = z.object({
   agent: z.string(),
   provider: z.string(),
   pane: z.string(),

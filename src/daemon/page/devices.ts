@@ -11,7 +11,7 @@ import { untrustedText } from "../../os/untrustedFile.ts";
 import { publicKeyIn } from "./key.ts";
 
 /** What a device may do. */
-export const deviceScopes = ["full"] as const;
+const deviceScopes = ["full"] as const;
 
 const Device = z.object({
   id: z.string(),

@@ -62,7 +62,7 @@ function programText(script: string, { root }: HookPlace, { socket, bun }: Surro
 }
 
 /** Session ids become file names. */
-export const isPlainSessionId = (sessionId: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(sessionId);
+const isPlainSessionId = (sessionId: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(sessionId);
 
 /**
  * Tells the hooks of a session at which events they have to ask; none: no file. Whole at every moment, because hooks

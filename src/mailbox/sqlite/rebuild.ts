@@ -87,7 +87,7 @@ function withoutDelivery({ statement }: Connection, lost: readonly number[]): st
   return rows.filter(({ seq, address }) => !/^[@*]/.test(address) || hadSome(seq)).map(({ tag }) => tag);
 }
 
-export function* damagedTags({ statement }: Pick<Connection, "statement">): Generator<string> {
+function* damagedTags({ statement }: Pick<Connection, "statement">): Generator<string> {
   for (const row of statement("SELECT * FROM messages ORDER BY seq").iterate())
     if (!isIntact(row as MessageRow)) yield (row as MessageRow).tag;
 }

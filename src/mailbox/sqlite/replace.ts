@@ -12,7 +12,7 @@ import { changesIn } from "./file.ts";
 import { sqliteStore } from "./store.ts";
 
 /** The database that is to replace the mailbox, beside it. */
-export const draftOf = (mailbox: string): string => `${mailbox}.new`;
+const draftOf = (mailbox: string): string => `${mailbox}.new`;
 
 export function removeDraft(mailbox: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(draftOf(mailbox) + suffix, { force: true });

@@ -50,7 +50,7 @@ export function corrupt(path: string, what: string, cause?: unknown): TielineErr
   });
 }
 
-export const repairRemedy =
+const repairRemedy =
   "nothing was changed. `tieline doctor --repair` saves what can be read and keeps the damaged file; " +
   "`tieline restore latest` goes back to the newest backup";
 

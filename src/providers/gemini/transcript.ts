@@ -43,7 +43,7 @@ function errorIn(content: string): string {
 }
 
 /** Where Gemini CLI keeps its sessions. A file elsewhere proves nothing. */
-export const chatsFolder = (settings: string): string => join(settings, "tmp");
+const chatsFolder = (settings: string): string => join(settings, "tmp");
 
 /** A call that was refused a moment ago is in the last part of the record. */
 const recentBytes = 8 << 20;

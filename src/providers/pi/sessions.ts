@@ -19,7 +19,7 @@ export interface PiLocator {
   readonly socket: string;
 }
 
-export function piLocatorOf({ endpoints }: Pick<Agent, "endpoints">): PiLocator | null {
+function piLocatorOf({ endpoints }: Pick<Agent, "endpoints">): PiLocator | null {
   const endpoint = endpoints.find(({ transport }) => transport === "pi-extension");
   return endpoint === undefined ? null : (endpoint.locator as unknown as PiLocator);
 }

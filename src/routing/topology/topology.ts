@@ -83,11 +83,11 @@ function mayWrite(topology: Topology, from: Party, to: Party, reply: boolean): b
 /** The user and the system objects write and are written to without an edge. */
 export const isUnbound = (party: Party): boolean => party.id === userId || isSystemObject(party);
 
-export const isSystemObject = (party: Pick<Agent, "kind" | "name">): boolean =>
+const isSystemObject = (party: Pick<Agent, "kind" | "name">): boolean =>
   party.kind === "object" && (systemObjects as readonly string[]).includes(party.name);
 
 /** `*` is for the user, for whoever has an edge to everyone, and for profiles that may broadcast-all. */
-export function mayReachEveryone(topology: Topology, from: Party): boolean {
+function mayReachEveryone(topology: Topology, from: Party): boolean {
   if (isUnbound(from) || from.may.includes("broadcast-all")) return true;
   return ends(topology, from).some((end) => topology.targets.get(end)?.has(anyone));
 }
@@ -104,7 +104,7 @@ function hasEdge(topology: Topology, from: Party, to: Party): boolean {
 const ends = (topology: Topology, from: Party): string[] => [...labelsOf(topology, from), anyone];
 
 /** The labels that cover a participant, as this topology writes them. */
-export function labelsOf(topology: Topology, party: Party): string[] {
+function labelsOf(topology: Topology, party: Party): string[] {
   const ours = party.team === topology.team;
   const labels = [party.name];
   if (party.profile !== null && party.profile !== party.name) labels.push(party.profile);

@@ -98,7 +98,7 @@ function parse(file: string, text: string): unknown[] {
   }
 }
 
-export const unreadableInbox = (file: string, cause: unknown): TielineError =>
+const unreadableInbox = (file: string, cause: unknown): TielineError =>
   new TielineError(
     "DELIVERY_FAILED",
     `the inbox ${file} can not be read: ${cause instanceof Error ? cause.message : String(cause)}`,

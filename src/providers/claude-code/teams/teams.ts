@@ -68,7 +68,7 @@ export function inboxAt(path: string, layout: InboxLayout, patience: LockPatienc
 export const dropFolderOf = (inbox: string): string => join(dirname(dirname(inbox)), "inbox", basename(inbox, ".json"));
 
 /** Names come from files that other programs write, and become file names: only plain ones count. */
-export const plainName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+const plainName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
 /** null: no team, or one that is being written, or broken. */
 export function teamIn(folder: string): NativeTeam | null {
