@@ -26,7 +26,8 @@ test("--spawn starts agents that were never started, and without it they are lef
   expect(nobody).toMatchObject({
     successful: [],
     failed: [],
-    notice: "the broadcast reached no one: there is nobody you may write to; --spawn starts the agents of tieline.yaml",
+    notice:
+      "the broadcast reached no one: there is no agent you may write to; --spawn starts the agents of tieline.yaml",
   });
   const started = await world.json<ReceiptView>(["broadcast", "--spawn", "--wait", "delivered", "good morning"]);
   expect(started).toMatchObject({

@@ -104,12 +104,12 @@ export const access: Readonly<Record<OperationName, Access>> = {
 
 /** The same in words, for docs/api.md. */
 export const accessWords: Readonly<Record<Access, string>> = {
-  open: "anyone who reaches the socket",
+  open: "any caller on the socket",
   everyone: "the user, agents",
   own: "the user, agents: each for itself",
   readable: "the user; agents see what they may read",
-  message: "who may read the message",
-  agent: "who may read the agent",
+  message: "callers that may read the message",
+  agent: "callers that may read the agent",
   user: "the user",
   spawn: "the user, `may: [spawn]`",
   kill: "the user, `may: [kill]`",

@@ -60,7 +60,7 @@ function howToStart({ name, kind, launch, endpoints }: Agent): string {
   if (launch !== null) return `\`tieline resume ${name}\` starts it again`;
   return endpoints.length === 0
     ? "start it by hand and adopt it again"
-    : "it has no screen; `tieline ls` shows what is known of it";
+    : "it has no screen; `tieline ls` shows its state";
 }
 
 const isNoProgram = ({ name, kind }: Agent): TielineError =>

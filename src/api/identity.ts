@@ -81,5 +81,5 @@ function senderOf({ agent, knownBy }: Identity, team: () => string): Sender {
 
 const unknown = (why: string): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", why, {
-    remedy: "make the agent known with `tieline adopt <pane> --name NAME`, or call from outside of it",
+    remedy: "run `tieline adopt <pane> --name NAME` in your own terminal, or call from outside the agent",
   });

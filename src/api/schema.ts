@@ -53,7 +53,7 @@ export const DeliveryView = z.object({
   proof: z.string().nullable(),
   transport: z.string().nullable(),
   authority: z.string().nullable(),
-  reason: z.string().nullable().describe("why it waits or failed, for people"),
+  reason: z.string().nullable().describe("why it waits or failed, as text"),
   attempts: z.number().int(),
   warning: z.string().nullable().describe("why it is not sure that the model will read it"),
   notes: z
@@ -133,10 +133,8 @@ export const InboxView = z.object({
   thread: z.string(),
   inReplyTo: z.string().nullable(),
   answers: z.string().nullable().describe("the tag of the message that it answers"),
-  text: z.string().describe("the body for people: what a request asks, in words; otherwise the body itself"),
-  request: RequestView.nullable().describe(
-    "what it asks to be approved, until somebody says so or not with answerRequest",
-  ),
+  text: z.string().describe("the body, or for a request a description of it"),
+  request: RequestView.nullable().describe("the request, while it is pending; answer it with answerRequest"),
   answered: z
     .object({ approved: z.boolean(), tag: z.string() })
     .nullable()
@@ -154,7 +152,7 @@ export const AgentView = z.object({
   kind: z.enum(["program", "user", "object"]),
   provider: z.string(),
   state: z.enum(agentStates),
-  draft: z.boolean().describe("text that nobody has sent stands in its composer"),
+  draft: z.boolean().describe("its composer holds an unsent draft"),
   reason: z.string().nullable(),
   presence: z.enum(presences),
   pane: z.string().nullable(),

@@ -75,7 +75,7 @@ function whyNobody({ to, from, team }: ReceiptView, hasProject: boolean): string
   if (to === "@all" && !hasProject && from === userName)
     return `there are no agents in team ${team}; --team TEAM writes to another team, --all to every live agent`;
   return to === "@all"
-    ? "there is nobody you may write to; --spawn starts the agents of tieline.yaml"
+    ? "there is no agent you may write to; --spawn starts the agents of tieline.yaml"
     : `${to} has no members; \`tieline team ls\` lists the teams`;
 }
 

@@ -210,7 +210,7 @@ describe("agents", () => {
       down: () => ({ stopped: ["engineer"] }),
     };
     expect((await tieline.run(["up", "engineer", "ana"])).stdout).toContain(
-      "\nalready there: ana\nattach: tmux -S /s attach -t tieline\n",
+      "\nalready running: ana\nattach: tmux -S /s attach -t tieline\n",
     );
     expect(tieline.inputs()[0]).toEqual({ only: ["engineer", "ana"] });
     expect((await tieline.run(["down"])).stdout).toBe("✓ stopped engineer\n");

@@ -65,7 +65,7 @@ function shortfall(history: HistoryView, wanted: Wanted): TielineError | null {
   const why = short.reason === null ? "" : `: ${short.reason}`;
   const agent = recipientIn(history, short);
   const details = {
-    remedy: `\`tieline status ${history.tag}\` shows its full history`,
+    remedy: `\`tieline status ${history.tag}\` shows its history`,
     operands: { tag: history.tag, agent, state: short.state },
   };
   if (short.state === "expired")

@@ -15,7 +15,7 @@ export function overview(commands: readonly AnyCommand[], paint: Paint): string[
       .map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${summary}`),
   ]);
   return [
-    "Tieline: write to AI coding agents by name, and know what became of every message.",
+    "Tieline: send messages to AI coding agents by name, and see whether they arrived.",
     "",
     "usage: tieline <command> [arguments]",
     ...listed,

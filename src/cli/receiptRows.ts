@@ -23,7 +23,7 @@ export function receiptRows(
 
 /** The state when all share one, else how many are in each. A broadcast may have reached nobody. */
 function standing({ deliveries }: ReceiptView): Cell {
-  if (deliveries.length === 0) return { text: "nobody", style: "yellow" };
+  if (deliveries.length === 0) return { text: "no recipients", style: "yellow" };
   const counts = new Map<string, number>();
   for (const { state } of deliveries) counts.set(state, (counts.get(state) ?? 0) + 1);
   const states = [...counts.keys()];

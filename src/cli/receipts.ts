@@ -39,7 +39,7 @@ export function receiptLines(
 ): string[] {
   const lines = receipt.deliveries.map((delivery) => deliveryLine(receipt, delivery, paint, now, nameOf));
   if (lines.length === 0)
-    lines.push(`${paint("yellow", "·")} ${paint("bold", receipt.tag)} → ${receipt.to}   nobody to deliver it to`);
+    lines.push(`${paint("yellow", "·")} ${paint("bold", receipt.tag)} → ${receipt.to}   no recipients`);
   for (const { agent, code, message } of receipt.failed ?? [])
     lines.push(`${paint("red", "✗")} ${agent}   refused, ${code}: ${message}`);
   if (receipt.notice) lines.push(`  ${paint("yellow", receipt.notice)}`);

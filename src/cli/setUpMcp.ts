@@ -34,7 +34,7 @@ function told(title: string, { file, changed, undo }: { file: string; changed: b
 }
 
 const unknownProgram = (name: string, known: readonly string[]): TielineError =>
-  new TielineError("USAGE", `Tieline can not register itself with ${name}`, {
+  new TielineError("USAGE", `Tieline cannot register itself with ${name}`, {
     remedy: `use one of ${known.join(", ")}`,
     operands: { program: name },
   });

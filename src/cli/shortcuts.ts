@@ -31,7 +31,7 @@ export interface ShellStart {
 export function shellAlias(env: Environment, tieline: string, alias: string): ShellStart {
   const home = homeDirectory(env);
   if (!/^[A-Za-z_][\w-]*$/.test(alias)) {
-    throw new TielineError("USAGE", `--alias: ${JSON.stringify(alias)} can not be an alias`, {
+    throw new TielineError("USAGE", `--alias: ${JSON.stringify(alias)} cannot be an alias`, {
       remedy: "use letters, digits, _ and -: --alias tl",
     });
   }

@@ -46,7 +46,7 @@ export async function answerRequest(
 async function list(daemon: Client, terminal: Terminal, json: boolean): Promise<number> {
   const open = await daemon.call("requests", {});
   if (json) await terminal.json(open);
-  else if (open.length === 0) await terminal.print(terminal.paint("dim", "nobody asks for anything"));
+  else if (open.length === 0) await terminal.print(terminal.paint("dim", "no pending requests"));
   else {
     const nameOf = await namesIn(
       undefined,

@@ -22,7 +22,7 @@ export const HomeConfig = z.strictObject({
       .min(1)
       .default("shell")
       .describe("The name of the window with a plain shell in each session."),
-    autoCreate: z.boolean().default(true).describe("Create a missing session or window instead of refusing."),
+    autoCreate: z.boolean().default(true).describe("Create a missing session or window; otherwise it is an error."),
     naming: z
       .enum(["window", "session"])
       .default("window")
@@ -34,16 +34,13 @@ export const HomeConfig = z.strictObject({
   terminal: section({
     execTimeout: milliseconds(100, hourMs)
       .default(120_000)
-      .describe("How long a command that Tieline runs may take, in milliseconds."),
+      .describe("Timeout of commands that Tieline runs, in milliseconds."),
     readLines: count(1, 100_000)
       .default(100)
-      .describe("How many lines `tieline read` prints, and how far back a tag is searched in a pane."),
+      .describe("How many lines `tieline read` prints, and how far back Tieline searches a pane for a tag."),
   }),
   logging: section({
-    tmuxDebug: z
-      .boolean()
-      .default(false)
-      .describe("Write every tmux command, by its name, and the size of its answer to the daemon's log."),
+    tmuxDebug: z.boolean().default(false).describe("Log the name of every tmux command and the size of its output."),
     maxBytes: count(1024, 2 ** 40)
       .default(5_242_880)
       .describe("The daemon's log is rotated when it is larger than this."),
@@ -52,40 +49,38 @@ export const HomeConfig = z.strictObject({
   delivery: section({
     timeoutMs: milliseconds(1, hourMs)
       .default(5000)
-      .describe("How long one attempt may look for its own text in a pane before it is uncertain."),
+      .describe("How long one attempt looks for its text in a pane before it is uncertain."),
     retries: count(0, 1_000)
       .default(2)
-      .describe(
-        "How often an attempt that wrote nothing is repeated after an error before the message is a dead letter.",
-      ),
+      .describe("How often an attempt that wrote nothing is repeated after an error before the delivery fails."),
     pollIntervalMs: milliseconds(10, 60_000)
       .default(200)
-      .describe("How often to look where the system gives no signal; nowhere else."),
+      .describe("Polling interval where the system gives no signal."),
     readyTimeoutMs: milliseconds(1, hourMs)
       .default(30_000)
-      .describe("How long to wait for a pane to become ready before a sender who waits is told why it is not."),
+      .describe("How long `--wait` waits for a pane to become ready before it reports the hold reason."),
     quietMs: milliseconds(0, 60_000)
       .default(300)
-      .describe("How long a generic program, or Gemini CLI, must have written nothing to count as idle."),
+      .describe("How long a generic program, or Gemini CLI, must be silent to count as idle."),
     policy: z
       .enum(["one", "both"])
       .default("one")
       .describe(
-        "`one`: a message goes one way. `both`: to a member of a Claude Code team that runs in a pane of " +
-          "yours it goes to its inbox and its pane; the tag shows that it is the same.",
+        "`one`: a message uses one endpoint. `both`: a message to a member of a Claude Code team in one " +
+          "of your panes goes to its inbox and its pane, with the same tag.",
       ),
     copyMode: z
       .enum(copyModes)
       .default("leave")
       .describe(
-        "A pane in copy mode: `leave` waits while somebody views the pane and ends copy mode when nobody " +
-          "does, `hold` always waits.",
+        "A pane in copy mode: `leave` waits while a client shows the pane, and otherwise ends copy mode; " +
+          "`hold` always waits.",
       ),
   }),
   guards: section({
-    maxHops: count(1).default(8).describe("How many messages in a row may answer each other without a user's word."),
+    maxHops: count(1).default(8).describe("How many messages in a row agents may exchange without one from the user."),
     perPairPerMinute: count(1).default(20).describe("How many messages a minute one agent may send to one other."),
-    perSenderPerMinute: count(1).default(120).describe("How many messages a minute one agent may send in all."),
+    perSenderPerMinute: count(1).default(120).describe("How many messages a minute one agent may send in total."),
   }),
   retention: section({
     maxAgeDays: z
@@ -100,16 +95,16 @@ export const HomeConfig = z.strictObject({
       .max(1_048_576)
       .default(512)
       .describe(
-        "How large the mailbox may get. Near this limit the oldest finished messages are removed; what " +
-          "waits, was delivered within the last hour or is unanswered stays, and when there is no room beside " +
-          "it new messages are refused.",
+        "How large the mailbox may get. Near this limit the oldest finished messages are removed. " +
+          "Messages that wait, were delivered within the last hour or are unanswered stay; if they fill " +
+          "the mailbox, new messages are refused.",
       ),
     eventsMegabytes: z
       .number()
       .positive()
       .max(1_048_576)
       .default(128)
-      .describe("The oldest events are removed when they take more than this."),
+      .describe("Above this size the oldest events are removed."),
   }),
   backup: section({
     everyHours: z
@@ -118,20 +113,22 @@ export const HomeConfig = z.strictObject({
       .max(8_760)
       .default(24)
       .describe(
-        "How often the mailbox is copied to `backups` in the home, if it has changed. `0`: only by `tieline backup`.",
+        "Interval of backups to `backups` in the home, if the mailbox has changed. `0`: only `tieline " + "backup`.",
       ),
-    keep: count(1, 1_000).default(3).describe("How many of these copies are kept."),
+    keep: count(1, 1_000).default(3).describe("How many backups are kept."),
     maxMegabytes: z
       .number()
       .positive()
       .max(1_048_576)
       .default(1_024)
-      .describe("How much they may take together. The oldest are removed first; the newest always stays."),
+      .describe("Total size of the backups. The oldest are removed first; the newest always stays."),
   }),
   spawn: section({
     readyTimeoutMs: milliseconds(1, hourMs)
       .default(15_000)
-      .describe("How long a started agent may take to become ready; its mail then stays queued and says so."),
+      .describe(
+        "How long a started agent may take to become ready. After that its mail stays queued with that " + "reason.",
+      ),
     perMinute: count(1, 10_000).default(10).describe("How many agents mail may start in a minute."),
   }),
   nats: section({
@@ -143,37 +140,32 @@ export const HomeConfig = z.strictObject({
       .default(null)
       .describe(
         "The NATS server that events are published to, such as `nats://localhost:4222`; `null`: none. " +
-          "`TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment come first.",
+          "`TIELINE_NATS_URL` or `GENIE_NATS_URL` in the daemon's environment take precedence.",
       ),
     prefix: z
       .string()
       .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, "words of letters, digits, _ and -, with dots between")
       .default("tieline")
-      .describe("What every subject begins with."),
+      .describe("Prefix of every subject."),
     credentialsFile: z.string().min(1).nullable().default(null).describe("A `.creds` file."),
     nkeyFile: z.string().min(1).nullable().default(null).describe("A file with an NKEY seed."),
-    tlsCaFile: z
-      .string()
-      .min(1)
-      .nullable()
-      .default(null)
-      .describe("Whom to trust, instead of the system's authorities."),
-    tlsCertFile: z.string().min(1).nullable().default(null).describe("Our certificate, if the server wants one."),
-    tlsKeyFile: z.string().min(1).nullable().default(null).describe("Its key."),
+    tlsCaFile: z.string().min(1).nullable().default(null).describe("CA bundle; replaces the system trust store."),
+    tlsCertFile: z.string().min(1).nullable().default(null).describe("Client certificate."),
+    tlsKeyFile: z.string().min(1).nullable().default(null).describe("Client key."),
   }),
   claudeTeams: section({
     register: z
       .boolean()
       .default(true)
       .describe(
-        "Register agents as members of the Claude Code team that has their team's name, or that one of them " +
-          "leads, so that its own members can write to them.",
+        "Register agents as members of the Claude Code team that has their team's name, or that one of " +
+          "them leads, so that native members can write to them.",
       ),
     layout: z
       .enum(["inboxes", "drop"])
       .default("inboxes")
       .describe(
-        "Where mail of Claude Code teams lies. `inboxes`: `inboxes/<member>.json`, as Claude Code reads it. " +
+        "Where Claude Code teams keep mail. `inboxes`: `inboxes/<member>.json`, as Claude Code reads it. " +
           "`drop`: the older `inbox/<member>/msg-*.json`.",
       ),
   }),
@@ -185,8 +177,8 @@ export const HomeConfig = z.strictObject({
       .nullable()
       .default(null)
       .describe(
-        "The loopback port of the dashboard and of the HTTP API. `null`: drawn once and kept in the file " +
-          "`port` of the home.",
+        "The loopback port of the dashboard and of the HTTP API. `null`: a random port, stored in the " +
+          "file `port` of the home.",
       ),
   }),
 });

@@ -10,25 +10,25 @@ export function configurationPage(): string {
 
 This page is made from the schemas by \`scripts/docs-config.ts\`.
 
-Two files, both optional. An unknown key is an error that names the nearest known one; a wrong value is an error that
-names the key, what was given and what is wanted, with file, line and column.
+There are two files, both optional. An unknown key is an error that suggests the nearest known one. A wrong value is an
+error that names the key, the given value and what is expected, with file, line and column.
 
 ## config.json, in the home
 
-\`~/.tieline/config.json\`, or in \`TIELINE_HOME\` where that is set. The daemon reads it when it starts and
-never writes to it; after a change, commands say that it has to be restarted (\`tieline daemon stop\`). Keys are nested by section:
+\`~/.tieline/config.json\`, or in \`TIELINE_HOME\` if that is set. The daemon reads it when it starts and
+never writes to it. After a change, commands tell you to restart the daemon (\`tieline daemon stop\`). Keys are nested by section:
 \`{"delivery": {"retries": 0}}\`.
 
 ${table(homeRows())}
 
 ## tieline.yaml, in the project
 
-Found by walking up from the working directory; its directory is the project. Files of other users are passed over. Tieline never
-writes to it, and starts nothing from it before you have trusted it ([trust](trust.md)).
+Found by walking up from the working directory; its directory is the project. Files of other users are ignored. Tieline never
+writes to it, and starts nothing from it until you trust it ([trust](trust.md)).
 
 ${table(rowsOf(ProjectFile))}
 
-\`tieline init\` writes this one:
+\`tieline init\` writes this file:
 
 \`\`\`yaml
 ${projectTemplate("web").trimEnd()}
@@ -49,7 +49,7 @@ ${table(rowsOf(ObjectFields))}
 
 ## Which team a command works in
 
-\`--team\`, else \`TIELINE_TEAM\`, else the team of the nearest \`tieline.yaml\`, else \`default\`. [Teams](routing.md#teams) says which directory a team belongs to.
+\`--team\`, else \`TIELINE_TEAM\`, else the team of the nearest \`tieline.yaml\`, else \`default\`. [Teams](routing.md#teams) explains which directory a team belongs to.
 `;
 }
 

@@ -25,8 +25,8 @@ const pattern = text.refine(isPattern, "a regular expression");
 /** What `agents:` in tieline.yaml and the front matter of a profile file may say. */
 export const ProfileFields = z
   .strictObject({
-    description: text.describe("One line for people, shown by `tieline agents ls`."),
-    profile: name.describe("Another profile whose settings hold where this one says nothing."),
+    description: text.describe("One line about it, shown by `tieline agents ls`."),
+    profile: name.describe("Another profile to inherit settings from."),
     provider: text.describe(
       "The program: `claude-code`, `codex`, `generic`, … Without it: `generic` if there is a command, else " +
         "`claude-code`.",
@@ -38,10 +38,10 @@ export const ProfileFields = z
     headless: z
       .boolean()
       .describe(
-        "Run it without a terminal? Mail goes to its standard input, and its standard output is read for " +
+        "Run it without a terminal: mail goes to its standard input, and its standard output is read for " +
           "text markers. For a `command:` and for Claude Code. Default `false`.",
       ),
-    role: name.describe("A label that several agents may share; mail can be addressed to it."),
+    role: name.describe("A label that several agents may share, and an address for mail."),
     cwd: text.describe("The working directory, relative to the file's project."),
     prompt: text.describe(
       "Added to the program's own system prompt. In a profile file it is the text below the front matter.",
@@ -51,7 +51,7 @@ export const ProfileFields = z
       .describe("The model, as the program names it."),
     skill: text.describe("A skill that the agent starts with."),
     env: environment.describe("Environment variables."),
-    workspace: text.describe("A directory of its own with `.inbox` and `.outbox`; no two agents may share one."),
+    workspace: text.describe("Its own directory with `.inbox` and `.outbox`; two agents cannot share one."),
     sandbox: z.enum(sandboxes).describe("`none`, `bwrap`, or `command` with `sandboxCommand`."),
     sandboxCommand: z
       .array(z.string())
@@ -60,14 +60,14 @@ export const ProfileFields = z
     network: z
       .enum(networks)
       .describe(
-        "What an agent under `sandbox: bwrap` reaches: `internet` (default), which is everything but this " +
-          "machine's loopback; `none`; or `host`, the same as programs outside.",
+        "What an agent under `sandbox: bwrap` reaches: `internet` (default), everything except this " +
+          "machine's loopback; `none`; or `host`, like programs outside.",
       ),
     hostPorts: z
       .array(z.int().min(1).max(65_535))
       .describe(
-        "TCP ports of this machine's loopback that an agent with `network: internet` reaches all the same, " +
-          "such as 11434 for a local model.",
+        "TCP ports of this machine's loopback that an agent with `network: internet` may reach, such as " +
+          "11434 for a local model.",
       ),
     readable: texts.describe("Further paths that an agent under `sandbox: bwrap` may read."),
     input: z
@@ -79,33 +79,33 @@ export const ProfileFields = z
     permissions: z
       .enum(permissionModes)
       .describe("How the program asks before it acts: `ask` (default), `auto` or `skip`."),
-    may: z.array(z.enum(permissions)).describe("What it may do besides writing along its edges. Default: nothing."),
+    may: z
+      .array(z.enum(permissions))
+      .describe("What it may do in addition to writing along its edges. Default: nothing."),
     logs: texts.describe("Files with the agent's output, read for text markers."),
     markers: z
       .boolean()
       .describe(
-        "Programs with hooks: send what the last message of a turn addresses to somebody (`@name: …`)? " +
-          "Default `false`.",
+        "Programs with hooks: send text in the last message of a turn that is addressed to an agent " +
+          "(`@name: …`). Default `false`.",
       ),
     promptPattern: pattern.describe(
-      "Generic programs: a regular expression for the last line when the program waits for input.",
+      "Generic programs: a regular expression for the last line when the program is idle.",
     ),
     bracketedPaste: z
       .boolean()
-      .describe("Does the program understand bracketed paste? Without it, what the terminal says."),
+      .describe("Whether the program supports bracketed paste. Default: what the terminal reports."),
     pasteLimit: z
       .int()
       .min(1)
       .max(16_777_216)
       .describe(
-        "Bytes that may be pasted whole; a longer message is announced by a doorbell. Default 1000000 for " +
-          "Claude Code and Codex, else 65536.",
+        "The longest text that is pasted whole, in bytes; a longer message arrives as a summary. Default " +
+          "1000000 for Claude Code and Codex, else 65536.",
       ),
-    echo: z
-      .boolean()
-      .describe("Does the program show what is typed? Without an echo nothing can be read back from its screen."),
+    echo: z.boolean().describe("Whether the program shows what is typed. Without an echo the screen proves nothing."),
     copyMode: z.enum(copyModes).describe("Overrides `delivery.copyMode` for this agent."),
-    autostart: z.boolean().describe("May mail start it when it is not running? Default `true`."),
+    autostart: z.boolean().describe("Whether mail may start it. Default `true`."),
   })
   .partial()
   .refine(({ sandbox, sandboxCommand }) => sandbox !== "command" || sandboxCommand !== undefined, {

@@ -20,16 +20,13 @@ const objectName = name.refine((text) => isSystemObject(text) || !isReservedName
 export const ObjectFields = z.strictObject({
   module: z.string().min(1).optional().describe("A TypeScript or JavaScript file that exports the handler."),
   command: command.optional().describe("A program that speaks JSON lines: text for the shell, or a list of arguments."),
-  options: z.record(z.string(), z.unknown()).default({}).describe("Settings, passed to the handler as they are."),
+  options: z.record(z.string(), z.unknown()).default({}).describe("Settings, passed to the handler unchanged."),
   timeoutMs: z
     .int()
     .min(1)
     .max(3_600_000)
     .default(10_000)
-    .describe(
-      "What the handler may take for its start and for each message, in milliseconds. Then it is ended and " +
-        "started again.",
-    ),
+    .describe("Timeout for the handler's start and for each message, in milliseconds. After that it is restarted."),
 });
 export type ObjectFields = z.output<typeof ObjectFields>;
 
@@ -39,16 +36,17 @@ export const ProjectFile = z.strictObject({
     .refine(isTeamName, "a team name: letters, digits, _ - . or /")
     .optional()
     .describe("The team of all agents in this directory or below. Without it, the team is named after the directory."),
-  agents: sparse(agentName, ProfileFields).describe("Who can be started here: a name, and what it is started from."),
+  agents: sparse(agentName, ProfileFields).describe("The agents of this project: a name, and its profile."),
   objects: sparse(objectName, ObjectFields).describe(
-    "Participants that are not agents: a handler each; `metrics`, `tick` and `gateway` are built in.",
+    "Participants without a model, each with a handler; `metrics`, `tick` and `gateway` are built in.",
   ),
   topology: z
     .array(z.string())
     .nullable()
     .default(null)
     .describe(
-      "Who may write to whom: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it everyone may write to everyone.",
+      "Which agents may write to which: `a -> b`, `a <-> b`, `a -> *`, `a -> team:b`. Without it all may " +
+        "write to each other.",
     ),
   aliases: z.record(agentName, z.array(z.string()).min(1)).default({}).describe("`@name` for a list of addresses."),
 });

@@ -4,45 +4,45 @@ import { projectFileName } from "./project.ts";
 /** What `tieline init` writes: a working team, and every other key as a comment. */
 export const projectTemplate = (
   team: string,
-): string => `# ${projectFileName}: who works here, and who may write to whom.
+): string => `# ${projectFileName}: the agents of this project, and which may write to which.
 # Tieline reads this file and never changes it.
 
 # The team of all agents in this directory or below.
 team: ${stringify(team).trim()}
 
-# Who can be started here. A name that a built-in profile has (team-lead, engineer, reviewer, qa, fixer, researcher,
-# docs) starts from that profile; what you write below it holds instead of the profile's own settings.
+# The agents of this project. The names team-lead, engineer, reviewer, qa, fixer, researcher and docs are built-in
+# profiles; settings below a name override its profile.
 agents:
   team-lead:
-    may: [spawn]            # besides writing: spawn, kill, answer, topology, broadcast-all, read
+    may: [spawn]            # extra rights: spawn, kill, answer, topology, broadcast-all, read
   engineer:
   reviewer:
   # ana:
-  #   profile: engineer     # takes over that profile's settings
+  #   profile: engineer     # inherits that profile's settings
   #   provider: codex       # claude-code, codex, generic, …
   #   model: gpt-5
-  #   role: backend         # mail to "backend" reaches whoever has this role
-  #   cwd: services/api     # from here
+  #   role: backend         # mail to "backend" reaches the agents with this role
+  #   cwd: services/api     # relative to this file
   #   env: { LOG_LEVEL: debug }
   #   autostart: false      # mail does not start it
   # bot:
   #   command: ./bot.sh --loop              # any terminal program
-  #   promptPattern: '^> ?$'                # how its last line looks when it waits for input
+  #   promptPattern: '^> ?$'                # its last line when it is idle
 
-# Who may write to whom. Leave this out, and everyone may write to everyone. Replies, the user and the
+# Which agents may write to which. Without a topology all may write to each other. Replies, the user and the
 # objects metrics, tick and gateway need no edge.
 topology:
   - team-lead <-> engineer
   - team-lead <-> reviewer
   - engineer <-> reviewer
-  # - team-lead -> *            # anyone
+  # - team-lead -> *            # any agent
   # - team-lead -> api:lead     # a bridge to another team
 
-# @name for several.
+# A group is written as @builders.
 aliases:
   builders: [engineer, reviewer]
 
-# Participants that are not agents.
+# Participants without a model.
 # objects:
 #   ledger:
 #     module: ./ledger.ts       # or command: python3 ledger.py

@@ -72,6 +72,6 @@ const unknownToken = (): TielineError =>
 const noToken = (): TielineError =>
   new TielineError("IDENTITY_UNKNOWN", "the request has no token", {
     remedy:
-      "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or with what stands in user.token " +
-      "in the home; a browser gets in with `tieline dash`",
+      "send `Authorization: Bearer TOKEN`, with an agent's TIELINE_TOKEN or the content of user.token in " +
+      "the home; a browser gets in with `tieline dash`",
   });

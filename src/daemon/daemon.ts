@@ -293,7 +293,7 @@ function listen(
     renameSync(birthplace, socket);
     return server;
   } catch (cause) {
-    throw new TielineError("DAEMON_UNAVAILABLE", `can not listen at ${socket}`, {
+    throw new TielineError("DAEMON_UNAVAILABLE", `cannot listen at ${socket}`, {
       remedy: "check that its directory is writable, or set TIELINE_HOME to another one",
       operands: { socket },
       cause,

@@ -50,7 +50,7 @@ export function openapi(version: string): Json {
         token: {
           type: "http",
           scheme: "bearer",
-          description: "An agent's TIELINE_TOKEN, or what stands in user.token in the home.",
+          description: "An agent's TIELINE_TOKEN, or the content of user.token in the home.",
         },
       },
       responses: {
@@ -143,7 +143,7 @@ const problemSchema = {
     type: { type: "string", const: "about:blank" },
     title: { type: "string" },
     status: { type: "integer" },
-    detail: { type: "string", description: "what happened, for people" },
+    detail: { type: "string", description: "what is wrong, as text" },
     code: { type: "string", enum: Object.keys(errorCodes) },
     remedy: { type: "string", description: "what the reader can do about it" },
     operands: { type: "object", description: "the values that it is about" },

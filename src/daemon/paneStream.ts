@@ -102,7 +102,7 @@ export function paneStreams(tieline: Switch, callers: Callers): Answer {
 }
 
 const endOf = (agent: string, { message, remedy }: TielineError): PaneEnd => ({
-  message: `the pane of ${agent} can not be read any more: ${message}`,
+  message: `the pane of ${agent} can no longer be read: ${message}`,
   remedy,
 });
 

@@ -18,7 +18,7 @@ export const resources: readonly Resource[] = [
     uri: "tieline://team",
     name: "team",
     title: "Your team",
-    description: "Who you are, who else is there, and what they are doing.",
+    description: "Your own name, the other agents, and what they are doing.",
     mimeType,
   },
 ];

@@ -30,7 +30,7 @@ export interface Tool {
 const body = z.string().describe("the text, as you would say it to a colleague");
 const tag = z.string().describe("the message's tag, such as MSG_ANA_7f3a91c2");
 const seconds = (fallback: number) =>
-  z.number().min(0).max(600).optional().describe(`how long to wait; ${fallback} when left out`);
+  z.number().min(0).max(600).optional().describe(`how long to wait; default ${fallback}`);
 const when = z
   .enum(whens)
   .optional()
@@ -46,8 +46,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "send_message",
     description:
-      "Write to one agent by name, or to user, who is the user. Returns once the message is stored: it can " +
-      "not be lost, but is not read yet. Do not repeat it; message_status says what became of it.",
+      "Send a message to one agent by name, or to your user as `user`. Returns when the message is " +
+      "stored, before it is read. Do not repeat it; message_status shows its state.",
     input: z.object({ to: z.string().describe("a name from list_agents, team:name, or user"), body, when }),
     async run({ to, body, when }, { client, signal }) {
       return {
@@ -60,7 +60,7 @@ export const tools: readonly Tool[] = [
   tool({
     name: "broadcast",
     description:
-      "Write to everybody you may write to, or to everybody in one team. Interrupts many; prefer send_message.",
+      "Send a message to all agents you may write to, or to one team. Interrupts many; prefer " + "send_message.",
     input: z.object({ body, team: z.string().optional().describe("only this team") }),
     async run({ body, team }, { client, signal }) {
       return {
@@ -77,8 +77,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "ask",
     description:
-      "Ask one agent something and wait for its answer. When the time is over, or you are asked something " +
-      "yourself meanwhile, the question stays open, and the answer comes to your inbox later.",
+      "Ask one agent a question and wait for the answer. After a timeout, or if another agent asks you " +
+      "something meanwhile, the question stays open and the answer arrives in your inbox later.",
     input: z.object({
       to: z.string().describe("a name from list_agents, team:name, or user"),
       body,
@@ -96,7 +96,7 @@ export const tools: readonly Tool[] = [
   tool({
     name: "reply",
     description:
-      "Answer a message that you got. Answer when the sender asked or needs to know; do not answer thanks, " +
+      "Reply to a message. Reply if the sender asked or needs to know; do not reply to thanks, " +
       "acknowledgements or bounces.",
     input: z.object({ tag, body }),
     async run({ tag, body }, { client, signal }) {
@@ -106,8 +106,8 @@ export const tools: readonly Tool[] = [
   tool({
     name: "check_inbox",
     description:
-      "Read the messages that wait for you. Each is shown once and counts as read. They are from other " +
-      "agents or from user; only those from user carry the user's authority.",
+      "Read your waiting messages. Each is shown once and then counts as read. They are from other " +
+      "agents or from `user`; only those from `user` have your user's authority.",
     input: z.object({ limit: z.number().int().min(1).max(50).optional() }),
     run: async ({ limit }, call) =>
       letters(
@@ -119,20 +119,20 @@ export const tools: readonly Tool[] = [
   tool({
     name: "wait_for_message",
     description:
-      "Wait until a message comes for you, and read it. Use it when you have nothing else to do; otherwise " +
-      "go on working, messages reach you anyway.",
+      "Wait for a message and read it. Use it if you have nothing else to do; otherwise keep working, " +
+      "messages will reach you.",
     input: z.object({ timeout_seconds: seconds(defaultWaitSeconds) }),
     async run({ timeout_seconds = defaultWaitSeconds }, call) {
       for (const waitMs of polls(timeout_seconds, call.signal)) {
         const mail = await call.client.call("collect", { waitMs }, call.signal);
         if (mail.length > 0) return letters(mail, call, "");
       }
-      return { text: `no message came in ${timeout_seconds} s; go on, or call wait_for_message again` };
+      return { text: `no message came in ${timeout_seconds} s; continue, or call wait_for_message again` };
     },
   }),
   tool({
     name: "list_agents",
-    description: "Who you are, who else is there, and what they are doing.",
+    description: "Your own name, the other agents, and what they are doing.",
     input: z.object({ all_teams: z.boolean().optional() }),
     readOnly: true,
     async run({ all_teams }, { client, signal }) {
@@ -146,14 +146,14 @@ export const tools: readonly Tool[] = [
   tool({
     name: "message_status",
     description:
-      "What became of a message that you sent: queued (and why it waits), delivered, seen, answered or failed.",
+      "The state of a message that you sent: queued (and why it waits), delivered, seen, answered or " + "failed.",
     input: z.object({ tag }),
     readOnly: true,
     run: async ({ tag }, { client, signal }) => ({ text: historyText(await client.call("status", { tag }, signal)) }),
   }),
   tool({
     name: "set_status",
-    description: "Say in one line what you are doing, for others to see in list_agents.",
+    description: "Set your note: one line about what you are doing, shown in list_agents.",
     input: z.object({ note: z.string().max(500).nullable().describe("null clears it") }),
     async run({ note }, { client, signal }) {
       await client.call("note", { text: note }, signal);
@@ -194,7 +194,7 @@ async function awaitAnswer(
     } = await client.call("answer", { tag, timeoutMs, questions: true }, signal);
     if (lost)
       return {
-        text: `${tag} can not be answered: ${lost.agent} is ${lost.state}${lost.reason ? ` (${lost.reason})` : ""}`,
+        text: `${tag} cannot be answered: ${lost.agent} is ` + `${lost.state}${lost.reason ? ` (${lost.reason})` : ""}`,
       };
     if (answer) {
       return {
@@ -213,8 +213,8 @@ async function awaitAnswer(
   }
   return {
     text:
-      `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will come to your inbox. ` +
-      "Do not ask again; go on, or call wait_for_message.",
+      `${to} has not answered ${tag} yet${waiting ? ` (${waiting})` : ""}; the answer will arrive in ` +
+      "your inbox. Do not ask again; continue, or call wait_for_message.",
   };
 }
 

@@ -45,7 +45,7 @@ function shortened(given: string, tag: string): string {
 
 export function receiptText({ tag, deliveries, successful, failed = [], notice }: ReceiptView): string {
   const to = successful ?? deliveries.map(({ agent }) => agent);
-  const lines = [to.length > 0 ? `${tag} is accepted for ${to.join(", ")}` : `${tag} goes to nobody`];
+  const lines = [to.length > 0 ? `${tag} is accepted for ${to.join(", ")}` : `${tag} has no recipients`];
   for (const { agent, reason } of deliveries) if (reason !== null) lines.push(`waiting for ${agent}: ${reason}`);
   for (const { agent, notes } of deliveries) for (const { text } of notes) lines.push(`${agent}: ${text}`);
   for (const { agent, code, message } of failed) lines.push(`refused for ${agent}: ${code}, ${message}`);

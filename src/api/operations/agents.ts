@@ -152,14 +152,14 @@ const hasMail = (agent: Agent, pending: number): TielineError =>
     `${pending === 1 ? "a message" : `${pending} messages`} for ${agent.name} ` +
       `${pending === 1 ? "is" : "are"} not delivered yet`,
     {
-      remedy: `see \`tieline inbox ${agent.name} --pending\`; with --force they fail and their senders are told`,
+      remedy: `see \`tieline inbox ${agent.name} --pending\`; with --force they bounce`,
       operands: { agent: agent.name, pending },
     },
   );
 
 function cannotRemove({ id, name }: Agent): TielineError {
   const isUser = id === userId;
-  return new TielineError("CONFLICT", `${isUser ? "the user" : `the object ${name}`} can not be removed`, {
+  return new TielineError("CONFLICT", `${isUser ? "the user" : `the object ${name}`} cannot be removed`, {
     remedy: isUser ? "`tieline ls` lists the agents" : "objects are removed from tieline.yaml",
     operands: { agent: name },
   });

@@ -264,7 +264,7 @@ export function messageOperations(tieline: Switch, callers: Callers, rights: Rig
     const object = directory.roster.named(sender.team, name);
     if (sender.id === userId && object?.kind === "object")
       return { id: object.id, name, team: object.team, knownBy: "object" };
-    throw new TielineError("NOT_PERMITTED", `${sender.name} can not write as ${name}`, {
+    throw new TielineError("NOT_PERMITTED", `${sender.name} cannot write as ${name}`, {
       remedy: "--from is for the user, and names an object of the team",
       operands: { sender: sender.name, from: name },
     });

@@ -19,7 +19,7 @@ export function seeingOperations(tieline: Switch, callers: Callers): Pick<Operat
       const explanation = await statusMonitor.explain(agent);
       if (explanation === null) {
         throw new TielineError("PANE_UNKNOWN", `${agent.name} is in no pane, so there is no screen to read`, {
-          remedy: "`tieline ls` shows what is known of it",
+          remedy: "`tieline ls` shows its state",
           operands: { agent: agent.name, state: agent.state },
         });
       }

@@ -80,7 +80,7 @@ export function selfOperations(
         ...tieline.directory
           .agents()
           .filter(({ id }) => rights.reads(from, id))
-          .map((agent) => check(`way in: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
+          .map((agent) => check(`endpoint: ${agent.team}:${agent.name}`, () => wayIn(agent.id))),
       ];
       return Promise.all(checks);
     },

@@ -126,7 +126,7 @@ export function teamOperations(
     if (agent === null || agent.kind !== "program") throw whoMoves(verb);
     if (directory.agent(agent.id) === null) throw neverStarted(agent);
     if (from.id === userId || from.id === agent.id) return agent;
-    throw new TielineError("NOT_PERMITTED", `${from.name} can not make ${agent.name} ${verb} a team`, {
+    throw new TielineError("NOT_PERMITTED", `${from.name} cannot make ${agent.name} ${verb} a team`, {
       remedy: "the user can, and each agent for itself",
       operands: { sender: from.name, agent: agent.name },
     });
@@ -164,7 +164,7 @@ const whoMoves = (verb: string): TielineError =>
 
 const notThere = (agent: Agent, team: string): TielineError =>
   new TielineError("CONFLICT", `${agent.name} is in team ${agent.team}, not in ${team}`, {
-    remedy: "`tieline team ls` shows who is where",
+    remedy: "`tieline team ls` lists the teams",
     operands: { agent: agent.name, team },
   });
 
@@ -188,7 +188,7 @@ const teamExists = (name: string, root: string | null): TielineError =>
 
 const hasMail = (team: string, pending: number): TielineError =>
   new TielineError("CONFLICT", `${pending} messages for team ${team} are not delivered yet`, {
-    remedy: `see \`tieline team show ${team}\`; with --force they fail and their senders are told`,
+    remedy: `see \`tieline team show ${team}\`; with --force they bounce`,
     operands: { team, pending },
   });
 
@@ -203,7 +203,7 @@ const isRunning = (team: string, running: readonly Agent[]): TielineError =>
   );
 
 const otherTeam = (from: Sender, team: string): TielineError =>
-  new TielineError("NOT_PERMITTED", `${from.name} is in team ${from.team} and can not stop team ${team}`, {
+  new TielineError("NOT_PERMITTED", `${from.name} is in team ${from.team} and cannot stop team ${team}`, {
     remedy: "the user can",
     operands: { sender: from.name, team },
   });

@@ -58,7 +58,7 @@ function rootOf(directory: string | undefined, { cwd = "/" }: Caller): string {
     throw new TielineError(
       "UNTRUSTED",
       `${foreign.file} belongs to ${userWords(foreign.owner)} and cannot be trusted`,
-      { remedy: "copy what you need of it into a project of your own", operands: { ...foreign } },
+      { remedy: "copy what you need into your own project", operands: { ...foreign } },
     );
   throw new TielineError("CONFIG_INVALID", `there is no ${projectFileName} in ${from} or above`, {
     remedy: "`tieline init` writes one",

@@ -31,7 +31,7 @@ export const askingSchemas = <Inbox extends z.ZodType>(inboxView: Inbox) =>
         lost: z
           .object({ agent: z.string(), state: z.string(), reason: z.string().nullable() })
           .nullable()
-          .describe("a delivery that can not be answered any more"),
+          .describe("a delivery that can no longer be answered"),
         waiting: z.string().nullable().describe("why it was not delivered yet"),
         questions: z
           .array(inboxView)

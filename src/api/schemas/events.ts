@@ -48,7 +48,7 @@ export const eventSchemas = <Exported extends z.ZodType>(ExportedMessage: Export
   export: {
     input: z.object({
       since: count.optional(),
-      after: z.string().optional().describe("the last id that was told"),
+      after: z.string().optional().describe("the last id that was sent"),
       limit: count.max(1_000).optional(),
     }),
     output: z.object({ messages: z.array(ExportedMessage), last: z.string(), more: z.boolean() }),

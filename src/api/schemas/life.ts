@@ -56,7 +56,7 @@ export const lifeSchemas = <View extends z.ZodType>(agentView: View) =>
       input: z.object({
         profile: z.string(),
         name: z.string().optional(),
-        resume: z.string().optional().describe("the program's own id of a conversation to go on with"),
+        resume: z.string().optional().describe("the program's own id of the conversation to continue"),
         ...wishes,
       }),
       output: agentView,

@@ -5,7 +5,7 @@ import { permissionModes, profileOrigins } from "../../model/profile.ts";
 export const ProfileView = z.object({
   name: z.string(),
   origin: z.enum(profileOrigins),
-  source: z.string().describe("the file that says so, for people"),
+  source: z.string().describe("the file that defines it"),
   /** The Markdown file of the profile, if it has one of its own; tieline.yaml and built-in profiles have none. */
   file: z.string().nullable(),
   description: z.string().nullable(),

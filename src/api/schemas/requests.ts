@@ -6,7 +6,7 @@ import { time } from "./fields.ts";
 export const RequestView = z.object({
   kind: z.enum(requestKinds),
   id: z.string().describe("the asker's own id for it"),
-  text: z.string().describe("what is asked, for people"),
+  text: z.string().describe("a description of the request"),
 });
 
 const OpenRequest = RequestView.extend({ tag: z.string(), from: z.string(), team: z.string(), at: time });

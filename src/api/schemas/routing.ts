@@ -56,7 +56,7 @@ export const TeamView = z.object({
 const team = z.object({ team: z.string() });
 const membership = z.object({
   team: z.string(),
-  agent: z.string().optional().describe("the caller itself when left out"),
+  agent: z.string().optional().describe("default: the caller"),
 });
 
 export const routingSchemas = {

@@ -22,7 +22,7 @@ const ExplanationView = z.object({
       command: z.string(),
       size: z.tuple([z.number().int(), z.number().int()]).readonly(),
       copyMode: z.boolean(),
-      composer: z.string().nullable().describe("what stands in the composer; null where none was found"),
+      composer: z.string().nullable().describe("the text in the composer; null if none was found"),
     })
     .nullable(),
 });
@@ -40,11 +40,11 @@ export const seeingSchemas = {
         "main-horizontal",
         "main-vertical",
       ]),
-      team: z.string().optional().describe("the caller's when left out"),
+      team: z.string().optional().describe("default: the caller's"),
     }),
     output: z.object({
       session: z.string().nullable(),
-      shown: z.array(z.string()).describe("who is in the view, or was put back; the lead comes first"),
+      shown: z.array(z.string()).describe("the agents in the view, or put back; the lead first"),
       leftOut: z.array(z.object({ agent: z.string(), reason: z.string() })),
     }),
   },

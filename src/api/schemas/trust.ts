@@ -11,7 +11,7 @@ export const TrustView = z.object({
       "new: never trusted; changed: it can start other things than when it was trusted; exposed: other users " +
         "could have written it",
     ),
-  digest: z.string().describe("stands for what the files can start; trust is given to this"),
+  digest: z.string().describe("a digest of what the files can start"),
   files: z.array(z.string()).describe("what was read: tieline.yaml, profiles, modules"),
   fileDigest: z.string().describe("SHA-256 of tieline.yaml"),
   trustedAt: time.nullable(),
@@ -25,7 +25,7 @@ export const TrustView = z.object({
 });
 export type TrustView = z.infer<typeof TrustView>;
 
-const directory = z.string().optional().describe("a directory of the project; the caller's own when left out");
+const directory = z.string().optional().describe("a directory of the project; default: the caller's");
 
 export const trustSchemas = {
   trustShow: { input: z.object({ directory }), output: TrustView },

@@ -15,14 +15,13 @@ const args = [
 ] as const;
 const flags = {
   all: { summary: "find the agent programs that run on this tmux server" },
-  name: { value: "NAME", summary: "what others call it" },
+  name: { value: "NAME", summary: "its name" },
   provider: {
     value: "PROVIDER",
     suggest: [...agentPrograms, "shell", "repl", "generic"],
-    summary:
-      "which program it is: claude-code, codex, gemini, opencode, pi, shell, repl, generic; found out when left out",
+    summary: "the program: claude-code, codex, gemini, opencode, pi, shell, repl, generic; detected by default",
   },
-  workspace: { value: "DIR", complete: "directory", summary: "the directory that it works in" },
+  workspace: { value: "DIR", complete: "directory", summary: "its workspace directory" },
   role: { value: "ROLE", summary: "a label that several agents may share" },
   yes: { short: "y", summary: "with --all: adopt without asking" },
 } as const;
@@ -31,21 +30,21 @@ const form = { name: "adopt", usage: ["adopt <pane|session> --name <name>", "ado
 export default command({
   ...form,
   group: "Agents",
-  summary: "make programs that run already agents",
+  summary: "make a running program an agent",
   details: [
-    "The pane is a tmux pane such as %14; a session is named exactly and has one pane. A shell is adopted " +
-      "only with --provider shell, and an interpreter only with --provider repl, because they run what is " +
-      "written; what stands behind ssh or in a container needs the --provider of the program that runs there.",
-    "--all looks at the panes of your tmux server and at Claude Code's list of sessions in your home, shows " +
-      "what it found, how each can be reached and what can be proved there, and asks. Without a terminal it " +
-      "only lists; with --yes it adopts. It exits with 4 when one of them could not be adopted.",
+    "Name a tmux pane such as %14, or a session with one pane. A shell needs --provider shell and an " +
+      "interpreter needs --provider repl, because they run what is typed. A program behind ssh or in a " +
+      "container needs its own --provider.",
+    "--all searches the panes of your tmux server and Claude Code's session registry in your home. It " +
+      "shows how each agent can be reached and what can be proved there, and asks. Without a terminal it " +
+      "only lists them; --yes adopts them. It exits with 4 if one of them could not be adopted.",
   ],
   args,
   flags,
   examples: [
-    ["tieline adopt %14 --name engineer", "whatever runs in pane %14"],
+    ["tieline adopt %14 --name engineer", "the program in pane %14"],
     ["tieline adopt %3 --name reviewer --provider claude-code --team web", "a Claude Code session, in team web"],
-    ["tieline adopt --all", "everything that looks like an agent"],
+    ["tieline adopt --all", "all agent programs that it finds"],
   ],
   run: (context) => (context.flags.all ? adoptAll(context) : adoptOne(context)),
 });

@@ -7,23 +7,22 @@ import { present } from "../present.ts";
 export default command({
   name: "answer",
   group: "Agents",
-  summary: "answer the dialog that an agent shows",
+  summary: "answer an agent's open dialog",
   usage: ["answer <agent>", "answer <agent> <choice>"],
   details: [
-    "Shows what the agent asks: a permission, a question or another dialog. With a choice it takes that one, " +
-      "after you have confirmed it; where nobody can be asked, only with --yes. If the dialog changes in the " +
-      "meantime, nothing is pressed; if it still stands three seconds later, that is an error.",
-    "For the user, and for agents with `may: [answer]` in their profile. Nothing else in Tieline ever " +
-      "answers a dialog.",
+    "Shows the dialog: a permission, a question or another menu. With a choice, it selects that one " +
+      "after you confirm; without a terminal, only with --yes. If the dialog changes in the meantime, no " +
+      "key is pressed. If it is still open after three seconds, the command fails.",
+    "Only the user may answer, and agents with `may: [answer]` in their profile. Mail never answers a " + "dialog.",
   ],
   args: [
     { name: "agent", complete: "agent", summary: "which one" },
-    { name: "choice", optional: true, summary: "its number, or its words or their beginning" },
+    { name: "choice", optional: true, summary: "its number, its text, or the beginning of its text" },
   ],
-  flags: { yes: { short: "y", summary: "do not ask whether to go on" } },
+  flags: { yes: { short: "y", summary: "do not ask for confirmation" } },
   examples: [
-    ["tieline answer engineer", "show what it asks"],
-    ["tieline answer engineer 1", "take the first choice"],
+    ["tieline answer engineer", "show the dialog"],
+    ["tieline answer engineer 1", "select the first choice"],
     ["tieline answer engineer no --yes", "refuse, from a script"],
   ],
   async run({ args, flags, daemon, terminal }) {
@@ -61,6 +60,6 @@ export default command({
 });
 
 const needsYes = (): TielineError =>
-  new TielineError("USAGE", "nobody can be asked here whether to answer", {
+  new TielineError("USAGE", "there is no terminal to confirm the answer", {
     remedy: "give --yes once you have read what it asks",
   });

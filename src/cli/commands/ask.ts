@@ -20,19 +20,18 @@ const ask = command({
   summary: "ask an agent a question and print its answer",
   usage: ["ask <to> [question…]", "ask --resume <tag>"],
   details: [
-    "Sends the question, tells the agent that an answer is expected, waits until it replies with `tieline " +
-      "reply`, and prints the text of the reply. An agent that is offline is started as by `send`. Without an " +
-      "answer in time it exits with 4; the question is not lost, and a late answer waits in your inbox.",
-    "An agent that is asked something itself while it waits gets that question at once, because two agents " +
-      "that ask each other would wait for each other: it is printed to stderr, and the command exits with 7 " +
-      "(QUESTION_WAITING). Answer it with `tieline reply`; your own question stays open, and `tieline ask " +
-      "--resume TAG` goes on waiting for its answer.",
-    "With --json it prints `{ok, result, error: {code, message, type}, timeout, correlationId, durationMs}`; " +
-      "type is permanent, transient or unknown, and says whether asking again may help. When you are asked " +
-      "first there is `questions` too, a list of `{tag, from, body}`.",
+    "Sends the question, waits for the reply, and prints it. An offline agent is started, as with " +
+      "`send`. Without a reply in time it exits with 4; the question stays open, and a late reply is in " +
+      "your inbox.",
+    "If another agent asks you something while you wait, that question is printed to stderr and the " +
+      "command exits with 7 (QUESTION_WAITING), so two agents never wait for each other. Answer it with " +
+      "`tieline reply`. Your own question stays open: `tieline ask --resume TAG` waits for its answer.",
+    "With --json it prints `{ok, result, error: {code, message, type}, timeout, correlationId, " +
+      "durationMs}`; type (permanent, transient or unknown) says whether asking again may help. With " +
+      "QUESTION_WAITING it also has `questions`, a list of `{tag, from, body}`.",
   ],
   args: [
-    { name: "to", optional: true, complete: "agent", summary: "whom to ask; one agent" },
+    { name: "to", optional: true, complete: "agent", summary: "the agent to ask" },
     { name: "question", optional: true, many: true, summary: "the text; several words are joined by spaces" },
   ],
   flags: {
@@ -41,13 +40,13 @@ const ask = command({
     when: sendingFlags.when,
     key: sendingFlags.key,
     from: sendingFlags.from,
-    resume: { value: "TAG", complete: "tag", summary: "wait for the answer to a question that was asked before" },
+    resume: { value: "TAG", complete: "tag", summary: "wait for the answer to an earlier question" },
     timeout: { value: "TIME", parse: positiveDurationMs, summary: "how long to wait for the answer; 10m" },
   },
   examples: [
     ['tieline ask reviewer "is the change in auth.ts safe to merge?"', "wait for the answer and print it"],
     ['tieline ask reviewer --timeout 2m --json "ready?" | jq -r .result', "for scripts"],
-    ["tieline ask --resume MSG_CODER_7f3a91c2", "after answering what you were asked meanwhile"],
+    ["tieline ask --resume MSG_CODER_7f3a91c2", "after you answered the other question"],
   ],
   async run({ args, flags, daemon, terminal }) {
     const startedAt = performance.now();
@@ -160,7 +159,7 @@ function unanswered(tag: string, { tag: question, from }: NonNullable<Output<"an
 }
 
 function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<"answer">["lost"]>): TielineError {
-  const details = { remedy: `\`tieline status ${tag}\` shows its full history`, operands: { tag, agent, state } };
+  const details = { remedy: `\`tieline status ${tag}\` shows its history`, operands: { tag, agent, state } };
   const why = reason === null ? "" : `: ${reason}`;
   if (state === "delivered")
     return new TielineError("NOT_READ", `${tag} was delivered to ${agent}, but not read${why}`, details);
@@ -173,7 +172,7 @@ function notDelivered(tag: string, { agent, state, reason }: NonNullable<Output<
 
 function noAnswer(tag: string, afterMs: number, waiting: string | null): TielineError {
   const why = waiting === null ? "" : `; it was not delivered yet: ${waiting}`;
-  return new TielineError("NOT_IN_TIME", `nobody answered ${tag} within ${span(afterMs)}${why}`, {
+  return new TielineError("NOT_IN_TIME", `no answer to ${tag} within ${span(afterMs)}${why}`, {
     remedy: `an answer that comes later is in \`tieline inbox\`; \`tieline status ${tag}\` tells how far it got`,
     operands: { tag },
   });

@@ -7,12 +7,12 @@ export default command({
   summary: "write to many agents at once",
   usage: ["broadcast <message…>", "broadcast --team <team> <message…>", "broadcast --all <message…>"],
   details: [
-    "One message, with a delivery of its own for each recipient. Without --team or --all it goes to " +
-      "everybody you have an edge to: in a team without a topology, the team. Members that are offline get it " +
-      "later; with --spawn they are started, and so are agents of tieline.yaml that were never started.",
-    "Agents of other teams are shown as team:name; with --all, --json lists all of them so. An agent that " +
-      "may not write to everyone is refused --all as a whole.",
-    "Exits with 6 when some recipients were refused.",
+    "Sends one message with a delivery for each recipient. Without --team or --all it goes to all agents " +
+      "you have an edge to; in a team without a topology, to the team. Offline members get it later. " +
+      "--spawn starts them, and agents of tieline.yaml that were never started.",
+    "Agents of other teams are shown as team:name, and with --all --json all of them. An agent that may " +
+      "not write to everyone cannot use --all.",
+    "Exits with 6 if some recipients were refused.",
   ],
   args: [{ name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" }],
   flags: {
@@ -22,7 +22,7 @@ export default command({
     spawn: { summary: "start members that are offline" },
   },
   examples: [
-    ['tieline broadcast "main is frozen until the release is out"', "to everybody you may write to"],
+    ['tieline broadcast "main is frozen until the release is out"', "to all agents you may write to"],
     ['tieline broadcast --team web --wait delivered "please rebase"', "to one team, until all have it"],
     ["tieline broadcast --all -f notice.md", "to every live agent on this host"],
   ],

@@ -7,19 +7,19 @@ import { count, span } from "../times.ts";
 const actions = ["start", "stop", "status", "logs"] as const;
 const args = [{ name: "action", choices: actions, summary: "what to do" }] as const;
 const flags = {
-  follow: { short: "f", summary: "logs: keep printing what is added, until Ctrl-C" },
-  lines: { short: "n", value: "N", parse: count, summary: "logs: how many of the last lines; 100 when left out" },
+  follow: { short: "f", summary: "logs: keep printing new lines, until Ctrl-C" },
+  lines: { short: "n", value: "N", parse: count, summary: "logs: how many lines; default 100" },
 } as const;
 type Running = Context<typeof args, typeof flags>;
 
 export default command({
   name: "daemon",
   group: "Tieline itself",
-  summary: "start, stop or look at the daemon",
+  summary: "start, stop or inspect the daemon",
   usage: ["daemon start|stop|status|logs"],
   details: [
-    "There is no need to start it: the first command that needs the daemon does. Stopping loses nothing; " +
-      "what waits is delivered after the next start.",
+    "The first command that needs the daemon starts it. Stopping loses nothing: queued mail is delivered " +
+      "after the next start.",
   ],
   args,
   flags,

@@ -19,9 +19,8 @@ const devices = command({
   summary: "list the browsers that are signed in to the dashboard, or sign them out",
   usage: ["devices ls", "devices revoke <id>...|--all"],
   details: [
-    "A device is a browser that used a link of `tieline dash`. It is `active` until the daemon is restarted, " +
-      "and `dormant` after that: only tabs that stayed open go on. A device that was not used for a week is " +
-      "removed.",
+    "A device is a browser that used a link of `tieline dash`. It is `active` until the daemon restarts, " +
+      "then `dormant`: only open tabs keep working. A device that is not used for a week is removed.",
     "A revoked device is signed out at once, with all its tabs.",
   ],
   args,

@@ -12,17 +12,17 @@ export default command({
   summary: "check everything that Tieline needs",
   usage: ["doctor [--repair]"],
   details: [
-    "tmux, versions, socket, clock, disk, the whole mailbox, backups, and a probe of every endpoint. Exits " +
-      "with 5 when something failed.",
+    "tmux, versions, socket, clock, disk, the whole mailbox, backups, and a probe of every endpoint. " +
+      "Exits with 5 if a check failed.",
     "--repair is for a mailbox that is refused as STORE_CORRUPT. It stops the daemon, copies what is " +
-      "readable into a new mailbox, page by page, and keeps the damaged file. It lists what it saved and what " +
-      "is lost, as far as a trace of it is left. Messages that were not delivered yet become uncertain, as " +
-      "after `tieline restore`; your own mail keeps waiting.",
+      "readable into a new mailbox, page by page, and keeps the damaged file. It lists what it saved, and " +
+      "what it knows to be lost. Undelivered messages become uncertain, as after `tieline restore`; your " +
+      "own mail stays queued.",
   ],
   args: [],
   flags: { repair: { summary: "save what is readable of a damaged mailbox" } },
   examples: [
-    ["tieline doctor", "what works, what does not, and what to do about it"],
+    ["tieline doctor", "what works, what does not, and how to fix it"],
     ["tieline doctor --repair", "when the mailbox is damaged"],
   ],
   async run({ flags, daemon, runningDaemon, home, terminal }) {
@@ -89,7 +89,7 @@ function repairLines(repaired: Repaired, paint: Paint): string[] {
   return [
     `${paint("yellow", "!")} ${problem}`,
     `${paint("green", "✓")} saved ${saved.join(", ")}${messages === 0 ? "; the mailbox starts empty" : ""}`,
-    ...(lost.length === 0 ? ["  no trace of anything lost"] : lost),
+    ...(lost.length === 0 ? ["  nothing known to be lost"] : lost),
     `  uncertain now: ${uncertain.length}${named(uncertain)}`,
     ...uncertainRemedy(uncertain),
     ...(kept === null ? [] : [`  the damaged mailbox is kept as ${kept}`]),

@@ -13,37 +13,36 @@ const eventGroups = [...new Set(eventTypes.map((type) => type.split(".")[0]!))];
 export default command({
   name: "events",
   group: "Tieline itself",
-  summary: "show what happened, and what happens now",
+  summary: "show events",
   usage: ["events"],
   details: [
-    "Every step of every message, every change of an agent, of every team; with --team, what was sent in " +
-      "that team or names one of its agents. With --follow nothing is missed or repeated between what happened " +
-      "and what happens.",
+    "Shows every step of every message and every change of an agent, in all teams. --team selects events " +
+      "of one team or about its agents. --follow continues without gaps or repeats.",
   ],
   args: [],
   flags: {
-    follow: { short: "f", summary: "go on with what happens, until Ctrl-C" },
-    agent: { value: "AGENT", complete: "agent", summary: "only what names this agent; NAME, or TEAM:NAME" },
+    follow: { short: "f", summary: "keep printing new events, until Ctrl-C" },
+    agent: { value: "AGENT", complete: "agent", summary: "only events about this agent; NAME, or TEAM:NAME" },
     type: {
       value: "TYPES",
       parse: typesIn,
       suggest: [...eventTypes, ...eventGroups],
-      summary: "only these types; delivery is delivery.delivered and all the others",
+      summary: "only these types; delivery means all delivery.* types",
     },
     since: {
       value: "TIME",
       parse: pastMoment,
-      summary: "everything of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00",
+      summary: "all events of the last 10m, 2h, 1d, or since a date such as 2026-11-15T16:00",
     },
     limit: {
       short: "n",
       value: "N",
       parse: count,
-      summary: "without --since: how many of the newest; 100 when left out",
+      summary: "without --since: how many of the newest; default 100",
     },
   },
   examples: [
-    ["tieline events -f", "watch everything"],
+    ["tieline events -f", "all events, live"],
     ["tieline events --type delivery.failed,route.denied --since 1d", "what went wrong since yesterday"],
     ["tieline events -f --agent engineer --json | jq -c .type", "one JSON object for each line"],
   ],

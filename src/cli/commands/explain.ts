@@ -17,19 +17,19 @@ interface Capture {
 const explain = command({
   name: "explain",
   group: "Agents",
-  summary: "say what an agent's screen shows, and by which rule",
+  summary: "show the state of an agent's screen, and the rule that matched",
   usage: ["explain <agent>", "explain --provider <program> --screen <file>"],
   details: [
-    "With --screen the rules are tried on a file made by `tmux capture-pane -p -e` (- is stdin), without an " +
-      "agent and without the daemon. What is not said about the pane counts as not known.",
-    "Your own rules in screens/<provider>.json of the home hold in both cases; docs/screens.md says how to write them.",
+    "With --screen the rules are applied to a file made by `tmux capture-pane -p -e` (- is stdin), " +
+      "without an agent or the daemon. Facts about the pane that you leave out are unknown.",
+    "Your own rules in screens/<provider>.json of the home apply in both cases; docs/screens.md " + "describes them.",
   ],
-  args: [{ name: "agent", optional: true, complete: "agent", summary: "whose pane to look at" }],
+  args: [{ name: "agent", optional: true, complete: "agent", summary: "the agent" }],
   flags: {
     provider: {
       value: "PROGRAM",
       suggest: [...agentPrograms, "shell", "repl", "generic"],
-      summary: "whose rules: claude-code, codex, gemini, opencode, pi, shell, repl, generic",
+      summary: "the provider: claude-code, codex, gemini, opencode, pi, shell, repl, generic",
     },
     screen: { value: "FILE", complete: "file", summary: "a captured screen" },
     title: { value: "TITLE", summary: "the title of its pane" },
@@ -39,10 +39,7 @@ const explain = command({
   },
   examples: [
     ["tieline explain engineer", "why its mail waits"],
-    [
-      "tmux capture-pane -p -e -t %14 | tieline explain --provider codex --screen -",
-      "what the rules say about a screen",
-    ],
+    ["tmux capture-pane -p -e -t %14 | tieline explain --provider codex --screen -", "how a screen is read"],
   ],
   async run({ args, flags, home, daemon, terminal }) {
     const { provider, screen, title, cursor } = flags;
@@ -68,7 +65,7 @@ export default explain;
 function cursorAt(text: string): { x: number; y: number } {
   const [, x, y] = /^(\d{1,5}),(\d{1,5})$/.exec(text) ?? [];
   if (x !== undefined) return { x: Number(x), y: Number(y) };
-  throw new TielineError("USAGE", `--cursor: ${JSON.stringify(text)} is no place on a screen`, {
+  throw new TielineError("USAGE", `--cursor: ${JSON.stringify(text)} is not a position on a screen`, {
     remedy: "write column and row, from 0: --cursor 2,31",
   });
 }

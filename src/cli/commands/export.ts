@@ -4,7 +4,7 @@ import { pastMoment } from "../times.ts";
 export default command({
   name: "export",
   group: "Messages",
-  summary: "print messages and all that became of them, one JSON object on a line",
+  summary: "print messages with their history, one JSON object per line",
   usage: ["export"],
   details: [
     'A line is {"type":"message",…} or {"type":"transition",…}; the transitions of a message follow it, oldest first. What the retention settings removed is not there any more.',
@@ -14,15 +14,12 @@ export default command({
     since: {
       value: "TIME",
       parse: pastMoment,
-      summary: "only messages of the last 10m, 2h, 1d, or since a date such as 2026-11-15; all of them when left out",
+      summary: "only messages of the last 10m, 2h, 1d, or since a date such as 2026-11-15; default all",
     },
   },
   examples: [
     ["tieline export --since 1d > audit.jsonl", "yesterday, for the record"],
-    [
-      'tieline export | jq -r \'select(.type == "transition" and .to == "failed") | .tag\'',
-      "everything that ever failed",
-    ],
+    ['tieline export | jq -r \'select(.type == "transition" and .to == "failed") | .tag\'', "all failed messages"],
   ],
   async run({ flags, daemon, terminal }) {
     let page = await daemon.call("export", flags.since === undefined ? {} : { since: flags.since });

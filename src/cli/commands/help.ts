@@ -6,9 +6,9 @@ import { present } from "../present.ts";
 export default command({
   name: "help",
   group: "Tieline itself",
-  summary: "list the commands, or show how one is used",
+  summary: "list commands, or show the usage of one",
   usage: ["help [command]"],
-  args: [{ name: "command", optional: true, summary: "which one" }],
+  args: [{ name: "command", optional: true, summary: "the command" }],
   flags: {},
   examples: [["tieline help send", "the same as tieline send --help"]],
   async run({ args, flags, terminal }) {

@@ -11,20 +11,20 @@ export default command({
   summary: "read the mail of an agent, or your own",
   usage: ["inbox [agent]"],
   details: [
-    "New mail comes first, in the order in which it came; then what was read before, newest first. Reading " +
-      "your own mail marks it as seen. --peek only looks.",
-    "Your own mail comes from every team; --team shows that team's alone. With an agent, --team says in " +
-      "which team it is looked up. Senders are shown as team:name unless all are of your team.",
+    "New mail comes first, oldest first; then mail that was read before, newest first. Reading your own " +
+      "mail marks it as seen; --peek does not.",
+    "Your own mail comes from all teams; --team selects one. With an agent, --team is the agent's team. " +
+      "Senders are shown as team:name unless all are in your team.",
   ],
-  args: [{ name: "agent", optional: true, complete: "agent", summary: "whose mail; yours when left out" }],
+  args: [{ name: "agent", optional: true, complete: "agent", summary: "the agent; default you" }],
   flags: {
-    pending: { summary: "only what still waits" },
-    peek: { summary: "look without marking anything as seen" },
-    limit: { value: "N", parse: count, summary: "at most that many" },
+    pending: { summary: "only waiting mail" },
+    peek: { summary: "do not mark anything as seen" },
+    limit: { value: "N", parse: count, summary: "at most this many" },
   },
   examples: [
     ["tieline inbox", "your own mail"],
-    ["tieline inbox engineer --pending", "what engineer has not got yet, and why"],
+    ["tieline inbox engineer --pending", "undelivered mail of engineer, and why it waits"],
     ["tieline inbox --json | jq -r '.[].body'", "for scripts"],
   ],
   async run({ args, flags, daemon, terminal }) {

@@ -12,13 +12,10 @@ export default command({
   summary: "write a commented tieline.yaml to start from",
   usage: ["init [directory]"],
   details: [
-    "The team is named after the directory unless --team says otherwise, with a number where another project " +
-      "has that name. Never overwrites a file that is there. What it writes is trusted (see `tieline help " +
-      "trust`).",
+    "The team is named after the directory, or by --team, with a number if another project has that " +
+      "name. It never overwrites a file. What it writes is trusted (see `tieline help trust`).",
   ],
-  args: [
-    { name: "directory", optional: true, complete: "directory", summary: "the project; this directory when left out" },
-  ],
+  args: [{ name: "directory", optional: true, complete: "directory", summary: "the project; default: this directory" }],
   flags: {},
   examples: [["tieline init && $EDITOR tieline.yaml && tieline up", "from nothing to a running team"]],
   async run({ args, flags, daemon, terminal }) {
@@ -74,7 +71,7 @@ function create(path: string, text: string): void {
     writeFileSync(path, text, { flag: "wx" });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") {
-      throw new TielineError("CONFLICT", `${path} is there already`, {
+      throw new TielineError("CONFLICT", `${path} already exists`, {
         remedy: "edit it; it is yours and never rewritten",
         operands: { path },
         cause,

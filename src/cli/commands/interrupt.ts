@@ -4,11 +4,11 @@ import { command } from "../args.ts";
 export default command({
   name: "interrupt",
   group: "Agents",
-  summary: "stop what an agent does now",
+  summary: "interrupt an agent's running turn",
   usage: ["interrupt <agent>"],
   details: [
-    "Presses the key by which a user stops the running turn of this program. Only while it works: elsewhere " +
-      "the same key would do something else. A dialog is not closed by it; `tieline answer` is for those.",
+    "Presses the program's interrupt key, but only while it is working. It does not close dialogs; use " +
+      "`tieline answer` for those.",
   ],
   args: [{ name: "agent", complete: "agent", summary: "which one" }],
   flags: {},

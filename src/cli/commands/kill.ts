@@ -4,19 +4,19 @@ import { doToEach } from "../several.ts";
 export default command({
   name: "kill",
   group: "Agents",
-  summary: "take an agent's pane away",
+  summary: "close an agent's pane",
   usage: ["kill <agent…>"],
   details: [
-    "The pane dies with all that runs in it; other panes of the same window stay. What still runs two " +
-      "seconds later is killed, and what survives even that is an error. What the program had not saved is " +
-      "lost.",
-    "The agent stays known, with its conversation, its mail and what it takes to start it again. It is " +
-      "suspended: `tieline resume` or mail goes on with it.",
+    "Closes the pane and everything that runs in it. Other panes of the window stay. Processes that " +
+      "still run after two seconds are killed; if one survives, the command fails. Unsaved work of the " +
+      "program is lost.",
+    "The agent is suspended: its conversation, mail and launch data are kept. `tieline resume` or new " +
+      "mail starts it again.",
   ],
-  args: [{ name: "agent", many: true, complete: "agent", summary: "which ones" }],
+  args: [{ name: "agent", many: true, complete: "agent", summary: "the agents" }],
   flags: {},
   examples: [
-    ["tieline kill engineer", "end it at once"],
+    ["tieline kill engineer", "stop it at once"],
     ["tieline kill engineer tester", "several at once"],
   ],
   async run({ args, flags, daemon, terminal }) {

@@ -6,22 +6,21 @@ export default command({
   summary: "show all agents of a team in one tmux window, or put them back",
   usage: ["layout mosaic|restore|<tmux layout> [team]"],
   details: [
-    "The lead stands top left, and the borders name everybody. `restore` puts each pane back into the window " +
-      "that it came from.",
+    "The lead is top left, and the pane borders show names. `restore` puts each pane back into its " + "window.",
   ],
   args: [
     {
       name: "layout",
       choices: ["mosaic", "restore", "tiled", "even-horizontal", "even-vertical", "main-horizontal", "main-vertical"],
-      summary: "how to arrange them; mosaic is tiled",
+      summary: "the layout; mosaic is tiled",
     },
-    { name: "team", optional: true, summary: "which team; yours when left out" },
+    { name: "team", optional: true, summary: "the team; default yours" },
   ],
   flags: {},
   examples: [
-    ["tieline layout mosaic", "everybody at a glance"],
+    ["tieline layout mosaic", "all agents in one window"],
     ["tieline layout main-vertical web", "the lead of team web large, the others beside it"],
-    ["tieline layout restore", "each in a window of its own again"],
+    ["tieline layout restore", "each in its own window again"],
   ],
   async run({ args, flags, daemon, terminal }) {
     const done = await daemon.call("layout", {

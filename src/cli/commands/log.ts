@@ -10,10 +10,10 @@ export default command({
   summary: "list messages, newest last",
   usage: ["log [agent]"],
   details: [
-    "Of every team; with --team, what was sent in that team or to one of its agents. Agents are shown as " +
-      "team:name unless all are of your team.",
+    "Lists all teams; --team selects messages sent in that team or to its agents. Agents are shown as " +
+      "team:name unless all are in your team.",
   ],
-  args: [{ name: "agent", optional: true, complete: "agent", summary: "only what it wrote or got" }],
+  args: [{ name: "agent", optional: true, complete: "agent", summary: "only messages it sent or received" }],
   flags: {
     thread: { value: "TAG", complete: "tag", summary: "only the conversation of this message" },
     grep: {
@@ -25,14 +25,14 @@ export default command({
       parse: pastMoment,
       summary: "only the last 10m, 2h, 1d, or since a date such as 2026-11-15",
     },
-    limit: { value: "N", parse: count, summary: "at most that many" },
-    tags: { summary: "only the tags, one on a line, newest first" },
+    limit: { value: "N", parse: count, summary: "at most this many" },
+    tags: { summary: "only the tags, one per line, newest first" },
   },
   examples: [
     ["tieline log --since 1h", "the last hour"],
-    ["tieline log engineer --grep Safari", "what engineer wrote or got about Safari"],
-    ["tieline log --team web", "what concerns team web"],
-    [`tieline log --grep '"login test" fail*'`, "a phrase, and a beginning"],
+    ["tieline log engineer --grep Safari", "engineer's messages about Safari"],
+    ["tieline log --team web", "messages of team web"],
+    [`tieline log --grep '"login test" fail*'`, "a phrase and a prefix"],
     ["tieline log --thread MSG_USER_7f3a91c2", "one conversation"],
   ],
   async run({ args, flags, daemon, terminal }) {

@@ -10,18 +10,18 @@ import { stopSignal } from "../stopSignal.ts";
 export default command({
   name: "ls",
   group: "Agents",
-  summary: "list the agents, what they do, and what mail waits for them",
+  summary: "list agents, their state and their waiting mail",
   usage: ["ls"],
   args: [],
   flags: {
     all: { short: "a", summary: "every team, not only yours" },
-    watch: { short: "w", summary: "keep showing it, until Ctrl-C" },
-    names: { summary: "only the names, one on a line; team:name where they are of several teams" },
+    watch: { short: "w", summary: "keep updating, until Ctrl-C" },
+    names: { summary: "only the names, one per line; team:name if they are in several teams" },
   },
   examples: [
     ["tieline ls", "your team"],
     ["tieline ls --all --watch", "every team, live"],
-    ["tieline ls --json | jq -r '.[] | select(.pending > 0) | .name'", "who has mail waiting"],
+    ["tieline ls --json | jq -r '.[] | select(.pending > 0) | .name'", "agents with waiting mail"],
   ],
   async run({ flags, env, home, daemon, terminal }) {
     const all = flags.all ? { all: true } : {};

@@ -5,12 +5,11 @@ import { connect } from "../connect.ts";
 export default command({
   name: "mcp",
   group: "Tieline itself",
-  summary: "speak MCP on stdin and stdout, for an agent program's configuration",
+  summary: "run the MCP server on stdin and stdout",
   usage: ["mcp"],
   details: [
-    "`tieline setup --mcp` writes the registration. Who calls is known by TIELINE_TOKEN, by the program's " +
-      "session or thread, by its process or its pane; a program that Tieline does not know is told how to " +
-      "become known.",
+    "`tieline setup --mcp` registers it with an agent program, which then starts it. The caller is " +
+      "identified by TIELINE_TOKEN, by its session or thread, by its process, or by its pane.",
   ],
   args: [],
   flags: {},

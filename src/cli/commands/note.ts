@@ -4,16 +4,16 @@ import { present } from "../present.ts";
 const note = command({
   name: "note",
   group: "Agents",
-  summary: "say in a few words what you are doing; `ls` shows it",
+  summary: "set a note about what you are doing; `ls` shows it",
   usage: ["note <text…>", "note --clear"],
   args: [{ name: "text", optional: true, many: true, summary: "the note; several words are joined by spaces" }],
   flags: {
-    clear: { summary: "take the note away" },
-    agent: { value: "NAME", complete: "agent", summary: "the user only: whose note it is" },
+    clear: { summary: "remove the note" },
+    agent: { value: "NAME", complete: "agent", summary: "the agent; only for the user" },
   },
   examples: [
     ['tieline note "migrating the login tests, back at four"', "as an agent, about yourself"],
-    ["tieline note --clear", "nothing special any more"],
+    ["tieline note --clear", "remove it"],
   ],
   async run({ args, flags, daemon, terminal }) {
     if (flags.clear ? args.text.length > 0 : args.text.length === 0) throw usage(note, "give either a text or --clear");

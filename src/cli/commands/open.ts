@@ -11,12 +11,12 @@ import ls, { watch } from "./ls.ts";
 export default command({
   name: "open",
   group: "Project",
-  summary: "go to the team's tmux session, and start the team first if it is not there",
+  summary: "go to the team's tmux session, and start the team if it is not running",
   usage: ["open"],
   details: [
-    "What `tieline` does when nothing follows it on a terminal. A session that is made by this opens on the " +
-      "team's lead. Agents that did not start are listed after you detach, and the command exits with 4 then.",
-    "Where there is no tieline.yaml and no team runs, it shows the agents of all teams until Ctrl-C.",
+    "`tieline` without arguments does this. A new session opens on the team's lead. Agents that did not " +
+      "start are listed after you detach, and the command exits with 4.",
+    "Without a tieline.yaml and a running team, it shows the agents of all teams until Ctrl-C.",
   ],
   args: [],
   flags: {},
@@ -35,7 +35,7 @@ export default command({
     const hints = [
       paint(
         "dim",
-        "This directory has no tieline.yaml. `tieline init` writes one, `tieline adopt` takes in what runs already,",
+        "This directory has no tieline.yaml. `tieline init` writes one, `tieline adopt` adds running " + "programs,",
       ),
       paint("dim", "`tieline attach TEAM:AGENT` goes to an agent, and `tieline help` lists the commands."),
     ];

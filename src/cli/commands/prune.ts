@@ -7,13 +7,13 @@ import type { Lines, Paint } from "../terminal.ts";
 export default command({
   name: "prune",
   group: "Agents",
-  summary: "forget the agents whose programs are gone",
+  summary: "remove agents whose programs are gone",
   usage: ["prune"],
   details: [
-    "Removes agents whose pane was closed or whose program exited. Those that you stopped or killed are " +
+    "Removes agents whose pane was closed or whose program exited. Stopped and killed agents are " +
       "suspended and stay.",
-    "An agent with mail, or with a conversation that `tieline resume` can continue, is kept and listed with " +
-      "the reason; --force removes it too, and its mail goes back to the senders.",
+    "An agent with mail, or with a conversation that `tieline resume` can continue, is kept and listed " +
+      "with the reason. --force removes it too, and its mail bounces.",
   ],
   args: [],
   flags: {
@@ -21,8 +21,8 @@ export default command({
     force: { summary: "also agents that have mail or can be resumed" },
   },
   examples: [
-    ["tieline prune", "clear the list of this team"],
-    ["tieline prune --all --force", "everything that is gone, with its mail"],
+    ["tieline prune", "in this team"],
+    ["tieline prune --all --force", "in every team, with their mail"],
   ],
   async run({ flags, daemon, terminal }) {
     const result = await daemon.call("prune", { ...(flags.all && { all: true }), ...(flags.force && { force: true }) });

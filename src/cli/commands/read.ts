@@ -8,7 +8,7 @@ import { present } from "../present.ts";
 
 const args = [{ name: "agent", complete: "agent", summary: "which one" }] as const;
 const flags = {
-  lines: { short: "n", value: "N", parse: count, summary: "how many lines back; terminal.readLines when left out" },
+  lines: { short: "n", value: "N", parse: count, summary: "how many lines; default terminal.readLines" },
   follow: { short: "f", summary: "keep printing what is added, until Ctrl-C or the end of the pane" },
 } as const;
 

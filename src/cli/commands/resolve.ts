@@ -6,17 +6,17 @@ import { errorText, type Paint } from "../terminal.ts";
 export default command({
   name: "resolve",
   group: "Agents",
-  summary: "tell whom an address means, without writing to anybody",
+  summary: "show which agents an address means",
   usage: ["resolve <address>"],
   details: [
-    "Answers as `send` would: the same rules in the same order, for your team, with your edges. When it " +
-      "means nobody it exits as `send` would.",
+    "Uses the same rules as `send`, for your team and your edges, without sending anything. If the " +
+      "address does not resolve, it exits as `send` would.",
   ],
   args: [{ name: "address", complete: "agent", summary: "a name, team:name, %pane, @all, @team, @alias, * or user" }],
-  flags: { explain: { summary: "show each rule that was tried, and why it hit or missed" } },
+  flags: { explain: { summary: "show each rule, and why it matched or not" } },
   examples: [
-    ["tieline resolve engineer --explain", "why a name means whom it means"],
-    ["tieline resolve @reviewers --json | jq -r '.agents[].name'", "who is behind an alias"],
+    ["tieline resolve engineer --explain", "which rule resolves the name"],
+    ["tieline resolve @reviewers --json | jq -r '.agents[].name'", "the members of an alias"],
   ],
   async run({ args, flags, daemon, terminal }) {
     const resolution = await daemon.call("resolve", { address: args.address });
@@ -50,5 +50,5 @@ function meaning({ address, agents, missing, error, team }: ResolutionView, pain
     return `${paint("bold", where)}   ${agent.state}${denied}`;
   });
   const absent = missing.map(({ name, code, message }) => `${paint("red", "✗")} ${name}   ${code}: ${message}`);
-  return found.length + absent.length === 0 ? [`${address} means nobody at the moment`] : [...found, ...absent];
+  return found.length + absent.length === 0 ? [`${address} has no recipients at the moment`] : [...found, ...absent];
 }

@@ -4,10 +4,10 @@ import { doToEach } from "../several.ts";
 export default command({
   name: "restart",
   group: "Agents",
-  summary: "end an agent and start it again",
+  summary: "restart an agent",
   usage: ["restart <agent…>"],
-  details: ["The same conversation goes on, where the program can. Mail that waits is delivered afterwards."],
-  args: [{ name: "agent", many: true, complete: "agent", summary: "which ones" }],
+  details: ["Continues the same conversation if the program can. Waiting mail is delivered afterwards."],
+  args: [{ name: "agent", many: true, complete: "agent", summary: "the agents" }],
   flags: {},
   examples: [
     ["tieline restart engineer", "after a change of its profile"],

@@ -5,16 +5,16 @@ import { command, usage } from "../args.ts";
 const resume = command({
   name: "resume",
   group: "Agents",
-  summary: "start agents again that ended",
+  summary: "start stopped agents again",
   usage: ["resume <agent…>", "resume --all"],
   details: [
-    "The same conversation goes on, where the program can; else a new one begins. After a reboot or a " +
-      "restart of tmux, --all brings the whole team back.",
+    "Continues the same conversation if the program can, and starts a new one otherwise. After a reboot " +
+      "or a restart of tmux, --all brings the whole team back.",
   ],
-  args: [{ name: "agent", optional: true, many: true, complete: "agent", summary: "which ones" }],
+  args: [{ name: "agent", optional: true, many: true, complete: "agent", summary: "the agents" }],
   flags: { all: { summary: "every agent of the team that Tieline has started before" } },
   examples: [
-    ["tieline resume engineer", "go on where it stopped"],
+    ["tieline resume engineer", "continue where it stopped"],
     ["tieline resume --all", "bring the team back"],
   ],
   async run({ args, flags, daemon, terminal }) {

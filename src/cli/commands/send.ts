@@ -7,18 +7,18 @@ const send = command({
   summary: "write to an agent by name",
   usage: ["send <to> [message…]", "send <message> --to <name>"],
   details: [
-    "Returns as soon as the message is on disk; nothing can lose it from then on. With --wait it returns " +
-      "when the agent has got it, and shows every change until then.",
+    "Returns when the message is on disk. With --wait it returns when the message has reached the given " +
+      "state, and shows every change until then.",
     "An address is a name, role or id (engineer), a name in another team (web:engineer), a pane (%14), @all, " +
       "a team or alias (@reviewers), * for every live agent, or user.",
-    "Words after -- are text, whatever they look like.",
+    "Everything after -- is text.",
   ],
   args: [
-    { name: "to", optional: true, complete: "agent", summary: "who should get it" },
+    { name: "to", optional: true, complete: "agent", summary: "the recipient" },
     { name: "message", optional: true, many: true, summary: "the text; several words are joined by spaces" },
   ],
   flags: {
-    to: { value: "NAME", complete: "agent", summary: "the address, when the words are all message" },
+    to: { value: "NAME", complete: "agent", summary: "the address, if all arguments are text" },
     ...sendingFlags,
     "reply-to": { value: "TAG", complete: "tag", summary: "the message that this one answers" },
     "expect-reply": { summary: "tell the agent that an answer is expected" },

@@ -8,36 +8,36 @@ import { present } from "../present.ts";
 const setup = command({
   name: "setup",
   group: "Project",
-  summary: "let an agent program reach Tieline by its hooks or by MCP, or undo it",
+  summary: "connect an agent program through hooks or MCP, or undo it",
   usage: [
     "setup --hooks <program> [--project] [--undo]",
     "setup --mcp <program> [--undo]",
     "setup --shortcuts [--undo]",
   ],
   details: [
-    "With hooks, messages reach the program in the middle of its work, and an urgent one stops its next tool " +
-      "call. Other settings in the file stay as they are, and --undo brings back the file as it was.",
-    "With MCP, the program has tools to send, ask, reply and read. Only our own entry is added to its file; " +
-      "--undo takes it out as if it had never been there.",
-    "Agents that Tieline starts get their hooks at the start and need none of this.",
+    "With hooks, messages arrive in the middle of a turn, and an urgent one blocks the next tool call. " +
+      "Other settings in the file stay, and --undo removes the hooks.",
+    "With MCP, the program has tools to send, ask, reply and read. One entry is added to its settings " +
+      "file; --undo removes it.",
+    "Agents that Tieline starts have their hooks already.",
   ],
   args: [],
   flags: {
-    hooks: { value: "PROGRAM", suggest: ["claude", "codex", "gemini"], summary: "whose hooks: claude, codex, gemini" },
+    hooks: { value: "PROGRAM", suggest: ["claude", "codex", "gemini"], summary: "the program: claude, codex, gemini" },
     mcp: {
       value: "PROGRAM",
       suggest: ["claude", "codex", "gemini", "opencode"],
-      summary: "whose MCP servers: claude, codex, gemini, opencode",
+      summary: "the program: claude, codex, gemini, opencode",
     },
     user: { summary: "for all of your sessions (the default)" },
     project: { summary: "for sessions in this directory, on this machine" },
     shortcuts: { summary: "tmux keys for Tieline, as `tieline shortcuts install` does" },
-    undo: { summary: "take it out again" },
+    undo: { summary: "remove it" },
   },
   examples: [
     ["tieline setup --hooks claude", "in ~/.claude/settings.json"],
     ["tieline setup --hooks claude --project", "in .claude/settings.local.json here"],
-    ["tieline setup --hooks claude --undo", "as it was before"],
+    ["tieline setup --hooks claude --undo", "remove them"],
     ["tieline setup --mcp codex", "in ~/.codex/config.toml"],
   ],
   async run({ flags, env, home, daemon, terminal }) {

@@ -6,20 +6,17 @@ import { present } from "../present.ts";
 export default command({
   name: "shortcuts",
   group: "Project",
-  summary: "tmux keys for Tieline: prefix G opens it, prefix g shows a quick status",
+  summary: "add tmux keys: prefix G opens Tieline, prefix g shows a quick status",
   usage: ["shortcuts install|uninstall|show [--alias NAME]"],
   details: [
-    "One block of lines between two marks goes into your tmux.conf, and with --alias another into the file " +
-      "that your shell reads at its start. Uninstalling takes out exactly these blocks; every other byte stays " +
-      "as it is.",
+    "Adds a marked block to your tmux.conf and, with --alias, to your shell's startup file. Uninstalling " +
+      "removes exactly these blocks.",
   ],
-  args: [
-    { name: "what", choices: ["install", "uninstall", "show"], summary: "put them in, take them out, or print them" },
-  ],
+  args: [{ name: "what", choices: ["install", "uninstall", "show"], summary: "add, remove or print them" }],
   flags: { alias: { value: "NAME", summary: "a short name for tieline in your shell, such as tl" } },
   examples: [
     ["tieline shortcuts install --alias tl", "keys in tmux, and tl in the shell"],
-    ["tieline shortcuts uninstall", "as if they had never been there"],
+    ["tieline shortcuts uninstall", "remove both"],
   ],
   run: ({ args, flags, env, terminal }) =>
     runShortcuts(args.what as Verb, flags.alias, env, terminal, flags.json ?? false),

@@ -7,8 +7,8 @@ export default command({
   summary: "print the text of a message",
   usage: ["show <tag>"],
   details: [
-    "Prints the stored text without anything around it: byte for byte into a file or a pipe; on a terminal, " +
-      "characters that would steer it or hide are shown by name.",
+    "Prints the stored text: byte for byte to a file or a pipe; on a terminal, control and invisible " +
+      "characters are shown by name.",
   ],
   args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
   flags: {},

@@ -3,17 +3,18 @@ import { command } from "../args.ts";
 export default command({
   name: "skill",
   group: "Tieline itself",
-  summary: "print what an agent must know to use Tieline",
+  summary: "print the instructions for agents",
   usage: ["skill [--agents]"],
   details: [
-    "Agents that Tieline starts are told the same at their start. For others, put it where their program looks.",
+    "Agents that Tieline starts get these instructions in their prompt. For others, put them where their " +
+      "program reads skills.",
   ],
   args: [],
-  flags: { agents: { summary: "without the head of a skill, for AGENTS.md" } },
+  flags: { agents: { summary: "without the front matter of a skill, for AGENTS.md" } },
   examples: [
     [
       "mkdir -p ~/.claude/skills/tieline && tieline skill > ~/.claude/skills/tieline/SKILL.md",
-      "as a skill of Claude Code",
+      "as a Claude Code skill",
     ],
     ["tieline skill --agents >> AGENTS.md", "for programs that read AGENTS.md"],
   ],

@@ -12,9 +12,9 @@ export default command({
   summary: "start an agent from a profile",
   usage: ["spawn <profile> [--name <name>]"],
   details: [
-    "The agent gets a window of its own in the tmux session of its team. When an agent of the profile runs " +
-      "already, the next one is an instance: ana, ana-2, ana-3.",
-    "What is said here is kept: mail, `tieline resume` and `tieline restart` start the agent again in the same way.",
+    "The agent gets its own window in the tmux session of its team. If an agent of the profile is " +
+      "already running, the next one is an instance: ana, ana-2, ana-3.",
+    "The options are stored: mail, `tieline resume` and `tieline restart` start the agent with the same " + "ones.",
   ],
   args: [
     {
@@ -26,37 +26,37 @@ export default command({
     },
   ],
   flags: {
-    name: { value: "NAME", summary: "what others call it; the profile's name when left out" },
-    task: { value: "TASK", summary: "names its window, such as wish-42; its role when left out" },
+    name: { value: "NAME", summary: "its name; default: the profile's name" },
+    task: { value: "TASK", summary: "names its window, such as wish-42; default: its role" },
     provider: {
       value: "PROVIDER",
       suggest: agentPrograms,
-      summary: "another program than the profile's: claude-code, codex, gemini, opencode, pi",
+      summary: "a program other than the profile's: claude-code, codex, gemini, opencode, pi",
     },
     model: { value: "MODEL", summary: "the model, as the program names it" },
     cwd: {
       value: "DIR",
       complete: "directory",
-      summary: "where it works; the profile's directory, or the current one, when left out",
+      summary: "working directory; default: the profile's, else the current one",
     },
     prompt: {
       value: "FILE",
       complete: "file",
-      summary: "added to the profile's prompt; text of several words is taken as it is",
+      summary: "added to the profile's prompt: a file, or text of several words",
     },
-    skill: { value: "SKILL", summary: "a skill that it begins with" },
-    resume: { value: "SESSION", summary: "go on with this conversation, by the program's own id for it" },
-    sandbox: { value: "SANDBOX", choices: sandboxes, summary: "what it is kept in" },
+    skill: { value: "SKILL", summary: "a skill to start with" },
+    resume: { value: "SESSION", summary: "continue this conversation, by the program's own id" },
+    sandbox: { value: "SANDBOX", choices: sandboxes, summary: "the sandbox" },
     permissions: {
       value: "MODE",
       choices: permissionModes,
-      summary: "how the program asks before it acts; ask when nobody decided otherwise",
+      summary: "how the program asks before it acts; default ask",
     },
-    args: { value: "ARGS", parse: words, summary: "more arguments for the program, in one text" },
+    args: { value: "ARGS", parse: words, summary: "more arguments for the program, as one string" },
   },
   examples: [
     ["tieline spawn engineer", "the built-in engineer"],
-    ["tieline spawn engineer --name ana --task wish-42 --model opus", "under a name of its own, in a window wish-42"],
+    ["tieline spawn engineer --name ana --task wish-42 --model opus", "with its own name, in a window wish-42"],
     ["tieline spawn reviewer --provider codex --permissions auto", "the reviewer's prompt, in Codex"],
   ],
   async run({ args, flags, daemon, terminal }) {

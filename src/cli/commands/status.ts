@@ -10,12 +10,12 @@ import { present } from "../present.ts";
 export default command({
   name: "status",
   group: "Messages",
-  summary: "tell what became of a message, step by step",
+  summary: "show the history of a message",
   usage: ["status <tag>"],
   args: [{ name: "tag", complete: "tag", summary: "the message, such as MSG_USER_7f3a91c2" }],
   flags: {},
   examples: [
-    ["tieline status MSG_USER_7f3a91c2", "the full history with times and reasons"],
+    ["tieline status MSG_USER_7f3a91c2", "every step, with times and reasons"],
     ["tieline status MSG_USER_7f3a91c2 --json | jq -r '.deliveries[].state'", "for scripts"],
   ],
   async run({ args, flags, daemon, terminal }) {

@@ -4,19 +4,18 @@ import { doToEach } from "../several.ts";
 export default command({
   name: "stop",
   group: "Agents",
-  summary: "end an agent's program, gently",
+  summary: "ask an agent's program to exit",
   usage: ["stop <agent…>"],
   details: [
-    "The program is asked to end in its own words when it waits for input; a running turn is interrupted " +
-      "first. If that does not help, or it has no such words, it gets the signal to end. It is never killed: " +
-      "`tieline kill` does that.",
-    "The agent stays known, with its conversation, its mail and what it takes to start it again. It is " +
-      "suspended: `tieline resume` or mail goes on with it.",
+    "Interrupts a running turn, then types the program's exit command at its prompt. If that does not " +
+      "help, or the program has no exit command, it gets SIGTERM. `tieline kill` closes the pane instead.",
+    "The agent is suspended: its conversation, mail and launch data are kept. `tieline resume` or new " +
+      "mail starts it again.",
   ],
-  args: [{ name: "agent", many: true, complete: "agent", summary: "which ones" }],
+  args: [{ name: "agent", many: true, complete: "agent", summary: "the agents" }],
   flags: {},
   examples: [
-    ["tieline stop engineer", "end it, and keep its conversation"],
+    ["tieline stop engineer", "stop it, and keep its conversation"],
     ["tieline stop engineer tester", "several at once"],
   ],
   async run({ args, flags, daemon, terminal }) {

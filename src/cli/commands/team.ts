@@ -12,19 +12,19 @@ const args = [
     name: "other",
     optional: true,
     complete: "agent",
-    summary: "join, leave: the agent, you when left out; rename: the new name",
+    summary: "join, leave: the agent, default you; rename: the new name",
   },
 ] as const;
 const flags = {
-  force: { summary: "disband: although mail waits or agents run; the mail fails and its senders are told" },
-  names: { summary: "ls: only the names, one on a line" },
+  force: { summary: "disband: even if mail is queued or agents run; the mail bounces" },
+  names: { summary: "ls: only the names, one per line" },
 } as const;
 type Running = Context<typeof args, typeof flags>;
 
 const team = command({
   name: "team",
   group: "Agents",
-  summary: "make, show, change or end teams",
+  summary: "manage teams",
   usage: [
     "team ls",
     "team create|show|shutdown <team>",
@@ -34,20 +34,19 @@ const team = command({
     "team disband <team>",
   ],
   details: [
-    "A team is the namespace in which names are unique and a topology holds. It belongs to one project " +
-      "directory. In a second clone or worktree, `team create` with another name gives that directory a team " +
-      "of its own. `leave` puts an agent into the team `default`. Moving needs the user, or for itself an " +
-      "agent with `may: [topology]`, because another team has other edges.",
-    "`shutdown` stops the agents that Tieline started and keeps everything else; `disband` forgets the team " +
-      "and its agents.",
+    "A team is a namespace with a topology. It belongs to one project directory. In a second clone or " +
+      "worktree, `team create` with another name gives that directory its own team. `leave` moves an agent " +
+      "to the team `default`. Only the user moves agents; an agent with `may: [topology]` may move itself.",
+    "`shutdown` stops the agents that Tieline started and keeps everything else. `disband` removes the " +
+      "team and its agents.",
   ],
   args,
   flags,
   examples: [
-    ["tieline team create feat-auth", "a team for the project that you are in"],
+    ["tieline team create feat-auth", "a team for the current project"],
     ["tieline team show feat-auth", "its members, their mail and its aliases"],
     ["tieline team join feat-auth ana", "move ana there"],
-    ["tieline team disband feat-auth --force", "also when mail is still waiting"],
+    ["tieline team disband feat-auth --force", "even if mail is queued"],
   ],
   run: (context) => run[context.args.action as keyof typeof run](context),
 });
@@ -84,7 +83,7 @@ async function ls({ daemon, flags, terminal }: Running): Promise<number> {
   if (flags.json) await terminal.json(teams);
   else if (flags.names) await terminal.print(teams.map(({ name }) => name));
   else if (teams.length === 0)
-    await terminal.print(terminal.paint("dim", "no teams; `tieline team create NAME` makes one"));
+    await terminal.print(terminal.paint("dim", "no teams; `tieline team create NAME` creates one"));
   else
     await terminal.print(
       table(["TEAM", "AGENTS", "MAIL", "TOPOLOGY", "PROJECT"], rows, terminal.paint, terminal.width()),
@@ -113,10 +112,14 @@ async function disband(context: Running): Promise<number> {
 async function shutdown(context: Running): Promise<number> {
   const { daemon, flags, terminal } = context;
   const result = await daemon.call("teamShutdown", { team: nameOf(context) });
-  return present(result, result.stopped.length === 0 ? "nobody was running" : `stopped: ${result.stopped.join(", ")}`, {
-    flags,
-    terminal,
-  });
+  return present(
+    result,
+    result.stopped.length === 0 ? "no agent was running" : `stopped: ${result.stopped.join(", ")}`,
+    {
+      flags,
+      terminal,
+    },
+  );
 }
 
 function nameOf({ args }: Running): string {

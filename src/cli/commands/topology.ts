@@ -12,8 +12,8 @@ const args = [
   { name: "edge", optional: true, many: true, summary: 'add, rm: an edge, such as "coder -> reviewer"' },
 ] as const;
 const flags = {
-  format: { value: "FORMAT", choices: exportFormats, summary: "export: how to write it; text when left out" },
-  close: { summary: "add: also to a team without a topology; from then on only edges count there" },
+  format: { value: "FORMAT", choices: exportFormats, summary: "export: the format; default text" },
+  close: { summary: "add: close a team without a topology; from then on only edges count" },
 } as const;
 type EdgeView = TopologyView["removed"][number];
 type Running = Context<typeof args, typeof flags>;
@@ -21,24 +21,25 @@ type Running = Context<typeof args, typeof flags>;
 const topology = command({
   name: "topology",
   group: "Project",
-  summary: "show, check or change who may write to whom",
+  summary: "show, check or change which agents may write to which",
   usage: ["topology show|check", 'topology add|rm "<from> -> <to>"', "topology export"],
   details: [
-    "Edges stand in tieline.yaml, which is never changed. What you add or take away at run time is kept " +
-      "beside it and shown as such. Changing needs the user, or a profile with `may: [topology]`.",
-    "A team without a topology lets every agent write to every other. Its first edge changes that for all of " +
-      "them, so `add` refuses it without --close. Removing the last run-time edge opens such a team again.",
+    "Edges are in tieline.yaml, which is never changed. Edges that you add or remove at run time are " +
+      "stored separately and marked. Only the user may change them, and agents with `may: [topology]`.",
+    "In a team without a topology, all agents may write to each other. The first edge changes that for " +
+      "all of them, so `add` refuses it without --close. Removing the last run-time edge opens the team " +
+      "again.",
     "An edge of tieline.yaml that you remove stays listed as removed; `add` brings it back.",
-    "`check` names every end of an edge that nobody stands behind, with its place in the file, and exits " +
-      "with 2 when there is one.",
+    "`check` lists names that match no agent, object, profile or role, with their place in the file, and " +
+      "exits with 2 if there are any.",
   ],
   args,
   flags,
   examples: [
-    ["tieline topology show", "every edge that holds, and where it comes from"],
+    ["tieline topology show", "the edges in effect, and where each comes from"],
     ['tieline topology add "coder <-> docs"', "both ways, until it is taken away again"],
     ['tieline topology add --close "lead -> coder"', "the first edge of a team without a topology"],
-    ["tieline topology export --format mermaid", "a drawing for a README"],
+    ["tieline topology export --format mermaid", "a diagram for a README"],
   ],
   run: (context) => run[context.args.action as keyof typeof run](context),
 });
@@ -71,7 +72,7 @@ async function check({ daemon, flags, terminal }: Running): Promise<number> {
   const { team, problems } = await daemon.call("topologyCheck", {});
   if (flags.json) await terminal.json(problems);
   else if (problems.length === 0)
-    await terminal.print(`${terminal.paint("green", "✓")} every name in the topology of team ${team} is somebody`);
+    await terminal.print(`${terminal.paint("green", "✓")} every name in the topology of team ${team} resolves`);
   else
     for (const { message, remedy } of problems)
       await terminal.print([`${terminal.paint("red", "✗")} ${message}`, `    ${terminal.paint("dim", remedy)}`]);

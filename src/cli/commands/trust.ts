@@ -10,20 +10,21 @@ export default command({
   summary: "show what a project's files can start, and allow it",
   usage: ["trust [directory] [--yes] [--show]"],
   details: [
-    "Files of a project (tieline.yaml, .tieline/agents, modules of objects) start nothing until you have " +
-      "trusted what they can start: commands, arguments, environment, objects, sandboxes, permissions, `may:`, " +
-      "and prompts of agents that act without asking. `tieline up` asks the same question, and `tieline init` " +
-      "trusts what it writes.",
-    "A change in one of these asks again and shows the difference. Changes of the topology, of aliases, " +
-      "roles and descriptions, and of prompts for agents that ask before they act do not.",
-    "Only you can trust a project, and only with this command: no agent, no page. Exits with 3 when the answer is no.",
+    "Files of a project (tieline.yaml, .tieline/agents, modules of objects) start nothing until you " +
+      "trust what they can start: commands, arguments, environment, objects, sandboxes, permissions, " +
+      "`may:`, and prompts of agents that act without asking. `tieline up` asks the same question, and " +
+      "`tieline init` trusts what it writes.",
+    "If one of these changes, Tieline asks again and shows the difference. Changes of the topology, " +
+      "aliases, roles, descriptions, and prompts of agents that ask before they act need no trust.",
+    "Only you can trust a project, on the command line; agents and the dashboard cannot. Exits with 3 if " +
+      "you decline.",
   ],
   args: [
     {
       name: "directory",
       optional: true,
       complete: "directory",
-      summary: "the project; the one of this directory when left out",
+      summary: "the project; default: the current one",
     },
   ],
   flags: {

@@ -9,10 +9,10 @@ export default command({
   summary: "start the agents of this project's tieline.yaml",
   usage: ["up [agent…]"],
   details: [
-    "Without names, the whole team is started, and the names in its topology are checked first. An agent " +
-      "that can not be started does not keep the others from it; the command exits with 4 then.",
-    "A project that is new, or that can start other things than before, has to be trusted first (see " +
-      "`tieline help trust`): on a terminal you are asked, elsewhere nothing is started.",
+    "Without names, the whole team is started, and its topology is checked first. If an agent cannot be " +
+      "started, the others still are, and the command exits with 4.",
+    "A new or changed project must be trusted first (see `tieline help trust`): on a terminal the " +
+      "command asks; without one, nothing is started.",
   ],
   args: [{ name: "agent", optional: true, many: true, summary: "only these" }],
   flags: {},
@@ -36,7 +36,7 @@ export default command({
       ...(result.started.length === 0
         ? []
         : [...agentTable(result.started, terminal, { now: Date.now(), teams: false }), ""]),
-      ...(result.already.length === 0 ? [] : [paint("dim", `already there: ${result.already.join(", ")}`)]),
+      ...(result.already.length === 0 ? [] : [paint("dim", `already running: ${result.already.join(", ")}`)]),
       `attach: ${paint("bold", result.attach)}`,
     ];
     await terminal.print(lines);

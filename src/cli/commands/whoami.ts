@@ -4,7 +4,7 @@ import { present } from "../present.ts";
 export default command({
   name: "whoami",
   group: "Tieline itself",
-  summary: "who you are to Tieline, and how it knows",
+  summary: "show the caller's name and how it was identified",
   usage: ["whoami"],
   args: [],
   flags: {},

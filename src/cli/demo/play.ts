@@ -169,7 +169,7 @@ async function whatNext(attach: string, { env, home }: Stage, { print, paint }: 
     `  alias tl='${tieline}'`,
     "  tl inbox                                  what the reviewer wrote to you",
     '  tl send --wait delivered coder "hello"       and see the receipt',
-    "  tl ls                                     who is there, and what waits",
+    "  tl ls                                     agents and their mail",
     "  tl log                                    everything that was said",
     "Your own project: bin/tieline init, then bin/tieline up.",
     "End the demo: bin/tieline demo --stop",
@@ -182,7 +182,7 @@ async function howToStay(attach: string, { print }: Terminal): Promise<void> {
   const lines = [
     "Without a terminal it is taken down now. Run in one, the team stays: look at it with",
     `  ${attach}`,
-    "and write to it; you are told how. Your own project: bin/tieline init, then bin/tieline up.",
+    "and write to it. In your own project: bin/tieline init, then bin/tieline up.",
   ];
   await print(["", ...lines]);
 }
