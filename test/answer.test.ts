@@ -110,7 +110,7 @@ describe("tieline answer", () => {
     const { code, stderr } = await world.tieline(["answer", "worker", "1", "--yes"]);
     expect([code, stderr]).toEqual([
       4,
-      expect.stringContaining("error NOT_IN_TIME: worker was given 1 (Yes), and its dialog still stands"),
+      expect.stringContaining("error NOT_IN_TIME: choice 1 (Yes) was sent to worker, and its dialog is still open"),
     ]);
     expect(answered()).toEqual([...before, "1"]);
     await direct(dir, { deaf: false });

@@ -103,7 +103,9 @@ test("an agent that may not write to everyone gets one refusal, which names nobo
   await beside(["up"]);
   const output = await told(world, "coder", "tieline broadcast --all hello");
   expect(output.match(/ROUTE_DENIED/g)).toHaveLength(1);
-  expect(output).toContain("coder may not write to *, every live agent on this host; @all is whom it may write to");
+  expect(output).toContain(
+    "coder may not write to * (every live agent on this host); @all means the agents it may write to",
+  );
   expect(output).toEndWith("exit 3\n");
   for (const name of ["mole", "spy", "secret"]) expect(output).not.toContain(name);
 });

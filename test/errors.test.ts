@@ -44,7 +44,7 @@ topology: [coder -> ana, coder -> ghost]
   test("CONFIG_INVALID before anybody is started, for a name in the topology that nobody has", async () => {
     const result = await world.tieline(["up"]);
     refused(result, 2, "CONFIG_INVALID");
-    expect(result.stderr).toMatch(/tieline\.yaml:7:35: nobody in team web has the name or role "ghost"/);
+    expect(result.stderr).toMatch(/tieline\.yaml:7:35: no agent or role "ghost" in team web/);
     expect((await world.ls()).some(({ name }) => name === "busy")).toBe(false);
   });
 

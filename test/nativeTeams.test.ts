@@ -402,7 +402,7 @@ test("a member that is refused is told so, and a stranger's words reach the user
   await until(
     async () =>
       (await mail(world)).some(({ body }) =>
-        body.includes('"no.body", whom nobody can answer, wrote to user in the Claude Code team crew:\nwho am I'),
+        body.includes('"no.body", which is in no team, wrote to user in the Claude Code team crew:\nwho am I'),
       ),
     "the stranger's words",
   );

@@ -68,7 +68,7 @@ describe("as an agent", () => {
   test("to everyone on the host it may not write, and is told what it may", async () => {
     const output = await told("coder", "tieline send '*' hello");
     expect(output).toContain(
-      "error ROUTE_DENIED: coder may not write to *, every live agent on this host; @all is whom it may write to",
+      "error ROUTE_DENIED: coder may not write to * (every live agent on this host); @all means the agents it may write to",
     );
     expect(output).not.toContain("topology");
     expect(output).toEndWith("exit 3\n");
@@ -150,9 +150,7 @@ describe("as an agent", () => {
     const check = await world.tieline(["topology", "check"]);
     expect(check).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining(
-        `${world.project}/tieline.yaml:7:40: nobody in team web has the name or role "ghost"`,
-      ),
+      stdout: expect.stringContaining(`${world.project}/tieline.yaml:7:40: no agent or role "ghost" in team web`),
     });
   });
 

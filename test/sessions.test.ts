@@ -101,7 +101,7 @@ describe("a session for each agent", () => {
     const refused = await world.tieline(["spawn", "Big"]);
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      expect.stringContaining("NAME_INVALID: Big can not name a session of its own"),
+      expect.stringContaining("NAME_INVALID: Big is not a valid session name"),
     ]);
     expect((await world.tieline(["spawn", "ana", "--name", "a-b-c"])).stderr).toContain("NAME_INVALID");
   });

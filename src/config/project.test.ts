@@ -66,8 +66,8 @@ aliases: { crew: [coder, api:lead] }
     const project = parse('agents: { lead: , coder: }\ntopology:\n  - lead -> codr\n  - "coder -> laed"\n');
     const problems = checkEdges(topologyOf({ ...project, edges: project.edges }), () => project.declared);
     expect(problems.map(({ message }) => message.replace("/p/", ""))).toEqual([
-      'tieline.yaml:3:13: nobody in team p has the name or role "codr"; did you mean "coder"?',
-      'tieline.yaml:4:15: nobody in team p has the name or role "laed"; did you mean "lead"?',
+      'tieline.yaml:3:13: no agent or role "codr" in team p; did you mean "coder"?',
+      'tieline.yaml:4:15: no agent or role "laed" in team p; did you mean "lead"?',
     ]);
   });
 

@@ -73,7 +73,7 @@ export class Submissions {
     const underway = this.underway.get(agent.id) ?? 0;
     const told = (inARow < 0 ? before.length : inARow) + underway;
     if (told >= mostInARow) return this.withhold(agent, text);
-    this.log(agent, `${text} The agent was told.`);
+    this.log(agent, `${text} The agent got a notice.`);
     const more = told === mostInARow - 1 ? " You are not told of others like this before other mail has come." : "";
     const from: Sender = { id: switchId, name: switchName, team: agent.team, knownBy: "switch" };
     const kind = getsNotices(agent) ? "bounce" : "text";

@@ -227,12 +227,7 @@ export class Workspaces {
       ...{ submissions, documents, signal: stop.signal, clock: this.clock },
       tell: (text) => this.inBackground(room, submissions.tell(agent, text)),
       fault: (fault) =>
-        this.refusal(
-          room,
-          place,
-          fault,
-          `What else is addressed to somebody in ${output.pattern} is sent as soon as the limit allows.`,
-        ),
+        this.refusal(room, place, fault, `Further messages in ${output.pattern} are sent as soon as the limit allows.`),
       idle: () => this.limited.delete(place),
     });
   }

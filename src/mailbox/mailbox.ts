@@ -379,7 +379,7 @@ const messageUnknown = (what: string): TielineError =>
 
 const settledAlready = ({ agentName, state }: Delivery): TielineError =>
   new TielineError("CONFLICT", `the delivery to ${agentName} is ${state} already`, {
-    remedy: "see `tieline status` for what became of it",
+    remedy: "`tieline status TAG` shows its history",
     operands: { agent: agentName, state },
   });
 

@@ -184,7 +184,7 @@ export function cancelled(delivery: Delivery, now: number): Step {
   if (!mayFollow(delivery.state, "cancel", "cancelled")) {
     throw new TielineError(
       "CONFLICT",
-      `the delivery to ${delivery.agentName} is ${delivery.state} and can not be recalled`,
+      `the delivery to ${delivery.agentName} is ${delivery.state} and cannot be cancelled`,
       {
         remedy: "see `tieline status`; only waiting, held or uncertain deliveries can be cancelled",
         operands: { agent: delivery.agentName, state: delivery.state },
@@ -230,8 +230,8 @@ const clear = { lane: null, leaseUntil: null, reason: null, detail: null, reason
 
 function step(verb: Verb, delivery: Delivery, change: Partial<Delivery> & { state: DeliveryState }, now: number): Step {
   if (!mayFollow(delivery.state, verb, change.state)) {
-    throw new TielineError("CONFLICT", `a ${delivery.state} delivery can not become ${change.state} by ${verb}`, {
-      remedy: "see `tieline status` for where the delivery stands",
+    throw new TielineError("CONFLICT", `a ${delivery.state} delivery cannot become ${change.state} by ${verb}`, {
+      remedy: "`tieline status TAG` shows the state of the delivery",
       operands: { delivery: delivery.id, state: delivery.state, verb },
     });
   }

@@ -200,7 +200,7 @@ export function replyAddress({ from, tag }: Message): string {
   if (from.id === userId) return userName;
   if (from.id !== switchId) return from.id;
   throw new TielineError("TARGET_NOT_FOUND", `${tag} was written by the switch itself, which reads nothing`, {
-    remedy: "there is nobody to answer",
+    remedy: "there is no sender to reply to",
   });
 }
 

@@ -169,7 +169,7 @@ const remedies: Readonly<Record<RefusalReason, string>> = {
   link: "put the file itself there instead of a link",
   notRegular: "replace it by a regular file, or remove it",
   owner: "only files of your own are used; copy it, or change its owner with chown",
-  outside: "use a file inside that directory, and no link that leads out of it",
+  outside: "use a file inside that directory, not a link that leaves it",
   tooLarge: "make it smaller, or move it away",
   secondName: "copy the file instead of hard-linking it",
   unreadable: "check the permissions of the file and its directory",

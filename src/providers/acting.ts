@@ -54,7 +54,7 @@ export async function agentProgramBehind(
 
 /** For people. */
 export function actingWords({ kind, name, behind }: Acting): string {
-  const where = behind === null ? name : `${name}, which stands behind ${behind},`;
+  const where = behind === null ? name : `${name} (behind ${behind})`;
   switch (kind) {
     case "shell":
       return `${where} is a shell and would run what is typed`;

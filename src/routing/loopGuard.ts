@@ -56,7 +56,7 @@ const tooManyHops = (hops: number, limit: number): TielineError =>
     "HOP_LIMIT",
     `this conversation went back and forth ${hops - 1} times without a user; the limit is ${limit}`,
     {
-      remedy: "stop answering; report to `user`, who can go on with a message of their own",
+      remedy: "stop replying and report to `user`; a message from the user resets the count",
       operands: { hops, limit },
     },
   );

@@ -115,7 +115,7 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
     await page.route("**/v1/ls?*", (route) => route.abort());
     const { pane } = (await stage.world.ls()).find(({ name }) => name === "tester")!;
     await stage.world.tmux("kill-pane", "-t", pane!);
-    await page.locator(".failure", { hasText: "the pane of tester can not be read any more" }).waitFor();
+    await page.locator(".failure", { hasText: "the pane of tester can no longer be read" }).waitFor();
     await page.unroute("**/v1/ls?*");
     await stage.user.call("resume", { agents: ["tester"] });
   });

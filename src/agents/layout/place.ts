@@ -116,7 +116,7 @@ async function inOwnSession(
 const ownerOption = "@tieline_owner";
 
 const unfitName = (name: string): TielineError =>
-  new TielineError("NAME_INVALID", `${name} can not name a session of its own`, {
+  new TielineError("NAME_INVALID", `${name} is not a valid session name`, {
     remedy:
       "with session.naming `session`, use small letters, digits and _, and for an instance - and its number: " +
       "ana, ana-2",
@@ -130,7 +130,7 @@ const mayNotCreate = (session: string, server: TmuxServer): TielineError =>
   });
 
 const sessionTaken = (session: string): TielineError =>
-  new TielineError("CONFLICT", `the tmux session ${session} is there already, and belongs to somebody else`, {
+  new TielineError("CONFLICT", `the tmux session ${session} already exists, and Tieline did not create it`, {
     remedy: "adopt what runs there with `tieline adopt`, or choose another name",
     operands: { session },
   });

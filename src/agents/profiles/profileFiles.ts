@@ -63,8 +63,12 @@ function notAFile({ name, origin, source }: Profile): TielineError {
     origin === "built in"
       ? `a profile of your own named ${name} takes its place`
       : "take it out of that file, which Tieline never changes";
-  return new TielineError("CONFLICT", origin === "built in" ? `${name} is built in` : `${name} stands in ${source}`, {
-    remedy,
-    operands: { name, source },
-  });
+  return new TielineError(
+    "CONFLICT",
+    origin === "built in" ? `${name} is built in` : `${name} is defined in ${source}`,
+    {
+      remedy,
+      operands: { name, source },
+    },
+  );
 }

@@ -84,7 +84,7 @@ export async function conversationOf(
 }
 
 const goesOnWithNone = ({ name }: Provider): TielineError =>
-  new TielineError("SPAWN_FAILED", `Tieline does not know how a ${name} program goes on with a conversation`, {
+  new TielineError("SPAWN_FAILED", `Tieline cannot resume a conversation of ${name}`, {
     remedy: "leave out --resume, or give the program its own arguments with --args",
     operands: { provider: name },
   });

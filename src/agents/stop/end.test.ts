@@ -22,7 +22,7 @@ describe("the end of a program", () => {
     const stopping = stop(agent, stage.tieline);
     await until(() => submittedTo(dir).includes("/exit"), "the words");
     process.kill(pidOf(agent), "SIGKILL");
-    expect(await stopping).toMatchObject({ state: "gone", endpoints: [], stateReason: "it was asked to end" });
+    expect(await stopping).toMatchObject({ state: "gone", endpoints: [], stateReason: "its exit command was typed" });
   });
 
   test("one that does not heed the words gets the signal", async () => {
@@ -40,7 +40,7 @@ describe("the end of a program", () => {
       await direct(script);
       expect(await stop(agent, { ...stage.tieline, patienceMs: 500 })).toMatchObject({
         endpoints: [],
-        stateReason: "it was told to end",
+        stateReason: "it got SIGTERM",
       });
       expect(logOf(dir)).toEqual([]);
     }
@@ -48,7 +48,7 @@ describe("the end of a program", () => {
 
   test("a shell at its prompt, which heeds no such signal, goes when its terminal does", async () => {
     const { agent } = await stage.cast("prompt", ["bash", "--norc", "--noprofile", "-i"], { provider: "shell" });
-    expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it was told to end" });
+    expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got SIGTERM" });
   });
 
   test("one that ignores the signal as well is left alone, and said so", async () => {
@@ -77,7 +77,7 @@ describe("the end of a program", () => {
 
     test("the program is told to end, and has ended when we say so", async () => {
       const { agent, words } = await castSaving("lined");
-      expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it was told to end" });
+      expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got SIGTERM" });
       expect(words()).toBe("TERM\nsaved\n");
     });
 

@@ -34,12 +34,12 @@ const hangUpMs = 2_000;
 export async function stop(agent: Agent, parts: EndParts): Promise<Agent> {
   const pane = paneOf(agent);
   const companions = await companionsOf(agent, parts);
-  if (pane === null || !(await runs(pane, parts))) return ended(agent, "it had ended already", companions, parts);
+  if (pane === null || !(await runs(pane, parts))) return ended(agent, "it had already exited", companions, parts);
   await letPaneClose(pane, parts);
   const asked = await ask(agent, pane, parts);
-  if (asked && (await hasEnded(pane, parts))) return ended(agent, "it was asked to end", companions, parts);
+  if (asked && (await hasEnded(pane, parts))) return ended(agent, "its exit command was typed", companions, parts);
   if (await terminate(pane, parts))
-    return ended(agent, asked ? "it was interrupted" : "it was told to end", companions, parts);
+    return ended(agent, asked ? "it was interrupted" : "it got SIGTERM", companions, parts);
   throw new TielineError("NOT_IN_TIME", `${agent.name} was asked to end and interrupted, and still runs`, {
     remedy: `\`tieline read ${agent.name}\` shows what it does; \`tieline kill ${agent.name}\` takes its pane away`,
     operands: { agent: agent.name, pane: pane.pane },
@@ -56,12 +56,12 @@ export async function kill(agent: Agent, parts: EndParts): Promise<Agent> {
   if (pane === null) return ended(agent, "its pane was killed", companions, parts);
   const inPane = [...(await behindShell(pane, parts)), frontOf(pane)];
   const known = await killPaneOf(parts.servers.at(pane.socket), pane);
-  if (!known && !(await runs(pane, parts))) return ended(agent, "it had ended already", companions, parts);
+  if (!known && !(await runs(pane, parts))) return ended(agent, "it had already exited", companions, parts);
   // A conversation is free again only when its program has let go of it.
   if (known && !(await haveEnded(inPane, { ...parts, patienceMs: parts.hangUpMs ?? hangUpMs }))) {
     for (const one of inPane) await signal(one, "SIGKILL", parts);
   }
-  return ended(agent, known ? "its pane was killed" : "its pane was gone already", [...inPane, ...companions], parts);
+  return ended(agent, known ? "its pane was killed" : "its pane was already gone", [...inPane, ...companions], parts);
 }
 
 /** Soon after a start the pane would outlive its program. */
@@ -100,7 +100,7 @@ async function ended(
   const agent = directory.update(id, {
     endpoints: [],
     state,
-    stateReason: haveAll ? why : `${why}, but not all of it ended`,
+    stateReason: haveAll ? why : `${why}, but some of its processes still run`,
     lastExit: null,
     draft: false,
   });

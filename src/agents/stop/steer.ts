@@ -214,10 +214,14 @@ const conflict = (message: string, remedy: string, agent: Agent, more: object = 
   new TielineError("CONFLICT", message, { remedy, operands: { agent: agent.name, ...more } });
 
 const notTaken = (agent: Agent, { place, label }: Choice): TielineError =>
-  new TielineError("NOT_IN_TIME", `${agent.name} was given ${place} (${label}), and its dialog still stands`, {
-    remedy: `\`tieline read ${agent.name}\` shows its screen; answer again if nothing happened`,
-    operands: { agent: agent.name, choice: place, label },
-  });
+  new TielineError(
+    "NOT_IN_TIME",
+    `choice ${place} (${label}) was sent to ${agent.name}, and its dialog is still open`,
+    {
+      remedy: `\`tieline read ${agent.name}\` shows its screen; answer again if nothing happened`,
+      operands: { agent: agent.name, choice: place, label },
+    },
+  );
 
 const noDialog = (agent: Agent, state: string): TielineError =>
   conflict(`${agent.name} asks nothing: it is ${state}`, `\`tieline read ${agent.name}\` shows its screen`, agent, {
@@ -226,7 +230,7 @@ const noDialog = (agent: Agent, state: string): TielineError =>
 
 const unknownKeys = (agent: Agent): TielineError =>
   conflict(
-    `Tieline can not read the choices of this dialog of ${agent.provider}`,
+    `Tieline cannot read the choices of this ${agent.provider} dialog`,
     `answer it by hand: tieline attach ${agent.name}`,
     agent,
   );

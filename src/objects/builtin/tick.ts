@@ -107,7 +107,7 @@ export function tick({ memory, undelivered, clock = systemClock, random = Math.r
       const request = requestIn(content);
       if (request.action === "subscribe") {
         const { intervalMs = defaults.intervalMs, jitterMs = defaults.jitterMs } = request;
-        if (jitterMs > intervalMs) throw new Refusal("the jitter can not be longer than the interval");
+        if (jitterMs > intervalMs) throw new Refusal("the jitter cannot be longer than the interval");
         follow({ id: message.fromId, name: from, intervalMs, jitterMs });
         save();
         await reply(JSON.stringify({ action: "subscribed", intervalMs, jitterMs }));

@@ -59,7 +59,7 @@ class Thread {
     private readonly over: () => void,
   ) {
     this.worker.addEventListener("message", ({ data }: MessageEvent<FromThread>) => this.hear(data));
-    this.worker.addEventListener("error", (event) => this.end(`an error that nobody caught: ${event.message}`));
+    this.worker.addEventListener("error", (event) => this.end(`uncaught error: ${event.message}`));
     this.worker.addEventListener("close", () => this.end("its thread ended"));
   }
 

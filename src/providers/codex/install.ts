@@ -15,7 +15,7 @@ export const settingsWithHooks: HookSettings = {
   with: withHooks,
   without: (settings) => settingsWithout(settings, isOurs),
   notes: notesFor,
-  notesAfter: ["where hooks of others stood behind ours in the file, Codex asks for your trust in them again"],
+  notesAfter: ["if other hooks follow Tieline's in the file, Codex asks you to review them again"],
 };
 
 function notesFor({ hook }: HookSetup): string[] {
@@ -24,8 +24,8 @@ function notesFor({ hook }: HookSetup): string[] {
     `Codex runs them only after you have trusted them: at its next start it says "Hooks need review" and ` +
       `names ${events.length} of ours`,
     `each of them runs \`${hook} codex <event>\`, for ${events.join(", ")}; review them there and trust ` +
-      "them, or go on without",
-    "until then messages wait for the end of a turn, and urgent ones can not stop a tool call",
+      "them, or continue without",
+    "until then messages wait for the end of a turn, and urgent ones cannot stop a tool call",
     "the file names paths of this machine; keep it out of a shared repository",
   ];
 }

@@ -30,7 +30,7 @@ export const geminiDialect: HookDialect = {
 /** It shows angle brackets to its model as entities; with the ampersands written so too, they can be read back. */
 function readableEntities(text: string): string {
   if (!/[<>]/.test(text)) return text;
-  return `${text.replaceAll("&", "&amp;")}\n[read &lt; &gt; &amp; as the characters that they stand for]`;
+  return `${text.replaceAll("&", "&amp;")}\n[&lt; &gt; &amp; mean the characters themselves]`;
 }
 
 export interface CommandHook {

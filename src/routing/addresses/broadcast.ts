@@ -173,7 +173,7 @@ function found(address: Broadcast, rule: Resolution["rule"], asker: Asker, membe
 }
 
 const says: Record<Broadcast["kind"], string> = {
-  all: "@all is everybody the sender has an edge to",
+  all: "@all means all agents the sender has an edge to",
   group: "@name is a team or an alias",
   everyone: "* is every live agent on this host",
 };

@@ -53,7 +53,7 @@ export function unknownGroup(
 ): TielineError {
   const near = nearNames(name, [...teams, ...aliases, "all"]).map((found) => `@${found}`);
   return new TielineError("ADDRESS_UNKNOWN", `team ${asker.team} knows no team or alias "${name}"${didYouMean(near)}`, {
-    remedy: "`tieline team ls` lists the teams; aliases stand in tieline.yaml",
+    remedy: "`tieline team ls` lists the teams; aliases are in tieline.yaml",
     operands: { address: `@${name}`, near },
   });
 }

@@ -42,7 +42,7 @@ export function routeDenied(topology: Topology, from: Party, to: readonly Pick<P
   const allowed = allowedTargets(topology, from);
   if (to.length > 0 && to.every(({ id }) => id === from.id)) {
     return new TielineError("ROUTE_DENIED", `${from.name} cannot write to itself`, {
-      remedy: "write to somebody else; `tieline ls` shows who is there",
+      remedy: "write to another agent; `tieline ls` lists them",
       operands: { from: from.name, to: [from.name], allowed },
     });
   }
@@ -60,7 +60,7 @@ export function routeDenied(topology: Topology, from: Party, to: readonly Pick<P
 export function everyoneDenied(topology: Topology, from: Party): TielineError {
   return new TielineError(
     "ROUTE_DENIED",
-    `${from.name} may not write to *, every live agent on this host; @all is whom it may write to`,
+    `${from.name} may not write to * (every live agent on this host); @all means the agents it may write ` + "to",
     {
       remedy: `* needs an edge "${from.name} -> *" or \`may: [broadcast-all]\``,
       operands: { from: from.name, to: ["*"], team: topology.team, allowed: allowedTargets(topology, from) },
@@ -82,12 +82,8 @@ function unknownLabel(label: string, team: string, known: KnownLabels, place: Pl
   const [owner, name] = splitLabel(label, team);
   const near = nearNames(name, known(owner));
   const where = place ? `${formatPlace(place)}: ` : "";
-  return new TielineError(
-    "CONFIG_INVALID",
-    `${where}nobody in team ${owner} has the name or role "${name}"${didYouMean(near)}`,
-    {
-      remedy: `correct the edge, add ${name} under agents:, or adopt it first`,
-      operands: { label, team: owner, near, place },
-    },
-  );
+  return new TielineError("CONFIG_INVALID", `${where}no agent or role "${name}" in team ${owner}${didYouMean(near)}`, {
+    remedy: `correct the edge, add ${name} under agents:, or adopt it first`,
+    operands: { label, team: owner, near, place },
+  });
 }

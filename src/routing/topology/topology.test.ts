@@ -168,7 +168,7 @@ describe("check and export", () => {
       () => new Set(["lead", "coder", "reviewer"]),
     );
     expect(problems.map((problem) => problem.message)).toEqual([
-      'tieline.yaml:6:14: nobody in team web has the name or role "reviewr"; did you mean "reviewer"?',
+      'tieline.yaml:6:14: no agent or role "reviewr" in team web; did you mean "reviewer"?',
     ]);
     expect(mentions(topology(["a -> b"]), "b")).toBe(true);
     expect(mentions(topology(["a -> b"]), "c")).toBe(false);

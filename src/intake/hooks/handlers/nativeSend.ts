@@ -84,5 +84,5 @@ function summaryOf({ message, deliveries }: Receipt): string {
   const states = deliveries.map(
     ({ agentName, state, detail }) => `${agentName}: ${state}${detail === null ? "" : ` (${detail})`}`,
   );
-  return `${message.tag} → ${states.join(", ")}. \`tieline status ${message.tag}\` tells what becomes of it.`;
+  return `${message.tag} → ${states.join(", ")}. \`tieline status ${message.tag}\` shows its state.`;
 }

@@ -75,7 +75,7 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
   };
 
   const turnEnds: HookHandler = {
-    name: "the main thread went on",
+    name: "the main thread continued",
     events: ["Stop", "UserPromptSubmit", "SessionStart", "SessionEnd"],
     priority: 10,
     kind: "observer",
@@ -110,8 +110,8 @@ export function urgency({ courier, mailbox, text, hasReadRefusal = async () => f
     if (underway)
       return {
         refusal:
-          `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to reach ` +
-          "you. Read it before you go on.",
+          `The urgent message ${underway.message.tag} from ${underway.message.from.name} is about to ` +
+          "reach you. Read it before you continue.",
       };
     return undefined;
   }

@@ -98,7 +98,7 @@ export class NativeIntake {
   private async fromStranger(mail: NativeMail): Promise<void> {
     if (mail.kind === "idle_notification") return;
     const body =
-      `${JSON.stringify(mail.from)}, whom nobody can answer, wrote to ${mail.to} in the Claude Code team ` +
+      `${JSON.stringify(mail.from)}, which is in no team, wrote to ${mail.to} in the Claude Code team ` +
       `${mail.team.title}:\n${mail.body}`;
     await this.asSwitch(mail, this.parts.directory.roster.user, body);
   }

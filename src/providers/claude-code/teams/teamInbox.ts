@@ -101,7 +101,7 @@ function parse(file: string, text: string): unknown[] {
 const unreadableInbox = (file: string, cause: unknown): TielineError =>
   new TielineError(
     "DELIVERY_FAILED",
-    `the inbox ${file} can not be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `the inbox ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
     {
       remedy: "repair or remove the file; nothing was written",
       operands: { file },

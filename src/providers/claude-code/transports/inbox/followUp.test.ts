@@ -79,7 +79,7 @@ test("what nobody reads is told", async () => {
   await using subject = await laid();
   expect(await subject.lookedAgain()).toMatchObject({
     state: "delivered",
-    warning: "it still lies in the inbox of bob, who does not read it",
+    warning: "it is still unread in the inbox of bob",
   });
 });
 

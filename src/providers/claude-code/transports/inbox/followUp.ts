@@ -65,8 +65,7 @@ export async function followUpInboxes({
     const endpoint = member?.endpoints.find(({ transport }) => transport === claudeInbox);
     if (!delivery || !message || !member || !endpoint || !isLaid(delivery)) return;
     const fate = inboxAt(fileOf(endpoint), layout).fateOf(rowOf(message, null));
-    if (fate === "present")
-      await mailbox.warn(id, `it still lies in the inbox of ${member.name}, who does not read it`);
+    if (fate === "present") await mailbox.warn(id, `it is still unread in the inbox of ${member.name}`);
     const lost = `another program overwrote the inbox before ${member.name} read it; it is probably lost`;
     if (fate === "lost")
       await mailbox.settle(id, { kind: "unknown", detail: lost }, { transport: null, authority: null });

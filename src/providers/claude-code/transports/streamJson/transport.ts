@@ -79,7 +79,7 @@ export function streamJsonTransport({
       if (trace === "answered") return { kind: "delivered", proof: "transcript" };
       return trace === "given"
         ? { kind: "delivered", proof: "submitted" }
-        : { kind: "unknown", detail: "the session has no record of it yet" };
+        : { kind: "unknown", detail: "the session has not recorded it yet" };
     },
 
     watch: (agent, _endpoint, changed) => watchState(agent, changed),

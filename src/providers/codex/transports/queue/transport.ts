@@ -57,17 +57,17 @@ export function codexQueueTransport({ pane, queueOf = codexQueueOf, command, clo
       const refusal = await queue.add(envelopeFor(message, agent).text, signal);
       if (refusal !== null)
         return signal.aborted
-          ? { kind: "unknown", detail: "it may stand in Codex's queue" }
+          ? { kind: "unknown", detail: "it may be in Codex's queue" }
           : { kind: "error", detail: refusal };
       last.set(agent.id, { message, rollout: queue.transcript, at: elapsed() });
-      return { kind: "delivered", proof: "written", detail: "it stands in Codex's queue" };
+      return { kind: "delivered", proof: "written", detail: "it is in Codex's queue" };
     },
 
     async inspect({ agent, message }): Promise<Outcome> {
       const queue = queueOf(agent);
       if (queue !== null && (await isRecorded(queue.transcript, message)))
         return { kind: "delivered", proof: "submitted", detail: "the conversation holds it" };
-      return { kind: "unknown", detail: "it may stand in Codex's queue" };
+      return { kind: "unknown", detail: "it may be in Codex's queue" };
     },
 
     // The pane is watched anyway, and tells when something is in the way.

@@ -91,7 +91,7 @@ export function opencodeServerTransport({ sessions, command, pause = Bun.sleep }
       // It was given as a turn of its own, and what the user then did with that is the user's business.
       if (delivery.state === "delivered") return { kind: "unknown", detail: "the model has not read it yet" };
       if (!(await isAtRest(agent)))
-        return { kind: "unknown", detail: "the turn goes on, and the model has not read it yet" };
+        return { kind: "unknown", detail: "the turn continues, and the model has not read it yet" };
       const still = await standingNow(agent, message);
       if (still?.kind === "absent") return { kind: "absent", detail: "the conversation does not hold it" };
       if (still?.kind !== "waiting") return { kind: "unknown", detail: "the model has not read it yet" };
@@ -146,11 +146,11 @@ export const envelopeOf = (message: Message, command?: string): Envelope =>
 const asked = (standing: Standing): Outcome => ({
   kind: "delivered",
   proof: "submitted",
-  detail: "opencode has begun a turn with it",
+  detail: "opencode has started a turn with it",
   ...("failure" in standing && standing.failure !== undefined && { failure: standing.failure }),
 });
 
 const degraded = ({ when, hard }: Message): { readonly detail?: string } =>
   when === "interrupt" && !hard
-    ? { detail: "opencode lets nobody stop a tool call; it came after the one that ran" }
+    ? { detail: "opencode cannot refuse a tool call; it arrived after the running one" }
     : {};

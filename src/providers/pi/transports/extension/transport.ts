@@ -88,7 +88,7 @@ function outcomeOf({ standing, stopped, failure }: PiFinding): Outcome {
       return {
         kind: "delivered",
         proof: "submitted",
-        detail: "pi has begun a turn with it",
+        detail: "pi has started a turn with it",
         ...(failure !== undefined && { failure }),
       };
     case "waiting":
