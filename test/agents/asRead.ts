@@ -2,11 +2,11 @@ const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "
 
 /** A message as its reader is told to read it, by a last line where some characters are written otherwise. */
 export function asRead(given: string): string {
-  const [, text = "", told = ""] = /^([^]*)\n\[read (.*)\]\s*$/.exec(given) ?? [];
+  const [, text = "", told = ""] = /^([^]*)\n\[(?:read )?(.*)\]\s*$/.exec(given) ?? [];
   const [, forms] = /^(.*) without the backslash$/.exec(told) ?? [];
   if (forms !== undefined)
     return forms.split(" and ").reduce((before, form) => before.replaceAll(form, () => form.replace("\\", "")), text);
-  if (told === "&lt; &gt; &amp; as the characters that they stand for")
+  if (told === "&lt; &gt; &amp; mean the characters themselves")
     return text.replace(/&(?:lt|gt|amp);/g, (entity) => entities[entity]!);
   return given;
 }

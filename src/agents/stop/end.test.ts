@@ -40,7 +40,7 @@ describe("the end of a program", () => {
       await direct(script);
       expect(await stop(agent, { ...stage.tieline, patienceMs: 500 })).toMatchObject({
         endpoints: [],
-        stateReason: "it got SIGTERM",
+        stateReason: "it got a signal to exit",
       });
       expect(logOf(dir)).toEqual([]);
     }
@@ -48,7 +48,7 @@ describe("the end of a program", () => {
 
   test("a shell at its prompt, which heeds no such signal, goes when its terminal does", async () => {
     const { agent } = await stage.cast("prompt", ["bash", "--norc", "--noprofile", "-i"], { provider: "shell" });
-    expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got SIGTERM" });
+    expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got a signal to exit" });
   });
 
   test("one that ignores the signal as well is left alone, and said so", async () => {
@@ -77,7 +77,7 @@ describe("the end of a program", () => {
 
     test("the program is told to end, and has ended when we say so", async () => {
       const { agent, words } = await castSaving("lined");
-      expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got SIGTERM" });
+      expect(await stop(agent, stage.tieline)).toMatchObject({ endpoints: [], stateReason: "it got a signal to exit" });
       expect(words()).toBe("TERM\nsaved\n");
     });
 
