@@ -100,12 +100,12 @@ function after(
   };
 }
 
-/** To whom, for people: a reply is addressed by an id. */
+/** The recipient's name: a reply is addressed by an id. */
 export const recipientOf = ({ to, deliveries }: ReceiptView): string =>
   deliveries.length === 1 ? deliveries[0]!.agent : to;
 
 /** The worst of a message's deliveries speaks for it. */
-export function overall({ deliveries }: ReceiptView): DeliveryView["state"] | "nobody" {
+export function overall({ deliveries }: ReceiptView): DeliveryView["state"] | "no recipients" {
   const worst = [
     "failed",
     "expired",
@@ -117,5 +117,5 @@ export function overall({ deliveries }: ReceiptView): DeliveryView["state"] | "n
     "answered",
     "cancelled",
   ] as const;
-  return worst.find((state) => deliveries.some((one) => one.state === state)) ?? "nobody";
+  return worst.find((state) => deliveries.some((one) => one.state === state)) ?? "no recipients";
 }

@@ -15,7 +15,7 @@ export function suggestionsFor(typed: string): Suggestion[] {
     about: [value.role, value.state].filter(Boolean).join(" · "),
   }));
   const groups = [
-    { value: "@all", about: "everybody you may write to" },
+    { value: "@all", about: "all agents you may write to" },
     ...(actingTeam.value === null ? [] : [{ value: `@${actingTeam.value}`, about: "the whole team" }]),
     { value: "*", about: "every live agent on this machine" },
   ];

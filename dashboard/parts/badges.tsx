@@ -28,7 +28,7 @@ export function AgentState({ agent }: { agent: AgentView }): VNode {
   return <span class={`state ${agent.state} ${asks ? "asks" : ""}`}>{stateWords[agent.state] ?? agent.state}</span>;
 }
 
-export function DeliveryState({ state }: { state: DeliveryView["state"] | "nobody" }): VNode {
+export function DeliveryState({ state }: { state: DeliveryView["state"] | "no recipients" }): VNode {
   return (
     <span class={`delivery ${state}`}>
       <span class="steps" aria-hidden="true">

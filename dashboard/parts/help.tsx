@@ -17,12 +17,12 @@ const views: Keys = [
 
 const everywhere: Keys = [
   ["c", "write a message"],
-  ["b", "write to everybody"],
+  ["b", "write to all agents"],
   ["s", "start an agent"],
   ["t", "teams"],
   ["/", "search"],
   ["j k", "next, previous"],
-  ["l", "light, dark, as the system"],
+  ["l", "theme"],
   ["Ctrl Enter", "send"],
   ["Esc", "close"],
   ["?", "this list"],
@@ -32,39 +32,39 @@ const here: Readonly<Record<View, Keys>> = {
   team: [
     ["1 … 6", "filter"],
     ["o", "sort"],
-    ["w", "write to the chosen agent"],
+    ["w", "write to the selected agent"],
     ["e", "its terminal"],
     ["q", "its queue"],
     ["m", "stop, restart, resume, move …"],
   ],
   messages: [
     ["r", "reply"],
-    ["u", "read, unread"],
+    ["u", "mark as read or unread"],
     ["a", "agent"],
     ["o", "state"],
   ],
   waiting: [
-    ["1 … 9", "choose this answer of the dialog"],
+    ["1 … 9", "answer the dialog"],
     ["a d", "approve, deny"],
     ["r", "reply"],
-    ["t", "try again"],
-    ["x", "read, cancel or dismiss"],
+    ["t", "retry"],
+    ["x", "mark as read, cancel or dismiss"],
     ["e", "its terminal"],
   ],
   queue: [
-    ["x", "cancel the chosen message"],
-    ["t", "try again"],
+    ["x", "cancel the selected message"],
+    ["t", "retry"],
     ["e", "edit and resend"],
   ],
   graph: [
     ["a", "add an edge"],
-    ["Enter", "traffic of the chosen edge"],
+    ["Enter", "traffic of the selected edge"],
     ["x", "remove it"],
   ],
   numbers: [],
   terminal: [
     ["i", "type into the pane"],
-    ["Ctrl ]", "stop typing into it"],
+    ["Ctrl ]", "stop typing"],
     ["w", "write to the agent"],
   ],
 };
@@ -72,8 +72,8 @@ const here: Readonly<Record<View, Keys>> = {
 export function HelpPanel(): VNode {
   const local = here[view.value];
   return (
-    <div class="panel help" tabIndex={-1} role="dialog" aria-label="Keys">
-      <Head title="Keys" />
+    <div class="panel help" tabIndex={-1} role="dialog" aria-label="Shortcuts">
+      <Head title="Shortcuts" />
       <div class="columns">
         <Section title="Go to" keys={views} />
         <Section title="Everywhere" keys={everywhere} />

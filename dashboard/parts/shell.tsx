@@ -54,7 +54,12 @@ export function Navigation(): VNode {
       ))}
       <span class="grow" />
       <ThemeSwitch kind="nav" />
-      <button class="nav help" onClick={() => (panel.value = { kind: "help" })} title="Keys (?)" aria-label="Keys">
+      <button
+        class="nav help"
+        onClick={() => (panel.value = { kind: "help" })}
+        title="Shortcuts (?)"
+        aria-label="Shortcuts"
+      >
         <Icon name="help" />
         <span class="label">Keys</span>
       </button>

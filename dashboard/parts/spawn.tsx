@@ -82,9 +82,9 @@ export function SpawnPanel(): VNode {
         />
       </div>
       <textarea
-        aria-label="First words"
+        aria-label="Prompt"
         rows={4}
-        placeholder="What it should know from the start (optional)"
+        placeholder="Added to the profile's prompt (optional)"
         value={prompt.value}
         onInput={({ currentTarget }) => (prompt.value = currentTarget.value)}
       />

@@ -4,12 +4,12 @@ import { Icon } from "./icons.tsx";
 
 const themes = ["system", "light", "dark"] as const;
 const icons = { system: "system", light: "sun", dark: "moon" } as const;
-const labels = { system: "As the system", light: "Light", dark: "Dark" } as const;
+const labels = { system: "System", light: "Light", dark: "Dark" } as const;
 
 export const nextTheme = (): (typeof themes)[number] => themes[(themes.indexOf(theme.value) + 1) % themes.length]!;
 
 export function ThemeSwitch({ kind }: { kind: "nav" | "quiet" }): VNode {
-  const says = `Colours: ${theme.value}. Change to ${nextTheme()}.`;
+  const says = `Theme: ${labels[theme.value]}. Change to ${labels[nextTheme()]}.`;
   return (
     <button class={`${kind} theme`} onClick={() => (theme.value = nextTheme())} title={`${says} (l)`} aria-label={says}>
       <Icon name={icons[theme.value]} />

@@ -175,7 +175,7 @@ function Drawing(): VNode {
       class="drawing"
       viewBox={`${x} ${y} ${width} ${height}`}
       role="group"
-      aria-label={`Who may write to whom in ${shownTeam.value ?? "the team"}`}
+      aria-label={`The topology of ${shownTeam.value ?? "the team"}`}
     >
       <defs>
         <marker
@@ -391,7 +391,7 @@ function Refused(): VNode | null {
       {those.map(({ at, from, to, allowed }) => (
         <li key={`${at} ${from} ${to}`}>
           <time>{timeOf(at)}</time> <strong>{visible(from)}</strong> may not write to <strong>{visible(to)}</strong>;{" "}
-          {allowed.length === 0 ? "it may write to nobody" : `allowed: ${allowed.join(", ")}`}
+          {allowed.length === 0 ? "it has no edges" : `allowed: ${allowed.join(", ")}`}
         </li>
       ))}
     </ul>

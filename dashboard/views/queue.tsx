@@ -28,8 +28,8 @@ export function QueueView(): VNode {
       )}
       {groups.size === 0 && (
         <div class="empty">
-          <h2>Everything is delivered</h2>
-          <p>Messages that wait for an agent stand here with the reason.</p>
+          <h2>All messages are delivered</h2>
+          <p>Undelivered messages appear here with the reason.</p>
         </div>
       )}
       {[...groups].map(([address, rows]) => (

@@ -102,7 +102,7 @@ export function TeamView(): VNode {
           <Icon name="plus" /> Start agent
         </button>
       </div>
-      {everyone.length === 0 && connection.value === "live" ? <NobodyYet /> : null}
+      {everyone.length === 0 && connection.value === "live" ? <NoAgentsYet /> : null}
       <div class="cards">
         {shown.value.map((cell) => (
           <Card key={cell.id} cell={cell} />
@@ -131,13 +131,13 @@ function Chips(): VNode {
   );
 }
 
-function NobodyYet(): VNode {
+function NoAgentsYet(): VNode {
   return (
     <div class="empty">
-      <h2>Nobody is here yet</h2>
+      <h2>No agents yet</h2>
       <p>
-        Start an agent from a profile, or run <code>tieline adopt</code> to take in one that runs already.{" "}
-        <code>tieline demo</code> shows how it looks.
+        Start an agent from a profile, or run <code>tieline adopt</code> for one that is already running.{" "}
+        <code>tieline demo</code> shows an example.
       </p>
     </div>
   );
@@ -235,7 +235,7 @@ function CardMenu({ agent }: { agent: AgentView }): VNode | null {
         {running && agent.profile !== null && <button onClick={run("restart", "restarts")}>Restart</button>}
         {!running && agent.profile !== null && <button onClick={resume}>Resume</button>}
         <button onClick={() => (panel.value = { kind: "teams", agent })}>Move to a team…</button>
-        {running && <Sure label="Kill" really="Kill it? What it does is lost" onSure={run("kill", "killed")} />}
+        {running && <Sure label="Kill" really="Kill? Unsaved work is lost" onSure={run("kill", "killed")} />}
       </div>
     </details>
   );

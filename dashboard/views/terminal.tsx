@@ -27,7 +27,7 @@ export function TerminalView(): VNode {
     return (
       <section class="view terminal">
         <div class="empty">
-          <h2>{those.length === 0 ? "No agent is in a pane" : "Whose terminal?"}</h2>
+          <h2>{those.length === 0 ? "No agent is in a pane" : "Choose an agent"}</h2>
           <p class="actions centred">
             {those.map((one) => (
               <a key={one.id} class="button" href={linkTo("terminal", addressOf(one))}>
@@ -126,7 +126,7 @@ function Screen({ team, name, children }: { team: string; name: string; children
       <p class="muted small">
         {typing.value
           ? `What you type goes to ${name}, key by key. Ctrl ] ends it.`
-          : "Read only. Nothing that you type reaches the pane."}
+          : "Read only. Your keys do not reach the pane."}
       </p>
     </>
   );

@@ -137,7 +137,7 @@ function History({ cell, body = "" }: { cell: MessageCell; body?: string }): VNo
     void attempt(async () => mergeReceipts([await inTeam(receipt.team).call(verb, { tag: cell.tag, agent })]));
   return (
     <div class="history">
-      {failure.value !== null && <p class="failure">{`What became of it can not be told now: ${failure.value}`}</p>}
+      {failure.value !== null && <p class="failure">{`Cannot load the history: ${failure.value}`}</p>}
       {receipt.deliveries.map((delivery) => (
         <section key={delivery.agent} aria-label={`Delivery to ${delivery.agent}`} data-state={delivery.state}>
           <h3>

@@ -59,7 +59,7 @@ export function WaitingView(): VNode {
       </div>
       {waitingCount.value === 0 && (
         <div class="empty">
-          <h2>Nothing waits for you</h2>
+          <h2>Nothing is waiting for you</h2>
           <p>Permission dialogs, questions, mail to you and deliveries that need a decision appear here.</p>
         </div>
       )}
@@ -235,7 +235,7 @@ function Request({ request: { tag, from, team, kind, text, at } }: { request: Op
     await attempt(
       () =>
         inTeam(team).call("answerRequest", { tag, approve, ...(words.value.trim() !== "" && { text: words.value }) }),
-      `${approve ? "Approved" : "Denied"}: ${from} is told`,
+      `${approve ? "Approved" : "Denied"}: ${from} gets your answer`,
     );
     await attempt(refreshWaiting);
     busy.value = false;

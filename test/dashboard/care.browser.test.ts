@@ -34,7 +34,7 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
       await page.keyboard.press(key);
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
       await page.keyboard.press("?");
-      const help = page.getByRole("dialog", { name: "Keys" });
+      const help = page.getByRole("dialog", { name: "Shortcuts" });
       for (const name of Object.keys(views))
         await help
           .locator("dt", { hasText: `g${name}` })
