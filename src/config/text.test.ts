@@ -33,7 +33,8 @@ describe("a file that is made to exhaust its reader", () => {
   });
 
   test("60 levels of maps are read, and lines that are indented again and again", () => {
-    const maps = (levels: number): string => Array.from({ length: levels }, (_, at) => `${" ".repeat(at)}a:`).join("\n");
+    const maps = (levels: number): string =>
+      Array.from({ length: levels }, (_, at) => `${" ".repeat(at)}a:`).join("\n");
     expect(() => parseYaml("tieline.yaml", `${maps(60)} 1\n`)).not.toThrow();
     const flat = Array.from({ length: 500 }, (_, at) => `a${at}:\n  b: |\n      text\n       more\n  # c\n    # d\n`);
     expect(() => parseYaml("tieline.yaml", flat.join("\n"))).not.toThrow();
