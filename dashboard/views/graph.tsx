@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { inTeam } from "../api.ts";
 import { attempt } from "../actions.ts";
-import { place, step, type Body } from "../graph/force.ts";
+import { layout, place, type Body } from "../graph/force.ts";
 import { refuse, travel, type Point } from "../graph/sparks.ts";
 import { onEvent } from "../live.ts";
 import { refreshTopologies } from "../refresh.ts";
@@ -87,7 +87,6 @@ function Drawing(): VNode {
   const layer = useRef<SVGGElement>(null);
   const svg = useRef<SVGSVGElement>(null);
   const tick = useSignal(0);
-  const heat = useRef(1);
   const box = useSignal({ width: 800, height: 600 });
 
   bodies.current = place(names.value, bodies.current);
@@ -102,16 +101,14 @@ function Drawing(): VNode {
   }, []);
 
   useEffect(() => {
-    heat.current = 1;
     const aspect = Math.min(2.2, Math.max(0.6, box.peek().width / Math.max(1, box.peek().height)));
+    const simulation = layout(bodies.current, lines.peek(), aspect);
     let frame = 0;
     const run = (): void => {
-      // Several steps a frame while it is hot: it comes to rest within a second.
-      let moved = 0;
-      for (let steps = 0; steps < 4; steps++) moved = step(bodies.current, lines.peek(), heat.current, aspect);
-      heat.current *= 0.985;
+      // Several steps a frame: it comes to rest within a second or two.
+      simulation.tick(4);
       tick.value++;
-      if (moved > 0.05 && heat.current > 0.02) frame = requestAnimationFrame(run);
+      if (simulation.alpha() > simulation.alphaMin()) frame = requestAnimationFrame(run);
     };
     frame = requestAnimationFrame(run);
     return () => cancelAnimationFrame(frame);
