@@ -2,7 +2,7 @@
 import { overrideManifest, type ScreenManifest } from "./screen/manifest.ts";
 
 export { classify, explainScreen, type ScreenReading } from "./screen/classify.ts";
-export { bareText, composerHolds, showsPlainly, type Held } from "./screen/composer.ts";
+export { bareText, composerHolds, showsPlainly } from "./screen/composer.ts";
 export { overrideManifest, parseManifest, type ScreenManifest, type ScreenState } from "./screen/manifest.ts";
 export type { Screen } from "./screen/parse.ts";
 
