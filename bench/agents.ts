@@ -160,7 +160,7 @@ function rested(bench: Bench, send: (text: string) => Promise<unknown>, { untilS
   };
 }
 
-/** Nobody announces that a program is done with what follows a turn. */
+/** Nothing announces that a program has finished what follows a turn. */
 async function rest(bench: Bench): Promise<void> {
   if (bench.program === "claude-code") await bench.untilStatus("idle");
   else await bench.waitForScreen((screen) => bench.recipe.ready(screen) && !screen.text.includes("esc to interrupt"));

@@ -1,5 +1,5 @@
 /**
- * What a flood of small files or log lines costs the daemon: the longest time in which it answered nobody, its largest
+ * What a flood of small files or log lines costs the daemon: the longest time without an answer, its largest
  * memory, and the time per file for a burst of 1,000 and of 10,000. Linux tells the memory of a process.
  */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -79,14 +79,14 @@ const outboxFlood = (name: string, total: number, text: string, config?: object)
 
 const logLines = 100_000;
 const floods: readonly Flood[] = [
-  outboxFlood("1,000 files to nobody", 1_000, '{"to":"nobody","content":"x"}'),
-  outboxFlood("10,000 files to nobody", 10_000, '{"to":"nobody","content":"x"}'),
+  outboxFlood("1,000 files to an unknown name", 1_000, '{"to":"unknown","content":"x"}'),
+  outboxFlood("10,000 files to an unknown name", 10_000, '{"to":"unknown","content":"x"}'),
   outboxFlood("1,000 files, accepted", 1_000, '{"to":"reader","content":"x"}', unlimited),
   outboxFlood("10,000 files, accepted", 10_000, '{"to":"reader","content":"x"}', unlimited),
   {
-    name: "100,000 log lines to nobody",
+    name: "100,000 log lines to an unknown name",
     run: async (world) => {
-      const lines = Array.from({ length: logLines }, () => "@nobody: x").join("\n");
+      const lines = Array.from({ length: logLines }, () => "@unknown: x").join("\n");
       world.file(
         "logs/today.txt",
         `[2026-01-31 09:00:00] RES: ${lines}\n[2026-01-31 09:00:01] RES: Done. @user: the end\n[2026-01-31 ` +

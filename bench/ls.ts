@@ -1,6 +1,6 @@
 /**
  * `ls` with 1,000 agents in 1,000 panes, against what tmux alone takes to list the panes; and what so many panes at
- * rest cost while nobody asks, here and in tmux. Targets: 50 ms, and nothing.
+ * rest cost while idle, here and in tmux. Targets: 50 ms, and nothing.
  */
 import { join } from "node:path";
 import { labelledScreens } from "../src/testing/screens.ts";
@@ -50,9 +50,7 @@ await Bun.sleep(restMs);
 const { user, system } = process.cpuUsage(before);
 const share = (user + system) / 1000 / restMs;
 const tmuxShare = (((await tmuxTicks()) - tmuxBefore) * 10) / restMs;
-console.log(
-  `at rest, nobody asks: daemon ${(share * 100).toFixed(2)} % of a core, tmux ${(tmuxShare * 100).toFixed(2)} %`,
-);
+console.log(`idle: daemon ${(share * 100).toFixed(2)} % of a core, tmux ${(tmuxShare * 100).toFixed(2)} %`);
 
 async function fill(stage: Stage, count: number): Promise<void> {
   const { screen } = labelledScreens().find(

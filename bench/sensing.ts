@@ -37,7 +37,7 @@ for (let round = 0; round < rounds; round++) {
     listed.push(performance.now() - shownAt);
   }
 }
-line("watchers are told", told);
+line("watchers are notified", told);
 line("ls shows it", listed);
 
 function changeOf({ agent }: ScriptedCast, state: string): Promise<number> {

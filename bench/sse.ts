@@ -1,5 +1,5 @@
 /**
- * 100 subscribers of the event stream while 500 events happen in a second: does everybody keep up, and how late is an
+ * 100 subscribers of the event stream while 500 events happen in a second: do all keep up, and how late is an
  * event? The floor is one subscriber at the same rate.
  */
 import { streamEvents } from "../src/client/stream.ts";
@@ -70,6 +70,6 @@ const p99 = percentile(hundred.lateMs, 0.99);
 const verdict = hundred.missing === 0 && p99 < targetMs && hundred.rate > eventsPerSecond * 0.95;
 console.log(
   `100 subscribers         ${hundred.rate.toFixed(0)} events/s   median ${percentile(hundred.lateMs, 0.5)} ` +
-    `ms late   p99 ${p99} ms   missing ${hundred.missing}   (target: ${eventsPerSecond}/s, nobody misses any, ` +
+    `ms late   p99 ${p99} ms   missing ${hundred.missing}   (target: ${eventsPerSecond}/s, none missed, ` +
     `p99 under ${targetMs} ms: ${verdict ? "ok" : "FALLING BEHIND"})`,
 );

@@ -2,7 +2,7 @@
 import { createTextParser } from "../src/intake/text/parser.ts";
 
 const chunkLength = 64 * 1024;
-const prose = "The parser reads what an agent prints, line by line, and most of it addresses nobody at all.\n";
+const prose = "The parser reads what an agent prints, line by line, and most lines have no address.\n";
 const turns: Record<string, string> = {
   prose: prose.repeat(60),
   "with code": `${prose.repeat(20)}\`\`\`ts\n${"  @decorated() const mail = `me@example.com`;\n".repeat(20)}\`\`\`\n`,

@@ -86,7 +86,7 @@ describe("programs that run already", () => {
     });
   });
 
-  test("are shown with the way to each and its proof; where nobody can be asked, that is all", async () => {
+  test("are shown with the transport and proof of each; without a terminal, that is all", async () => {
     const { code, stdout } = await world.tieline(["adopt", "--all"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/PANE +SESSION +PROGRAM +NAME +FOUND BY +REACHED BY +PROOF/);

@@ -6,7 +6,7 @@ import { direct, logOf, scriptedAgentCommand } from "../src/testing/scriptedAgen
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
-/** Dialogs are answered by somebody who was shown them and said so, and by nobody else. */
+/** A dialog is answered only after it was shown and the answer was confirmed. */
 describe("tieline answer", () => {
   let world: World;
   let dir: string;
@@ -55,7 +55,7 @@ describe("tieline answer", () => {
     expect(answered()).toEqual([]);
   });
 
-  test("a choice needs --yes where nobody can be asked; its text is shown first", async () => {
+  test("a choice needs --yes without a terminal; its text is shown first", async () => {
     const { code, stdout, stderr } = await world.tieline(["answer", "worker", "1"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("give --yes")]);
     expect(stdout).toContain("rm -rf build");

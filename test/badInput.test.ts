@@ -13,7 +13,7 @@ function expectError(result: Result, code: number, error: string, text: string):
   expect(result.code).toBe(code);
 }
 
-describe("a home that can not be used", () => {
+describe("a home that cannot be used", () => {
   test("a damaged database is named, with what to do, and left as it is", async () => {
     await using world = await startWorld();
     const path = join(world.env["TIELINE_HOME"]!, "mailbox.db");
@@ -75,7 +75,7 @@ describe("a home that can not be used", () => {
   });
 });
 
-describe("a tmux that can not be used", () => {
+describe("a tmux that cannot be used", () => {
   const withTmux = async (script: string | null, words = ["adopt", "%0", "--name", "ana"]): Promise<Result> => {
     await using world = await startWorld();
     writeFileSync(join(world.project, "tieline.yaml"), "agents:\n  bot: { command: [sh, -c, read line] }\n");

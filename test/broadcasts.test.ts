@@ -22,8 +22,8 @@ test("--spawn starts agents that were never started, and without it they are lef
     "team: web\nagents:\n  one: { command: [cat] }\n  two: { command: [cat] }\n  night: { command: [cat], " +
     "autostart: false }\nobjects: { tick: {} }\n";
   await using world = await startWorld({ files: { "tieline.yaml": yaml } });
-  const nobody = await world.json<ReceiptView>(["broadcast", "hello"]);
-  expect(nobody).toMatchObject({
+  const unreached = await world.json<ReceiptView>(["broadcast", "hello"]);
+  expect(unreached).toMatchObject({
     successful: [],
     failed: [],
     notice:
@@ -91,7 +91,7 @@ test("agents that ended while no daemon ran are not counted as reached", async (
   expect((await world.ls()).find(({ name }) => name === "ben")).toMatchObject({ presence: "offline" });
 });
 
-test("an agent that may not write to everyone gets one refusal, which names nobody", async () => {
+test("an agent that may not write to everyone gets one refusal, which names no agent", async () => {
   await using world = await startWorld({
     files: {
       "tieline.yaml": "team: web\nagents: { coder: { command: [sh, ./obedient.sh] } }\n",

@@ -32,7 +32,7 @@ const sections = page
     return { title: text.split("\n", 1)[0]!, rows };
   });
 
-/** A program that takes lines, and ends when it is told to. */
+/** A program that takes lines, and exits on request. */
 const listener = ["sh", "-c", "printf '> '; while read -r line; do printf '> '; done"];
 
 const project = `team: web
@@ -60,7 +60,7 @@ describe.each(sections)("coming from $title", ({ rows }) => {
   }, 60_000);
   afterAll(() => world[Symbol.asyncDispose]());
 
-  /** Panes are numbered by tmux; the page's `%1` is one that we started and nobody adopted. */
+  /** Panes are numbered by tmux; the page's `%1` is one that this test started and did not adopt. */
   const filledIn = (word: string): string => (word === "<tag>" ? tag : word);
 
   async function run(line: string): Promise<{ code: number; output: string }> {
@@ -90,7 +90,7 @@ describe.each(sections)("coming from $title", ({ rows }) => {
         if (command.startsWith("tieline retry")) await world.tieline(["cancel", tag]);
         const { code, output } = await run(command);
         tag = /MSG_USER_[0-9a-f]{8}/.exec(output)?.[0] ?? tag;
-        // Two answers are neither yes nor no: there is nothing to do, or nobody to show it to.
+        // Two answers are neither yes nor no: there is nothing to do, or no terminal to show it on.
         const expected = command.startsWith("tieline retry") || command.startsWith("tieline answer") ? [0, 3] : [0];
         expect(expected, `${command}\n${output}`).toContain(code);
       }

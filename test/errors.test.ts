@@ -41,7 +41,7 @@ topology: [coder -> ana, coder -> ghost]
     expect(result.stderr).toContain("worker could be ana or bob");
   });
 
-  test("CONFIG_INVALID before anybody is started, for a name in the topology that nobody has", async () => {
+  test("CONFIG_INVALID before any agent is started, for an unknown name in the topology", async () => {
     const result = await world.tieline(["up"]);
     refused(result, 2, "CONFIG_INVALID");
     expect(result.stderr).toMatch(/tieline\.yaml:7:35: no agent or role "ghost" in team web/);
@@ -58,7 +58,7 @@ topology: [coder -> ana, coder -> ghost]
     refused(await world.tieline(["send", "metrics", "hello"]), 3, "TARGET_NOT_FOUND");
   });
 
-  test("IDENTITY_UNKNOWN inside an agent program that nobody made known, and with a wrong token", async () => {
+  test("IDENTITY_UNKNOWN inside an unknown agent program, and with a wrong token", async () => {
     const stranger = await world.tieline(["send", "ana", "hello"], { env: { CLAUDECODE: "1" } });
     refused(stranger, 3, "IDENTITY_UNKNOWN");
     expect(stranger.stderr).toContain("tieline adopt");
@@ -96,7 +96,7 @@ topology: [coder -> ana, coder -> ghost]
     });
   });
 
-  test("MESSAGE_UNKNOWN, and nobody answers the switch itself", async () => {
+  test("MESSAGE_UNKNOWN, and a notice cannot be answered", async () => {
     refused(await world.tieline(["reply", "MSG_USER_00000000", "hello"]), 3, "MESSAGE_UNKNOWN");
     const bounce = (await world.json<InboxView[]>(["inbox"])).find(({ kind }) => kind === "bounce")!;
     refused(await world.tieline(["reply", bounce.tag, "why?"]), 3, "TARGET_NOT_FOUND");

@@ -104,7 +104,7 @@ describe("a watcher", () => {
 
 describe("tieline events --follow", () => {
   test(
-    "goes on through a stop and a kill of the daemon, each event once",
+    "continues through a stop and a kill of the daemon, each event once",
     async () => {
       const world = keep(await startWorld({ config: { nats: { enabled: false } } }));
       const launcher = new URL("../bin/tieline", import.meta.url).pathname;

@@ -85,7 +85,7 @@ describe("from the command to the pane", () => {
     ]);
   });
 
-  test("what the user is told by others is in their inbox, and is seen once it was shown", async () => {
+  test("mail to the user is in their inbox, and is seen once it was shown", async () => {
     const socket = await world.tmux("display-message", "-p", "#{socket_path}");
     const asAna = { env: { TMUX: `${socket},1,0`, TMUX_PANE: pane } };
     const { tag, knownBy, from } = await world.json<ReceiptView>(["send", "user", "the build is green"], asAna);
@@ -95,7 +95,7 @@ describe("from the command to the pane", () => {
     expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "seen", proof: "tool", transport: "pull" });
   });
 
-  test("nobody writes to themselves", async () => {
+  test("an agent cannot write to itself", async () => {
     const { code, stderr } = await world.tieline(["send", "user", "note to self"]);
     expect([code, stderr]).toEqual([3, expect.stringContaining("error ROUTE_DENIED")]);
   });
@@ -128,7 +128,7 @@ describe("from the command to the pane", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining("error BODY_TOO_LONG")]);
   });
 
-  test("what can not be delivered yet waits, says why, and can be recalled", async () => {
+  test("undelivered mail waits, says why, and can be cancelled", async () => {
     await draft("half a draft");
     const waiting = await send("ana", "later").then(async ({ tag }) => {
       await until(async () => (await world.status(tag)).deliveries[0]!.reason !== null, "a reason");

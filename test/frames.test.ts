@@ -48,7 +48,7 @@ const transports: Readonly<Record<string, (message: Message) => string>> = {
   "hooks of Codex": (message) => hookText(message, { dialect: providers.dialect("codex") }, 10_000).text,
   "Codex's app server": (message) => {
     const { input, additionalContext } = turnWith(message);
-    // The frame of the context stands inside of an element of its own, above the line that says whose words they are.
+    // The frame of the context is inside its own element, above the line that says whose words they are.
     return additionalContext === undefined
       ? input.map(({ text }) => text).join("\n")
       : Object.values(additionalContext)

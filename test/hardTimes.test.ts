@@ -54,7 +54,7 @@ describe("an unkind terminal", () => {
     expect(later.deliveries[0]).toMatchObject({ agent: "ana", state: "queued" });
   });
 
-  test("destroy-unattached in the user's tmux.conf does not end a team that nobody views", async () => {
+  test("destroy-unattached in the user's tmux.conf does not end a team without a client", async () => {
     writeFileSync(join(world.dir, ".tmux.conf"), "set -g destroy-unattached on\n");
     const ana = await world.json<AgentView>(["spawn", "ana"]);
     const { tag } = await delivered("ana", "still there?");
@@ -196,7 +196,7 @@ describe("a server that is killed", () => {
     stage.tieline.courier.wake(stage.tieline.directory.roster.named("default", "ana")!.id);
   }
 
-  test("after the paste: nobody knows, so it is said and never sent again by itself", async () => {
+  test("after the paste: uncertain, reported, and never sent again automatically", async () => {
     onCommand = (line) => {
       if (!isWrite(line)) return;
       onCommand = () => undefined;

@@ -9,7 +9,7 @@ import { startWorld, type World } from "../src/testing/world.ts";
 
 const keep = keeping();
 
-/** Says what it is told to, and writes down what it heard. */
+/** Prints what a message asks it to, and records what it read. */
 const speaker = `
 while read -r line; do
   printf '%s\\n' "$line" >>heard
@@ -60,11 +60,11 @@ describe("an agent without a terminal", () => {
     await world.tieline([
       "send",
       "speaker",
-      "say a note\\n<<SWARM_MSG:TO=other:START>>\\nsay @user: I was told\\n<<SWARM_MSG:END>>",
+      "say a note\\n<<SWARM_MSG:TO=other:START>>\\nsay @user: I got it\\n<<SWARM_MSG:END>>",
     ]);
-    await until(async () => (await bodies(world)).includes("I was told"), "what the other was told to say");
+    await until(async () => (await bodies(world)).includes("I got it"), "the other's message");
     expect(readFileSync(join(world.project, "heard"), "utf8")).toMatch(
-      /^MSG_SPEAKER_[0-9a-f]{8}: \[from speaker, an agent, not your user\] say @user: I was told$/m,
+      /^MSG_SPEAKER_[0-9a-f]{8}: \[from speaker, an agent, not your user\] say @user: I got it$/m,
     );
   });
 
@@ -88,7 +88,7 @@ describe("an agent without a terminal", () => {
     );
   });
 
-  test("a line that pauses is sent whole, colours are no part of it, and 1 MiB between markers is not too much", async () => {
+  test("a line that pauses is sent whole, colours are removed, and 1 MiB between markers is not too much", async () => {
     const world = await aWorld(`  printer: { command: [sh, say.sh], headless: true }\n`, {
       "say.sh": `
 printf '@user: first half'; sleep 2.5; printf ' second half\\n'
@@ -107,7 +107,7 @@ printf '@user: without a newline'`,
     expect(said.find((body) => body.length > 100)).toBe("x".repeat(1 << 20));
   });
 
-  test("is told on its input what was not sent, and one that answers with the same mistake comes to an end", async () => {
+  test("gets notices on its input about what was not sent, and one that repeats its mistake gets no more", async () => {
     const world = await aWorld(
       `  speaker: { command: [sh, speaker.sh], headless: true }\n  other: { command: [sh, speaker.sh], ` +
         `headless: true }\n  echo: { command: [sh, -c, 'while read -r line; do echo "$line" >>echoed; echo ` +
@@ -135,7 +135,7 @@ printf '@user: without a newline'`,
   test("what it printed is thrown away once it was read, and nothing that it said is lost", async () => {
     const world = await aWorld(`  printer: { command: [sh, flood.sh], headless: true }\n`, {
       "flood.sh": `for part in 0 1; do
-  yes "a line of which nobody takes notice" | head -c 5000000; echo
+  yes "a line without an address" | head -c 5000000; echo
   echo "<<SWARM_MSG:TO=user:START>>part $part<<SWARM_MSG:END>>"
 done
 while sleep 0.005; do echo a line now and then; done`,

@@ -78,7 +78,7 @@ const withContext = (event: string, text: string) => ({
 const holdsInCopyMode = { config: { delivery: { copyMode: "hold" } } };
 
 test(
-  "an urgent message refuses every call until the model has read it; a session that is not known is told " + "nothing",
+  "an urgent message refuses every call until the model has read it; an unknown session gets " + "nothing",
   async () => {
     await using world = await startWorld(holdsInCopyMode);
     const { hook, flag } = await adopted(world);

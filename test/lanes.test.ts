@@ -58,7 +58,7 @@ test("all good is exit 0", async () => {
 });
 
 test.each([
-  ["a file that can not be loaded", `import "./nothing.ts";`],
+  ["a file that cannot be loaded", `import "./nothing.ts";`],
   ["a runner that dies", `process.kill(process.pid, "SIGKILL");`],
   ["a runner that leaves early and says that all is well", `test("leaves", () => process.exit(0));`],
 ])("%s is a failure", async (_, body) => {
@@ -93,7 +93,7 @@ test("each lane runs its own files", async () => {
   expect(await filesIn("--attack")).toEqual(["e"]);
 });
 
-test("words choose files, and flags with their values go on to the runner", async () => {
+test("words choose files, and flags with their values are passed to the runner", async () => {
   file("courier.test.ts", `${good}\ntest("held back", () => {});`);
   file("router.test.ts", bad);
   expect(await run(["courier"])).toMatchObject({ code: 0, lastLine: "2 passed, 0 failed" });

@@ -196,7 +196,7 @@ describe("a life in tmux", () => {
       "the arguments",
     );
     expect((await world.tieline(["spawn", "loud", "--name", "other", "--resume", "x"])).stderr).toContain(
-      "does not know how a generic program goes on",
+      "cannot resume a conversation of generic",
     );
     await world.json(["kill", "claude"]);
   });

@@ -1,5 +1,5 @@
 /**
- * What runs in the background says that it never rejects: its surroundings are broken, and it goes on when they are
+ * What runs in the background says that it never rejects: its surroundings are broken, and it continues when they are
  * whole.
  */
 import { afterEach, expect, test } from "bun:test";

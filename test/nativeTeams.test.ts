@@ -368,7 +368,7 @@ test("agents are registered as members of the team of their name, get mail that 
   expect(others(crew).map(({ name }) => name)).toEqual(["team-lead", "scout", "other"]);
 });
 
-test("with the setting off nobody is registered, and who was no longer is", async () => {
+test("with the setting off no agent is registered, and records are removed", async () => {
   await using world = await startWorld();
   const crew = crewIn(world);
   world.file("tieline.yaml", JSON.stringify({ team: "crew", agents: { engineer: { command: ["cat"] } } }));
@@ -381,7 +381,7 @@ test("with the setting off nobody is registered, and who was no longer is", asyn
   await until(() => crew.config().members.length === 2, "the end of the record");
 });
 
-test("a member that is refused is told so, and a stranger's words reach the user", async () => {
+test("a refused member gets the reason, and a stranger's message reaches the user", async () => {
   await using world = await startWorld();
   const crew = crewIn(world);
   world.file(
@@ -522,7 +522,7 @@ test(
       await world.json(["spawn", "worker"]);
       await until(
         async () => (await agentIn(world, "worker"))!.endpoints.some(({ transport }) => transport === "claude-inbox"),
-        "its inbox as a way in",
+        "its inbox as an endpoint",
       );
       const { tag } = await world.json<{ tag: string }>(["send", "worker", "--wait", "delivered", "look twice"]);
       const typed = (): unknown[] =>

@@ -26,7 +26,7 @@ describe("objects in the daemon", () => {
     expect(await world.json<object>(["metrics"])).toMatchObject({ counters: { builds: 3 } });
   });
 
-  test("a team without metrics is told what to add", async () => {
+  test("a team without metrics gets an error that says what to add", async () => {
     const world = await aWorld("");
     expect(await world.tieline(["metrics"])).toMatchObject({
       code: 3,
@@ -34,7 +34,7 @@ describe("objects in the daemon", () => {
     });
   });
 
-  test("looking at a project runs nothing of it; writing to its object does", async () => {
+  test("reading a project runs no code; writing to its object does", async () => {
     const world = await aWorld(`objects: { curious: { command: ["sh", "curious.sh"] } }\n`);
     world.file(
       "curious.sh",
@@ -47,7 +47,7 @@ describe("objects in the daemon", () => {
     expect(await Bun.file(join(world.project, "ran")).text()).toBe("ran\n");
   });
 
-  test("an object that comes into tieline.yaml is there at once, and one that hangs hurts nobody else", async () => {
+  test("an object that comes into tieline.yaml is there at once, and one that hangs does not affect others", async () => {
     const world = await aWorld(`objects: { stuck: { module: "${parrot}", timeoutMs: 2000 } }\n`);
     expect((await world.ls()).map(({ name }) => name)).toEqual(["stuck"]);
     world.file(

@@ -133,7 +133,7 @@ test("two answers at once are one answer; what the response has no room for foll
   expect(protocol).toHaveLength(1);
 });
 
-test("an agent may not answer unless its profile says so, and text can not be approved", async () => {
+test("an agent may not answer unless its profile says so, and text cannot be approved", async () => {
   await using world = await startWorld();
   world.file(
     "tieline.yaml",

@@ -8,7 +8,7 @@ import { obedientAgent, told as toldIn } from "../src/testing/obedientAgent.ts";
 import { until } from "../src/testing/until.ts";
 import { startWorld, type World } from "../src/testing/world.ts";
 
-/** Greets whom it is told to greet, and politely answers everything else. */
+/** Greets the agents that it is asked to greet, and politely answers everything else. */
 const polite = `#!/bin/sh
 printf 'ready> '
 while IFS= read -r line; do
@@ -57,7 +57,7 @@ describe("as an agent", () => {
     expect(await told("coder", "echo $TIELINE_AGENT in $TIELINE_TEAM")).toBe("coder in web\nexit 0\n");
   });
 
-  test("a reply stands in the log and in the inbox under its reader's name", async () => {
+  test("a reply is in the log and in the inbox under its reader's name", async () => {
     const [tag] = /MSG_CODER_\w+/.exec(await told("coder", "tieline send reviewer 'a question'")) ?? [""];
     await told("reviewer", `tieline reply ${tag} 'an answer'`);
     const receipts = await world.json<ReceiptView[]>(["log", "--thread", tag]);
@@ -65,7 +65,7 @@ describe("as an agent", () => {
     expect((await world.inbox("coder")).find(({ body }) => body === "an answer")?.to).toBe("coder");
   });
 
-  test("to everyone on the host it may not write, and is told what it may", async () => {
+  test("it may not write to everyone on the host, and the error names what it may use", async () => {
     const output = await told("coder", "tieline send '*' hello");
     expect(output).toContain(
       "error ROUTE_DENIED: coder may not write to * (every live agent on this host); @all means the agents it may write to",
@@ -88,7 +88,7 @@ describe("as an agent", () => {
     expect(await told("coder", "tieline send reviewr hello")).toContain('did you mean "reviewer"?');
   });
 
-  test("nobody writes to itself", async () => {
+  test("an agent cannot write to itself", async () => {
     expect(await told("coder", "tieline send coder hello")).toContain(
       "error ROUTE_DENIED: coder cannot write to itself",
     );
@@ -102,7 +102,7 @@ describe("as an agent", () => {
     expect(receipt.failed).toEqual([expect.objectContaining({ agent: "tester", code: "ROUTE_DENIED" })]);
   });
 
-  test("@all is the out-edges; one with nothing behind it fails, and nobody is started", async () => {
+  test("@all is the out-edges; one without a target fails, and no agent is started", async () => {
     const output = await told("coder", "tieline broadcast --json hello");
     const receipt = JSON.parse(output.split("\n")[0]!) as ReceiptView;
     expect(receipt.successful).toEqual(["reviewer"]);
@@ -110,9 +110,9 @@ describe("as an agent", () => {
     expect((await world.ls()).find(({ name }) => name === "tester")).toBeUndefined();
   });
 
-  test("an agent without an edge may broadcast, reaches no one, and is told so", async () => {
-    const output = await told("hermit", "tieline broadcast anybody there");
-    expect(output).toContain("the broadcast reached no one: there is nobody you may write to");
+  test("an agent without an edge may broadcast, reaches no one, and sees that", async () => {
+    const output = await told("hermit", "tieline broadcast hello there");
+    expect(output).toContain("the broadcast reached no one: there is no agent you may write to");
     expect(output).toEndWith("exit 0\n");
   });
 
@@ -194,9 +194,9 @@ describe("asking", () => {
       timeout: true,
       error: { code: "NOT_IN_TIME", type: "transient" },
     });
-    const nobody = await world.tieline(["ask", "nobody", "--json", "hello?"]);
-    expect(nobody.code).toBe(3);
-    expect(JSON.parse(nobody.stdout)).toMatchObject({
+    const unknown = await world.tieline(["ask", "unknown", "--json", "hello?"]);
+    expect(unknown.code).toBe(3);
+    expect(JSON.parse(unknown.stdout)).toMatchObject({
       ok: false,
       timeout: false,
       correlationId: null,

@@ -34,7 +34,7 @@ describeUnless(lackOfBubblewrap())("under bubblewrap", () => {
     ]);
   });
 
-  test("it can not read our token, reach our socket, write another's outbox or link its way out", async () => {
+  test("it cannot read the token, reach the socket, write another's outbox or escape by a link", async () => {
     const world = await aWorld({
       "tieline.yaml": `team: walls
 agents:
@@ -122,7 +122,7 @@ exec sleep 1000000
     expect((await world.inbox("user")).map(({ body }) => body).toSorted()).toEqual(["from the log", "honest"]);
   });
 
-  test("the word for a sandbox that can not be is SPAWN_FAILED, and nothing runs", async () => {
+  test("a sandbox that cannot be made is SPAWN_FAILED, and nothing runs", async () => {
     const world = await aWorld({
       "tieline.yaml": `team: walls\nagents:\n  bare: { command: [sh, -c, "touch ran; sleep 1000"], sandbox: bwrap }\n`,
     });

@@ -107,7 +107,7 @@ describe("a session for each agent", () => {
   });
 
   test("broadcast --all reaches every one of them", async () => {
-    const receipt = await world.json<ReceiptView>(["broadcast", "--all", "--wait", "delivered", "to everybody"]);
+    const receipt = await world.json<ReceiptView>(["broadcast", "--all", "--wait", "delivered", "to all agents"]);
     expect(receipt.deliveries.map(({ agent }) => agent).toSorted()).toEqual(["ana", "ana-2", "ralph-7"]);
     for (const name of ["ana", "ana-2", "ralph-7"]) expect(await screenOf(name)).toContain(receipt.tag);
   });
@@ -124,7 +124,7 @@ describe("a session for each agent", () => {
     expect(await world.screen(beside)).not.toContain(tag);
   });
 
-  test("a session of somebody else under the same name is left alone", async () => {
+  test("a foreign session of the same name is left alone", async () => {
     await world.json(["kill", "ana"]);
     await world.tmux("new-session", "-d", "-s", "agent-web-ana", "cat");
     const { failed } = JSON.parse((await world.tieline(["resume", "ana", "--json"])).stdout) as Output<"resume">;

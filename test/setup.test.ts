@@ -160,7 +160,7 @@ describe("where something is missing", () => {
   });
 });
 
-test("a checkout without Bun is told to run npm install", () => {
+test("a checkout without Bun says to run npm install", () => {
   mkdirSync(join(machine, "checkout/scripts"), { recursive: true });
   for (const script of ["setup", "find-bun"])
     writeFileSync(join(machine, "checkout/scripts", script), readFileSync(join(root, "scripts", script)));

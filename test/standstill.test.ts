@@ -45,7 +45,7 @@ test("with the daemon stopped every command fails within seconds, names its pid 
   const pid = await world.daemonPid();
   const { tag } = await world.json<{ tag: string }>(["send", "ana", "before"]);
   const waiting = [
-    start(world, "ask", "ana", "anybody there?"),
+    start(world, "ask", "ana", "hello?"),
     start(world, "send", "ana", "--wait", "seen", "--timeout", "10m", "hello"),
     start(world, "events", "-f"),
     start(world, "ls", "--watch"),
@@ -80,7 +80,7 @@ test("with the daemon stopped every command fails within seconds, names its pid 
     });
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: "DAEMON_UNAVAILABLE", operands: { pid } } });
   });
-  // It continues where it was. What its callers were told has failed did not happen afterwards.
+  // It continues where it was. Calls that were reported as failed did not happen afterwards.
   expect((await world.tieline(["ls"])).code).toBe(0);
   expect(await world.json<unknown[]>(["log"])).toHaveLength(3);
   expect((await world.status(tag)).deliveries[0]).toMatchObject({ state: "queued" });

@@ -289,7 +289,7 @@ describe.each(Object.keys(shells))("swarm-msg under %s", (shell) => {
       expect((await run(shell, workspace, args)).stdout).toStartWith("Usage: swarm-msg");
   });
 
-  test("a message that nobody can be told of is sent; mail that could not be printed is still new", async () => {
+  test("a message whose output is closed is sent; mail that could not be printed is still new", async () => {
     const workspace = newWorkspace();
     const onFullDisk = (...words: string[]) =>
       Bun.spawnSync([...shells[shell]!, "-c", `"$@" >/dev/full`, "sh", ...shells[shell]!, script, ...words], {

@@ -25,7 +25,7 @@ describe("profiles", () => {
     expect(all.find(({ name }) => name === "engineer")).toMatchObject({ origin: "built in", file: null });
   });
 
-  test("add writes a file that says what it was told, once; rm removes it", async () => {
+  test("add writes a file with the given settings, once; rm removes it", async () => {
     const file = join(world.project, ".tieline/agents/cy.md");
     await world.json([
       "agents",
@@ -140,7 +140,7 @@ describe("teams", () => {
     });
   });
 
-  test("that nobody founded are refused; one without agents is only empty", async () => {
+  test("that do not exist are refused; one without agents is only empty", async () => {
     const slips = [
       ["broadcast", "hello"],
       ["send", "@team", "hello"],

@@ -39,7 +39,7 @@ test(
   60_000,
 );
 
-test("a doubt is told once, also when a repair gives it another detail", async () => {
+test("an uncertain delivery is reported once, also when a repair changes its detail", async () => {
   const { tag } = await world.json<ReceiptView>(["send", "slow", "once"]);
   await until(async () => (await about(tag)).length > 0, "the notice");
   await world.json(["daemon", "stop"]);

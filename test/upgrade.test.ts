@@ -48,7 +48,7 @@ describe("a home of 0.1.0", () => {
     rmSync(dir, { recursive: true });
   });
 
-  test("keeps every message and every step of it", async () => {
+  test("keeps every message and every step", async () => {
     const now = linesIn((await world.tieline(["export"])).stdout);
     const then = exported.filter(({ type }) => type === "message");
     expect(then).toHaveLength(24);
@@ -116,7 +116,7 @@ describe("a home of 0.1.0", () => {
     expect((await world.json<AgentView[]>(["ls", "--team", "default"])).map(({ name }) => name)).toEqual(["fetcher"]);
   });
 
-  test("keeps every event, and goes on with its numbers", async () => {
+  test("keeps every event, and continues its numbers", async () => {
     await world.tieline(["daemon", "stop"]);
     const now = eventsIn(world.env["TIELINE_HOME"]!) as { seq: number }[];
     expect(eventsBefore).toHaveLength(154);

@@ -103,7 +103,7 @@ describe("agents with a workspace", () => {
     expect(readdirSync(join(room(world, "writer"), ".outbox/.taken"))).toEqual([]);
   });
 
-  test("ask finds its answer, whoever gives it and however", async () => {
+  test("ask finds its answer, whichever agent gives it and however", async () => {
     const world = await aWorld();
     await up(world);
     const asked = swarm(world, "writer", "ask", "-t", "30", "reader", "which port?");
@@ -126,7 +126,7 @@ describe("agents with a workspace", () => {
     expect(inboxOf(world, "typist")).toMatchObject([{ from: "user", content: "look at this" }]);
   });
 
-  test("what can not be sent is put aside with its reason, and the agent is told in its inbox", async () => {
+  test("what cannot be sent is put aside with its reason, and the agent gets a notice in its inbox", async () => {
     const world = await aWorld(`${project}topology: ["writer -> reader"]\n`);
     await up(world);
     put(world, "writer", "0001_typist", { to: "typist", content: "not along an edge" });
@@ -152,7 +152,7 @@ describe("agents with a workspace", () => {
     await until(async () => (await swarm(world, "writer", "list")).includes("typist"), "the new edge in the list");
   });
 
-  test("two agents can not share a workspace, nor lie inside one another", async () => {
+  test("two agents cannot share a workspace, nor have one inside another", async () => {
     const world = await aWorld("team: files\n");
     const [first, second, third] = [await world.pane(["cat"]), await world.pane(["cat"]), await world.pane(["cat"])];
     const shared = join(world.dir, "shared");
@@ -193,7 +193,7 @@ describe("agents with a workspace", () => {
     expect(await world.status(inboxOf(world, "reader")[0]!.tag)).toMatchObject({ from: "writer", knownBy: "stream" });
   });
 
-  test("a program that speaks by its log is told in its pane what was not sent", async () => {
+  test("a program that speaks through its log gets notices in its pane about what was not sent", async () => {
     const heard = "heard";
     const world = await aWorld(
       `team: files\nagents:\n  logger: { command: [${process.execPath}, ${promptAgentPath}, ${heard}], logs: ` +
@@ -201,10 +201,10 @@ describe("agents with a workspace", () => {
     );
     await up(world);
     const log = world.file("logs/today.txt", "");
-    appendFileSync(log, "[2026-01-31 09:00:00] RES: @nobody: hello\n[2026-01-31 09:00:01] RES: .\n");
+    appendFileSync(log, "[2026-01-31 09:00:00] RES: @unknown: hello\n[2026-01-31 09:00:01] RES: .\n");
     await until(() => submissions(join(world.project, heard)).length === 1, "the notice in its pane");
     expect(submissions(join(world.project, heard))[0]).toMatch(
-      /^\[MSG_TIELINE_[0-9a-f]{8} from tieline.*\]\nyour message to nobody was not sent: /,
+      /^\[MSG_TIELINE_[0-9a-f]{8} from tieline.*\]\nyour message to unknown was not sent: /,
     );
     await until(async () => (await world.ls())[0]!.pending === 0, "no mail left");
   });

@@ -138,7 +138,7 @@ describe("a pane that is not the agent any more", () => {
       await world.json(["send", "ana", "--wait", "delivered", "over there"]);
       expect(submissions(logs[1]!)).toEqual([expect.stringContaining("over there")]);
       await second("kill-server");
-      expect(await held(world, "nobody is there")).toMatchObject({ state: "queued", attempts: 0 });
+      expect(await held(world, "still queued")).toMatchObject({ state: "queued", attempts: 0 });
       expect(readFileSync(pastesOf(logs[0]!), "utf8")).toBe("");
     } finally {
       await second("kill-server");

@@ -1,7 +1,7 @@
 import { type Agent, type Endpoint, userId, userName } from "../model/agent.ts";
 import { agentId } from "../model/ids.ts";
 
-/** An idle program with one way in; tests say only what matters to them. */
+/** An idle program with one endpoint; tests override what matters to them. */
 export function anAgent(fields: Partial<Omit<Agent, "id">> & { readonly name: string; readonly id?: string }): Agent {
   const team = fields.team ?? "web";
   return {

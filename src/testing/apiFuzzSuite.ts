@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { ask, faultIn, requests, toolCalls } from "./apiFuzz.ts";
 import { startTestDaemon, type TestDaemon } from "./daemon.ts";
 
-/** Whatever comes in, a typed error goes out; nobody crashes, nobody hangs, and nobody else notices. */
+/** Any input gets a typed error; nothing crashes or hangs, and other callers are not affected. */
 export function apiFuzz({
   requests: requestRuns,
   calls,
@@ -25,7 +25,7 @@ export function apiFuzz({
   });
   afterAll(() => daemon[Symbol.asyncDispose]());
 
-  /** Some requests remove agents; the others want somebody to talk to. */
+  /** Some requests remove agents; the others need one to talk to. */
   async function peopled(): Promise<void> {
     ({ token: agentToken } = await daemon.agent("ana"));
     await daemon.agent("ben");
@@ -110,7 +110,7 @@ export function apiFuzz({
       ["a path outside", "GET", "/v1/../../etc/passwd", {}],
       ["half a percent sign", "GET", "/v1/show?tag=%E0%A4%A", {}],
       ["the other method", "GET", "/v1/send", {}],
-      ["a method that nobody has", "PURGE", "/v1/ls", {}],
+      ["an unknown method", "PURGE", "/v1/ls", {}],
       ["a caller that is no JSON", "GET", "/v1/ls", { "x-tieline-caller": "%7Bnope" }],
       ["a caller of the wrong types", "GET", "/v1/ls", { "x-tieline-caller": encodeURIComponent('{"pid":"one"}') }],
       ["a caller that is not encoded", "GET", "/v1/ls", { "x-tieline-caller": "%" }],
@@ -144,7 +144,7 @@ export function apiFuzz({
   });
 
   describe("others", () => {
-    test("300 connections that say nothing do not hurt anybody", async () => {
+    test("300 connections that send nothing do no harm", async () => {
       await daemon.agent("crowd");
       const idle = await Promise.all(Array.from({ length: 300 }, open));
       await Promise.all(Array.from({ length: 50 }, alive));
@@ -153,7 +153,7 @@ export function apiFuzz({
       for (const socket of idle) socket.destroy();
     });
 
-    test("readers that take nothing do not hurt anybody", async () => {
+    test("readers that read nothing do no harm", async () => {
       const request =
         `GET /v1/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\nauthorization: ` +
         `Bearer ${daemon.userToken}\r\n\r\n`;
@@ -193,7 +193,7 @@ export function apiFuzz({
   }
 }
 
-/** A tool that waits does so for seconds; here nobody has that long. */
+/** A tool may wait for seconds, which is too long here. */
 function withoutWaiting({ name, arguments: given }: { name: string; arguments: unknown }): object {
   const brief = name === "ask" || name === "wait_for_message" ? { timeout_seconds: 0.01 } : {};
   return {

@@ -23,7 +23,7 @@ export interface CommandLine extends Disposable {
   readonly dir: string;
   readonly env: Readonly<Record<string, string>>;
   run(args: readonly string[], options?: Running): Promise<Result>;
-  /** The same on a terminal; stdout is everything that the terminal was told. */
+  /** The same on a terminal; stdout is everything that the terminal received. */
   runOnTerminal(args: readonly string[], options?: Running): Promise<Pick<Result, "code" | "stdout">>;
   /** Starts it and leaves ending it to the test. */
   start(args: readonly string[], options?: Running): Bun.Subprocess<"ignore", "pipe", "pipe">;

@@ -1,4 +1,4 @@
-/** States of affairs that a test waits for; looked at again whenever somebody says that something has changed. */
+/** Conditions that a test waits for; checked again whenever a change is signalled. */
 export class Conditions {
   readonly #checks = new Set<() => void>();
 

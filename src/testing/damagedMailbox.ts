@@ -35,7 +35,7 @@ export function openMailboxAt(path: string): OpenedMailbox {
   }
 }
 
-/** A mailbox with mail in several states, closed. Answers the text that each tag stands for. */
+/** A mailbox with mail in several states, closed. Returns the text of each tag. */
 export async function filledMailbox(path: string, messages = 300): Promise<ReadonlyMap<string, string>> {
   const sent = new Map<string, string>();
   await using opened = openMailboxAt(path);
@@ -49,7 +49,7 @@ export async function filledMailbox(path: string, messages = 300): Promise<Reado
     documents.put("agent", `agent-${at}`, { name: `agent-${at}`, note: "x".repeat(at * 40) });
   for (let at = 0; at < messages; at++) {
     const body = `message ${at}: ${"lorem ipsum dolor ".repeat(at % 40)}${at % 97 === 0 ? "long ".repeat(3_000) : ""}`;
-    const message = seal({ to: "somebody", body }, ana, { inReplyTo: null, hops: 1 }, sealing);
+    const message = seal({ to: "ben", body }, ana, { inReplyTo: null, hops: 1 }, sealing);
     const { deliveries } = await mailbox.accept(message, [readers[at % readers.length]!]);
     sent.set(message.tag, body);
     const claimed =

@@ -19,7 +19,7 @@ export interface FakeDaemon extends AsyncDisposable {
   readonly calls: readonly RecordedCall[];
   /** May be changed while it runs. */
   answers: Answers;
-  /** Tells an event to everybody who streams them, now or later. */
+  /** Sends an event to all streams, now or later. */
   tell(event: Event): void;
 }
 

@@ -1,4 +1,4 @@
-/** A folder of log files, and tails of it whose clock the test sets. */
+/** A folder of log files, and tails whose clock the test sets. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -124,7 +124,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect(mailbox.waiting()).toEqual([bob.id]);
     });
 
-    test("acks and bounces wake nobody but are in the inbox", async () => {
+    test("acks and bounces start no turn but are in the inbox", async () => {
       await accept(message("ok", ana, { kind: "ack" }));
       expect(mailbox.heads(bob.id, now)).toEqual([]);
       expect(mailbox.inbox(bob.id, { pending: true })).toHaveLength(1);
@@ -172,7 +172,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       });
       expect(mailbox.history(one.messageId)!.steps.get(one.id)).toHaveLength(2);
       await claim(one);
-      await mailbox.settle(one.id, { kind: "held", hold: { reason: "draft", detail: "somebody types" } }, pushed);
+      await mailbox.settle(one.id, { kind: "held", hold: { reason: "draft", detail: "%9 is in use" } }, pushed);
       expect(mailbox.heads(bob.id, now)[0]).toMatchObject({ id: one.id, reason: "draft", attempts: 0 });
     });
 
@@ -253,7 +253,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       await claim(one);
     });
 
-    test("settling an attempt that was answered meanwhile keeps the answer", async () => {
+    test("an attempt that was answered meanwhile keeps the answer when it is settled", async () => {
       const question = message("?", user);
       const one = await claim(await accept(question));
       const bobs: Sender = { id: bob.id, name: "bob", team: "web", knownBy: "token" };
@@ -261,7 +261,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
       expect((await mailbox.settle(one.id, { kind: "delivered", proof: "screen" }, pushed)).state).toBe("answered");
     });
 
-    test("mail expires only while it waits, and its sender is told", async () => {
+    test("mail expires only while it waits, and its sender gets a bounce", async () => {
       const waits = await accept(message("late", ana, { ttlMs: 1_000 }));
       const goes = await accept(message("in time", ana, { ttlMs: 1_000 }), [cy]);
       await claim(goes);
@@ -309,7 +309,7 @@ export function mailboxContract(name: string, open: (clock: Clock) => Promise<Ma
     afterDelivery(() => ({ mailbox, delivered }));
     longWaits(() => ({ mailbox, accept, claim }));
 
-    test("each change is told once, after it is durable, in order", async () => {
+    test("each change is reported once, after it is durable, in order", async () => {
       const told: Change[] = [];
       const stop = mailbox.onTransitions((changes) => told.push(...changes));
       const one = await claim(await accept());

@@ -86,7 +86,7 @@ export function mailboxTimeContract(name: string, open: (clock: Clock) => Promis
       expect(third.claimedAt!).toBeGreaterThan(second.claimedAt!);
     });
 
-    test("the log goes on after a message, however the clock was set since", async () => {
+    test("the log continues after a message, however the clock was set since", async () => {
       const ids = [];
       for (const [body, jump] of [
         ["one", 0],

@@ -141,7 +141,7 @@ class Walk {
           { inReplyTo: null, hops: 0 },
           { clock: this.clock, random: this.random },
         );
-        // Nobody but the mailbox itself writes bounces.
+        // Only the mailbox itself writes bounces.
         const twin = action.sameId && earlier.kind !== "bounce" ? earlier : { ...fresh, tag: earlier.tag };
         this.recipients.set(twin.id, [agents[1]!.id]);
         return (mailbox) => mailbox.accept(twin, [agents[1]!]);

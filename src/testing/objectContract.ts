@@ -46,8 +46,8 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
       note: (text) => notes.push(text),
       changed: () => changed(),
       async post(posting): Promise<Accepted> {
-        if (posting.type === "send" && posting.to === "nobody")
-          throw new TielineError("ADDRESS_UNKNOWN", "nobody", { remedy: "-" });
+        if (posting.type === "send" && posting.to === "unknown")
+          throw new TielineError("ADDRESS_UNKNOWN", "unknown", { remedy: "-" });
         posted.push(posting);
         return { id: "1", tag: "MSG_PARROT_00000001", successful: [], failed: [] };
       },
@@ -105,7 +105,7 @@ export function objectContract(name: string, open: OpenChannel, { contained }: O
 
     test("a refused send reaches the handler with its code", async () => {
       const { say, posted } = parrot();
-      expect(await say("try nobody")).toEqual({ kind: "delivered", proof: "reply" });
+      expect(await say("try unknown")).toEqual({ kind: "delivered", proof: "reply" });
       expect(posted).toMatchObject([{ type: "reply", content: "ADDRESS_UNKNOWN" }]);
     });
 

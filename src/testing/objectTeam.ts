@@ -36,12 +36,12 @@ export interface ObjectTeam extends AsyncDisposable {
   /** Writes tieline.yaml, for team `web`, and lets the objects see it. */
   configure(yaml: string): void;
   file(name: string, text: string): string;
-  /** An agent with no way in: its mail waits. */
+  /** An agent without an endpoint: its mail waits. */
   agent(name: string): Agent;
   send(draft: Draft, from?: Agent): Promise<Sent>;
   /** Resolves with the first delivery of a message that the condition holds for. */
   until(message: Message, holds: (delivery: Delivery) => boolean): Promise<Delivery>;
-  /** Messages for somebody, oldest first, once there are so many. */
+  /** Messages for an agent, oldest first, once there are so many. */
   inbox(agent: Agent | null, count: number): Promise<Message[]>;
 }
 

@@ -3,11 +3,11 @@ export interface OnTerminal {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly columns?: number;
-  /** Called with all that the terminal was told so far; true ends the program by Ctrl-C. */
+  /** Called with everything that the terminal received so far; true ends the program by Ctrl-C. */
   readonly enough?: (told: string) => boolean;
 }
 
-/** Runs it to its end; answers with everything that the terminal was told. */
+/** Runs it to its end; returns everything that the terminal received. */
 export async function runOnTerminal(
   argv: readonly string[],
   { cwd, env, columns = 80, enough }: OnTerminal,

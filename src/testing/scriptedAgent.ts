@@ -13,7 +13,7 @@ export type ScriptedState = (typeof scriptedStates)[number];
 /** What a test may say to it. */
 export interface Script {
   readonly state?: ScriptedState;
-  /** What stands in the composer. */
+  /** The text in the composer. */
   readonly draft?: string;
   /** What it proposes in an empty composer; Enter alone would take it. */
   readonly suggestion?: string;
@@ -40,7 +40,7 @@ export type LogEntry =
   | { readonly answered: string; readonly state: ScriptedState }
   | { readonly swallowedPaste: string; readonly state: ScriptedState };
 
-/** Under the name of a real program, because what a pane runs is part of what is known of it. */
+/** Under the name of a real program, because the pane's command is part of its identity. */
 export function scriptedAgentCommand(dir: string): string[] {
   const program = join(dir, "claude");
   if (!existsSync(program)) symlinkSync(process.execPath, program);
@@ -226,7 +226,7 @@ function run(dir: string): void {
     const y = cursor.y + (lines.length - rows.length) - (lines.length - shown.length);
     const title = `${state === "working" ? "⠂" : "✳"} Scripted${lit ? " !" : ""}`;
     const body = shown.map((line) => `\x1b[0m${line}\x1b[0m\x1b[K`).join("\r\n");
-    // One write, so that nobody sees half a screen.
+    // One write, so that no reader sees half a screen.
     process.stdout.write(`\x1b]2;${title}\x07\x1b[H${body}\x1b[J\x1b[${y + 1};${cursor.x + 1}H`);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Claude Code without a screen, as far as its streams and its files tell of it: a JSON object per line, in and out, an
+ * Claude Code without a screen, as far as its streams and files show: a JSON object per line, in and out, an
  * entry in the registry, a transcript, and a model that answers everything at once. A line that is none ends it.
  * `bun scriptedClaude.ts <config folder> <session>`
  */
@@ -22,7 +22,7 @@ interface ControlLine {
   readonly request_id: string;
 }
 
-/** What it was told in its session, in order. */
+/** The messages in its session, in order. */
 export function toldIn(transcript: string): string[] {
   const lines = existsSync(transcript) ? readFileSync(transcript, "utf8").split("\n").slice(0, -1) : [];
   return lines

@@ -1,6 +1,6 @@
 /**
- * A Codex on its own, as far as the system and its files tell of it: it holds the lock of its thread, writes the thread
- * down, and runs what stands in its queue. `codex <thread>`, and beside it `codex queue --thread … --message …`.
+ * A Codex on its own, as far as the system and its files show: it holds the lock of its thread, writes the thread
+ * down, and runs its queue. `codex <thread>`, and beside it `codex queue --thread … --message …`.
  */
 import { appendFileSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ export function rolloutIn(codexHome: string, thread: string): string {
   return join(codexHome, "sessions", ...day.split("-"), `rollout-${day}T00-00-00-${thread}.jsonl`);
 }
 
-/** What it was told in its thread, in order. */
+/** The messages in its thread, in order. */
 export function toldIn(rollout: string): string[] {
   const turns = linesOf(rollout).map(
     (line) => JSON.parse(line) as { payload: { role?: string; content?: readonly { text: string }[] } },
@@ -42,7 +42,7 @@ if (import.meta.main) {
   else converse(codexHome, thread!);
 }
 
-/** A thread that nobody writes down is not known by its id. */
+/** A thread without a record is not known by its id. */
 function enqueue(codexHome: string, options: readonly string[]): void {
   const { thread, message } = parseArgs({
     args: [...options],
@@ -55,7 +55,7 @@ function enqueue(codexHome: string, options: readonly string[]): void {
   appendFileSync(queueIn(codexHome), `${JSON.stringify({ thread, message } satisfies Queued)}\n`);
 }
 
-/** The lock is held and the thread has begun once its first line stands. Codex looks into its queue less often. */
+/** The lock is held and the thread has started once its first line is written. Codex looks into its queue less often. */
 function converse(codexHome: string, thread: string): void {
   const [locks, rollout] = [join(codexHome, "thread-writer-locks"), rolloutIn(codexHome, thread)];
   for (const folder of [locks, dirname(rollout)]) mkdirSync(folder, { recursive: true });

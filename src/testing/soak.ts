@@ -92,7 +92,7 @@ class Play {
     }
   }
 
-  /** A user goes on once they see what they did, so that no key is under way when a dialog opens. */
+  /** A user continues once they see what they did, so that no key is under way when a dialog opens. */
   private async draft(length: number): Promise<void> {
     await this.visitor.press(...Array.from({ length }, () => key));
     await until(async () => (await this.keysShown()) === length, "the draft to show");

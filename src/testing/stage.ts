@@ -25,7 +25,7 @@ export interface Stage extends AsyncDisposable {
   scripted(name: string, options?: Casting): Promise<ScriptedCast>;
   send(to: string, body: string): Promise<Receipt>;
   deliveries(receipt: Receipt): readonly Delivery[];
-  /** The delivery as soon as it satisfies; fails with what became of it instead. */
+  /** The delivery as soon as it satisfies; fails with its history instead. */
   delivered(receipt: Receipt, enough?: (delivery: Delivery) => boolean): Promise<Delivery>;
 }
 

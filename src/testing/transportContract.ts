@@ -28,7 +28,7 @@ export interface TransportAbilities {
   readonly vanished: "gone" | "held";
 }
 
-/** What every way out promises, whatever is at its other end. */
+/** What every transport promises, whatever is at its other end. */
 export function transportContract(
   name: string,
   open: () => Promise<TransportUnderTest>,
@@ -112,7 +112,7 @@ export function transportContract(
     test("a recipient that is gone is an answer, not a fault", async () => {
       await using subject = await open();
       await subject.vanish();
-      const attempt = errandFor(subject, "to nobody");
+      const attempt = errandFor(subject, "without recipients");
       expect((await subject.transport.ready(attempt)).kind).toBe(vanished);
       expect(["gone", "held", "error", "unknown"]).toContain(
         (await subject.transport.deliver(attempt, AbortSignal.timeout(2_000))).kind,

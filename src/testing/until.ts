@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * For states of the outside world that nobody announces: looked at again and again, in this one place. Fails with what
+ * For states of the outside world that no event announces: polled, in this one place. Fails with what
  * it waited for; where what is there instead matters, that is asked only then.
  */
 export async function until(
@@ -19,7 +19,7 @@ export async function until(
 
 /**
  * A killed process is gone when it is not there, or only waits for its parent to notice. While one of its threads is
- * still on the way out, its files and sockets are open.
+ * still exiting, its files and sockets are open.
  */
 export async function untilGone(pid: number): Promise<void> {
   await until(() => {

@@ -11,7 +11,7 @@ import { inPausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
-/** A `codex` that serves nobody, and is the real one otherwise. */
+/** A `codex` without a server, and the real one otherwise. */
 function withoutServer({ bench, command }: PreparedBench): string {
   const program = join(bench.place.home, "codex");
   writeFileSync(
@@ -43,7 +43,7 @@ async function startAlone(board: Switchboard, prepared: PreparedBench): Promise<
 }
 
 codexTest(
-  "started by Tieline, its server can not start: it runs alone, typed to at idle, told by its hooks in a " +
+  "started by Tieline, its server cannot start: it runs alone, typed to at idle, told by its hooks in a " +
     "turn, proved by its record",
   async () => {
     await using board = await Switchboard.start();
@@ -97,7 +97,7 @@ codexTest("adopted, behind a shell that shares its terminal: the agent is the pr
   const shellPid = bench.agentPid;
   const [program] = (await systemProcesses().all()).filter(({ ppid }) => ppid === shellPid);
   process.kill(program!.pid, "SIGKILL");
-  await until(async () => (await bench.capture()).command === "cat", { what: async () => "the shell went on" });
+  await until(async () => (await bench.capture()).command === "cat", { what: async () => "the shell continued" });
   const late = await board.send("ana", "too late");
   await board.reached(late, ({ state, reason }) => state === "queued" && reason !== null);
   expect((await bench.capture()).text).not.toContain("too late");

@@ -72,7 +72,7 @@ claudeTest(
       correlationId: string;
       questions?: { tag: string }[];
     };
-    // Who of the two asked first is a matter of milliseconds; whoever is asked first answers.
+    // Which of the two asked first is a matter of milliseconds; the one that is asked first answers.
     if (envelope.questions) {
       await board.tieline(["reply", envelope.questions[0]!.tag, "8080"], { TIELINE_TOKEN: bob });
       expect(

@@ -1,6 +1,6 @@
 const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
 
-/** A message as its reader is told to read it, by a last line where some characters are written otherwise. */
+/** A message as its reader should read it: a last line says which characters are written differently. */
 export function asRead(given: string): string {
   const [, text = "", told = ""] = /^([^]*)\n\[(?:read )?(.*)\]\s*$/.exec(given) ?? [];
   const [, forms] = /^(.*) without the backslash$/.exec(told) ?? [];

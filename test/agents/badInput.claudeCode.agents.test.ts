@@ -49,7 +49,7 @@ async function read(bench: Bench, tags: readonly string[]): Promise<void> {
   });
 }
 
-/** A program whose start stands at a dialog; nobody has told it yet what to do there. */
+/** A program that shows a dialog at its start, which is still unanswered. */
 async function atStart(
   board: Switchboard,
   options: BenchOptions,
@@ -133,7 +133,7 @@ claudeTest("a dialog of the program about itself: no new setting is agreed to", 
 });
 
 claudeTest(
-  "its settings are broken: no choice is made for the user, and without hooks the prompt is left as a way in",
+  "its settings are broken: no choice is made for the user, and without hooks the prompt is the only transport",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await atStart(board, {}, ({ place }) =>
@@ -151,7 +151,7 @@ claudeTest(
   },
 );
 
-claudeTest("a draft, and no other way in: it waits, and neither is submitted", async () => {
+claudeTest("a draft, and no other transport: it waits, and neither is submitted", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude({ settings: {} });
   await bench.draft("half a draft");
@@ -182,22 +182,25 @@ claudeTest("the program suggests what to type: it is no draft, and it is not sen
   expect((await board.status(tag)).deliveries[0]).toMatchObject({ transport: "tmux", authority: "user" });
 });
 
-claudeTest("copy mode: it waits where that is wished, and is left where nobody looks", async () => {
-  await using board = await Switchboard.start({ delivery: { copyMode: "hold" } });
-  await using bench = await board.claude({ settings: {} });
-  await bench.tmux("copy-mode", "-t", bench.pane);
-  const tags = await heldBack(board, /copy mode/);
-  await bench.send("-X", "cancel");
-  await read(bench, tags);
-  await bench.untilStatus("idle");
-  await board.run("daemon", "stop");
-  await Bun.write(
-    join(board.home, "config.json"),
-    JSON.stringify({ ...(await Bun.file(join(board.home, "config.json")).json()), delivery: {} }),
-  );
-  await bench.tmux("copy-mode", "-t", bench.pane);
-  await read(bench, [await board.send("ana", "--wait", "seen", "nobody scrolls here")]);
-});
+claudeTest(
+  "copy mode: it waits where that is configured, and ends copy mode where no client shows the pane",
+  async () => {
+    await using board = await Switchboard.start({ delivery: { copyMode: "hold" } });
+    await using bench = await board.claude({ settings: {} });
+    await bench.tmux("copy-mode", "-t", bench.pane);
+    const tags = await heldBack(board, /copy mode/);
+    await bench.send("-X", "cancel");
+    await read(bench, tags);
+    await bench.untilStatus("idle");
+    await board.run("daemon", "stop");
+    await Bun.write(
+      join(board.home, "config.json"),
+      JSON.stringify({ ...(await Bun.file(join(board.home, "config.json")).json()), delivery: {} }),
+    );
+    await bench.tmux("copy-mode", "-t", bench.pane);
+    await read(bench, [await board.send("ana", "--wait", "seen", "copy mode has ended here")]);
+  },
+);
 
 claudeTest("the rewind menu is open: nothing is rewound", async () => {
   await using board = await Switchboard.start();
@@ -262,7 +265,7 @@ claudeTest(
   },
 );
 
-/** The input box would ask the user to review marks that can not be seen; so they are not typed. */
+/** The input box would ask the user to review invisible marks; so they are not typed. */
 const withoutMarks = (body: string): string => body.replaceAll(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, "");
 
 claudeTest(
@@ -300,7 +303,7 @@ claudeTest(
   },
 );
 
-claudeTest("its registration can not be read: the screen decides, and mail arrives", async () => {
+claudeTest("its registration cannot be read: the screen decides, and mail arrives", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude();
   const file = join(bench.place.home, ".claude", "sessions", `${bench.agentPid}.json`);
@@ -325,7 +328,7 @@ claudeTest("its transcript is moved away: the proof comes from the next one", as
   expect((await board.status(tag)).deliveries[0]).toMatchObject({ state: "seen", proof: "transcript" });
 });
 
-claudeTest("hooks time out: the agent goes on without us, and its mail comes when we are back", async () => {
+claudeTest("hooks time out: the agent continues, and its mail arrives when the daemon is back", async () => {
   await using board = await Switchboard.start();
   const settings = board.settings();
   await using bench = await board.claude({

@@ -12,7 +12,7 @@ import { asking, codexTest, embedded, interrupt, shell, untilIdle } from "./code
 import { choose, press } from "./user.ts";
 import { Switchboard } from "./switchboard.ts";
 
-/** Sends, sees it held for that reason, lets the user go on, and answers the request with which it came, once. */
+/** Sends, sees it held for that reason, lets the user continue, and returns the request with which it came, once. */
 async function waitsFor(
   board: Switchboard,
   bench: Bench,
@@ -107,7 +107,7 @@ codexTest.each([
   ["a draft", "half a draft", /half a draft/],
   ["a collapsed paste", "x".repeat(3_000), /\[Pasted Content 3000 chars\]/],
   ["a shell command", "!touch executed", /^! ?touch executed/m],
-])("%s stands in the composer: it is neither sent nor changed", async (_what, draft, shown) => {
+])("%s in the composer: it is neither sent nor changed", async (_what, draft, shown) => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board);
   await bench.draft(draft, ({ text }) => shown.test(text));
@@ -119,7 +119,7 @@ codexTest.each([
   expect(isThere(bench, "executed")).toBe(false);
 });
 
-codexTest("copy mode, and nobody looks: it is left, and the message comes", async () => {
+codexTest("copy mode without a client: it ends, and the message arrives", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board);
   await bench.tmux("copy-mode", "-t", bench.pane);
@@ -147,7 +147,7 @@ codexTest("the user goes back to an earlier message: nothing is typed there", as
   );
 });
 
-codexTest("killed, with its screen still as it was: nothing is typed into what stands there now", async () => {
+codexTest("killed, with its screen still as it was: nothing is typed into the program that is there now", async () => {
   await using board = await Switchboard.start();
   const { bench, command, launch } = await prepareBench("codex");
   await using _ = bench;
@@ -179,7 +179,7 @@ codexTest("a hooks file that is not JSON: setup does not touch it, and mail come
   await bench.model.next((one) => freshHas(one, tag));
 });
 
-codexTest("its record is taken away: what is typed then is given once, and nobody says that it was seen", async () => {
+codexTest("its record is taken away: what is typed then is delivered once, and never reported as seen", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board);
   await board.send("ana", "--wait", "seen", "the first");

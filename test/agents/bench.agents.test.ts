@@ -37,7 +37,7 @@ for (const program of Object.keys(recipes) as AgentProgram[]) {
 
     // One that asks nothing has no dialog to prove.
     if (recipe.permissionDialog === undefined) return;
-    run("a permission dialog stands and nothing has run", async () => {
+    run("a permission dialog is open and nothing has run", async () => {
       const script = [{ calls: [recipe.shellCall("touch forbidden", true)] }, say("done")];
       await using bench = await startBench(program, { script });
       await bench.prompt("touch it please");

@@ -278,7 +278,7 @@ export class Bench implements AsyncDisposable {
     return lines;
   }
 
-  /** This bench, after these steps. Where one of them fails there is nobody yet who would close it. */
+  /** This bench, after these steps. If a step fails, this closes the bench. */
   async after(steps: () => Promise<void>): Promise<this> {
     try {
       await steps();

@@ -17,7 +17,7 @@ export const shell = (command: string) => ({ name: "Bash", input: { command, des
 export const timesRead = (request: ModelRequest, text: string): number =>
   request.entries.filter((entry) => entry.text.includes(text)).length;
 
-/** Closes the dialog that the program stands at, as a user does who wants none of it. */
+/** Closes the open dialog, as a user who declines it. */
 export async function dismiss(bench: Bench): Promise<void> {
   await press(bench, "Escape", async () => (await bench.registry())?.status !== "waiting");
 }

@@ -38,7 +38,7 @@ codexTest(
 );
 
 codexTest(
-  "idle, from an agent: a peer's words in a frame that they can not leave; too long for it, with the header " +
+  "idle, from an agent: a peer's words in a frame that they cannot leave; too long for it, with the header " +
     "that no user wrote them",
   async () => {
     await using board = await Switchboard.start();
@@ -168,7 +168,7 @@ codexTest(
   },
 );
 
-/** How long before the call it is sent; the call does not wait for anybody. */
+/** How long before the call it is sent; the call does not wait. */
 const shortlyBeforeMs = 10;
 codexTest("--when interrupt, 10 ms before a call, again and again: never after it", async () => {
   await using board = await Switchboard.start();
@@ -192,7 +192,7 @@ codexTest("--when interrupt, 10 ms before a call, again and again: never after i
   }
 });
 
-codexTest("--when interrupt, no call follows: it comes at the end of the turn, which goes on", async () => {
+codexTest("--when interrupt, no call follows: it arrives at the end of the turn, which continues", async () => {
   await using board = await Switchboard.start();
   const gate = new Gate();
   await using bench = await board.codex({ script: [say("partial ", gate, "rest"), say("understood")] });
@@ -210,7 +210,7 @@ codexTest("--when interrupt, no call follows: it comes at the end of the turn, w
 });
 
 codexTest(
-  "--when interrupt, while a subagent works: its call is stopped, and so is the main thread's, which is told",
+  "--when interrupt, while a subagent works: its call is stopped, and so is the main thread's, which gets the message",
   async () => {
     await using board = await Switchboard.start();
     const [main, child] = [new Gate(), new Gate()];
@@ -299,7 +299,7 @@ codexTest(
 );
 
 codexTest(
-  "hooks in the user's own file: setup says what to approve, Codex asks for it, and nobody has written trust",
+  "hooks in the user's own file: setup says what to approve, Codex asks for it, and no trust was written",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await startBench("codex");

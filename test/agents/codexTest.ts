@@ -25,11 +25,11 @@ export const asking = (cmd: string): ToolCall => ({
   input: { cmd, sandbox_permissions: "require_escalated", justification: "scripted" },
 });
 
-/** Ends the turn, or the dialog in which it stands. */
+/** Ends the turn, or its open dialog. */
 export const interrupt = (bench: Bench): Promise<void> =>
   press(bench, "Escape", ({ text }) => text.includes("Conversation interrupted"));
 
-/** The title shows neither work nor a question, and the composer stands at the bottom. */
+/** The title shows neither work nor a question, and the composer is at the bottom. */
 export async function untilIdle(bench: Bench): Promise<void> {
   await bench.waitForScreen(
     ({ title, text }) => title.includes("project") && !/^[⠀-⣿[]/.test(title) && /^› /m.test(text),

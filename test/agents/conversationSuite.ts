@@ -58,7 +58,7 @@ export function conversationSuite(
   );
 }
 
-/** What holds, besides, for those that take mail into a turn that runs. */
+/** What also holds for programs that take mail into a running turn. */
 export function joinedTurnSuite(run: ProgramTest, program: AgentProgram): void {
   run("--hard: the running answer is cut, and the words start a turn", async () => {
     await using board = await Switchboard.start();

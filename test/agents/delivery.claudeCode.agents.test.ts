@@ -9,7 +9,7 @@ import { inPausedTool } from "./pausedTool.ts";
 import { Switchboard } from "./switchboard.ts";
 import { until } from "./until.ts";
 
-claudeTest("idle, from the user: typed at its prompt, as the user's own word, proved by its transcript", async () => {
+claudeTest("idle, from the user: typed at its prompt, as user, proved by its transcript", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude();
   const tag = await board.timed("idle", "turn", () =>
@@ -151,7 +151,7 @@ claudeTest(
     });
     bench.model.add(
       { ...batch({ name: "Agent", input: delegate }), when: (one) => freshHas(one, "delegate it") },
-      // The main thread's next reply is still being written while the subagent goes on.
+      // The main thread's next reply is still being written while the subagent continues.
       { ...batch(shell("touch by-main")), when: (one) => one.agentId === undefined, hold: mainWaits },
       { ...batch(shell("touch by-subagent")), when: (one) => one.agentId !== undefined, hold: gate },
     );
@@ -254,7 +254,7 @@ claudeTest(
   },
 );
 
-claudeTest("the daemon is down: the session goes on, and the next daemon delivers what waited", async () => {
+claudeTest("the daemon is down: the session continues, and the next daemon delivers what waited", async () => {
   await using board = await Switchboard.start();
   await using bench = await board.claude({ permissions: "allow" });
   await board.run("daemon", "stop");

@@ -37,7 +37,7 @@ codexTest("--when tool, in a tool, with hooks: the words come with the tool's re
 });
 
 codexTest(
-  "--when tool, in a command that goes on in the background, with hooks: the words come with the next call",
+  "--when tool, in a command that continues in the background, with hooks: the message arrives with the next call",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await embedded(board, { hooks: true, permissions: "allow" });
@@ -60,7 +60,7 @@ codexTest(
   },
 );
 
-codexTest("a draft stands at its prompt: mail goes by Codex's own queue, in order, and the draft stays", async () => {
+codexTest("a draft at its prompt: mail goes through Codex's own queue, in order, and the draft stays", async () => {
   await using board = await Switchboard.start();
   await using bench = await embedded(board);
   await board.send("ana", "--wait", "seen", "the first turn");

@@ -10,7 +10,7 @@ import { Switchboard } from "./switchboard.ts";
 
 conversationSuite(geminiTest, { program: "gemini", start: hooked, isAtRest: ({ title }) => title.includes("Ready") });
 
-geminiTest("idle: typed as the user's own word, and proved by the program's record", async () => {
+geminiTest("idle: typed as user, and proved by the program's record", async () => {
   await using board = await Switchboard.start();
   await using bench = await hooked(board, { script: [say("heard"), say("understood")] });
   const body = "!echo no command\n/quit grüße 世界";
@@ -29,7 +29,7 @@ geminiTest("idle: typed as the user's own word, and proved by the program's reco
   expect(freshTexts(later, "user")).toContain(framed(second, "from bob", fromBob(second)));
 });
 
-geminiTest("a draft stands in the composer: it stays, and the mail waits until the user has sent it", async () => {
+geminiTest("a draft in the composer: it stays, and the mail waits until the user has sent it", async () => {
   await using board = await Switchboard.start();
   await using bench = await hooked(board, { script: [say("heard"), say("understood")] });
   await bench.paste("half a draft");

@@ -17,7 +17,7 @@ const cache = process.env["XDG_CACHE_HOME"];
 const shortEnough = 17;
 const where = cache === undefined || cache.length > shortEnough || !readsDefaults(join(cache, "any")) ? null : cache;
 
-/** Runs with a temporary directory for which nobody but root has to be trusted. */
+/** Runs with a temporary directory that only root can write. */
 async function inFolderOfRoot(folder: string, run: () => Promise<void>): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const own = mkdtempSync(join(folder, "t-"));

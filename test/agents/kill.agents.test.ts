@@ -54,18 +54,15 @@ for (const [program, headless] of [
 ] as const) {
   const test = await programTest(program);
   for (const [how, end] of Object.entries(ends)) {
-    test(
-      `${program}${headless ? " without a screen" : ""}, ${how}: no further call runs, and nothing of it is ` + "left",
-      async () => {
-        await using board = await Switchboard.start();
-        await using bench = await working(board, program, headless);
-        const root = join(bench.place.home, "..");
-        await end(board, bench);
-        await Bun.write(join(bench.place.project, "release"), "");
-        await until(async () => (await processesIn(root)).length === 0, { what: async () => "all of it ended" });
-        expect(bench.model.requests.filter((one) => one.fresh.some(({ role }) => role === "tool"))).toEqual([]);
-        expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
-      },
-    );
+    test(`${program}${headless ? " without a screen" : ""}, ${how}: no further call runs, and no process is left`, async () => {
+      await using board = await Switchboard.start();
+      await using bench = await working(board, program, headless);
+      const root = join(bench.place.home, "..");
+      await end(board, bench);
+      await Bun.write(join(bench.place.project, "release"), "");
+      await until(async () => (await processesIn(root)).length === 0, { what: async () => "all processes exited" });
+      expect(bench.model.requests.filter((one) => one.fresh.some(({ role }) => role === "tool"))).toEqual([]);
+      expect(existsSync(join(bench.place.project, "forbidden"))).toBe(false);
+    });
   }
 }

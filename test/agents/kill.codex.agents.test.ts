@@ -56,7 +56,7 @@ const ends: [string, (board: Switchboard, bench: Bench) => Promise<unknown>][] =
   ["tmux kill-server", (_, bench) => bench.tmux("kill-server").catch(() => "")],
   ["kill -9 of the program in the pane", async (_, bench) => process.kill(bench.agentPid, "SIGKILL")],
   [
-    "kill -9 of it with no daemon",
+    "kill -9 without a daemon",
     async (board, bench) => {
       await board.run("daemon", "stop");
       process.kill(bench.agentPid, "SIGKILL");

@@ -21,7 +21,7 @@ olderTest(`a Claude Code ${version}, which knows other flags, has the same life`
 );
 
 olderTest(
-  `a Claude Code ${version} is told by its hooks in a turn, and its transcript proves what it has read`,
+  `a Claude Code ${version} gets mail from its hooks in a turn, and its transcript proves what it has read`,
   async () => {
     await using board = await Switchboard.start();
     await using bench = await board.spawned("claude-code", { version, permissions: "allow" });

@@ -26,7 +26,7 @@ codexTest("at a server of its own the tool runs outside of the pane: the caller 
   await registerMcp(bench, "codex");
   await openAtSharedServer(bench, command);
   await board.adopt(bench);
-  // The thread is told by the server a moment after the pane is known.
+  // The server reports the thread a moment after the pane is known.
   await until(
     async () =>
       (await board.json<AgentView[]>("ls")).some(({ name, sessionId }) => name === "ana" && sessionId !== null),

@@ -11,7 +11,7 @@ export interface Seat extends AsyncDisposable {
 }
 
 /**
- * A real program with `tieline setup --mcp` in its own configuration; adopted as `ana` unless nobody should know it.
+ * A real program with `tieline setup --mcp` in its own configuration; adopted as `ana` unless it should stay unknown.
  */
 export async function seated(
   program: AgentProgram,

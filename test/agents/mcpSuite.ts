@@ -51,7 +51,7 @@ export function mcpSuite(
     },
   );
 
-  run("a program that Tieline does not know is told how to become known", async () => {
+  run("a program that Tieline does not know gets the command that adopts it", async () => {
     await using seat = await seated(program, setup, insisting(tool("list_agents"), say("oh")), { adopted: false });
     await seat.bench.prompt("who is there?");
     const result = await toolResult(seat.bench);

@@ -52,7 +52,7 @@ codexTest.each(starts)(
       (await board.client().call("inbox", { peek: true })).some(({ body }) =>
         body.includes("default:ana cannot reach its model: "),
       );
-    await until(told, { what: async () => "the user is told" });
+    await until(told, { what: async () => "the user gets a notice" });
     bench.model.up();
     expect((await board.reached(tag, ({ state }) => state === "seen")).deliveries[0]!.notes).toEqual([]);
   },

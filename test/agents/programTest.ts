@@ -7,7 +7,7 @@ export const deadlineMs = 300_000;
 export type ProgramTest = (name: string, body: () => Promise<void>, timeoutMs?: number) => void;
 
 /**
- * How tests of a real program are declared. Where it can not be installed, or something else is lacking, they are
+ * How tests of a real program are declared. Where it cannot be installed, or something else is missing, they are
  * skipped and say why.
  */
 export async function programTest(

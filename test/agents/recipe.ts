@@ -23,7 +23,7 @@ export interface LaunchOptions {
 
 /** What the bench must know of one program: how to prepare a home, start it, and see that it waits for a prompt. */
 export interface Recipe {
-  /** Writes settings, trust and fake credentials, so that no dialog stands between start and prompt. */
+  /** Writes settings, trust and fake credentials, so that no dialog comes between start and prompt. */
   seed(place: Place, options: LaunchOptions): Promise<void>;
   env(place: Place, options: LaunchOptions): Record<string, string>;
   args(place: Place, options: LaunchOptions): string[];

@@ -32,7 +32,7 @@ for (const program of ["claude-code", "codex", "gemini", "opencode", "pi"] as co
   for (const [how, start] of Object.entries(starts)) {
     test(`${program}, ${how}: it answers with the command that the message names`, async () => {
       await using board = await Switchboard.start();
-      // Nothing but Tieline itself puts the command on a PATH here, and a login shell sets that anew, as on many
+      // Nothing but Tieline itself puts the command on a PATH here, and a login shell resets that, as on many
       // systems.
       await using bench = await start(board, program, {
         permissions: "allow",

@@ -1,4 +1,4 @@
-/** What a pane shows, and what tmux knows of it. */
+/** What a pane shows, and what tmux knows about the pane. */
 export interface Screen {
   text: string;
   title: string;

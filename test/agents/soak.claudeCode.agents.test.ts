@@ -103,7 +103,7 @@ const text = (request: ModelRequest): string => request.entries.map((entry) => e
 const frames = (request: ModelRequest, tag: string): number => text(request).split(`[${tag} from`).length - 1;
 /**
  * The input box composes characters, so the message is compared in that form. What is too long for a hook, or could
- * not be checked on the screen before Enter, rings instead: the model is told how to read it.
+ * not be checked on the screen before Enter, rings instead: the model gets the command that shows it.
  */
 function isWhole(request: ModelRequest, tag: string, body: string): boolean {
   if (

@@ -96,14 +96,14 @@ export class Switchboard implements AsyncDisposable {
     });
   }
 
-  /** Makes the program on a bench, which somebody else started, the agent `ana`. */
+  /** Adopts the program on a bench as the agent `ana`. */
   async adopt(bench: Bench): Promise<void> {
     this.bench = bench;
     this.liveIn(bench);
     await this.run("adopt", bench.pane, "--name", "ana", "--provider", bench.program);
   }
 
-  /** Serves the home and the tmux server of a bench, whose program nobody has made an agent. */
+  /** Serves the home and the tmux server of a bench, whose program is not an agent yet. */
   async serve(bench: Bench): Promise<void> {
     await this.run("daemon", "stop");
     this.bench = bench;
@@ -238,7 +238,7 @@ export class Switchboard implements AsyncDisposable {
     return history;
   }
 
-  /** SIGKILL: the next command finds nobody and starts another one. */
+  /** SIGKILL: the next command finds no daemon and starts one. */
   async killDaemon(): Promise<void> {
     const { pid } = await this.json<{ pid: number }>("daemon", "status");
     process.kill(pid, "SIGKILL");

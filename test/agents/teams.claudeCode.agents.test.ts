@@ -310,7 +310,7 @@ claudeTest("a native teammate: the user grants and denies its permissions, and i
   });
 });
 
-/** What a model does that must plan first: it writes each plan into the file that it is told of, and hands it in. */
+/** What a model does that must plan first: it writes each plan into the given file, and submits it. */
 function planning(...plans: string[]): Script {
   let file = "";
   return (request) => {

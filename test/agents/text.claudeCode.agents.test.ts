@@ -1,5 +1,5 @@
 /**
- * Claude Code attaches a file that a prompt names behind an @, wherever it is, and asks nobody: no agent may make it do
+ * Claude Code attaches a file that a prompt names behind an @, wherever it is, without asking: no agent may make it do
  * that.
  */
 import { expect } from "bun:test";

@@ -1,4 +1,4 @@
-/** Codex adds the skill that words name behind a $, wherever that is, and asks nobody: no agent may make it do that. */
+/** Codex adds the skill that words name behind a $, wherever that is, without asking: no agent may make it do that. */
 import { expect } from "bun:test";
 import { freshHas, freshTexts, say, type ModelRequest } from "../../fixtures/model-servers/server.ts";
 import type { Bench, BenchOptions } from "./bench.ts";

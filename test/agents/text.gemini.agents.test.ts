@@ -100,7 +100,7 @@ geminiTest("200 KB: a doorbell with its first words, in which nothing names a fi
 });
 
 geminiTest(
-  "beside a tool's result: Gemini CLI writes angle brackets as entities, and the model is told how to read them",
+  "beside a tool's result: Gemini CLI writes angle brackets as entities, and a last line says how to read them",
   async () => {
     await using board = await Switchboard.start();
     await using bench = await hooked(board, { permissions: "allow" });

@@ -15,7 +15,7 @@ export const until = (
 /** Far longer than a program needs on a slow machine: what was taken late must not be done twice. */
 const patienceMs = 6_000;
 
-/** Acts and looks, and acts again when nothing came of it. Does nothing where the effect is there already. */
+/** Acts and looks, and acts again if nothing happened. Does nothing if the effect is already there. */
 export async function insist(
   act: () => Promise<unknown>,
   isDone: () => boolean | Promise<boolean>,

@@ -29,12 +29,12 @@ export async function choose(bench: Bench, label: string): Promise<void> {
   await press(bench, "Enter", (screen) => !entryAt(screen)?.startsWith(label));
 }
 
-/** The entry of the menu at which the mark stands. */
+/** The selected entry of the menu. */
 function entryAt({ text }: Screen): string | undefined {
   return [...text.matchAll(/^ *[❯›] (?:\d+\. )?(?<entry>.*\S)/gm)].at(-1)?.groups?.["entry"];
 }
 
-/** Gives a shell a line, on a line of its own, and sees what came of it. */
+/** Gives a shell a line, on a line of its own, and waits for its effect. */
 export async function typeLine(bench: Bench, line: string, isDone: () => boolean | Promise<boolean>): Promise<void> {
   const typed = async (): Promise<boolean> => {
     const shown = beforeCursor(await bench.capture());
@@ -53,7 +53,7 @@ export async function typeLine(bench: Bench, line: string, isDone: () => boolean
   await insist(enter, isDone, { what });
 }
 
-/** A long line is wrapped by the shell itself, which can end a row with blanks that nobody sees. */
+/** A long line is wrapped by the shell itself, which can end a row with invisible blanks. */
 function beforeCursor({ text, cursorX, cursorY }: Screen): string {
   const rows = text.split("\n").slice(0, cursorY + 1);
   return withoutBlanks([...rows.slice(0, -1), rows.at(-1)?.slice(0, cursorX)].join(""));

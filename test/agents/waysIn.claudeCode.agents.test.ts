@@ -119,7 +119,7 @@ claudeTest("inbox socket, with a way back: the model's answer comes to our socke
   );
 });
 
-claudeTest("a killed session stays in the registry as idle, and is told apart as not alive", async () => {
+claudeTest("a killed session stays in the registry as idle, and is recognized as not alive", async () => {
   await using bench = await startBench("claude-code");
   const { alive } = await bench.untilStatus("idle");
   expect(alive).toBe(true);

@@ -112,7 +112,7 @@ codexTest("thread/queue/add, busy: the words wait for the end of the turn", asyn
   expect(second.turnId).not.toBe(turnId);
 });
 
-/** A turn that stands at an approval dialog. */
+/** A turn with an open approval dialog. */
 async function startAtApproval(): Promise<Remote> {
   const remote = await startRemote({ permissions: "ask", script: [batch(asking("touch asked"))] });
   await remote.start("touch it");
@@ -178,7 +178,7 @@ codexTest("a PreToolUse refusal stops every call of a batch, and the model reads
   expect(isThere(bench, "one")).toBe(false);
 });
 
-codexTest("a request that Codex refuses says so, and a closed server is told apart", async () => {
+codexTest("a request that Codex refuses says so, and a closed server is distinguished", async () => {
   await using remote = await startRemote();
   const steer = { threadId: remote.threadId, expectedTurnId: "nope", input: input("x") };
   const refusal = await remote.app.request("turn/steer", steer).catch((thrown: unknown) => thrown);

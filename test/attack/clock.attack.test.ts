@@ -127,7 +127,7 @@ describeUnless(lackUnless(fakeLibrary !== "", "faketime is missing here"))("a ma
       await reaches(world, "ana", "when it is right again");
     });
 
-    test("expires nothing, loses no answer, and limits nobody", async () => {
+    test("expires nothing, loses no answer, and limits no sender", async () => {
       await using clocked = await startClocked({ files: { "tieline.yaml": filesProject }, ...held });
       const { world } = clocked;
       expect(await world.tieline(["up", "writer"])).toMatchObject({ code: 0 });

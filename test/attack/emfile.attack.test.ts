@@ -20,7 +20,7 @@ function isRunning(pid: number): boolean {
 describeUnless(lackUnless(canLimit, "changing the limits of a process needs root and prlimit"))(
   "a daemon without file descriptors for a while",
   () => {
-    test("goes on by itself when there are some again: hooks, outboxes, logs, teams and panes", async () => {
+    test("continues when there are some again: hooks, outboxes, logs, teams and panes", async () => {
       await using intakes = await startIntakes();
       const { world, log } = intakes;
       intakes.write("before");
@@ -40,7 +40,7 @@ describeUnless(lackUnless(canLimit, "changing the limits of a process needs root
       intakes.write("after");
       await intakes.arrived("after");
       expect(await world.daemonPid()).toBe(pid);
-      // A daemon that has been through this also ends when it is told to.
+      // A daemon that has been through this still stops on request.
       expect(await world.tieline(["daemon", "stop"])).toMatchObject({ code: 0 });
       expect(isRunning(pid)).toBe(false);
     });

@@ -15,7 +15,7 @@ agents:
 /** Without a flood it is some 70 MB; what is bounded does not grow with the number of files. */
 export const memoryBoundMb = 300;
 
-/** The caller disposes of it. */
+/** The caller disposes the world. */
 export async function startFloodWorld(config?: object): Promise<World> {
   const world = await startWorld({ files: { "tieline.yaml": project }, ...(config && { config }) });
   expect(await world.tieline(["up"])).toMatchObject({ code: 0 });
@@ -53,7 +53,7 @@ export const inboxOf = (world: World, name: string): { from: string; content: st
     (file) => JSON.parse(readFileSync(room(world, name, ".inbox", file), "utf8")) as { from: string; content: string },
   );
 
-/** Asks the daemon for something, a few times a second, until the work is done; it must answer in the middle of it. */
+/** Asks the daemon for something, a few times a second, until the work is done; it must answer meanwhile. */
 export async function whileItAnswers(world: World, work: () => Promise<void>): Promise<number> {
   let over = false;
   let answers = 0;

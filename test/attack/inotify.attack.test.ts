@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { describeUnless, lackUnless } from "../../src/testing/needing.ts";
 
-/** Limits of inotify belong to a user namespace, so that nobody else is touched. */
+/** Limits of inotify belong to a user namespace, so that no other process is affected. */
 const withoutWatches = [
   "unshare",
   "--user",

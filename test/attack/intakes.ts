@@ -1,5 +1,5 @@
 /**
- * Everything by which mail comes in besides the command, in one project: an outbox, a log, a Claude Code team, a hook.
+ * Every intake in one project: an outbox, a log, a Claude Code team, a hook.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -6,7 +6,7 @@ import { inboxNames, memoryBoundMb, peakMemoryMb, startFloodWorld, whileItAnswer
 describe("logs that are read", () => {
   test("may have 20,000 lines at once", async () => {
     await using world = await startFloodWorld();
-    const lines = Array.from({ length: 20_000 }, () => "@nobody: x").join("\n");
+    const lines = Array.from({ length: 20_000 }, () => "@unknown: x").join("\n");
     world.file(
       "logs/today.txt",
       `[2026-01-31 09:00:00] RES: ${lines}\n[2026-01-31 09:00:01] RES: @user: the end\n[2026-01-31 09:00:02] RES: x\n`,

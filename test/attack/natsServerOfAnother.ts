@@ -5,12 +5,12 @@
 import { until } from "../../src/testing/until.ts";
 import { startWorld } from "../../src/testing/world.ts";
 
-const nobody = 65_534;
+const unprivileged = 65_534;
 // It takes every connection, sends nothing and says that there was one.
 const listener = `require("node:net").createServer((socket) => { console.log("connection"); socket.on("error", () => {}); })
     .listen(4222, "127.0.0.1", () => console.log("listening"));`;
 const server = Bun.spawn(
-  ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", process.execPath, "-e", listener],
+  ["setpriv", `--reuid=${unprivileged}`, `--regid=${unprivileged}`, "--clear-groups", process.execPath, "-e", listener],
   {
     ...{ cwd: "/", env: { PATH: process.env["PATH"]!, HOME: "/" }, stdin: "ignore", stdout: "pipe", stderr: "inherit" },
   },

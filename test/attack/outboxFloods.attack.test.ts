@@ -17,9 +17,9 @@ import {
 } from "./floodWorld.ts";
 
 describe("an agent that has nothing but files", () => {
-  test("can not freeze the daemon or fill its memory with 10,000 small files, and is told a few times", async () => {
+  test("cannot freeze the daemon or fill its memory with 10,000 small files, and gets a few notices", async () => {
     await using world = await startFloodWorld();
-    drop(world, 10_000, () => ({ to: "nobody", content: "x" }));
+    drop(world, 10_000, () => ({ to: "unknown", content: "x" }));
     const answers = await whileItAnswers(world, () =>
       until(() => waiting(world).length + taken(world).length === 0, "the outbox to be empty", 240_000),
     );
@@ -39,7 +39,7 @@ describe("an agent that has nothing but files", () => {
     expect(await peakMemoryMb(world)).toBeLessThan(memoryBoundMb);
   }, 300_000);
 
-  test("is told once that it writes too fast; its files wait in order and go on when they may", async () => {
+  test("gets one notice that it writes too fast; its files wait in order and are sent when they may", async () => {
     await using world = await startFloodWorld({ guards: { perPairPerMinute: 5 } });
     drop(world, 300, (at) => ({ to: "reader", content: `message ${at}` }));
     await until(
@@ -63,7 +63,7 @@ describe("an agent that has nothing but files", () => {
     );
   }, 120_000);
 
-  test("can not make the daemon read what it put into its own inbox", async () => {
+  test("cannot make the daemon read what it put into its own inbox", async () => {
     await using world = await startFloodWorld();
     const inbox = room(world, "writer", ".inbox");
     for (let at = 0; at < 400; at++) {
@@ -73,7 +73,7 @@ describe("an agent that has nothing but files", () => {
     }
     await world.killDaemon();
     await world.ls();
-    drop(world, 1, () => ({ to: "nobody", content: "x" }));
+    drop(world, 1, () => ({ to: "unknown", content: "x" }));
     await until(() => rejected(world).length === 2, "the file to be put aside");
     await until(() => readdirSync(inbox).some((name) => name.endsWith("_tieline.json")), "the notice");
     expect(await peakMemoryMb(world)).toBeLessThan(memoryBoundMb);

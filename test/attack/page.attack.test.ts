@@ -136,7 +136,7 @@ describeUnless(lackOfChromium)("the dashboard in a browser that visits other pag
   });
 
   describe("a link", () => {
-    test("that was used, guessed or changed signs nobody in", async () => {
+    test("that was used, guessed or changed does not sign in", async () => {
       const link = await place.link();
       const guessed = link.replace(
         /(#sign-in\/[^/]+\/)./,

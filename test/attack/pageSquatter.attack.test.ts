@@ -185,7 +185,7 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
     const home = place.world.env["TIELINE_HOME"]!;
     daemonPort = Number(readFileSync(join(home, "port"), "utf8"));
     expect(daemonPort).not.toBe(place.port);
-    // Every session is void, and the user is told.
+    // Every session is void, and the log says so.
     expect(await place.world.json<DeviceView[]>(["devices", "ls"])).toEqual([]);
     expect(readFileSync(join(home, "daemon.log"), "utf8")).toContain(
       `port ${place.port} is taken by another program: this daemon is at port ${daemonPort}, and every ` +
@@ -214,7 +214,7 @@ describeUnless(lackOfChromium)("a program at the daemon's port while the daemon 
   });
 });
 
-/** Both ways in which a page could sign with the stored key, and what the daemon says to each. */
+/** Both methods by which a page could sign with the stored key, and what the daemon says to each. */
 const refusals = { openTab: 401, asTab: [401, 401] };
 
 /** Runs in the squatter's page: the stored key, as far as it can be had. */
@@ -284,7 +284,7 @@ async function installWorker(): Promise<void> {
   await navigator.serviceWorker.ready;
 }
 
-/** Takes over every open page of its origin, tells what they send, and answers for whoever comes. */
+/** Takes over every open page of its origin, tells what they send, and answers every request. */
 const worker = (collector: number): string => `
   addEventListener("install", () => skipWaiting());
   addEventListener("activate", (event) => event.waitUntil(clients.claim()));

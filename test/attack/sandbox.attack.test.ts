@@ -159,7 +159,7 @@ agents:
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("has no capabilities and cannot get any, whoever runs Tieline", () => {
+  test("has no capabilities and cannot get any, whichever user runs Tieline", () => {
     expect([results["capabilities"], results["privileges"]]).toEqual(["0000000000000000", "1"]);
     for (const name of ["mount", "sysctl", "shadow"]) expect([name, results[name]]).toEqual([name, "refused"]);
   });

@@ -13,7 +13,7 @@ const lackOfCompiler = lackUnless(
   "needs Linux and a C compiler",
 );
 
-/** Opens a mailbox, reads all of it and writes to it, in a process of its own; prints a line for each step. */
+/** Opens a mailbox, reads everything and writes to it, in a process of its own; prints a line for each step. */
 const script = `
   import { openMailboxAt, readers } from ${JSON.stringify(new URL("../../src/testing/damagedMailbox.ts", import.meta.url).pathname)};
   import { seal } from ${JSON.stringify(new URL("../../src/model/message.ts", import.meta.url).pathname)};

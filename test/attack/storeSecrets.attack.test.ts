@@ -51,7 +51,7 @@ describe("the user's token", () => {
     }
   });
 
-  test("that is damaged keeps the daemon from starting, with the way out", async () => {
+  test("that is damaged keeps the daemon from starting, with the remedy", async () => {
     writeFileSync(token, "\0".repeat(48));
     const refused = await world.tieline(["ls"]);
     expect(errorOf(refused)).toEqual({ code: 5, stdout: "", error: "HOME_UNSAFE" });

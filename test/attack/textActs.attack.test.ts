@@ -95,7 +95,7 @@ describe("an interpreter", () => {
 
   for (const [name, command, prompt, code] of interpreters) {
     needs(name)(
-      `${name} is refused, and with --provider repl it is told in a comment`,
+      `${name} is refused, and with --provider repl it gets a comment`,
       async () => {
         const pane = await paneWith(command, prompt);
         expect(await agentIn(pane)).toMatchObject({

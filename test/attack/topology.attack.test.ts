@@ -70,7 +70,7 @@ const refused = async (call: Promise<unknown>): Promise<string> =>
   );
 
 describe("replies", () => {
-  test("a message of others can be found by nobody, and is answered by its recipient alone", async () => {
+  test("a message between others cannot be found, and only its recipient can reply", async () => {
     const { tag } = await as("ana").call("send", { to: "bob", body: "SECRET for bob" });
     expect(await refused(as("rev").call("reply", { tag, body: "let me in" }))).toBe("MESSAGE_UNKNOWN");
     expect(await refused(as("rev").call("send", { to: "ana", replyTo: tag, body: "let me in" }))).toBe(
@@ -84,7 +84,7 @@ describe("replies", () => {
     ]);
   });
 
-  test("without an edge, who got a message answers its sender and nobody else", async () => {
+  test("without an edge, a recipient can reply to the sender only", async () => {
     const { tag } = await as("lead").call("send", { to: "bob", body: "report" });
     expect((await as("bob").call("reply", { tag, body: "done" })).deliveries.map(({ agent }) => agent)).toEqual([
       "lead",
@@ -180,7 +180,7 @@ describe("reading", () => {
     }
   });
 
-  test("what is told of others is that they are there, and what they do, as far as they can be written to", async () => {
+  test("an agent sees the others that it may write to, and what they do", async () => {
     const seen = await as("ana").call("ls", {});
     expect(seen.map(({ name }) => name).toSorted()).toEqual(["ana", "bob"]);
     expect(seen.find(({ name }) => name === "bob")).toMatchObject({

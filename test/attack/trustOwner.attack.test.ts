@@ -37,7 +37,7 @@ objects:
     await world[Symbol.asyncDispose]();
   });
 
-  test("is ignored, and the user is told whose it is", async () => {
+  test("is ignored, and the command names its owner", async () => {
     const { code, stderr } = await world.tieline(["ls"], { cwd: work });
     expect(code).toBe(0);
     expect(stderr).toContain(
@@ -71,7 +71,7 @@ objects:
   });
 });
 
-/** What stands in the place of a tieline.yaml can be anything; the daemon neither waits for it nor reads it whole. */
+/** Anything can be in the place of a tieline.yaml; the daemon neither waits for it nor reads it whole. */
 describe("a tieline.yaml that is no ordinary file", () => {
   test.each([
     ["a FIFO", (file: string) => void Bun.spawnSync(["mkfifo", file]), "is a FIFO, not a regular file"],

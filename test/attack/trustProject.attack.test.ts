@@ -161,7 +161,7 @@ describe("a project that the user has not trusted", () => {
   });
 });
 
-describe("nobody but the user, on the command line", () => {
+describe("only the user, on the command line", () => {
   const files = {
     "tieline.yaml":
       `team: shop\nagents:\n  agent: { command: [sh, -c, 'tieline trust --yes >said 2>&1; echo $? >code; echo ` +
@@ -329,7 +329,7 @@ describe("files of others in a project of one's own", () => {
       "module.ts",
       "team: shop\nobjects: { one: { module: ./module.ts } }\nagents:\n  coder: { command: [cat] }\n",
     ],
-  ])("%s that is a FIFO is refused, and the daemon goes on", async (_, name, yaml) => {
+  ])("%s that is a FIFO is refused, and the daemon continues", async (_, name, yaml) => {
     const world = keep(await startWorld({ files: { "tieline.yaml": yaml, [name]: "" } }));
     rmSync(join(world.project, name));
     Bun.spawnSync(["mkfifo", join(world.project, name)]);

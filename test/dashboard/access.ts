@@ -2,7 +2,7 @@
  * Checks that run inside the page. Each is one function without anything around it, because it is sent there as text.
  */
 
-/** Things that a user can press or fill in, and that have no name for whoever does not see them. */
+/** Things that a user can press or fill in, and that have no accessible name. */
 export function nameless(): string[] {
   const controls = document.querySelectorAll<HTMLElement>(
     "a, button, input, select, textarea, summary, [role=button], [role=switch], [role=dialog], [role=img], " +
@@ -25,7 +25,7 @@ export function nameless(): string[] {
     .map((element) => element.outerHTML.slice(0, 120));
 }
 
-/** Text that stands out too little from its ground: below 4.5, or 3 where it is large (WCAG AA). */
+/** Text with too little contrast: below 4.5, or 3 where it is large (WCAG AA). */
 export function contrastFaults(): string[] {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true })!;
   type Colour = readonly [red: number, green: number, blue: number, alpha: number];

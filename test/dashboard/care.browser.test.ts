@@ -7,8 +7,8 @@ import { says } from "./stage.ts";
 const hashes = ["#/team", "#/messages", "#/waiting", "#/queue", "#/graph", "#/numbers", "#/terminal/web:lead"];
 const views = { t: "Team", m: "Messages", w: "Waiting for you", q: "Queue", g: "Graph", n: "Numbers", e: "Terminal" };
 
-/** For everybody, by every way of using a page: keys, screen readers, little motion, small windows, out of sight. */
-await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => {
+/** Every way of using the page: keys, screen readers, little motion, small windows, out of sight. */
+await onStage("the accessible dashboard", ({ stage, page, faults, show }) => {
   beforeAll(async () => {
     await says(
       stage.world,
@@ -248,7 +248,7 @@ await onStage("the dashboard for everybody", ({ stage, page, faults, show }) => 
       await until(async () => (await page.title()).startsWith("("), "the count again");
     });
 
-    test("the desktop is told what is new, only if it is wanted and the page is hidden", async () => {
+    test("desktop notifications come only if they are on and the page is hidden", async () => {
       const { context: own, page: hidden } = await stage.visit({ permissions: ["notifications"] });
       await hidden.addInitScript(() => {
         const told: string[] = [];

@@ -22,10 +22,10 @@ const sizes = {
 const looks = Object.entries(sizes).flatMap(([size, viewport]) =>
   (["light", "dark"] as const).map((colorScheme) => ({ name: `${colorScheme}${size}`, viewport, colorScheme })),
 );
-/** The rest of the page, for whoever works on how it looks. */
+/** The rest of the page, for work on its looks. */
 const panels = { compose: "c", spawn: "s", teams: "t", help: "?" };
 
-// Nobody here answers for ever, but they talk for long without a user.
+// These agents stop answering, but they talk for long without a user.
 await using stage = await startStage({ config: { guards: { maxHops: 1_000 } } });
 await workFor(Number(minutes), stage, { scout: stage.scout, ...(await newcomers(stage)) });
 const tag = await play(stage);
@@ -57,7 +57,7 @@ for (const { name, viewport, colorScheme } of looks) {
 }
 
 /**
- * A page that was loaded anew, at rest: the graph lays itself out, and pictures are made by hand, so a wait is fine
+ * A freshly loaded page, at rest: the graph lays itself out, and pictures are made by hand, so a wait is fine
  * here.
  */
 async function open(page: Page, hash: string): Promise<void> {

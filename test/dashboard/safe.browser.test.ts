@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Input, OperationName } from "../../src/api/schema.ts";
 import { onStage } from "./onStage.ts";
 
-/** Who gets in, what they may do there, and what agents can do to whoever looks. */
+/** Who gets in, what they may do there, and what agents can do to a viewer. */
 await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => {
   test("there is no cookie, and the link is not in the address", async () => {
     expect(await page.context().cookies()).toEqual([]);
@@ -15,7 +15,7 @@ await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => 
       fetch(`${stage.url}${path}`, {
         method: path === "/v1/send" ? "POST" : "GET",
         headers,
-        ...(path === "/v1/send" && { body: JSON.stringify({ to: "nobody", body: "x" }) }),
+        ...(path === "/v1/send" && { body: JSON.stringify({ to: "unknown", body: "x" }) }),
       }).then(({ status }) => status);
     for (const path of ["/v1/send", "/v1/ls", "/v1/events", "/v1/pane?agent=lead", "/metrics"]) {
       expect(await statusOf(path, { origin: stage.url })).toBe(401);
@@ -43,7 +43,7 @@ await onStage("the safety of the dashboard", ({ stage, page, faults, show }) => 
     expect(read).toEqual({ extractable: false, exported: "InvalidAccessError" });
   });
 
-  test("a script that somebody puts into the page does not run", async () => {
+  test("an injected script does not run", async () => {
     const blocked = await page.evaluate(
       () =>
         new Promise<string>((resolve) => {

@@ -17,7 +17,7 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
   };
   const devices = (): Promise<DeviceView[]> => world.json<DeviceView[]>(["devices", "ls"]);
 
-  test("a browser without a link is told what to type", async () => {
+  test("a browser without a link sees the command to run", async () => {
     const other = await stage.browser.newContext();
     const tab = await other.newPage();
     for (const url of [stage.url, stage.origin]) {
@@ -92,7 +92,7 @@ await onStage("signing in to the dashboard", ({ stage, page, context, faults, ca
     await own.close();
   });
 
-  test("a daemon that is restarted under an open tab: it goes on, the draft stays, and one message arrives", async () => {
+  test("a daemon that is restarted under an open tab: the tab continues, the draft stays, and one message arrives", async () => {
     await page.bringToFront();
     await page.keyboard.press("c");
     await page.locator("#compose-to").fill("scout");

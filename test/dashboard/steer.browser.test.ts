@@ -110,7 +110,7 @@ await onStage("steering by the dashboard", ({ stage, page, faults, show, card })
     await card("helper").waitFor({ state: "detached" });
   });
 
-  test("one message goes to everybody", async () => {
+  test("one message goes to all agents", async () => {
     await page.keyboard.press("b");
     expect(await page.locator("#compose-to").inputValue()).toBe("@all");
     await page.getByLabel("Message", { exact: true }).fill("The build is green.");

@@ -27,7 +27,7 @@ const matters = [
   "the logout",
   "the settings page",
 ];
-/** Agents in panes stop to work, to ask, and because somebody types. */
+/** Agents in panes stop to work, to ask, and while the pane is in use. */
 const moods = [
   { state: "working" },
   { state: "idle" },

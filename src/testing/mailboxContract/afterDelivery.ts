@@ -12,7 +12,7 @@ export interface Delivered {
 
 /** The part of the contract about what becomes of a message after it was delivered. */
 export function afterDelivery(subject: () => Delivered): void {
-  test("a warning stands on a delivered delivery until a better proof comes", async () => {
+  test("a delivered delivery keeps its warning until a better proof comes", async () => {
     const { mailbox, delivered } = subject();
     const { id, stateAt } = await delivered();
     await mailbox.warn(id, "no proof that it was submitted");
@@ -81,7 +81,7 @@ export function afterDelivery(subject: () => Delivered): void {
     },
   );
 
-  test("a delivered message that is discarded fails, and its sender is told", async () => {
+  test("a delivered message that is discarded fails, and its sender gets a bounce", async () => {
     const { mailbox, delivered } = subject();
     const { id, messageId } = await delivered();
     await mailbox.settle(

@@ -91,13 +91,13 @@ export function retention(subject: () => Retained): void {
       await deliver(message("statement"));
       wait(100_000);
       await mailbox().cancel((await accept(message("cancelled just now"))).messageId);
-      await mailbox().accept(message("to nobody"), []);
+      await mailbox().accept(message("without recipients"), []);
       const limits = { olderThan: clock() - 1_000_000, freshSince: clock() - 1_000 };
       expect(await sweep({ ...limits, maxBytes: unlimited })).toBe(0);
       expect(await sweep({ ...limits, maxBytes: 0 })).toBe(3);
-      expect(left()).toEqual(["question", "answer", "to nobody"]);
+      expect(left()).toEqual(["question", "answer", "without recipients"]);
       expect(await sweep({ ...limits, olderThan: clock(), maxBytes: unlimited })).toBe(1);
-      expect(left()).toEqual(["answer", "to nobody"]);
+      expect(left()).toEqual(["answer", "without recipients"]);
     });
   });
 

@@ -27,7 +27,7 @@ export const claudeCode: Recipe = {
     DISABLE_AUTOUPDATER: "1",
     DISABLE_TELEMETRY: "1",
     DISABLE_ERROR_REPORTING: "1",
-    // Running as root, it lets every tool run only where it is told that it sits in a sandbox.
+    // Running as root, it lets every tool run only if it is declared to be in a sandbox.
     ...(permissions === "allow" ? { IS_SANDBOX: "1" } : {}),
   }),
   args: (_place, { args, permissions }) => [
