@@ -80,7 +80,7 @@ export async function attachUser(server: Pick<PrivateTmux, "tmux" | "socketPath"
       await terminal.tmux("send-keys", "-t", "%0", ...keys);
     },
     async detach() {
-      // `-s` would also detach our watcher, and tmux 3.3a can crash when that leaves while another control client connects.
+      // `-s` would also detach our watcher; tmux 3.3a can crash when that leaves while another control client connects.
       const format = "#{?client_control_mode,,#{client_name}}";
       const names = (await server.tmux("list-clients", "-t", `=${session}`, "-F", format)).split("\n").filter(Boolean);
       for (const name of names) await server.tmux("detach-client", "-t", name);
